@@ -22,7 +22,7 @@ from .cycle import Cycle, constant_array
 from .decision.score import Ranking
 from .decision.verdict import FilterPass, Verdict, judge
 from .incremental import verify
-from .incremental.answers import LARGE_SHARE
+from .incremental.answers import LARGE_SHARE, volumes_revision
 from .incremental.cachedanswer import Scope, Unanswerable
 from .incremental.quick import QuickPath
 from .pods.template import Template
@@ -98,7 +98,7 @@ class Outline:
     """Those of the rules that are on the sheet, by place."""
     offset: int
     """What the other rules add to each total."""
-    scope: Scope
+    scopes: frozenset[Scope]
     """What the other rules read."""
     node_revision: int
     environment: Hashable
@@ -174,7 +174,14 @@ class Outlines:
         log = cycle.table.changed
         if outline.node_revision != log.node_revision or len(outline.sheet.fits) not in (0, cycle.table.size):
             return False
-        return outline.environment == self.quick_path.boards.answers.environment(outline.scope, cycle)
+        return outline.environment == self._environment(outline.scopes, cycle)
+
+    def _environment(self, scopes: frozenset[Scope], cycle: Cycle) -> Hashable:
+        """The revisions of all that rules of these *scopes* read besides the pods of the row."""
+        counted = any(scope.wide or scope.counted for scope in scopes)
+        volumes = any(scope.volumes for scope in scopes)
+        still = self.quick_path.boards.answers.still(cycle)
+        return still, cycle.table.census.revision if counted else 0, volumes_revision(cycle) if volumes else 0
 
     # --- making them ------------------------------------------------------------------------------------------------
 
@@ -200,7 +207,7 @@ class Outlines:
             del self._known[next(iter(self._known))]
 
     def _outline(self, cycle: Cycle, ranking: Ranking, weights: dict[Priority, int]) -> Outline | None:
-        pod, algorithm, answers = cycle.template, cycle.algorithm, self.quick_path.boards.answers
+        pod, algorithm = cycle.template, cycle.algorithm
         parts = [part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)]
         near = [part for part in parts if part.is_of_row]
         far = [part for part in parts if not part.is_of_row]
@@ -214,12 +221,12 @@ class Outlines:
         # What skipped in this cycle may not skip once something moves that it reads.
         skipped = [rule for rule, _ in algorithm.priorities if rule.name not in ranking.by_priority]
         reads = [part.reads for part in far] + [rule.reads for rule in (*others, *skipped) if rule.concerns(pod)]
-        scope = Scope.together(frozenset(map(Scope.of, reads)))
+        scopes = frozenset(map(Scope.of, reads))
         return Outline(
             self._sheet(pod, near, on_sheet), self._allowed(far, cycle),
             [ScoreLine(name, places.get(name), scores.get(name, 0)) for name in ranking.by_priority],
             [weight_of[rule.name] for rule in on_sheet], sum(score * weight_of[name] for name, score in scores.items()),
-            scope, cycle.table.changed.node_revision, answers.environment(scope, cycle),
+            scopes, cycle.table.changed.node_revision, self._environment(scopes, cycle),
         )  # fmt: skip
 
     def _is_even(self, rule: Priority, cycle: Cycle, ranking: Ranking) -> bool:
@@ -240,8 +247,7 @@ class Outlines:
         found, answers = None, self.quick_path.boards.answers
         for predicate in predicates:
             answer = answers.failures_of(predicate, cycle.template)
-            if answers.is_stale(answer, answers.still(cycle)):
-                answers.refresh_failures(answer, predicate, cycle, answers.still(cycle))
+            answers.update((answer,), cycle, answers.still(cycle))
             passed = answer.passed()
             if passed is not None:
                 found = passed if found is None else found & passed

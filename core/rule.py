@@ -98,6 +98,14 @@ class Predicate:
     def __repr__(self) -> str:
         return f"<Predicate {self.name}>"
 
+    def declares(self, cycle: AnyCycle) -> Sequence[Clause] | None:
+        """What its answer about the pod of *cycle* follows from; None: nothing that it says, so ask it."""
+        return None if self.clauses is None else self.clauses(cycle.template, cycle)
+
+    def ask(self, pod: Template, nodes: Batch, cycle: AnyCycle) -> Failures | None:
+        """What it has against *nodes*."""
+        return self.check(pod, nodes, cycle)
+
     def parts_for(self, pod: Template) -> Sequence[Predicate]:
         """The predicates to ask in its place about *pod*: itself, or those of its parts that may object."""
         return [part for part in self.parts if part.concerns(pod)] if self.parts else (self,)
@@ -132,6 +140,14 @@ class Priority:
 
     def __repr__(self) -> str:
         return f"<Priority {self.name}>"
+
+    def declares(self, cycle: AnyCycle) -> Sums | None:
+        """As in :class:`Predicate`."""
+        return None if self.sums is None else self.sums(cycle.template, cycle)
+
+    def ask(self, pod: Template, nodes: Batch, cycle: AnyCycle) -> Scores:
+        """The raw scores of *nodes*: int64[n]."""
+        return self.score(pod, nodes, cycle)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _by_reference(self, self.score) or object.__reduce_ex__(self, protocol)

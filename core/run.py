@@ -187,7 +187,7 @@ class Run:
         nominations, waiting = self.engine.nominations, ""
         if nominations.by_node or nominations.by_uid:
             waiting = nominations.node_of(pod)
-            # Else the equivalence cache, which leaves out each node with any nomination, would leave out the one that waits for this very pod.
+            # Else the equivalence cache, which leaves out each node with any nomination, would leave out the one that waits for this pod.
             nominations.remove(pod)
         return pod, waiting
 

@@ -59,6 +59,14 @@ NO_PODS = PodsMatching(frozenset(), "none", no_group)
 
 
 @attrs.define(eq=False, repr=False)
+class DomainCounts:
+    """How many pods a query counts by code of *column*, kept up to date: ``counts`` int64[values or more]; code 0 counts nothing."""
+
+    column: NodeColumn[Any]
+    counts: Ints
+
+
+@attrs.define(eq=False, repr=False)
 class PodCount:
     """How many pods a query counts: ``rows`` int64[rows], ``total``, and by domain of each topology key asked for."""
 
@@ -67,7 +75,7 @@ class PodCount:
     total: int = 0
     revision: int = 0
     """Moves with every change, for those who keep what they made of it."""
-    _domains: dict[Hashable, tuple[NodeColumn[Any], Ints]] = attrs.field(factory=dict)
+    _domains: dict[Hashable, DomainCounts] = attrs.field(factory=dict)
     _moved: list[int] = attrs.field(factory=list)
     """The rows of the latest changes, one a revision."""
     _by_template: dict[int, int] = attrs.field(factory=dict)
@@ -93,13 +101,13 @@ class PodCount:
         self._moved.append(row)
         if len(self._moved) > MOST_MOVED:
             del self._moved[: MOST_MOVED // 2]
-        for key, (column, domains) in self._domains.items():
-            code = column.codes.item(row) if row < len(column.codes) else 0
-            if code >= len(domains):
-                domains = grown(domains, code + 1)
-                self._domains[key] = column, domains
+        for kept in self._domains.values():
+            codes = kept.column.codes
+            code = codes.item(row) if row < len(codes) else 0
             if code:
-                domains[code] += count
+                if code >= len(kept.counts):
+                    kept.counts = grown(kept.counts, code + 1)
+                kept.counts[code] += count
 
     def begin(self, pods: Mapping[int, int], often: int) -> None:
         """Count *often* for each of the *pods* on each row, before anybody asked for domains."""
@@ -116,13 +124,22 @@ class PodCount:
         return np.zeros(1, np.int64) if column is None else self.by(key, column)
 
     def by(self, key: Hashable, column: NodeColumn[Any]) -> Ints:
-        """Counts by code of *column*, kept under *key*: int64[values]; code 0 counts nothing."""
-        known, found = self._domains.get(key, (column, None))
-        if found is None or known is not column or len(found) < len(column.values):
-            size = min(len(self.rows), len(column.codes))
-            found = np.bincount(column.codes[:size], self.rows[:size], len(column.values)).astype(np.int64)
-            found[0] = 0
-            self._domains[key] = column, found
+        """Counts by code of *column*, kept under *key*: int64[values or more]; code 0 counts nothing."""
+        return self.tracked(key, column).counts
+
+    def tracked(self, key: Hashable, column: NodeColumn[Any]) -> DomainCounts:
+        """The counts of :meth:`by`, which move with it until a node object changes."""
+        found = self._domains.get(key)
+        if found is None or found.column is not column or len(found.counts) < len(column.values):
+            found = self._domains[key] = DomainCounts(column, self._counted_by(column))
+        return found
+
+    def _counted_by(self, column: NodeColumn[Any]) -> Ints:
+        if not self.total:
+            return np.zeros(len(column.values), np.int64)
+        size = min(len(self.rows), len(column.codes))
+        found = np.bincount(column.codes[:size], self.rows[:size], len(column.values)).astype(np.int64)
+        found[0] = 0
         return found
 
     def domains_without(self, key: str, labels: dict[str, NodeColumn[str | None]], rows: Collection[int]) -> Ints:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..failures import Failures, Reasons
 from .batch import Batch
-from .census import PodCount
+from .census import DomainCounts, PodCount
 from .columns import NodeColumn, RowsByCode
 from .table import NodeTable
 from .types import Ints, Mask, ValueCodes
@@ -28,6 +28,7 @@ Weighted = tuple[PodCount, str, int]
 """A counter of pods, their topology key and the weight of a pod."""
 NO_MINIMUM = 2**31 - 1
 """The smallest count where there are no domains."""
+NO_COLUMN: NodeColumn[Any] = NodeColumn(None)
 
 
 class Watched(msgspec.Struct, eq=False):
@@ -50,13 +51,18 @@ class CountTerm(msgspec.Struct, eq=False):
     column: NodeColumn[Any]
     seen: int = -1
     """As in :class:`Watched`."""
+    domains: DomainCounts | None = None
+    """The counter's sums; None: they are on rows."""
 
     def __post_init__(self) -> None:
         self.seen = self.counter.revision
+        if self.column is not NO_COLUMN:
+            self.domains = self.counter.tracked(self.slot, self.column)
 
     def by_code(self) -> Ints:
         """What each value gets: int64[values], perhaps the counter's own, which changes."""
-        found = self.counter.by(self.slot, self.column)[: len(self.column.values)]
+        assert self.domains is not None
+        found = self.domains.counts[: len(self.column.values)]
         return found if self.weight == 1 else found * self.weight
 
 
@@ -98,25 +104,22 @@ class DomainSum:
         """The sums by code of the column, in a tuple where they are few: else int64[values], not to be kept, as it may change."""
         counts = self.counts
         if self.is_few:
-            if len(counts) == 1 and counts[0].weight == 1:
-                first = counts[0]
-                return tuple(first.counter.by(first.slot, first.column)[: len(first.column.values)].tolist())
             added = [0] * len(self.column.values)
             for each in counts:
-                if each.counter.total:
-                    weight, values = each.weight, each.counter.by(each.slot, each.column).tolist()
-                    added = [one + weight * other for one, other in zip(added, values, strict=False)]
+                if each.counter.total and each.domains is not None:
+                    weight = each.weight
+                    added = [one + weight * other for one, other in zip(added, each.domains.counts.tolist(), strict=False)]
             return tuple(added)
-        found: Ints | None = None
-        for each in counts:
-            found = each.by_code() if found is None else found + each.by_code()
-        return np.zeros(len(self.column.values), np.int64) if found is None else found
+        if len(counts) == 1:
+            return counts[0].by_code()
+        return sum([each.by_code() for each in counts], np.zeros(len(self.column.values), np.int64))
 
     def at_code(self, code: int) -> int:
         """The sum of one domain."""
         total = 0
         for each in self.counts:
-            total += each.counter.by(each.slot, each.column).item(code) * each.weight
+            if each.domains is not None:
+                total += each.domains.counts.item(code) * each.weight
         return total
 
     def at(self, row: int) -> int:
@@ -125,7 +128,8 @@ class DomainSum:
             return self.at_code(self.column.codes.item(row))
         total = 0
         for each in self.counts:
-            total += each.counter.on(row)
+            rows = each.counter.rows
+            total += rows.item(row) if row < len(rows) else 0
         return total
 
     def everywhere(self, nodes: Batch) -> Ints:
@@ -169,8 +173,10 @@ class Sums(msgspec.Struct, eq=False):
     each: Sequence[DomainSum] = ()
     also: Sequence[PodCount] = ()
 
+    def __len__(self) -> int:
+        return len(self.each)
 
-NO_COLUMN: NodeColumn[Any] = NodeColumn(None)
+
 Refused = tuple[bool, ...] | Mask
 """By code whether a domain is refused: a tuple where domains are few, else bool[values]."""
 
@@ -212,7 +218,7 @@ class Clause:
     def judge(self) -> tuple[int | None, Refused]:
         """The limit, and which domains are refused now."""
         sums = self.sum.by_code()
-        limit = self.limit(sums)
+        limit = self.most if self.is_local else self.limit(sums)
         keyless = self.keyless_alone if limit is None else self.keyless
         if isinstance(sums, tuple):
             if limit is None:

@@ -7,8 +7,9 @@ the counters that it looked at moved.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Hashable, Iterable
+from contextlib import suppress
+from typing import Any, TypeVar
 
 import attrs
 
@@ -23,7 +24,7 @@ from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads
 from . import verify
-from .cachedanswer import Answer, Environment, Scope, Still, Unanswerable, Value
+from .cachedanswer import Answer, Environment, Still, Unanswerable
 from .failuresanswer import FailuresAnswer
 from .scoresanswer import ScoresAnswer
 
@@ -66,9 +67,9 @@ class AnswerCache:
     def failures(self, predicate: Predicate, cycle: Cycle) -> FailuresAnswer:
         """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
         found = self.failures_of(predicate, cycle.template)
-        self._bring_up_to_date(found, predicate, cycle)
-        if found.has_errors:
-            found.forget()
+        with suppress(Unanswerable):
+            self.update((found,), cycle, self.still(cycle))
+        found.whole()
         if verify.SWITCH.is_on:
             verify.check_failures(found.answer, predicate, cycle)
         return found
@@ -76,61 +77,50 @@ class AnswerCache:
     def scores(self, priority: Priority, cycle: Cycle) -> ScoresAnswer:
         """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its PriorityError."""
         found = self.scores_of(priority, cycle.template)
-        self._bring_up_to_date(found, priority, cycle)
+        self.update((found,), cycle, self.still(cycle))
+        found.whole()
         if verify.SWITCH.is_on:
             verify.check_scores(found.answer, priority, cycle)
         return found
 
-    def _bring_up_to_date(self, answer: Answer[Value], rule: Rule, cycle: Cycle) -> None:
-        """Make *answer* right and lay it out, whether it is stale or not."""
-        still = self.still(cycle)
-        if self.is_stale(answer, still):
-            self.refresh(answer, rule, cycle, still)
-        else:
-            answer.verified_at = self.table.changed.revision
-        if answer.pending is not None:
-            answer.lay_out(answer.pending)
+    def update(self, answers: Iterable[Answer[Any]], cycle: Cycle, still: Still) -> None:
+        """Bring those of *answers* that are stale up to date for the template of *cycle*; *still*: what :meth:`still` says.
 
-    def refresh_failures(self, answer: FailuresAnswer, predicate: Predicate, cycle: Cycle, still: Still) -> None:
-        """Bring the answer of *predicate*, which is stale, up to date. Raises Unanswerable if there are errors in it."""
-        self.refresh(answer, predicate, cycle, still)
-        if answer.has_errors:
-            answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
-            raise Unanswerable
-
-    def refresh(self, answer: Answer[Value], rule: Any, cycle: Cycle, still: Still) -> None:
-        """Bring the answer of *rule*, which is stale, up to date for the template of *cycle*; *still*: what :meth:`still` says.
-
-        Raises its PriorityError.
+        Raises Unanswerable where a predicate has errors, and the PriorityError of a priority.
         """
-        if answer.is_declared and answer.still == still:
-            answer.follow(self.table)
+        revision = self.table.changed.revision
+        for answer in answers:
+            if answer.still != still or answer.is_restless:
+                self._refresh(answer, cycle, still)
+                continue
             for watch in answer.watches:
-                watch.seen = watch.counter.revision
-            return
+                if watch.counter.revision != watch.seen:
+                    if answer.is_declared:
+                        answer.follow()
+                    else:
+                        self._refresh(answer, cycle, still)
+                    break
+            else:
+                answer.verified_at = revision
+
+    def _refresh(self, answer: Answer[Any], cycle: Cycle, still: Still) -> None:
         log, environment = self.table.changed, self._environment(answer, cycle)
         is_same = answer.verified_at != NEVER and answer.environment == environment
         if is_same and answer.is_declared and answer.node_revision == log.node_revision:
-            answer.follow(self.table)
+            answer.follow()
         else:
             rows = self._stale_rows(answer) if is_same and not answer.is_declared else None
             if rows is None:
-                self._evaluate(answer, rule, cycle)
+                self._evaluate(answer, cycle)
                 environment = self._environment(answer, cycle)
             elif len(rows):
-                answer.put(rows, answer.ask(rule, cycle, self._batch_of(rows)))
+                answer.put(rows, answer.rule.ask(cycle.template, self._batch_of(rows), cycle))
         answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, environment
         answer.see()
         answer.still = still
-
-    def is_stale(self, answer: Answer[Value], still: Still) -> bool:
-        """Whether *answer* may not be right; *still*: what :meth:`still` says."""
-        if answer.still != still or answer.is_restless:
-            return True
-        for watch in answer.watches:  # noqa: SIM110  # a generator takes twice as long
-            if watch.counter.revision != watch.seen:
-                return True
-        return False
+        if answer.has_errors:
+            answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
+            raise Unanswerable
 
     # --- finding ----------------------------------------------------------------------------------------------------
 
@@ -155,7 +145,7 @@ class AnswerCache:
         found = self._answers.pop(key, None)
         if found is None:
             self._make_room()
-            found = kind(Scope.of(rule.reads))
+            found = kind(rule, self.table)
         assert isinstance(found, kind)
         self._answers[key] = found
         return found
@@ -171,26 +161,18 @@ class AnswerCache:
 
     # --- keeping up -------------------------------------------------------------------------------------------------
 
-    def environment(self, scope: Scope, cycle: Cycle) -> tuple[Still, int, int]:
-        """The revisions of all that rules of *scope* read besides the pods of the row.
-
-        While it stays the same, no answer of such a rule is stale, but for rows whose own pods it reads.
-        """
-        counted = self.table.census.revision if scope.wide or scope.counted else 0
-        return self.still(cycle), counted, _volumes(cycle) if scope.volumes else 0
-
     def still(self, cycle: Cycle) -> Still:
         """The revisions of all that rules read besides counters, volumes and the pods of the row. It seldom moves."""
         table = self.table
         return table.changed.node_revision, table.census.terms_revision, cycle.listings.owner_tick.count
 
-    def _environment(self, answer: Answer[Value], cycle: Cycle) -> Environment:
+    def _environment(self, answer: Answer[Any], cycle: Cycle) -> Environment:
         """The revisions of what one answer hangs on that no row and no counter tells of, node objects aside."""
         scope = answer.scope
         terms = self.table.census.terms_revision if scope.wide and answer.watches_terms else 0
-        return terms, cycle.listings.owner_tick.count if scope.owners else 0, _volumes(cycle) if scope.volumes else 0
+        return terms, cycle.listings.owner_tick.count if scope.owners else 0, volumes_revision(cycle) if scope.volumes else 0
 
-    def _stale_rows(self, answer: Answer[Value]) -> Rows | None:
+    def _stale_rows(self, answer: Answer[Any]) -> Rows | None:
         """The rows to evaluate, where the answer is not declared: none where it is up to date, None for all."""
         scope, log, is_behind = answer.scope, self.table.changed, answer.is_behind
         if scope.wide and is_behind:
@@ -220,55 +202,31 @@ class AnswerCache:
             self._batch = Batch(self.table, rows)
         return self._batch
 
-    def _evaluate(self, answer: Answer[Value], rule: Any, cycle: Cycle) -> None:
+    def _evaluate(self, answer: Answer[Any], cycle: Cycle) -> None:
         """Take what the rule declares, or evaluate it for all rows, and note what it looks at."""
-        census = self.table.census
+        census, rule = self.table.census, answer.rule
         answer.forget()
         watched: list[PodCount] = []
         census.watch, census.asked_terms = watched, False
         try:
-            declared = answer.declaration(rule, cycle)
+            declared = rule.declares(cycle)
             if declared is None:
                 watched.clear()
-                found = answer.ask(rule, cycle, Batch.everywhere(self.table))
+                found = rule.ask(cycle.template, Batch.everywhere(self.table), cycle)
         finally:
             census.watch = None
-        answer.watches_terms = census.asked_terms
+        answer.watches_terms, answer.is_idle = census.asked_terms, declared is not None and not declared
         if declared is None:
-            answer.replace(found, self.table.size)
+            answer.replace(found)
             answer.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
         else:
-            answer.watches = answer.declare(declared, self.table)
-        answer.is_declared = declared is not None
+            answer.watches = answer.declare(declared)
+        answer.size, answer.is_declared = self.table.size, declared is not None
         answer.is_restless = not answer.is_declared and (answer.scope.rowwise or answer.scope.volumes)
         before, answer.bytes_held = answer.bytes_held, answer.nbytes
         self.held += answer.bytes_held - before
 
 
-def _volumes(cycle: Cycle) -> int:
+def volumes_revision(cycle: Cycle) -> int:
+    """The revision of volumes and claims, with what the binder assumes of them."""
     return cycle.listings.volume_tick.count + cycle.binder.version
-
-
-class HasAnswer(Protocol):
-    """A rule with its answer."""
-
-    @property
-    def answer(self) -> Answer[Any]: ...
-
-
-Part = TypeVar("Part", bound=HasAnswer)
-
-
-def stale_of(parts: Sequence[Part], still: Still) -> list[Part]:
-    """Those of *parts* whose answer is stale, as :meth:`AnswerCache.is_stale` says; there are many to ask, and one call takes less time."""
-    found: list[Part] = []
-    for part in parts:
-        answer = part.answer
-        if answer.still != still or answer.is_restless:
-            found.append(part)
-            continue
-        for watch in answer.watches:
-            if watch.counter.revision != watch.seen:
-                found.append(part)
-                break
-    return found

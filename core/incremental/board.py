@@ -17,8 +17,8 @@ from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
 from ..cycle import Cycle
 from ..rule import Predicate, Priority
 from . import verify
-from .answers import AnswerCache, stale_of
-from .cachedanswer import Scope, Still, Unanswerable
+from .answers import AnswerCache
+from .cachedanswer import Still, Unanswerable
 from .failuresanswer import FailuresAnswer
 from .leaders import Leaders
 from .rows import RowScores
@@ -32,9 +32,8 @@ OUT = -(2**62)
 
 @attrs.define(eq=False, repr=False)
 class Filtered:
-    """A predicate that looks beyond the row, and its answer."""
+    """The answer of a predicate that looks beyond the row."""
 
-    rule: Predicate
     answer: FailuresAnswer
     seen: int = NEVER
     """The revision of the answer that the board has taken over."""
@@ -53,12 +52,12 @@ class Board:
     filters: list[Filtered]
     """Those that look beyond the row."""
     scored: list[Scored]
-    of_nodes: list[Filtered]
+    of_nodes: list[FailuresAnswer]
     """Those that look at node objects alone."""
     idle: Sequence[Predicate | Priority] = ()
     """Rules that say the same of every node for now, so that they are left out."""
-    idle_at: Still | None = None
-    """What seldom moves, as it was when that was so."""
+    still: Still = (NEVER, NEVER, NEVER)
+    """The revisions of what seldom moves; while they are these, those rules are idle."""
     order: Rows = NO_ROWS
     """The rows of the coming pass, each once."""
     fits: Mask = NOWHERE
@@ -72,8 +71,6 @@ class Board:
     """A pass stops before its end, so that not all rows that fit are feasible."""
     _seen: int = NEVER
     """The revision of ``near`` that fits and totals are made of; NEVER: all rows are stale."""
-    _environment: Hashable = None
-    """The revisions of all else that its rules read, as of the last refresh."""
     _order_revision: Hashable = None
     """Which rows ``order`` has, in whatever sequence."""
     _open: Mask = NOWHERE
@@ -86,12 +83,8 @@ class Board:
     """Which rows fit, as it was told to the priorities last."""
     _counting: list[Scored] = attrs.field(factory=list)
     """The priorities that tell rows apart."""
-    _scope: Scope = attrs.field(init=False)
-    """What its rules beyond the row read."""
 
     def __attrs_post_init__(self) -> None:
-        scopes = [one.answer.scope for one in self.filters] + [one.answer.scope for one in self.scored]
-        self._scope = Scope.together(frozenset(scopes))
         self.leaders = Leaders(self.ranked)
 
     def forget(self) -> None:
@@ -121,8 +114,6 @@ class Board:
 
     def _refresh(self, cycle: Cycle, seen: int, order_revision: Hashable) -> None:
         near = self.near
-        environment = self.answers.environment(self._scope, cycle)
-        still = environment[0]
         near.refresh(cycle)
         rows = near.trail.since(seen)
         if order_revision != self._order_revision:
@@ -130,26 +121,27 @@ class Board:
         everything = rows is None
         if everything:
             self._feasible = None
-            self._open = self._open_rows(cycle, still)
-        moved = everything or environment != self._environment or self._scope.rowwise
-        flips = self._refresh_fits(rows, self._refresh_allowed(cycle, still, everything=everything) if moved else ())
+            self._open = self._open_rows(cycle)
+        allowed = self._refresh_allowed(cycle, everything) if everything or self.filters else ()
+        flips = self._refresh_fits(rows, allowed)
         if flips:
             rows = None if rows is None or len(flips) > MOST_ROWS else [*rows, *flips]
         if self.count > 1:
-            if moved or flips or not self._is_ranked:
-                rows = self._refresh_scores(cycle, still, rows, everything=everything or not self._is_ranked, flipped=bool(flips))
+            if not self._is_ranked:
+                rows = None
+            if self.scored:
+                rows = self._refresh_scores(cycle, rows, everything=everything or not self._is_ranked, flipped=bool(flips))
             self._refresh_totals(rows)
-        self._is_ranked, self._environment = self.count > 1, environment
+        self._is_ranked = self.count > 1
 
     # --- fits -------------------------------------------------------------------------------------------------------
 
-    def _open_rows(self, cycle: Cycle, still: Still) -> Mask:
+    def _open_rows(self, cycle: Cycle) -> Mask:
         """The rows of ``order`` whose nodes, as objects, will do: bool[size]."""
         found: Mask = self.answers.table.node_derived(("visited", self._order_revision), self._visited)
+        self.answers.update(self.of_nodes, cycle, self.still)
         for one in self.of_nodes:
-            if self.answers.is_stale(one.answer, still):
-                self.answers.refresh_failures(one.answer, one.rule, cycle, still)
-            passed = one.answer.passed()
+            passed = one.passed()
             found = found if passed is None else found & passed
         return found
 
@@ -160,11 +152,10 @@ class Board:
         found.setflags(write=False)
         return found
 
-    def _refresh_allowed(self, cycle: Cycle, still: Still, *, everything: bool) -> Sequence[int] | None:
+    def _refresh_allowed(self, cycle: Cycle, everything: bool) -> Sequence[int] | None:
         """Bring ``_allowed`` up to date; gives the rows where it may have changed, None: all. Raises Unanswerable."""
         rows: Sequence[int] | None = None if everything else ()
-        for stale in stale_of(self.filters, still):
-            self.answers.refresh_failures(stale.answer, stale.rule, cycle, still)
+        self.answers.update([one.answer for one in self.filters], cycle, self.still)
         for one in self.filters:
             trail = one.answer.trail
             if one.seen != trail.revision:
@@ -192,7 +183,9 @@ class Board:
         Gives the rows where the fit became another. Rows that are never visited never fit.
         """
         before, near, good = self.fits, self.near.fits, self._allowed
-        each = few(None if rows is None or allowed is None else [*rows, *allowed] if allowed else rows)
+        each: Collection[int] | None = None if rows is None or allowed is None else [*rows, *allowed] if allowed else rows
+        if each is not None and len(each) > 1:
+            each = few(each)
         if each is None:
             self.fits = fits = near & good
             self.count = int(np.count_nonzero(fits))
@@ -216,18 +209,13 @@ class Board:
 
     # --- totals -----------------------------------------------------------------------------------------------------
 
-    def _refresh_scores(
-        self, cycle: Cycle, still: Still, rows: Sequence[int] | None, *, everything: bool, flipped: bool
-    ) -> Sequence[int] | None:
+    def _refresh_scores(self, cycle: Cycle, rows: Sequence[int] | None, *, everything: bool, flipped: bool) -> Sequence[int] | None:
         """Bring the priorities up to date; gives *rows* and those where a reduced score changed, None: all. Raises PriorityError."""
         feasible = self._feasible
         if feasible is None:
             feasible = self._feasible = FeasibleSet(self.answers.table, self.fits, self.order, self.count)
         feasible.order = self.order
-        if everything:
-            rows = None
-        for stale in stale_of(self.scored, still):
-            self.answers.refresh(stale.answer, stale.rule, cycle, still)
+        self.answers.update([one.answer for one in self.scored], cycle, self.still)
         for one in self.scored:
             if everything or one.seen != one.answer.trail.revision or (one.counts and one.is_stale(flipped)):
                 more = one.refresh(cycle, feasible, everything=everything, window=self.window)
@@ -237,7 +225,8 @@ class Board:
 
     def _refresh_totals(self, rows: Sequence[int] | None) -> None:
         """Put the totals of *rows* (None: of all) right."""
-        each, counting, fits, totals = few(rows), self._counting, self.fits, self.near.totals
+        each = rows if rows is None or len(rows) <= 1 else few(rows)
+        counting, fits, totals = self._counting, self.fits, self.near.totals
         if each is None:
             found = totals
             for one in counting:
@@ -290,15 +279,12 @@ class Board:
         totals = self.ranked[feasible]
         nodes = Batch(self.answers.table, feasible)
         for one in self.scored:
-            if one.depends_on_window and one.rule.reduce is not None:
-                raw = one.answer.whole()[feasible]
-                totals += one.rule.reduce(cycle.template, raw, nodes, cycle) * one.weight
+            if one.depends_on_window and one.reduce is not None:
+                totals += one.reduce(cycle.template, one.answer.whole()[feasible], nodes, cycle) * one.weight
         return totals
 
 
-def few(rows: Sequence[int] | None) -> Collection[int] | None:
+def few(rows: Collection[int]) -> Collection[int] | None:
     """Each of *rows* once, where they are few; None: they are many."""
-    if rows is None or len(rows) <= 1:
-        return rows
     found = set(rows)
     return found if len(found) <= MOST_ROWS else None

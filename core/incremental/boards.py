@@ -66,13 +66,13 @@ class Boards:
     def of(self, cycle: Cycle) -> Board:
         """The board of the template of *cycle*."""
         found, still = self._known.pop(cycle.template, None), self.answers.still(cycle)
-        if found is not None and found.idle_at != still:
+        if found is not None and found.still != still:
             found = found if all(is_idle(rule, cycle) for rule in found.idle) else None
         if found is None:
             found = self._new(cycle)
             while self._known and len(self._known) * self._size() > self.limit:
                 del self._known[next(iter(self._known))]
-        found.idle_at = still
+        found.still = still
         self._known[cycle.template] = found
         return found
 
@@ -84,9 +84,9 @@ class Boards:
         if plan is None:
             plan = self._plans[parts, weighed] = Plan.of(parts, weighed)
         idle = [rule for rule in plan.declaring if is_idle(rule, cycle)]
-        beyond = [Filtered(rule, answers.failures_of(rule, pod)) for rule in plan.beyond if rule not in idle]
-        wider = [Scored(rule, weight, answers.scores_of(rule, pod)) for rule, weight in plan.wider if rule not in idle]
-        of_nodes = [Filtered(rule, answers.failures_of(rule, pod)) for rule in plan.of_nodes]
+        beyond = [Filtered(answers.failures_of(rule, pod)) for rule in plan.beyond if rule not in idle]
+        wider = [Scored(answers.scores_of(rule, pod), weight) for rule, weight in plan.wider if rule not in idle]
+        of_nodes = [answers.failures_of(rule, pod) for rule in plan.of_nodes]
         return Board(answers, self._shared(pod, plan), beyond, wider, of_nodes, idle)
 
     def _shared(self, pod: Template, plan: Plan) -> RowScores:
@@ -107,11 +107,8 @@ class Boards:
 
 def is_idle(rule: Predicate | Priority, cycle: Cycle) -> bool:
     """Whether *rule* says the same of every node about the pod of *cycle*, until what is durable changes: it counts nothing."""
-    if isinstance(rule, Predicate):
-        clauses = None if rule.clauses is None else rule.clauses(cycle.template, cycle)
-        return clauses is not None and not clauses
-    sums = None if rule.sums is None else rule.sums(cycle.template, cycle)
-    return sums is not None and not sums.each
+    declared = rule.declares(cycle)
+    return declared is not None and not declared
 
 
 def _divided(items: Iterable[T], test: Callable[[T], bool]) -> tuple[list[T], list[T]]:

@@ -15,7 +15,6 @@ from ..arrays.counts import CountTerm, Watched
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Trail
 from ..arrays.types import Rows
-from ..cycle import Cycle
 from ..rule import ROWWISE, WIDE, Reads
 
 Value = TypeVar("Value")
@@ -55,12 +54,6 @@ class Scope:
         """That of a rule which declares *reads*."""
         return Scope(*(bool(reads & kind) for kind in (ROWWISE, Reads.COUNTS, WIDE, Reads.LISTINGS, Reads.VOLUMES)))
 
-    @staticmethod
-    @cache
-    def together(scopes: frozenset[Scope]) -> Scope:
-        """What several rules read."""
-        return Scope(*(any(flags) for flags in zip(*map(attrs.astuple, scopes), strict=True))) if scopes else Scope.of(Reads.NOTHING)
-
 
 @attrs.define(eq=False, repr=False)
 class Answer(ABC, Generic[Value]):
@@ -70,9 +63,10 @@ class Answer(ABC, Generic[Value]):
     It is written by :class:`~.answers.AnswerCache` alone. Readers follow ``trail``.
     """
 
-    scope: Scope
+    rule: Any
+    table: NodeTable
     answer: Any = None
-    """What it answers for all rows, where nothing is ``pending``: see the subclasses."""
+    """What it answers for all rows, unless it ``is_pending``: see the subclasses."""
     trail: Trail = attrs.field(factory=Trail)
     """The rows where the answer may have changed."""
     size: int = 0
@@ -83,11 +77,15 @@ class Answer(ABC, Generic[Value]):
     """The counters of the census that it depends on."""
     watches_terms: bool = True
     """It asked for terms, of which there may be more later."""
-    pending: Batch | None = None
-    """All rows, where the answer for each of them is still to be laid out."""
+    is_pending: bool = False
+    """The answer for each row is still to be laid out."""
     is_declared: bool = False
+    is_idle: bool = False
+    """It is declared and counts nothing: the same for every node, whatever pods come and go."""
     is_restless: bool = True
     """It depends on something that neither ``still`` nor a counter shows: pods of the row, or volumes."""
+    has_errors: bool = False
+    """A predicate has an error for some row."""
     verified_at: int = NEVER
     """The revision of the table for which the answer is right; NEVER: all rows are stale."""
     still: Still | None = None
@@ -97,50 +95,47 @@ class Answer(ABC, Generic[Value]):
     """The revisions of what this rule reads, when the answer was verified."""
     bytes_held: int = 0
     """As the cache has counted them."""
+    scope: Scope = attrs.field(init=False)
 
-    @abstractmethod
-    def lay_out(self, nodes: Batch) -> Value:
-        """Make what it answers for all rows, which are *nodes*, of what is known by domain."""
+    def __attrs_post_init__(self) -> None:
+        self.scope = Scope.of(self.rule.reads)
 
     def whole(self) -> Value:
         """What it answers for all rows, laid out where it was not."""
-        found: Value = self.answer if self.pending is None else self.lay_out(self.pending)
+        if self.is_pending:
+            self.lay_out()
+        found: Value = self.answer
         return found
 
-    @property
     @abstractmethod
-    def is_idle(self) -> bool:
-        """The rule says the same of every node, whatever pods come and go."""
+    def lay_out(self) -> None:
+        """Make ``answer`` of what is known by domain."""
+
+    @abstractmethod
+    def declare(self, declared: Any) -> Sequence[Watched | CountTerm]:
+        """Take over what the rule *declared*, for all rows; gives the counters that it depends on."""
+
+    @abstractmethod
+    def follow(self) -> None:
+        """Bring a declared answer up to date, where nothing but counters moved."""
+
+    @abstractmethod
+    def replace(self, found: Value) -> None:
+        """Take a new answer for all rows."""
+
+    @abstractmethod
+    def put(self, rows: Rows, found: Value) -> None:
+        """Take a new answer for *rows*."""
 
     @property
     @abstractmethod
     def nbytes(self) -> int:
         """Bytes of its arrays, about."""
 
-    @staticmethod
-    @abstractmethod
-    def declaration(rule: Any, cycle: Cycle) -> Any:
-        """What *rule* declares of the template of *cycle*; None: nothing."""
-
-    @abstractmethod
-    def declare(self, declared: Any, table: NodeTable) -> Sequence[Watched | CountTerm]:
-        """Take over what the rule *declared*, for all rows; gives the counters that it depends on."""
-
-    @abstractmethod
-    def follow(self, table: NodeTable) -> None:
-        """Bring a declared answer up to date, where nothing but counters moved."""
-
-    @abstractmethod
-    def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Value:
-        """What *rule* answers for *nodes*."""
-
-    @abstractmethod
-    def replace(self, found: Value, size: int) -> None:
-        """Take a new answer for all of *size* rows."""
-
-    @abstractmethod
-    def put(self, rows: Rows, found: Value) -> None:
-        """Take a new answer for *rows*."""
+    @property
+    def everywhere(self) -> Batch:
+        """All rows."""
+        return Batch.everywhere(self.table)
 
     @property
     def watched(self) -> list[PodCount]:

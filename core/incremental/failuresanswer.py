@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
 from ..arrays.columns import RowsByCode
 from ..arrays.counts import Clause, CountTerm, Refused, Watched, failures_of, rows_by_label, rows_in
 from ..arrays.table import NodeTable
 from ..arrays.trail import MOST_ROWS
 from ..arrays.types import Mask, Rows, ValueCodes
-from ..cycle import Cycle
 from ..failures import Codes, Failures, Reasons
 from .cachedanswer import Answer
 
@@ -62,19 +59,13 @@ class DomainTest:
 class FailuresAnswer(Answer[Failures | None]):
     """What a predicate has against each row."""
 
-    has_errors: bool = False
     tests: Sequence[DomainTest] = ()
     """Of a declared answer; the first that refuses a row decides."""
     answer: Failures | None = None
     """What it has against each row; None: nothing against any."""
 
-    def lay_out(self, nodes: Batch) -> Failures | None:
-        self.answer, self.pending = failures_of([(test.clause, test.refused) for test in self.tests], nodes), None
-        return self.answer
-
-    @property
-    def is_idle(self) -> bool:
-        return self.is_declared and not self.tests
+    def lay_out(self) -> None:
+        self.answer, self.is_pending = failures_of([(test.clause, test.refused) for test in self.tests], self.everywhere), False
 
     @property
     def nbytes(self) -> int:
@@ -111,19 +102,14 @@ class FailuresAnswer(Answer[Failures | None]):
 
     # --- declared ---------------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def declaration(rule: Any, cycle: Cycle) -> Sequence[Clause] | None:
-        found: Sequence[Clause] | None = None if rule.clauses is None else rule.clauses(cycle.template, cycle)
-        return found
-
-    def declare(self, declared: Sequence[Clause], table: NodeTable) -> Sequence[Watched | CountTerm]:
-        self.tests = [DomainTest.of(clause, table) for clause in declared]
+    def declare(self, declared: Sequence[Clause]) -> Sequence[Watched | CountTerm]:
+        self.tests = [DomainTest.of(clause, self.table) for clause in declared]
         self.trail.reset()
-        self.size, self.has_errors, self.answer, self.pending = table.size, False, None, Batch.everywhere(table) if declared else None
+        self.size, self.has_errors, self.answer, self.is_pending = self.table.size, False, None, bool(declared)
         sums = dict.fromkeys(one for clause in declared for one in (clause.sum, *clause.unless_none))
         return [each for one in sums for each in one.counts]
 
-    def follow(self, table: NodeTable) -> None:
+    def follow(self) -> None:
         rows: list[int] | None = []
         for test in self.tests:
             domains = test.follow()
@@ -132,32 +118,29 @@ class FailuresAnswer(Answer[Failures | None]):
             elif domains and rows is not None:
                 mine = rows_in(test.rows, domains, MOST_ROWS)
                 rows = None if mine is None else rows + mine
-        if rows is None or rows:
-            self.pending = Batch.everywhere(table)
-            if rows is None:
-                self.trail.reset()
-            else:
-                self.trail.touch(rows)
+        for watch in self.watches:
+            watch.seen = watch.counter.revision
+        if rows is None:
+            self.trail.reset()
+        elif rows:
+            self.trail.touch(rows)
+        self.is_pending = self.is_pending or rows is None or bool(rows)
 
     # --- asked ------------------------------------------------------------------------------------------------------
 
-    def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Failures | None:
-        found: Failures | None = rule.check(cycle.template, nodes, cycle)
-        return found
-
-    def replace(self, found: Failures | None, size: int) -> None:
-        if not self._says(found, size):
+    def replace(self, found: Failures | None) -> None:
+        if not self._says(found):
             self.trail.reset()
-        self.tests, self.pending = (), None
-        self.answer, self.shared, self.size = found, True, size
+        self.tests, self.is_pending = (), False
+        self.answer, self.shared = found, True
         self.has_errors = found is not None and found.errors is not None
         if found is not None:
             found.codes  # noqa: B018  # now: until then they may be masks that are views of the table's own arrays
 
-    def _says(self, found: Failures | None, size: int) -> bool:
+    def _says(self, found: Failures | None) -> bool:
         """Whether *found* turns down what was turned down before: then the early cutoff is here."""
         before = self.answer
-        if self.is_declared or self.size != size or self.pending is not None:
+        if self.is_declared or self.size != self.table.size or self.is_pending:
             return False
         if found is None or before is None:
             return found is before

@@ -10,12 +10,11 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.columns import NodeColumn
-from ..arrays.reduction import Reduction, Scale, ScaleOf
+from ..arrays.reduction import Reduction, Scale
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER
 from ..arrays.types import NO_INTS, Ints, Mask, Rows, Scores
 from ..cycle import Cycle
-from ..rule import Priority
 from .scoresanswer import ScoresAnswer
 
 MOST_SCORES = 64
@@ -134,9 +133,13 @@ class ScoreHistogram:
             return False
         if self._feasible is feasible:
             fits, codes, width = feasible.fits, None if self.column is None else self.column.codes, self._width
+            held = self._held
             for row in rows if self._seen == len(feasible.flips) else [*rows, *feasible.flips[self._seen :]]:
-                score = raw.item(row) if codes is None else raw.item(row) * width + codes.item(row)
-                self._count(row, score if fits.item(row) else NOT_COUNTED)
+                score = NOT_COUNTED
+                if fits.item(row):
+                    score = raw.item(row) if codes is None else raw.item(row) * width + codes.item(row)
+                if score != held.item(row):
+                    self._count(row, score)
         elif self._steady >= STEADY:
             self._begin(raw, feasible)
             self._steady = 0
@@ -161,8 +164,6 @@ class ScoreHistogram:
     def _count(self, row: int, now: int) -> None:
         """Count *row* as *now*, and no longer as what it was counted as."""
         counts, before = self._counts, self._held.item(row)
-        if now == before:
-            return
         self._held[row] = now
         if now != NOT_COUNTED:
             counts[now] = counts.get(now, 0) + 1
@@ -194,11 +195,10 @@ class ScoreHistogram:
 
 @attrs.define(eq=False, repr=False)
 class Scored:
-    """A priority that looks beyond the row, or has a reduce step, its answer, and what it makes of that."""
+    """The answer of a priority that looks beyond the row, or has a reduce step, and what it makes of that."""
 
-    rule: Priority
-    weight: int
     answer: ScoresAnswer
+    weight: int
     seen: int = NEVER
     """The revision of the answer that the board has taken over."""
     reduced: Scores = NO_INTS
@@ -209,27 +209,29 @@ class Scored:
     """Its scores depend on which of the rows that fit are feasible, so they are worked out over those alone, cycle by cycle."""
     summary: Any = None
     """What the reduce step made of all rows that fit."""
+    reduce: Any = attrs.field(init=False)
+    """The rule's reduce step."""
     _is_scale: bool = False
     """``summary`` is a scale."""
     _histogram: ScoreHistogram | None = None
-    _by_code: tuple[str, list[int]] | None = None
-    """The label key by whose values scores are reduced, and those scores, by code."""
+    _by_code: list[int] | None = None
+    """The scores by the values of the label by which they are reduced, by code."""
+
+    def __attrs_post_init__(self) -> None:
+        self.reduce = self.answer.rule.reduce
 
     def is_stale(self, flipped: bool) -> bool:
-        """Whether its reduced scores may be others than before; *flipped*: other rows fit."""
-        if self.seen != self.answer.trail.revision:
-            return True
-        reduce = self.rule.reduce
-        return self.counts and reduce is not None and (flipped or not isinstance(reduce, Reduction))
+        """Whether its reduced scores may be others than before, though the answer is as it was; *flipped*: other rows fit."""
+        return self.reduce is not None and (flipped or not isinstance(self.reduce, Reduction))
 
     def refresh(self, cycle: Cycle, feasible: FeasibleSet, *, everything: bool, window: bool) -> Sequence[int] | None:
         """Bring ``reduced`` up to date with the answer and with who fits; gives the rows where it changed, None: look at all.
 
         *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises PriorityError.
         """
-        answer, counted, reduce = self.answer, self.counts, self.rule.reduce
+        answer, counted, reduce = self.answer, self.counts, self.reduce
         everything = everything or not counted
-        rows = None if everything else answer.trail.since(self.seen)
+        rows = None if everything else () if self.seen == answer.trail.revision else answer.trail.since(self.seen)
         self.seen = answer.trail.revision
         constant = answer.constant
         same = constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0))
@@ -239,48 +241,49 @@ class Scored:
             if counted:
                 self._forget()
             return None if counted else ()
+        if answer.by_code is not None and isinstance(reduce, Reduction) and reduce.scale is not None and reduce.column is None:
+            scale = reduce.scale(cycle.template, ScoresOfDomains(answer.by_code, feasible.numbers(answer.sums[0].key or "")), cycle)
+            if scale is not None:
+                return self._reduce_domains(scale, everything)
+        if answer.is_pending:
+            answer.lay_out()
         if reduce is None:
-            self.reduced = answer.whole()
+            self.reduced = answer.answer
             return rows
-        if not isinstance(reduce, Reduction):
-            self.reduced = self._in_order(cycle, feasible)
-            return None
-        if answer.by_code is not None and reduce.scale is not None and reduce.column is None:
-            return self._reduce_domains(cycle, feasible, reduce, everything)
-        return self._reduce(cycle, feasible, reduce, rows, everything)
+        if isinstance(reduce, Reduction):
+            return self._reduce(cycle, feasible, reduce, rows, everything)
+        self.reduced = self._in_order(cycle, feasible)
+        return None
 
     def _forget(self) -> None:
         self._by_code = None
         if self._histogram is not None:
             self._histogram.forget()
 
-    def _reduce_domains(self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, everything: bool) -> Sequence[int] | None:
+    def _reduce_domains(self, scale: Scale, everything: bool) -> Sequence[int] | None:
         """As :meth:`refresh`, where raw scores go by few domains."""
         answer, before = self.answer, self._by_code
         assert answer.by_code is not None
-        assert reduce.scale is not None
-        key, raw = answer.sums[0].key or "", answer.by_code
-        numbers = feasible.numbers(key)
-        scale = reduce.scale(cycle.template, ScoresOfDomains(raw, numbers), cycle)
-        if scale is None:
-            return self._reduce(cycle, feasible, reduce, None, everything)
         if before is None:
             self._forget()
-        scores = scale.each(raw)
-        self.summary, self._by_code = None, (key, scores)
+        self.summary, self._by_code = None, scale.each(answer.by_code)
         if not everything and before == self._by_code:
             return ()
-        self.reduced = np.array(scores).take(Batch.everywhere(cycle.table).label(key).codes)
+        self.reduced = np.array(self._by_code).take(answer.sums[0].column.codes[: answer.size])
         return None
 
     def _reduce(
         self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, rows: Sequence[int] | None, everything: bool
     ) -> Sequence[int] | None:
         """As :meth:`refresh`, where raw scores changed on no more than *rows* (None: on any)."""
-        answer, before, self._by_code = self.answer, self.summary, None
-        raw = answer.whole()
+        raw, before, self._by_code, scale = self.answer.answer, self.summary, None, None
         column = None if reduce.column is None else reduce.column(cycle.template, cycle)
-        scale = None if reduce.scale is None else self._scale(cycle, feasible, reduce.scale, raw, rows, column)
+        if reduce.scale is not None:
+            histogram = self._histogram
+            if histogram is None or histogram.column is not column:
+                histogram = self._histogram = ScoreHistogram(column)
+            if histogram.follow(raw, rows, feasible):
+                scale = reduce.scale(cycle.template, histogram, cycle)
         is_same_kind, self._is_scale = self._is_scale is (scale is not None), scale is not None
         self.summary = scale if scale is not None else reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
         if rows is None or not is_same_kind or not (self.summary is before or self.summary == before):
@@ -301,19 +304,9 @@ class Scored:
             self.reduced[some] = reduce.apply(cycle.template, raw[some], self.summary, Batch(cycle.table, some), cycle)
         return rows
 
-    def _scale(
-        self, cycle: Cycle, feasible: FeasibleSet, scale: ScaleOf, raw: Scores, rows: Sequence[int] | None, column: NodeColumn[Any] | None
-    ) -> Scale | None:
-        """The scale by counted raw scores, which changed on no more than *rows* (None: on any); None where all have to be looked at."""
-        histogram = self._histogram
-        if histogram is None or histogram.column is not column:
-            histogram = self._histogram = ScoreHistogram(column)
-        return scale(cycle.template, histogram, cycle) if histogram.follow(raw, rows, feasible) else None
-
     def _in_order(self, cycle: Cycle, feasible: FeasibleSet) -> Scores:
         """The scores by a reduce step that must see all feasible nodes in visiting order, laid out over all rows."""
-        assert self.rule.reduce is not None
         order = feasible.order
         nodes, found = Batch(cycle.table, order[feasible.fits[order]]), np.zeros(len(feasible.fits), np.int64)
-        found[nodes.indexes] = self.rule.reduce(cycle.template, self.answer.whole()[nodes.indexes], nodes, cycle)
+        found[nodes.indexes] = self.reduce(cycle.template, self.answer.answer[nodes.indexes], nodes, cycle)
         return found

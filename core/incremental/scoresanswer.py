@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
 from ..arrays.columns import RowsByCode
 from ..arrays.counts import CountTerm, DomainSum, Sums, Watched, added, rows_by_label, rows_in
-from ..arrays.table import NodeTable
 from ..arrays.trail import MOST_ROWS
 from ..arrays.types import NO_INTS, Rows, Scores
-from ..cycle import Cycle
 from .cachedanswer import Answer
 
 
@@ -36,17 +32,13 @@ class ScoresAnswer(Answer[Scores]):
     answer: Scores = NO_INTS
     """int64[size]"""
 
-    def lay_out(self, nodes: Batch) -> Scores:
+    def lay_out(self) -> None:
+        nodes = self.everywhere
         if self.by_code is not None:
             self.answer = np.array(self.by_code).take(nodes.label(self.sums[0].key or "").codes)
         else:
             self.answer = added(self.sums, nodes)
-        self.shared, self.pending = False, None
-        return self.answer
-
-    @property
-    def is_idle(self) -> bool:
-        return self.is_declared and not self.sums
+        self.shared = self.is_pending = False
 
     @property
     def nbytes(self) -> int:
@@ -54,49 +46,49 @@ class ScoresAnswer(Answer[Scores]):
 
     # --- declared ---------------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def declaration(rule: Any, cycle: Cycle) -> Sums | None:
-        found: Sums | None = None if rule.sums is None else rule.sums(cycle.template, cycle)
-        return found
-
-    def declare(self, declared: Sums, table: NodeTable) -> Sequence[Watched | CountTerm]:
-        self.sums, self.size, self.shared, self.by_code = declared.each, table.size, False, None
-        nodes = Batch.everywhere(table)
+    def declare(self, declared: Sums) -> Sequence[Watched | CountTerm]:
+        table, self.sums = self.table, declared.each
+        self.size, self.shared, self.by_code = table.size, False, None
         self._rows = [None if each.key is None else rows_by_label(table, each.key) for each in self.sums]
         if len(self.sums) == 1 and self.sums[0].is_few:
             key = self.sums[0].key or ""
-            self._there = table.node_derived(("used", key), lambda: np.bincount(nodes.label(key).codes).nonzero()[0].tolist())
-        self._take_sums(nodes)
+            self._there = table.node_derived(("used", key), lambda: np.bincount(self.everywhere.label(key).codes).nonzero()[0].tolist())
+        self._take_sums()
         return [*[each for one in self.sums for each in one.counts], *map(Watched, declared.also)]
 
-    def _take_sums(self, nodes: Batch) -> None:
+    def _take_sums(self) -> None:
         """All scores may be others than before."""
         sums = self.sums
         if len(sums) == 1 and sums[0].is_few:
             values = sums[0].by_code()
             assert isinstance(values, tuple)
             if values == self.by_code:
-                self.trail.touch(())
                 return
-            self.by_code, self.pending, found = values, nodes, set(map(values.__getitem__, self._there))
+            self.by_code, self.is_pending, found = values, True, set(map(values.__getitem__, self._there))
             self.constant = found.pop() if len(found) == 1 else None
         elif sums:
-            self.constant = constant_of(self.lay_out(nodes))
+            self.lay_out()
+            self.constant = constant_of(self.answer)
         else:
-            self.constant, self.pending, self.answer, self.shared = 0, None, everywhere(0, self.size), True
+            self.constant, self.is_pending, self.answer, self.shared = 0, False, everywhere(0, self.size), True
         self.trail.reset()
 
-    def follow(self, table: NodeTable) -> None:
+    def follow(self) -> None:
+        revision = self.trail.revision
         rows = None if self.by_code is not None else self._moved()
         if rows is None:
-            self._take_sums(Batch.everywhere(table))
+            self._take_sums()
         elif rows:
             self._put_each(rows)
-        else:
-            self.trail.touch(())  # a counter that only the reduce step reads
+        for watch in self.watches:
+            watch.seen = watch.counter.revision
+        if self.trail.revision == revision:
+            self.trail.touch(())  # no score is another, but the reduce step may read the counters
 
     def _moved(self) -> Sequence[int] | None:
         """The rows in whose domains counters moved, each once; None: many."""
+        if len(self.sums) == 1 and self._rows[0] is None:
+            return self.sums[0].moved(MOST_ROWS)
         rows: list[int] = []
         for each, by_code in zip(self.sums, self._rows, strict=True):
             domains = each.moved(MOST_ROWS)
@@ -122,13 +114,9 @@ class ScoresAnswer(Answer[Scores]):
 
     # --- asked ------------------------------------------------------------------------------------------------------
 
-    def ask(self, rule: Any, cycle: Cycle, nodes: Batch) -> Scores:
-        found: Scores = rule.score(cycle.template, nodes, cycle)
-        return found
-
-    def replace(self, found: Scores, size: int) -> None:
-        is_asked = self.pending is None and not self.is_declared
-        self.sums, self.by_code, self.pending = (), None, None
+    def replace(self, found: Scores) -> None:
+        is_asked, size = not (self.is_pending or self.is_declared), self.table.size
+        self.sums, self.by_code, self.is_pending = (), None, False
         if is_asked and found is self.answer and size == self.size and not found.flags.writeable:
             # The very same scores, which cannot have changed: but a reduce step may look at the counts behind them.
             self.trail.touch(())
@@ -136,7 +124,7 @@ class ScoresAnswer(Answer[Scores]):
             return
         # No early cutoff otherwise: equal scores do not mean equal counts.
         self.trail.reset()
-        self.constant, self.size, self.shared = constant_of(found), size, True
+        self.constant, self.shared = constant_of(found), True
         if self.constant is not None:
             # One array for all such answers: most pods that come are strangers to most rules.
             self.answer = everywhere(self.constant, size)

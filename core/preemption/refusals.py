@@ -37,8 +37,8 @@ Objections = list[tuple[str, Reasons]]
 class UnschedulableTemplate:
     """Why pods of one template fit on none of the rows that a pass visits."""
 
-    answers: Sequence[tuple[Predicate, FailuresAnswer]]
-    """In running order."""
+    answers: Sequence[FailuresAnswer]
+    """Of the predicates, in running order."""
     findings: Sequence[tuple[Predicate, Failures]]
     """What they had against each row when all were judged."""
     check_all: bool
@@ -61,14 +61,13 @@ class UnschedulableTemplate:
     """The revision of each answer that is counted."""
 
     def __attrs_post_init__(self) -> None:
-        self._seen = [answer.trail.revision for _, answer in self.answers]
+        self._seen = [answer.trail.revision for answer in self.answers]
 
     def follow(self, cycle: Cycle, cache: AnswerCache) -> bool:
         """Count again the rows that changed; False if these may be many, or the pod fits on one. Raises Unanswerable."""
-        rows, still = set[int](), cache.still(cycle)
-        for place, (predicate, answer) in enumerate(self.answers):
-            if cache.is_stale(answer, still):
-                cache.refresh_failures(answer, predicate, cycle, still)
+        rows = set[int]()
+        cache.update(self.answers, cycle, cache.still(cycle))
+        for place, answer in enumerate(self.answers):
             moved = answer.trail.since(self._seen[place])
             if moved is None:
                 return False
@@ -81,7 +80,7 @@ class UnschedulableTemplate:
         before = self._changed.get(row)
         if before is None:
             before = self._counting((predicate.name, failures.reasons(row)) for predicate, failures in self.findings)
-        after = self._changed[row] = self._counting((predicate.name, answer.reasons(row)) for predicate, answer in self.answers)
+        after = self._changed[row] = self._counting((answer.rule.name, answer.reasons(row)) for answer in self.answers)
         if before != after:
             self._count(before, -1)
             self._count(after, 1)
@@ -164,10 +163,9 @@ class UnschedulableCache:
 
     def _refusal(self, cycle: Cycle, found: SearchResult, predicates: Sequence[Predicate]) -> UnschedulableTemplate:
         verdict, table, rows, cache = found.verdict, cycle.table, found.visited, self.quick_path.boards.answers
-        answers = [(predicate, cache.failures_of(predicate, cycle.template)) for predicate in predicates]
-        for predicate, answer in answers:
-            if cache.is_stale(answer, cache.still(cycle)):
-                cache.refresh_failures(answer, predicate, cycle, cache.still(cycle))
+        answers = [cache.failures_of(predicate, cycle.template) for predicate in predicates]
+        cache.update(answers, cycle, cache.still(cycle))
+        for answer in answers:
             answer.shared = True  # the findings are kept
         visited, alive = np.zeros(table.size, np.bool_), np.zeros(table.size, np.bool_)
         visited[rows] = alive[rows] = True

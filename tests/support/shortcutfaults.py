@@ -110,9 +110,9 @@ def _but_the_last(whole: Method, counter: PodCount, revision: int) -> list[int] 
     return moved and moved[:-1]
 
 
-def _no_counters(whole: Method, answers: AnswerCache, scope: Any, cycle: Any) -> Any:
-    found = whole(answers, scope, cycle)
-    return found[0], 0, *found[2:]
+def _no_counters(whole: Method, answers: AnswerCache, found: Any, cycle: Any, still: Any) -> None:
+    """Answers are brought up to date where something durable moved."""
+    whole(answers, [answer for answer in found if answer.still != still], cycle, still)
 
 
 def _same_nodes(whole: Method, answers: AnswerCache, cycle: Any) -> Any:
@@ -120,7 +120,7 @@ def _same_nodes(whole: Method, answers: AnswerCache, cycle: Any) -> Any:
     return 0, *whole(answers, cycle)[1:]
 
 
-def _not_followed(whole: Method, answer: Any, table: NodeTable) -> None:
+def _not_followed(whole: Method, answer: Any) -> None:
     """What was declared is judged once."""
 
 
@@ -238,7 +238,7 @@ FAULTS = {
     "sums count a pod but not what it requests": Fault(NodeTable, "add_pod", _count_alone, first=5),
     "views of sums outlive them": Fault(NodeTable, "resource", _views_outlive, first=3),
     "a row that moved is left out": Fault(PodCount, "moved_since", _but_the_last, plain=False),
-    "nothing follows counters": Fault(AnswerCache, "environment", _no_counters, plain=False),
+    "nothing follows counters": Fault(AnswerCache, "update", _no_counters, plain=False),
     "answers do not follow node objects": Fault(AnswerCache, "still", _same_nodes, first=14),
     "what a predicate declared is judged once": Fault(FailuresAnswer, "follow", _not_followed, plain=False, first=4),
     "what a priority declared is added up once": Fault(ScoresAnswer, "follow", _not_followed, plain=False, first=4),

@@ -110,7 +110,7 @@ class TestReduceSteps:
         """By the scale of counted scores come, for all nodes and for one, the scores that come of a look at all that fit."""
         taken: set[str] = set()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Scored, "_scale", comparing(taken))
+            patch.setattr(Scored, "_reduce", comparing(taken))
             objects: list[KubeObject] = [*[made_node(number, number % zones + 1) for number in range(24)], *SERVICES]
             made = engine_for(version, {"percentageOfNodesToScore": 100, "featureGates": GATES[version]})
             for item in objects:
@@ -132,20 +132,20 @@ def a_pod(number: int, group: str, soft: set[str]) -> Pod:
 
 
 def comparing(taken: set[str]) -> Any:
-    """As ``_scale``, compared with a look at all nodes that fit; the names of the priorities for which there was one go into *taken*."""
-    counted = Scored._scale
+    """As ``_reduce``, compared with a look at all nodes that fit; the names of the priorities that had a scale go into *taken*."""
+    whole = Scored._reduce
 
-    def compared(self: Scored, cycle: Any, feasible: Any, scale: Any, raw: Any, rows: Any, column: Any) -> Any:
-        found = counted(self, cycle, feasible, scale, raw, rows, column)
-        if found is None:
-            return None
-        taken.add(self.rule.name)
-        nodes, mine, reduce = feasible.nodes, feasible.of(raw), self.rule.reduce
+    def compared(self: Scored, cycle: Any, feasible: Any, reduce: Any, rows: Any, everything: bool) -> Any:
+        found, raw, scale = whole(self, cycle, feasible, reduce, rows, everything), self.answer.answer, self.summary
+        if not self._is_scale:
+            return found
+        taken.add(self.answer.rule.name)
+        nodes, mine = feasible.nodes, feasible.of(raw)
+        column = None if reduce.column is None else reduce.column(cycle.template, cycle)
         wanted = reduce(cycle.template, mine, nodes, cycle).tolist()
-        codes = None if column is None else nodes.codes_of(column)
-        assert found.of(mine, codes).tolist() == wanted
+        assert scale.of(mine, None if column is None else nodes.codes_of(column)).tolist() == wanted
         for row, score in zip(nodes.indexes.tolist(), wanted, strict=True):
-            assert found.at(int(raw[row]), 0 if column is None else int(column.codes[row])) == score
+            assert scale.at(int(raw[row]), 0 if column is None else int(column.codes[row])) == score
         return found
 
     return compared
