@@ -237,7 +237,8 @@ class ClassicFlow:
             return str(error)
         if equivalence is not None:
             equivalence.pod_assumed(pod, host)
-        engine.nominations.remove(pod)
+        if engine.nominations.by_node or engine.nominations.by_uid:
+            engine.nominations.remove(pod)
         return None
 
     def follow(self, old: KubeObject | None, new: KubeObject | None) -> None:

@@ -83,10 +83,12 @@ def zone_reduction(best: int, leaves_out: Callable[[Template], bool] = lambda po
         if leaves_out(pod):
             return Proportional(0, best, reverse=False)
         codes = len(cycle.table.zone.values)
-        in_zones = [0] * codes
-        for key, nodes in raw.by_code().items():
-            in_zones[key % codes] += key // codes * nodes
-        return _scale(raw.highest, raw.number, in_zones, best)
+        in_zones, most = [0] * codes, 0
+        for key, nodes in raw.by_code.items():
+            count = key // codes
+            in_zones[key % codes] += count * nodes
+            most = max(most, count)
+        return _scale(most, raw.number, in_zones, best)
 
     return Reduction.by(scale, lambda pod, cycle: cycle.table.zone)
 
@@ -105,8 +107,8 @@ def _scale(most: int, nodes: int, in_zones: list[int], best: int) -> Scale:
         table[:, 0] = on_node
         return Tabled(codes, table.astype(np.int64).tobytes())
     # Plain Python is faster then.
-    fullest = max(in_zones[1:], default=0)
-    by_zone = [ZONE_WEIGHT * _emptiness(count, fullest, best) for count in in_zones[1:]]
+    fullest, highest = max(in_zones[1:], default=0), float(best)
+    by_zone = [ZONE_WEIGHT * (highest * ((fullest - count) / float(fullest)) if fullest else highest) for count in in_zones[1:]]
     scores: list[int] = []
     for score, own in _shares(most, best):
         scores.append(score)

@@ -51,10 +51,11 @@ def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Summar
     if not is_readable(constraints):
         _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle)
     met = raw[with_all_keys(constraints, nodes)] if without_a_key(pod, constraints, nodes) else raw
-    return _summary(_int32(int(met.sum())), int(met.min(initial=NO_MINIMUM)), int(_own(raw, nodes).max(initial=0)), nodes.n)
+    return _summary(int(met.sum()), int(met.min(initial=NO_MINIMUM)), int(_own(raw, nodes).max(initial=0)), nodes.n)
 
 
 def _summary(total: int, least: int, most: int, nodes: int) -> Summary:
+    total = _int32(total)
     if most >= nodes:
         return total, least
     return _few_scaled(most, total, least) if most < FEW else Tabled(1, _scaled(up_to(most), total, least).tobytes())
@@ -62,8 +63,11 @@ def _summary(total: int, least: int, most: int, nodes: int) -> Summary:
 
 def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Tabled | None:
     """The same where no node lacks a topology key and all selectors are valid; None elsewhere."""
-    is_plain: bool = cycle.table.node_derived((pod, "plain soft constraints"), lambda: _is_plain(pod, cycle))
-    found = _summary(_int32(raw.total), raw.lowest, raw.highest, raw.number) if is_plain else None
+    if not cycle.table.node_derived((pod, "plain soft constraints"), lambda: _is_plain(pod, cycle)):
+        return None
+    there = raw.by_code
+    total = sum([score * number for score, number in there.items()])
+    found = _summary(total, min(there, default=NO_MINIMUM), max(there, default=0), raw.number)
     return found if isinstance(found, Tabled) else None
 
 

@@ -124,12 +124,10 @@ class DomainSum:
 
     def at(self, row: int) -> int:
         """What one row gets."""
-        if self.key is not None:
-            return self.at_code(self.column.codes.item(row))
-        total = 0
+        total, code = 0, row if self.key is None else self.column.codes.item(row)
         for each in self.counts:
-            rows = each.counter.rows
-            total += rows.item(row) if row < len(rows) else 0
+            sums = each.counter.rows if each.domains is None else each.domains.counts
+            total += sums.item(code) * each.weight if code < len(sums) else 0
         return total
 
     def everywhere(self, nodes: Batch) -> Ints:

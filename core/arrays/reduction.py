@@ -43,10 +43,6 @@ class RawScores(Protocol):
         ...
 
     @property
-    def total(self) -> int:
-        """All scores added up."""
-        ...
-
     def by_code(self) -> Mapping[int, int]:
         """How many nodes have each pair of a raw score, which is not negative, and a value of ``Reduction.column``.
 
@@ -98,9 +94,6 @@ class ScoresOfNodes(msgspec.Struct, eq=False):
         return int(self.raw.min()) if len(self.raw) else 0
 
     @property
-    def total(self) -> int:
-        return int(self.raw.sum())
-
     def by_code(self) -> Mapping[int, int]:
         column = self.column
         numbers = np.bincount(self.raw if column is None else self.raw * len(column.values) + self.nodes.codes_of(column))

@@ -7,8 +7,8 @@ the counters that it looked at moved.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from contextlib import suppress
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import attrs
@@ -111,7 +111,8 @@ class AnswerCache:
         else:
             rows = self._stale_rows(answer) if is_same and not answer.is_declared else None
             if rows is None:
-                self._evaluate(answer, cycle)
+                if not self._declare(answer, cycle):
+                    self._evaluate(answer, cycle)
                 environment = self._environment(answer, cycle)
             elif len(rows):
                 answer.put(rows, answer.rule.ask(cycle.template, self._batch_of(rows), cycle))
@@ -121,6 +122,15 @@ class AnswerCache:
         if answer.has_errors:
             answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
             raise Unanswerable
+
+    def is_idle(self, rule: Rule, cycle: Cycle, still: Still) -> bool:
+        """Whether *rule* says the same of every node about the pod of *cycle* until what is durable changes, as it counts nothing."""
+        answer = self.failures_of(rule, cycle.template) if isinstance(rule, Predicate) else self.scores_of(rule, cycle.template)
+        if answer.still != still and self._declare(answer, cycle):
+            log = self.table.changed
+            answer.verified_at, answer.node_revision, answer.still = log.revision, log.node_revision, still
+            answer.environment = self._environment(answer, cycle)
+        return answer.is_idle
 
     # --- finding ----------------------------------------------------------------------------------------------------
 
@@ -202,28 +212,39 @@ class AnswerCache:
             self._batch = Batch(self.table, rows)
         return self._batch
 
-    def _evaluate(self, answer: Answer[Any], cycle: Cycle) -> None:
-        """Take what the rule declares, or evaluate it for all rows, and note what it looks at."""
-        census, rule = self.table.census, answer.rule
+    def _declare(self, answer: Answer[Any], cycle: Cycle) -> bool:
+        """Take what the rule declares of the template of *cycle*; False where it declares nothing."""
         answer.forget()
-        watched: list[PodCount] = []
+        with self._watching(answer):
+            declared = answer.rule.declares(cycle)
+        answer.is_declared, answer.is_idle = declared is not None, declared is not None and not declared
+        if declared is not None:
+            answer.watches, answer.is_restless = answer.declare(declared), False
+            self._hold(answer)
+        return answer.is_declared
+
+    def _evaluate(self, answer: Answer[Any], cycle: Cycle) -> None:
+        """Ask the rule about all rows, and note what it looks at."""
+        answer.forget()
+        with self._watching(answer) as watched:
+            found = answer.rule.ask(cycle.template, Batch.everywhere(self.table), cycle)
+        answer.replace(found)
+        answer.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
+        answer.is_restless = answer.scope.rowwise or answer.scope.volumes
+        self._hold(answer)
+
+    @contextmanager
+    def _watching(self, answer: Answer[Any]) -> Iterator[list[PodCount]]:
+        """A context in which the census notes the counters that are asked for, and *answer* whether terms are."""
+        census, watched = self.table.census, list[PodCount]()
         census.watch, census.asked_terms = watched, False
         try:
-            declared = rule.declares(cycle)
-            if declared is None:
-                watched.clear()
-                found = rule.ask(cycle.template, Batch.everywhere(self.table), cycle)
+            yield watched
         finally:
-            census.watch = None
-        answer.watches_terms, answer.is_idle = census.asked_terms, declared is not None and not declared
-        if declared is None:
-            answer.replace(found)
-            answer.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
-        else:
-            answer.watches = answer.declare(declared)
-        answer.size, answer.is_declared = self.table.size, declared is not None
-        answer.is_restless = not answer.is_declared and (answer.scope.rowwise or answer.scope.volumes)
-        before, answer.bytes_held = answer.bytes_held, answer.nbytes
+            census.watch, answer.watches_terms = None, census.asked_terms
+
+    def _hold(self, answer: Answer[Any]) -> None:
+        before, answer.bytes_held, answer.size = answer.bytes_held, answer.nbytes, self.table.size
         self.held += answer.bytes_held - before
 
 

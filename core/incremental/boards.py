@@ -14,7 +14,7 @@ from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, Reads
 from .answers import AnswerCache
 from .board import Board, Filtered
-from .cachedanswer import Scope
+from .cachedanswer import Scope, Still
 from .lookahead import Lookahead, LookaheadStats
 from .rows import RowScores, reads_of
 from .scored import Scored
@@ -67,23 +67,23 @@ class Boards:
         """The board of the template of *cycle*."""
         found, still = self._known.pop(cycle.template, None), self.answers.still(cycle)
         if found is not None and found.still != still:
-            found = found if all(is_idle(rule, cycle) for rule in found.idle) else None
+            found = found if all(self.answers.is_idle(rule, cycle, still) for rule in found.idle) else None
         if found is None:
-            found = self._new(cycle)
+            found = self._new(cycle, still)
             while self._known and len(self._known) * self._size() > self.limit:
                 del self._known[next(iter(self._known))]
         found.still = still
         self._known[cycle.template] = found
         return found
 
-    def _new(self, cycle: Cycle) -> Board:
+    def _new(self, cycle: Cycle, still: Still) -> Board:
         answers, pod, algorithm = self.answers, cycle.template, cycle.algorithm
         parts = tuple([part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)])
         weighed = tuple([item for item in algorithm.priorities if item[0].concerns(pod)])
         plan = self._plans.get((parts, weighed))
         if plan is None:
             plan = self._plans[parts, weighed] = Plan.of(parts, weighed)
-        idle = [rule for rule in plan.declaring if is_idle(rule, cycle)]
+        idle = [rule for rule in plan.declaring if answers.is_idle(rule, cycle, still)]
         beyond = [Filtered(answers.failures_of(rule, pod)) for rule in plan.beyond if rule not in idle]
         wider = [Scored(answers.scores_of(rule, pod), weight) for rule, weight in plan.wider if rule not in idle]
         of_nodes = [answers.failures_of(rule, pod) for rule in plan.of_nodes]
@@ -103,12 +103,6 @@ class Boards:
     def _size(self) -> int:
         """Bytes that one board takes with its row scores, about."""
         return 100 * max(self.answers.table.size, 1)
-
-
-def is_idle(rule: Predicate | Priority, cycle: Cycle) -> bool:
-    """Whether *rule* says the same of every node about the pod of *cycle*, until what is durable changes: it counts nothing."""
-    declared = rule.declares(cycle)
-    return declared is not None and not declared
 
 
 def _divided(items: Iterable[T], test: Callable[[T], bool]) -> tuple[list[T], list[T]]:

@@ -86,21 +86,20 @@ class Lookahead:
             self._learn()
             self.forget()
         elif self.depths:
-            missed = [row for row, arrival in events if not self._foresaw(row, arrival, size, fits, totals)]
+            missed, depths = [], self.depths
+            for row, arrival in events:
+                depth = depths[row]
+                if arrival is None or arrival.size is not size or depth >= self.depth:
+                    depths[row] = MAX_DEPTH
+                    missed.append(row)
+                else:
+                    fits[row], totals[row] = self.fits[depth, row], self.totals[depth, row]
+                    depths[row] = depth + 1
         if missed is not None and not missed:
             self.hits += 1
         elif all(arrival is not None and arrival.size is size for _, arrival in events):
             self.misses += 1
         return missed
-
-    def _foresaw(self, row: int, arrival: Template | None, size: Hashable, fits: Mask, totals: Ints) -> bool:
-        depth = self.depths[row]
-        if arrival is None or arrival.size is not size or depth >= self.depth:
-            self.depths[row] = MAX_DEPTH
-            return False
-        fits[row], totals[row] = self.fits[depth, row], self.totals[depth, row]
-        self.depths[row] = depth + 1
-        return True
 
     @property
     def is_due(self) -> bool:

@@ -19,8 +19,6 @@ from .scoresanswer import ScoresAnswer
 
 MOST_SCORES = 64
 """With more different raw scores it is no faster to count them than to look at all rows."""
-STEADY = 2
-"""Times that few rows have to change before scores are counted, which takes as long as to look at all rows five times."""
 NOT_COUNTED = -(2**62)
 """Stands for the score of a row that does not fit."""
 
@@ -90,9 +88,6 @@ class ScoresOfDomains:
         return sum(self.numbers)
 
     @property
-    def total(self) -> int:
-        return sum([score * number for score, number in zip(self.scores, self.numbers, strict=True)])
-
     def by_code(self) -> Mapping[int, int]:
         found: dict[int, int] = {}
         for score, number in zip(self.scores, self.numbers, strict=True):
@@ -110,21 +105,19 @@ class ScoreHistogram:
     """How many rows fit."""
     _width: int = 1
     """How many values the column has."""
-    _counts: dict[int, int] = attrs.field(factory=dict)
+    by_code: dict[int, int] = attrs.field(factory=dict)
     _held: Ints = NO_INTS
     """int64[rows]: what each row was counted as."""
     _feasible: FeasibleSet | None = None
     """Whose rows are counted; None: count from nothing."""
     _seen: int = 0
     """The flips that are counted."""
-    _steady: int = 0
-    """How often in a row few rows changed, before scores are counted from nothing."""
     _is_hopeless: bool = False
     """Scores are too many."""
 
     def forget(self) -> None:
         """Scores may have changed on any row."""
-        self._feasible, self._steady = None, 0
+        self._feasible = None
 
     def follow(self, raw: Scores, rows: Sequence[int] | None, feasible: FeasibleSet) -> bool:
         """Count *raw*: int64[rows of the table], which changed on no more than *rows* (None: on any); gives whether it is counted."""
@@ -140,14 +133,10 @@ class ScoreHistogram:
                     score = raw.item(row) if codes is None else raw.item(row) * width + codes.item(row)
                 if score != held.item(row):
                     self._count(row, score)
-        elif self._steady >= STEADY:
-            self._begin(raw, feasible)
-            self._steady = 0
         else:
-            self._feasible, self._steady = None, self._steady + 1
-            return False
+            self._begin(raw, feasible)
         self._feasible, self._seen, self.number = feasible, len(feasible.flips), feasible.number
-        self._is_hopeless = self._is_hopeless or len(self._counts) > MOST_SCORES
+        self._is_hopeless = self._is_hopeless or len(self.by_code) > MOST_SCORES
         return not self._is_hopeless
 
     def _begin(self, raw: Scores, feasible: FeasibleSet) -> None:
@@ -158,12 +147,18 @@ class ScoreHistogram:
             keys = keys[feasible.fits]
         else:
             self._held = keys.copy()
-        values, numbers = np.unique(keys, return_counts=True)
-        self._counts = dict(zip(values.tolist(), numbers.tolist(), strict=True))
+        lowest = keys.min(initial=0)
+        if keys.max(initial=0) - lowest < len(self._held):
+            numbers = np.bincount(keys - lowest if lowest else keys)
+            values = numbers.nonzero()[0]
+            values, numbers = values + lowest, numbers[values]
+        else:
+            values, numbers = np.unique(keys, return_counts=True)
+        self.by_code = dict(zip(values.tolist(), numbers.tolist(), strict=True))
 
     def _count(self, row: int, now: int) -> None:
         """Count *row* as *now*, and no longer as what it was counted as."""
-        counts, before = self._counts, self._held.item(row)
+        counts, before = self.by_code, self._held.item(row)
         self._held[row] = now
         if now != NOT_COUNTED:
             counts[now] = counts.get(now, 0) + 1
@@ -178,19 +173,11 @@ class ScoreHistogram:
 
     @property
     def highest(self) -> int:
-        return max(self._counts, default=0) // self._width
+        return max(self.by_code, default=0) // self._width
 
     @property
     def lowest(self) -> int:
-        return min(self._counts, default=0) // self._width
-
-    @property
-    def total(self) -> int:
-        width = self._width
-        return sum([key // width * number for key, number in self._counts.items()])
-
-    def by_code(self) -> Mapping[int, int]:
-        return self._counts
+        return min(self.by_code, default=0) // self._width
 
 
 @attrs.define(eq=False, repr=False)

@@ -79,16 +79,23 @@ class ScoresAnswer(Answer[Scores]):
         if rows is None:
             self._take_sums()
         elif rows:
-            self._put_each(rows)
+            scores, changed = self.answer, []
+            for row in rows:
+                score = 0
+                for each in self.sums:
+                    score += each.at(row)
+                if score != scores.item(row):
+                    scores[row] = score
+                    changed.append(row)
+                    self.constant = None
+            self.trail.touch(changed)
         for watch in self.watches:
             watch.seen = watch.counter.revision
         if self.trail.revision == revision:
             self.trail.touch(())  # no score is another, but the reduce step may read the counters
 
     def _moved(self) -> Sequence[int] | None:
-        """The rows in whose domains counters moved, each once; None: many."""
-        if len(self.sums) == 1 and self._rows[0] is None:
-            return self.sums[0].moved(MOST_ROWS)
+        """The rows in whose domains counters moved; None: many."""
         rows: list[int] = []
         for each, by_code in zip(self.sums, self._rows, strict=True):
             domains = each.moved(MOST_ROWS)
@@ -96,21 +103,7 @@ class ScoresAnswer(Answer[Scores]):
             if mine is None:
                 return None
             rows += mine
-        return rows if len(self.sums) <= 1 else list(dict.fromkeys(rows))
-
-    def _put_each(self, rows: Sequence[int]) -> None:
-        scores, sums = self.answer, self.sums
-        changed: list[int] = []
-        for row in rows:
-            score = 0
-            for each in sums:
-                score += each.at(row)
-            if score != scores.item(row):
-                scores[row] = score
-                changed.append(row)
-        self.trail.touch(changed)
-        if changed:
-            self.constant = None
+        return rows
 
     # --- asked ------------------------------------------------------------------------------------------------------
 

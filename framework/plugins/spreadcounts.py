@@ -221,7 +221,7 @@ class SoftCounts:
         """The score of each count of peers on the node, for each value of the other topology key, where :func:`is_plain` holds."""
         asked = [(constraint.max_skew, counts) for constraint, counts in zip(self.constraints, self.counts, strict=True)]
         asked = [(skew, counts) for skew, counts in asked if counts is None or len(counts) > 1]  # some node has the key
-        there, in_domains = raw.by_code(), next((counts.tolist() for _, counts in asked if counts is not None), [0])
+        there, in_domains = raw.by_code, next((counts.tolist() for _, counts in asked if counts is not None), [0])
         width = len(in_domains)
         on_hosts, inside_domains = math.log(raw.number + 2), math.log(len({key % width for key in there}) + 2)
         terms = tuple([(counts is None, on_hosts if counts is None else inside_domains, float(skew - 1)) for skew, counts in asked])
