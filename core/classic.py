@@ -27,8 +27,8 @@ from .decision.score import Ranking, prioritize
 from .engine import NO_NODES, Engine, FilterError
 from .incremental.answers import AnswerCache
 from .incremental.boards import Boards
+from .incremental.details import BoardDetails
 from .incremental.quick import QuickPath
-from .outlines import Outlines
 from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout
 from .preemption.outcomes import DryRuns
@@ -65,7 +65,7 @@ class ClassicFlow:
     equivalence: EquivalenceCache | None
     """None if it is off."""
     binding: ClassicBinding = attrs.field(init=False)
-    outlines: Outlines = attrs.field(init=False)
+    details: BoardDetails = attrs.field(init=False)
     refusals: UnschedulableCache = attrs.field(init=False)
     cached_failure: Callable[[Cycle], Decision | None] | None = None
     quick: Callable[[Cycle], int | None] = attrs.field(init=False)
@@ -99,7 +99,7 @@ class ClassicFlow:
     def __attrs_post_init__(self) -> None:
         self.binding = ClassicBinding(self.engine)
         self.quick, self.refusals = self.quick_path.row, UnschedulableCache(self.quick_path)
-        self.outlines = Outlines(self.quick_path)
+        self.details = BoardDetails(self.quick_path)
 
     @property
     def quick_paths(self) -> Mapping[str, QuickPath]:
@@ -131,11 +131,11 @@ class ClassicFlow:
         order = self.order.one_pass()
         wanted = algorithm.wanted(len(order))
         view = None if self.equivalence is None else self.equivalence.view(cycle.pod, engine.nominations)
-        outlined = self.outlines.verdict(cycle) if engine.transient_details and engine.outlines(cycle) else None
-        found = search(cycle, engine.nominations, order, wanted, view, outlined)
+        known = self.details.verdict(cycle) if engine.reads_details_at_once(cycle) else None
+        found = search(cycle, engine.nominations, order, wanted, view, known)
         if algorithm.has_predicates:
             self.order.take(found.consumed)
-        if algorithm.has_effects and outlined is None:
+        if algorithm.has_effects and known is None:
             run_effects(cycle, found.verdict, order[: found.consumed])
         if view is not None:
             view.keep(found.verdict.plain, order[: found.consumed])
@@ -147,8 +147,7 @@ class ClassicFlow:
 
     def score(self, cycle: Cycle, rows: Rows) -> Ranking:
         ask = partial(prioritize, cycle, rows, self.engine.extenders)
-        is_outlined = self.engine.transient_details and self.engine.outlines(cycle)
-        return self.outlines.ranking(cycle, rows, ask) if is_outlined else ask()
+        return self.details.ranking(cycle, rows, ask) if self.engine.reads_details_at_once(cycle) else ask()
 
     def pre_score_one(self, cycle: Cycle, rows: Rows) -> None:
         """Nothing: no priority runs for one node."""

@@ -77,7 +77,7 @@ class Engine:
     on_phase: PhaseHook | None = attrs.field(init=False, default=None)
     """Called when a phase of a cycle has ended; None: not called."""
     transient_details: bool = attrs.field(init=False, default=False)
-    """The caller uses details before the next cycle, and never raw scores. See :mod:`.outlines`."""
+    """The caller uses details before the next cycle, and never raw scores. See :mod:`.incremental.details`."""
     point: Savepoint | None = attrs.field(init=False, default=None)
     """The innermost savepoint, which has to know how things are undone; None: nothing is undone."""
     latest: Cycle | None = attrs.field(init=False, default=None)
@@ -191,9 +191,9 @@ class Engine:
             best = int(found.best[self.ties.which(len(found.best))])
         decision.host = found.names[int(rows[best])]
 
-    def outlines(self, cycle: Cycle) -> bool:
-        """Whether the details of *cycle* may be outlined, where they are read at once."""
-        return cycle.details and self.on_phase is None
+    def reads_details_at_once(self, cycle: Cycle) -> bool:
+        """Whether the details of *cycle* are read before the next cycle, so that they may be read off a board."""
+        return self.transient_details and cycle.details and self.on_phase is None
 
     def begin(self, pod: Pod, *, details: bool = True) -> Any:
         """A cycle for *pod* on a fresh snapshot, for callers that run single rules."""

@@ -30,8 +30,8 @@ from ..core.decision.score import Ranking
 from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.boards import Boards
+from ..core.incremental.details import BoardDetails
 from ..core.incremental.quick import QuickPath
-from ..core.outlines import Outlines
 from ..core.pods.notes import has_ephemeral_claims
 from ..core.preemption.claimusers import ClaimUsers
 from ..core.preemption.layout import PodLayout
@@ -50,7 +50,7 @@ from .cycle.laidout import laid_out
 from .cycle.postfilter import only_preempts, refused, run_post_filter
 from .cycle.preemption import ineligible, protection_of
 from .cycle.prefilter import EVERYTHING, PluginCheck, pre_enqueue, run_pre_filter
-from .cycle.score import pre_score_one, prioritize
+from .cycle.score import pre_score_one, prioritize, skipped_scores
 from .cycle.state import FrameworkCycle
 from .plugin import MAX_NODE_SCORE, Handle
 from .profile import Profile, Registry, build_profiles
@@ -109,7 +109,7 @@ class FrameworkFlow:
     runs: DryRuns
     refusals: Mapping[str, UnschedulableCache] = attrs.field(init=False)
     """By profile."""
-    outlines: Mapping[str, Outlines] = attrs.field(init=False)
+    details: Mapping[str, BoardDetails] = attrs.field(init=False)
     """By profile."""
     cached_failure: Callable[[FrameworkCycle], Decision | None] | None = None
     binding: FrameworkBinding = attrs.field(init=False)
@@ -146,7 +146,7 @@ class FrameworkFlow:
 
     def __attrs_post_init__(self) -> None:
         self.refusals = {name: UnschedulableCache(path) for name, path in self.quick_paths.items()}
-        self.outlines = {name: Outlines(path) for name, path in self.quick_paths.items()}
+        self.details = {name: BoardDetails(path) for name, path in self.quick_paths.items()}
         engine = self.engine
         # With it no cycle is left out: what is tried in one counts in the next.
         if engine.release.framework.trials_change_users and engine.gates.get("ReadWriteOncePod"):
@@ -230,9 +230,9 @@ class FrameworkFlow:
         diagnosis = Diagnosis(table.names, rows, profile.algorithm.release.framework, order.is_regular)
         found = FrameworkDetails(table.names, NO_ROWS, diagnosis=diagnosis)
         pre_filter, on_phase = partial(run_pre_filter, cycle, profile), self.engine.on_phase
-        outlines = self._outlines(cycle) if self.engine.transient_details else None
-        outlined = None if outlines is None else outlines.verdict(cycle, pre_filter)
-        outcome = pre_filter() if outlined is None else EVERYTHING
+        details = self._details(cycle)
+        known = None if details is None else details.verdict(cycle, pre_filter)
+        outcome = pre_filter() if known is None else EVERYTHING
         if on_phase is not None:
             on_phase(Phase.PRE_FILTER, SUCCESS if outcome.status is None else outcome.status.code.value)
         if outcome.status is not None:
@@ -242,7 +242,7 @@ class FrameworkFlow:
             return found
         pass_extenders = self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None
         nominations = self.engine.nominations
-        searched = search(cycle, profile, nominations, diagnosis, outcome, order.start, pass_extenders, outlined)
+        searched = search(cycle, profile, nominations, diagnosis, outcome, order.start, pass_extenders, known)
         found.passed_extenders = searched.passed_extenders
         order.start, found.feasible_rows, found.search = searched.start, searched.feasible, diagnosis.search
         if searched.error is not None:
@@ -252,16 +252,16 @@ class FrameworkFlow:
     def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking:
         profile = self._profile(cycle.pod)
         ask = partial(prioritize, cycle, profile, rows, self.engine.extenders, self.engine.on_phase)
-        outlines = self._outlines(cycle) if self.engine.transient_details else None
-        return ask() if outlines is None else outlines.ranking(cycle, rows, ask)
+        details = self._details(cycle)
+        return ask() if details is None else details.ranking(cycle, rows, ask, partial(skipped_scores, cycle, profile, rows))
 
     def pre_score_one(self, cycle: FrameworkCycle, rows: Rows) -> None:
         pre_score_one(cycle, self._profile(cycle.pod), rows)
 
-    def _outlines(self, cycle: FrameworkCycle) -> Outlines | None:
-        """What outlines the details of *cycle*, where they may be."""
-        is_usual = cycle.table is self.engine.table
-        return self.outlines[self._profile(cycle.pod).scheduler_name] if is_usual and self.engine.outlines(cycle) else None
+    def _details(self, cycle: FrameworkCycle) -> BoardDetails | None:
+        """What reads the details of *cycle* off a board, where that may be."""
+        is_usual = self.engine.reads_details_at_once(cycle) and cycle.table is self.engine.table
+        return self.details[self._profile(cycle.pod).scheduler_name] if is_usual else None
 
     def _layout(self, table: NodeTable) -> PodLayout:
         return PodLayout(table, by_start_time=True, sorts_again=self.engine.release.framework.sorts_victims_again)

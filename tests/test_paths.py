@@ -272,7 +272,7 @@ class TestSchedules:
 
     @sequences(0.1)
     @given(subject=st.sampled_from(SUBJECTS), forms=st.tuples(*[st.integers(0, 63)] * 2), seed=st.integers(0, 1 << 20), data=st.data())
-    def test_details_in_outline_are_whole(
+    def test_details_read_at_once_are_whole(
         self, configuration: str, memory_bytes: int, subject: str, forms: tuple[int, int], seed: int, data: st.DataObject
     ) -> None:
         """Whoever reads details at once finds what a scheduler without memory says, whatever happened before."""

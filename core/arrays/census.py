@@ -130,8 +130,11 @@ class PodCount:
     def tracked(self, key: Hashable, column: NodeColumn[Any]) -> DomainCounts:
         """The counts of :meth:`by`, which move with it until a node object changes."""
         found = self._domains.get(key)
-        if found is None or found.column is not column or len(found.counts) < len(column.values):
+        if found is None:
             found = self._domains[key] = DomainCounts(column, self._counted_by(column))
+        elif found.column is not column or len(found.counts) < len(column.values):
+            # Who has the counts already goes on with the same values: a column is made anew where it was forgotten, or a node changed.
+            found.column, found.counts = column, self._counted_by(column)
         return found
 
     def _counted_by(self, column: NodeColumn[Any]) -> Ints:

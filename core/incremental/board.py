@@ -58,6 +58,8 @@ class Board:
     """Rules that say the same of every node for now, so that they are left out."""
     still: Still = (NEVER, NEVER, NEVER)
     """The revisions of what seldom moves; while they are these, those rules are idle."""
+    even: dict[str, int] = attrs.field(factory=dict)
+    """What priorities give each row that are left out as they give all the same; worked out for details."""
     order: Rows = NO_ROWS
     """The rows of the coming pass, each once."""
     fits: Mask = NOWHERE
@@ -279,8 +281,8 @@ class Board:
         totals = self.ranked[feasible]
         nodes = Batch(self.answers.table, feasible)
         for one in self.scored:
-            if one.depends_on_window and one.reduce is not None:
-                totals += one.reduce(cycle.template, one.answer.whole()[feasible], nodes, cycle) * one.weight
+            if one.depends_on_window:
+                totals += one.of(cycle, nodes) * one.weight
         return totals
 
 

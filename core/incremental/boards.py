@@ -63,20 +63,20 @@ class Boards:
     _luck: LookaheadStats = attrs.field(factory=LookaheadStats)
     _row_scores: WeakValueDictionary[Hashable, RowScores] = attrs.field(factory=WeakValueDictionary)
 
-    def of(self, cycle: Cycle) -> Board:
-        """The board of the template of *cycle*."""
+    def of(self, cycle: Cycle, lines: bool = False) -> Board:
+        """The board of the template of *cycle*; *lines*: with the scores of each rule, as in :class:`~.rows.RowScores`."""
         found, still = self._known.pop(cycle.template, None), self.answers.still(cycle)
         if found is not None and found.still != still:
             found = found if all(self.answers.is_idle(rule, cycle, still) for rule in found.idle) else None
-        if found is None:
-            found = self._new(cycle, still)
+        if found is None or (lines and not found.near.keeps_lines):
+            found = self._new(cycle, still, lines)
             while self._known and len(self._known) * self._size() > self.limit:
                 del self._known[next(iter(self._known))]
         found.still = still
         self._known[cycle.template] = found
         return found
 
-    def _new(self, cycle: Cycle, still: Still) -> Board:
+    def _new(self, cycle: Cycle, still: Still, lines: bool) -> Board:
         answers, pod, algorithm = self.answers, cycle.template, cycle.algorithm
         parts = tuple([part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)])
         weighed = tuple([item for item in algorithm.priorities if item[0].concerns(pod)])
@@ -87,16 +87,16 @@ class Boards:
         beyond = [Filtered(answers.failures_of(rule, pod)) for rule in plan.beyond if rule not in idle]
         wider = [Scored(answers.scores_of(rule, pod), weight) for rule, weight in plan.wider if rule not in idle]
         of_nodes = [answers.failures_of(rule, pod) for rule in plan.of_nodes]
-        return Board(answers, self._shared(pod, plan), beyond, wider, of_nodes, idle)
+        return Board(answers, self._shared(pod, plan, lines), beyond, wider, of_nodes, idle)
 
-    def _shared(self, pod: Template, plan: Plan) -> RowScores:
+    def _shared(self, pod: Template, plan: Plan, lines: bool) -> RowScores:
         """The row scores of *pod*, which it shares with all templates that these rules cannot tell from it."""
         keys = [self.answers.key(rule, pod) for rule in plan.near], [self.answers.key(rule, pod) for rule, _ in plan.worth]
-        key = pod.size, *map(tuple, keys)
+        key = lines, pod.size, *map(tuple, keys)
         found = self._row_scores.get(key)
         if found is None:
             found = self._row_scores[key] = RowScores(
-                self.answers.table, plan.near, plan.worth, ahead=Lookahead(luck=self._luck), reads=plan.reads
+                self.answers.table, plan.near, plan.worth, ahead=Lookahead(luck=self._luck), reads=plan.reads, keeps_lines=lines
             )
         return found
 

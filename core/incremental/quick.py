@@ -9,7 +9,8 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import attrs
 
@@ -22,6 +23,8 @@ from ..rule import Algorithm, PriorityError
 from .board import Board
 from .boards import Boards
 from .cachedanswer import Unanswerable
+
+Found = TypeVar("Found")
 
 
 class Detour(enum.Enum):
@@ -63,7 +66,9 @@ class QuickPath:
 
     def row(self, cycle: Cycle) -> int | None:
         """The row of the host; order and tie-break move on. None where the cycle has to be run, and then nothing has moved."""
-        found = Detour.DETAILS if cycle.details else self.beyond_details(cycle) or self._read(cycle)
+        found: int | Detour | None = self.detour(cycle)
+        if found is None:
+            found = self.read(cycle, partial(self._host, cycle))
         if isinstance(found, Detour):
             self.detours[found] += 1
             return None
@@ -88,32 +93,33 @@ class QuickPath:
             return Detour.VOLUMES
         return None if self.ask_plugins is None else self.ask_plugins(cycle)
 
-    def _read(self, cycle: Cycle) -> int | Detour:
+    def read(self, cycle: Cycle, what: Callable[[Board], Found], *, lines: bool = False) -> Found | Detour:
+        """*what* is read off the board of the pod of *cycle*; *lines*: as in :class:`~.rows.RowScores`."""
         order, algorithm = self.order, cycle.algorithm
         rows = order.one_pass()
         if not order.is_regular:
             return Detour.ORDER
-        wanted = algorithm.wanted(len(rows))
-        window = wanted < len(rows)
-        places = None if window else order.places()
         cycle.algorithm, board = self.algorithm, None
         try:
-            board = self.boards.of(cycle)
-            if not board.refresh(cycle, rows, order.revision, window=window):
+            board = self.boards.of(cycle, lines)
+            if not board.refresh(cycle, rows, order.revision, window=algorithm.wanted(len(rows)) < len(rows)):
                 return Detour.ERROR
-            if not board.count:
-                return Detour.NOTHING_FITS
-            if places is None:
-                return self._best_in_window(cycle, board, wanted)
-            row = int(board.fits.argmax()) if board.count == 1 else board.leaders.host(rows, places, self.ties.which)
-            order.take(len(rows))
-            return row
+            return what(board) if board.count else Detour.NOTHING_FITS
         except (PriorityError, Unanswerable):
             if board is not None:
                 board.forget()
             return Detour.ERROR
         finally:
             cycle.algorithm = algorithm
+
+    def _host(self, cycle: Cycle, board: Board) -> int:
+        """The row of the host; order and tie-break move on."""
+        if board.window:
+            return self._best_in_window(cycle, board, cycle.algorithm.wanted(len(board.order)))
+        rows = board.order
+        row = int(board.fits.argmax()) if board.count == 1 else board.leaders.host(rows, self.order.places(), self.ties.which)
+        self.order.take(len(rows))
+        return row
 
     def _best_in_window(self, cycle: Cycle, board: Board, wanted: int) -> int:
         rows, visited = board.feasible(wanted)

@@ -19,6 +19,8 @@ from ..rule import Predicate, Priority, Reads
 from .cachedanswer import Unanswerable
 from .lookahead import Lookahead
 
+NO_LINES: Ints = np.zeros((0, 0), np.int64)
+
 
 def reads_of(predicates: Sequence[Predicate], priorities: Sequence[tuple[Priority, int]]) -> Reads:
     """What all these rules read together."""
@@ -35,6 +37,10 @@ class RowScores:
     """Priorities without a reduce step, each with its weight."""
     fits: Mask = NOWHERE
     totals: Ints = NO_INTS
+    keeps_lines: bool = False
+    """Besides the sum the scores of each priority are kept, for details; then nothing is looked up ahead."""
+    lines: Ints = NO_LINES
+    """int64[priorities, size] where they are kept: the scores of each."""
     trail: Trail = attrs.field(factory=Trail)
     """The rows whose fits or totals changed; it starts over when a node object changes."""
     ahead: Lookahead = attrs.field(factory=Lookahead)
@@ -59,7 +65,7 @@ class RowScores:
     def _judge_all(self, cycle: Cycle) -> None:
         self.ahead.forget()
         self.trail.reset()
-        self.fits, self.totals = self._judge(cycle, Batch.everywhere(self.table))
+        self.fits, self.totals, self.lines = self._judge(cycle, Batch.everywhere(self.table))
 
     def _follow(self, cycle: Cycle, events: Sequence[Event]) -> None:
         """Put the rows of *events* right: as foreseen, or else by judging them."""
@@ -68,12 +74,14 @@ class RowScores:
         self.trail.touch(moved)
         if missed is None or missed:
             rows = distinct(moved if missed is None else missed)
-            self.fits[rows], self.totals[rows] = self._judge(cycle, Batch(self.table, rows))
-            if ahead.is_due:
-                ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes))
+            self.fits[rows], self.totals[rows], lines = self._judge(cycle, Batch(self.table, rows))
+            if self.keeps_lines:
+                self.lines[:, rows] = lines
+            elif ahead.is_due:
+                ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes)[:2])
 
-    def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints]:
-        """Fits and totals of a batch: bool[n] and int64[n]. Nothing is scored where no row fits."""
+    def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints, Ints]:
+        """Fits, totals and lines of a batch: bool[n], int64[n], int64[priorities, n]. Nothing is scored where no row fits."""
         fits: Mask | None = None
         for predicate in self.predicates:
             failures = predicate.check(cycle.template, nodes, cycle)
@@ -82,7 +90,10 @@ class RowScores:
                     raise Unanswerable
                 fits = failures.passed if fits is None else fits & failures.passed
         totals = np.zeros(nodes.n, np.int64)
-        for priority, weight in self.priorities if fits is None or np.count_nonzero(fits) else ():
+        lines = np.zeros((len(self.priorities), nodes.n), np.int64) if self.keeps_lines else NO_LINES
+        for place, (priority, weight) in enumerate(self.priorities if fits is None or np.count_nonzero(fits) else ()):
             scores = priority.score(cycle.template, nodes, cycle)
+            if self.keeps_lines:
+                lines[place] = scores
             totals += scores if weight == 1 else scores * weight
-        return np.ones(nodes.n, np.bool_) if fits is None else fits, totals
+        return np.ones(nodes.n, np.bool_) if fits is None else fits, totals, lines

@@ -242,6 +242,13 @@ class Scored:
         self.reduced = self._in_order(cycle, feasible)
         return None
 
+    def of(self, cycle: Cycle, nodes: Batch) -> Scores:
+        """The scores of the feasible *nodes* where they are not the same for all: int64[n]."""
+        if not self.depends_on_window:
+            return self.reduced.take(nodes.indexes)
+        found: Scores = self.reduce(cycle.template, self.answer.whole()[nodes.indexes], nodes, cycle)
+        return found
+
     def _forget(self) -> None:
         self._by_code = None
         if self._histogram is not None:

@@ -59,6 +59,11 @@ def _worded(cycle: FrameworkCycle, form: str, plugin: str, text: object) -> str:
     return form.format(plugin=plugin, text=text, pod=cycle.pod.name)
 
 
+def skipped_scores(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> set[str]:
+    """The plugins that do not score the rows *feasible*, as their PreScore says. Raises :class:`ScoreError`."""
+    return _pre_score(cycle, profile, Batch(cycle.table, feasible))
+
+
 def pre_score_one(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> None:
     """PreScore for the one node that is feasible. Raises :class:`ScoreError`."""
     _pre_score(cycle, profile, Batch(cycle.table, feasible))

@@ -24,7 +24,7 @@ from ....core.cluster.listings import Listing
 from ....core.cluster.order import RoundOrder
 from ....core.incremental.answers import AnswerCache
 from ....core.incremental.boards import Boards
-from ....core.outlines import Outlines
+from ....core.incremental.details import BoardDetails
 from ....core.pods.notes import CycleState
 from ....core.pods.template import Template
 from ....core.preemption.layout import PodLayout
@@ -44,7 +44,7 @@ ROOMS = (
     "algorithmprovider.cells", "api.objects", "core.arrays", "core.binding", "core.classic", "core.cluster", "core.cycle",
     "core.decision.decision", "core.decision.preemptionplan", "core.decision.ties", "core.engine", "core.equivalence", "core.failures",
     "core.feed",
-    "core.incremental", "core.matching", "core.outlines", "core.pods",
+    "core.incremental", "core.matching", "core.pods",
     "core.preemption", "core.queue", "core.router", "core.volumes", "framework.cycle",
     "framework.flow", "framework.plugins", "framework.queue", "framework.status",
     "framework.waitingpods", "predicates", "priorities", "simulation.replay.agenda",
@@ -64,7 +64,7 @@ REBUILT: Mapping[type, tuple[str, ...]] = {
     PodLayout: ("table", "by_start_time"),
     DryRuns: ("layout", "limit"),
     UnschedulableCache: ("quick_path",),
-    Outlines: ("quick_path",),
+    BoardDetails: ("quick_path",),
     Registrations: ("profiles", "cells", "gives_hints", "has_extenders"),
 }
 """Classes that are rebuilt from these attributes; everything else in them is computed again when it is needed."""

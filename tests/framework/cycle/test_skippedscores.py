@@ -1,4 +1,4 @@
-"""Score plugins that skip pods: absent from the scores, while hosts, outlines and the quick path are as if they had been asked."""
+"""Score plugins that skip pods: absent from the scores, while hosts, details and the quick path are as if they had been asked."""
 
 from __future__ import annotations
 
@@ -82,16 +82,16 @@ class TestWhoSkips:
 
 @pytest.mark.parametrize("release", ["1.28", "1.34"])
 class TestAllWaysAgree:
-    def test_quick_outlined_and_long(self, release: str) -> None:
-        """While pods that like others come and go, hosts are the same on the quick path, outlines have the scores of whole cycles."""
+    def test_quick_read_off_and_long(self, release: str) -> None:
+        """While pods that like others come and go, hosts are the same on the quick path, and details have the scores of whole cycles."""
         made, read, quick = cluster(release), cluster(release, at_once=True), cluster(release)
         draw, shapes = random.Random(7), ({}, {}, {"affinity": LIKES}, {"topologySpreadConstraints": [SPREAD]})
         with verifying():
             for number in range(60):
                 new = plain(f"p{number}", **draw.choice(shapes))
                 wanted = made.schedule(new)
-                outlined, host = read.schedule(new).record(details=True), quick.schedule(new, details=False).host
-                assert outlined == wanted.record(details=True)
+                details, host = read.schedule(new).record(details=True), quick.schedule(new, details=False).host
+                assert details == wanted.record(details=True)
                 assert host is not None
                 assert host == wanted.host
                 for one in (made, read, quick):

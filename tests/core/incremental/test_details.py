@@ -1,4 +1,4 @@
-"""Details in outline: when they are there, that they are whole, and that verify mode finds each way in which they could be stale."""
+"""Details read off a board: when they are, that they are whole, and that verify mode finds each way in which they could be stale."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.incremental.board import Board
+from kubeclassic.core.incremental.rows import RowScores
+from kubeclassic.core.incremental.scored import Scored
 from kubeclassic.core.incremental.verify import StaleError, verifying
-from kubeclassic.core.outlines import Outline, Outlines, RowSheet
 from kubeclassic.simulation.engines import engine_for
 from tests.support.build import node, obj, pod
 
@@ -45,29 +47,29 @@ def place(made: Engine, incoming: Pod) -> dict[str, Any]:
     return found
 
 
-def is_outlined(decision: Decision) -> bool:
-    """Whether the scores of *decision* are from an outline: it has none before the reduce step."""
+def is_read_off(decision: Decision) -> bool:
+    """Whether the scores of *decision* are from a board: it has none before the reduce step."""
     ranking = decision.details.ranking
     return ranking is not None and not ranking.raw
 
 
 @pytest.mark.parametrize("release", RELEASES)
-class TestWhatIsOutlined:
-    def test_the_second_pod_of_a_template(self, release: str) -> None:
-        """The first one is asked about as always, and the others have the same details without that."""
+class TestWhatIsReadOff:
+    def test_details_are_the_same(self, release: str) -> None:
+        """Pods have the same details as where rules are asked in each cycle."""
         made, long = cluster(release), cluster(release, at_once=False)
         for number in range(20):
             assert place(made, small(str(number))) == place(long, small(str(number)))
-        assert is_outlined(made.schedule(small("x")))
+        assert is_read_off(made.schedule(small("x")))
 
     def test_not_without_being_asked(self, release: str) -> None:
         """Details that may be read later are whole from the beginning."""
         made = cluster(release, at_once=False)
         place(made, small("a"))
-        assert not is_outlined(made.schedule(small("b")))
+        assert not is_read_off(made.schedule(small("b")))
 
     def test_reasons_are_worked_out_for_those_who_ask(self, release: str) -> None:
-        """Why nodes do not fit is the same as without an outline."""
+        """Why nodes do not fit is the same as where all is asked at once."""
         made, long = cluster(release), cluster(release, at_once=False)
         for number in range(10):
             found, wanted = (place(one, small(str(number), "1900m")) for one in (made, long))
@@ -79,7 +81,7 @@ class TestWhatIsOutlined:
         made = cluster(release)
         place(made, small("a"))
         decision = made.schedule(small("b"))
-        assert is_outlined(decision)
+        assert is_read_off(decision)
         made.assume(small("b"), decision.host or "")
         made.schedule(small("c"))
         search = decision.details.search
@@ -91,8 +93,8 @@ class TestWhatIsOutlined:
         [node("n00", cpu="2", **TAINTED), node("new", cpu="9"), node("n01", cpu="64", labels={"zone": "z9"})],
         ids=["taint", "node", "capacity"],
     )
-    def test_it_ends_when_a_node_changes(self, release: str, change: Any) -> None:
-        """All rules are asked once more then."""
+    def test_a_node_changes(self, release: str, change: Any) -> None:
+        """Details follow it."""
         made, long = cluster(release), cluster(release, at_once=False)
         for number in range(6):
             if number == 3:
@@ -100,8 +102,8 @@ class TestWhatIsOutlined:
                 EventFeed(long).put(change)
             assert place(made, small(str(number))) == place(long, small(str(number)))
 
-    def test_not_where_other_pods_matter(self, release: str) -> None:
-        """A service's pods spread, so that scores follow from what is on other nodes."""
+    def test_other_pods_matter(self, release: str) -> None:
+        """A service's pods spread, so that scores follow from what is on other nodes; these are read off a board, too."""
         made, long = cluster(release), cluster(release, at_once=False)
         service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "x"}}})
         for number in range(12):
@@ -110,7 +112,7 @@ class TestWhatIsOutlined:
                 EventFeed(long).put(service)
             incoming = small(str(number), labels={"app": "x"})
             assert place(made, incoming) == place(long, incoming)
-        assert not is_outlined(made.schedule(small("x", labels={"app": "x"})))
+        assert is_read_off(made.schedule(small("x", labels={"app": "x"})))
 
     def test_a_pod_that_fits_nowhere(self, release: str) -> None:
         """It gets the same message, and preempts the same pods."""
@@ -124,45 +126,42 @@ class TestWhatIsOutlined:
 # --- what would be wrong --------------------------------------------------------------------------------------------
 
 
-def _once(whole: Callable[..., Any], sheet: RowSheet, cycle: Any) -> None:
-    if len(sheet.fits) != sheet.table.size:
-        whole(sheet, cycle)
+def _once(whole: Callable[..., Any], rows: RowScores, cycle: Any) -> None:
+    if len(rows.fits) != rows.table.size:
+        whole(rows, cycle)
 
 
-def _but_a_row(whole: Callable[..., Any], sheet: RowSheet, cycle: Any) -> None:
-    before = sheet.fits.copy(), sheet.scores.copy()
-    whole(sheet, cycle)
-    if len(before[0]) == len(sheet.fits):
-        changed = np.flatnonzero((before[1] != sheet.scores).any(axis=0))[:1]
-        sheet.scores[:, changed] = before[1][:, changed]
+def _but_a_line(whole: Callable[..., Any], rows: RowScores, cycle: Any, nodes: Any) -> Any:
+    fits, totals, lines = whole(rows, cycle, nodes)
+    lines[:1] += 1
+    return fits, totals, lines
 
 
-def _unweighed(whole: Callable[..., Any], outline: Outline, rows: Any) -> Any:
-    found = whole(outline, rows)
-    found.totals -= outline.offset
+def _not_scored(whole: Callable[..., Any], scored: Scored, cycle: Any, nodes: Any) -> Any:
+    return np.zeros(nodes.n, np.int64)
+
+
+def _first_fits(whole: Callable[..., Any], board: Board, *given: Any) -> Any:
+    found = whole(board, *given)
+    board.fits[:1] = True
     return found
 
 
-def _always(whole: Callable[..., Any], outlines: Outlines, *given: Any) -> bool:
-    return True
-
-
 FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
-    "rows are judged once": (RowSheet, "refresh", _once),
-    "a row that changed is left out": (RowSheet, "refresh", _but_a_row),
-    "totals lack the other rules": (Outline, "ranking", _unweighed),
-    "an outline never ends": (Outlines, "_is_current", _always),
-    "every rule seems even": (Outlines, "_is_even", _always),
+    "rows are judged once": (RowScores, "refresh", _once),
+    "a rule of the row gives one more": (RowScores, "_judge", _but_a_line),
+    "a rule that looks beyond the row gives nothing": (Scored, "of", _not_scored),
+    "a node fits that does not": (Board, "_refresh_fits", _first_fits),
 }
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_verify_mode_finds_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An outline that is wrong is an error that says so."""
+    """Details that are wrong are an error that says so."""
     owner, method, broken = FAULTS[name]
     whole = vars(owner)[method]
     monkeypatch.setattr(owner, method, lambda *given: broken(whole, *given))
-    with verifying(), pytest.raises(StaleError, match="outline"):
+    with verifying(), pytest.raises(StaleError, match=r"details|board"):
         _days()
 
 

@@ -1,0 +1,122 @@
+"""The details of a decision, read off a board: which nodes fit, and what each rule gives them.
+
+Those who compare schedulers want the scores of every cycle, but only of a few nodes why they were turned down. So why other nodes do not
+fit is worked out for those who ask, before the next cycle begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Batch
+from ..arrays.types import Rows
+from ..cycle import Cycle, constant_array
+from ..decision.score import Ranking, reduced_scores
+from ..decision.verdict import FilterPass, Verdict, judge
+from ..rebuilt import rebuilt_from
+from ..rule import Priority
+from . import verify
+from .board import Board
+from .quick import Detour, QuickPath
+from .scored import Scored
+
+
+@rebuilt_from("quick_path")
+@attrs.define(eq=False, repr=False)
+class BoardDetails:
+    """The details of the cycles of one algorithm. What rules out the quick path rules them out too, but that details are wanted."""
+
+    quick_path: QuickPath
+    _latest: tuple[Cycle, Board] | None = None
+    """The cycle whose verdict was read off a board."""
+
+    def verdict(self, cycle: Cycle, prepare: Callable[[], object] = bool) -> Verdict | None:
+        """Which nodes fit; None where the rules have to be asked. Read the rest of it before the next cycle begins.
+
+        *prepare*: what has to be done before rules are asked.
+        """
+        self._latest = None
+        path = self.quick_path
+        if path.beyond_details(cycle) is not None:
+            return None
+        board = path.read(cycle, lambda board: board, lines=True)
+        if isinstance(board, Detour):
+            return None
+        self._latest = cycle, board
+        found = Verdict(partial(_judgement, cycle, cycle.table.changed.revision, prepare), board.fits)
+        if verify.SWITCH.is_on:
+            _check_fits(board, cycle)
+        return found
+
+    def ranking(
+        self, cycle: Cycle, rows: Rows, ask: Callable[[], Ranking], skipped: Callable[[], Collection[str]] = frozenset
+    ) -> Ranking:
+        """The scores of the feasible *rows*: without the raw ones where the verdict of *cycle* was from here, else those that *ask* gives.
+
+        *skipped*: a function that gives the names of the rules that do not score. Raises the :class:`~..decision.score.ScoreError` of both.
+        """
+        if self._latest is None or self._latest[0] is not cycle:
+            return ask()
+        found = _ranking(cycle, self._latest[1], rows, skipped())
+        if verify.SWITCH.is_on:
+            _check_scores(found, ask(), cycle)
+        return found
+
+
+def _ranking(cycle: Cycle, board: Board, rows: Rows, skipped: Collection[str]) -> Ranking:
+    nodes, lines = Batch(cycle.table, rows), board.near.lines.take(rows, axis=1)
+    near = {rule.name: line for (rule, _), line in zip(board.near.priorities, lines, strict=True)}
+    wider = {one.answer.rule.name: one for one in board.scored}
+    found = Ranking(np.zeros(len(rows), np.int64), {}, {})
+    for rule, weight in cycle.algorithm.priorities:
+        if rule.name in skipped:
+            continue
+        scores, one = near.get(rule.name), wider.get(rule.name)
+        if scores is None and one is not None and (one.counts or one.depends_on_window):
+            scores = one.of(cycle, nodes)
+        if scores is None:
+            scores = constant_array(_even(cycle, board, rule, one, nodes), nodes.n)
+        found.by_priority[rule.name] = scores
+        found.totals += scores if weight == 1 else scores * weight
+    return found
+
+
+def _even(cycle: Cycle, board: Board, rule: Priority, one: Scored | None, nodes: Batch) -> int:
+    """The score by *rule*, which gives the same to all *nodes*, whichever fit; *one*: what the board knows of it."""
+    if one is not None and one.reduce is None:
+        return one.answer.constant or 0
+    found = board.even.get(rule.name)
+    if found is None:
+        first = Batch(cycle.table, nodes.indexes[:1])
+        found = board.even[rule.name] = int(reduced_scores(cycle, rule, first, rule.score(cycle.template, first, cycle))[0])
+    return found
+
+
+def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> FilterPass:
+    """What all predicates say of all nodes in *cycle*, which began at this *revision* of the table."""
+    assert cycle.table.changed.revision == revision, "the next cycle has begun"
+    prepare()
+    return judge(cycle, Batch.everywhere(cycle.table), cycle.algorithm.check_all)
+
+
+def _check_fits(board: Board, cycle: Cycle) -> None:
+    """Raise StaleError unless the nodes fit that the predicates pass."""
+    with verify.uncached(cycle) as fresh:
+        wanted = judge(fresh, Batch.everywhere(cycle.table), cycle.algorithm.check_all).fits
+    wrong = [row for row in board.order.tolist() if wanted[row] != board.fits[row]]
+    if wrong:
+        raise verify.StaleError(f"the details of pod {cycle.pod.key} are stale: {len(wrong)} nodes, row {wrong[0]} first")
+
+
+def _check_scores(found: Ranking, wanted: Ranking, cycle: Cycle) -> None:
+    """Raise StaleError unless all scores are as *wanted*."""
+    is_same = [*found.by_priority] == [*wanted.by_priority] and all(
+        np.array_equal(one, other)
+        for one, other in zip((found.totals, *found.by_priority.values()), (wanted.totals, *wanted.by_priority.values()), strict=True)
+    )
+    if not is_same:
+        raise verify.StaleError(f"the details of pod {cycle.pod.key} are stale: {found.by_priority}, worked out {wanted.by_priority}")
