@@ -39,6 +39,10 @@ class Filtered:
     """The revision of the answer that the board has taken over."""
 
 
+Reading = tuple[Priority, int, int | None, Scored | None]
+"""A priority, its weight, and where its scores are: the place of its line in the row scores, or what looks beyond the row."""
+
+
 @attrs.define(eq=False, repr=False)
 class Board:
     """One template against all rows. ``ranked``: int64[size], the total where the row fits and is visited, else far below any total.
@@ -60,11 +64,14 @@ class Board:
     """The revisions of what seldom moves; while they are these, those rules are idle."""
     even: dict[str, int] = attrs.field(factory=dict)
     """What priorities give each row that are left out as they give all the same; worked out for details."""
+    readings: Sequence[Reading] | None = None
+    """Where the scores of each priority are found; worked out for details."""
     order: Rows = NO_ROWS
     """The rows of the coming pass, each once."""
     fits: Mask = NOWHERE
     """bool[size]"""
     ranked: Ints = NO_INTS
+    """See above; where the scores of each rule are kept, nobody asks for totals."""
     leaders: Leaders = attrs.field(init=False)
     """The rows with the highest total."""
     count: int = 0
@@ -80,7 +87,7 @@ class Board:
     _allowed: Mask = NOWHERE
     """Those of them that ``filters`` pass."""
     _is_ranked: bool = False
-    """``ranked`` was brought up to date with ``fits``."""
+    """Scores were brought up to date with ``fits``."""
     _feasible: FeasibleSet | None = None
     """Which rows fit, as it was told to the priorities last."""
     _counting: list[Scored] = attrs.field(factory=list)
@@ -133,7 +140,8 @@ class Board:
                 rows = None
             if self.scored:
                 rows = self._refresh_scores(cycle, rows, everything=everything or not self._is_ranked, flipped=bool(flips))
-            self._refresh_totals(rows)
+            if not near.keeps_lines:
+                self._refresh_totals(rows)
         self._is_ranked = self.count > 1
 
     # --- fits -------------------------------------------------------------------------------------------------------

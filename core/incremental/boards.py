@@ -68,7 +68,7 @@ class Boards:
         found, still = self._known.pop(cycle.template, None), self.answers.still(cycle)
         if found is not None and found.still != still:
             found = found if all(self.answers.is_idle(rule, cycle, still) for rule in found.idle) else None
-        if found is None or (lines and not found.near.keeps_lines):
+        if found is None or found.near.keeps_lines is not lines:
             found = self._new(cycle, still, lines)
             while self._known and len(self._known) * self._size() > self.limit:
                 del self._known[next(iter(self._known))]

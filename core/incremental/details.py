@@ -6,23 +6,21 @@ fit is worked out for those who ask, before the next cycle begins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.types import Rows
+from ..arrays.types import Rows, Scores
 from ..cycle import Cycle, constant_array
 from ..decision.score import Ranking, reduced_scores
 from ..decision.verdict import FilterPass, Verdict, judge
 from ..rebuilt import rebuilt_from
-from ..rule import Priority
 from . import verify
-from .board import Board
+from .board import Board, Reading
 from .quick import Detour, QuickPath
-from .scored import Scored
 
 
 @rebuilt_from("quick_path")
@@ -68,32 +66,30 @@ class BoardDetails:
 
 
 def _ranking(cycle: Cycle, board: Board, rows: Rows, skipped: Collection[str]) -> Ranking:
-    nodes, lines = Batch(cycle.table, rows), board.near.lines.take(rows, axis=1)
-    near = {rule.name: line for (rule, _), line in zip(board.near.priorities, lines, strict=True)}
-    wider = {one.answer.rule.name: one for one in board.scored}
-    found = Ranking(np.zeros(len(rows), np.int64), {}, {})
-    for rule, weight in cycle.algorithm.priorities:
-        if rule.name in skipped:
+    nodes, lines, even = Batch(cycle.table, rows), board.near.lines.take(rows, axis=1), board.even
+    totals, offset, by_priority = np.zeros(len(rows), np.int64), 0, dict[str, Scores]()
+    if board.readings is None:
+        board.readings = _readings(cycle, board)
+    for rule, weight, place, one in board.readings:
+        name = rule.name
+        if name in skipped:
             continue
-        scores, one = near.get(rule.name), wider.get(rule.name)
-        if scores is None and one is not None and (one.counts or one.depends_on_window):
-            scores = one.of(cycle, nodes)
-        if scores is None:
-            scores = constant_array(_even(cycle, board, rule, one, nodes), nodes.n)
-        found.by_priority[rule.name] = scores
-        found.totals += scores if weight == 1 else scores * weight
-    return found
+        if place is None and (one is None or not (one.counts or one.depends_on_window)):
+            score = even.get(name) if one is None or one.reduce is not None else one.answer.constant
+            if score is None:
+                first = nodes.some(np.zeros(1, np.intp))
+                score = even[name] = int(reduced_scores(cycle, rule, first, rule.score(cycle.template, first, cycle))[0])
+            by_priority[name], offset = constant_array(score, nodes.n), offset + score * weight
+            continue
+        scores = by_priority[name] = one.of(cycle, nodes) if one is not None else lines[place]
+        totals += scores if weight == 1 else scores * weight
+    return Ranking(totals + offset, by_priority, {})
 
 
-def _even(cycle: Cycle, board: Board, rule: Priority, one: Scored | None, nodes: Batch) -> int:
-    """The score by *rule*, which gives the same to all *nodes*, whichever fit; *one*: what the board knows of it."""
-    if one is not None and one.reduce is None:
-        return one.answer.constant or 0
-    found = board.even.get(rule.name)
-    if found is None:
-        first = Batch(cycle.table, nodes.indexes[:1])
-        found = board.even[rule.name] = int(reduced_scores(cycle, rule, first, rule.score(cycle.template, first, cycle))[0])
-    return found
+def _readings(cycle: Cycle, board: Board) -> Sequence[Reading]:
+    places = {rule.name: place for place, (rule, _) in enumerate(board.near.priorities)}
+    wider = {one.answer.rule.name: one for one in board.scored}
+    return [(rule, weight, places.get(rule.name), wider.get(rule.name)) for rule, weight in cycle.algorithm.priorities]
 
 
 def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> FilterPass:

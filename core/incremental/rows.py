@@ -12,10 +12,11 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.rowchanges import Event
 from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER, Trail, distinct
-from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask
+from ..arrays.trail import NEVER, NO_ROWS, Trail, distinct
+from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
 from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reads
+from .answers import LARGE_SHARE
 from .cachedanswer import Unanswerable
 from .lookahead import Lookahead
 
@@ -55,30 +56,35 @@ class RowScores:
         if seen == log.revision and self.node_revision == log.node_revision:
             return
         self.verified_at = NEVER
-        events = log.steps_since(seen) if self.node_revision == log.node_revision else None
-        if events is None or len(self.fits) != self.table.size:
-            self._judge_all(cycle)
+        is_followed = self.node_revision == log.node_revision and len(self.fits) == self.table.size
+        if self.keeps_lines:
+            rows = log.since(seen) if is_followed else None
+            self._put_right(cycle, None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows)
         else:
-            self._follow(cycle, events)
+            events = log.steps_since(seen) if is_followed else None
+            self._put_right(cycle, None if events is None else self._missed(cycle, events))
         self.verified_at, self.node_revision = log.revision, log.node_revision
 
-    def _judge_all(self, cycle: Cycle) -> None:
-        self.ahead.forget()
-        self.trail.reset()
-        self.fits, self.totals, self.lines = self._judge(cycle, Batch.everywhere(self.table))
-
-    def _follow(self, cycle: Cycle, events: Sequence[Event]) -> None:
-        """Put the rows of *events* right: as foreseen, or else by judging them."""
-        ahead, moved = self.ahead, [row for row, _ in events]
-        missed = ahead.follow(events, cycle.template.size, self.fits, self.totals)
+    def _missed(self, cycle: Cycle, events: Sequence[Event]) -> Rows:
+        """Put the rows of *events* right that were foreseen; gives the others."""
+        moved = [row for row, _ in events]
+        missed = self.ahead.follow(events, cycle.template.size, self.fits, self.totals)
         self.trail.touch(moved)
-        if missed is None or missed:
-            rows = distinct(moved if missed is None else missed)
+        return NO_ROWS if missed is not None and not missed else distinct(moved if missed is None else missed)
+
+    def _put_right(self, cycle: Cycle, rows: Rows | None) -> None:
+        """Judge *rows*; None: all."""
+        if rows is None:
+            self.ahead.forget()
+            self.trail.reset()
+            self.fits, self.totals, self.lines = self._judge(cycle, Batch.everywhere(self.table))
+        elif len(rows):
             self.fits[rows], self.totals[rows], lines = self._judge(cycle, Batch(self.table, rows))
             if self.keeps_lines:
                 self.lines[:, rows] = lines
-            elif ahead.is_due:
-                ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes)[:2])
+                self.trail.touch(rows.tolist())
+            elif self.ahead.is_due:
+                self.ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes)[:2])
 
     def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints, Ints]:
         """Fits, totals and lines of a batch: bool[n], int64[n], int64[priorities, n]. Nothing is scored where no row fits."""

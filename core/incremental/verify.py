@@ -113,10 +113,10 @@ class Verified(Protocol):
 
 
 def check_board(board: Verified, cycle: Cycle) -> None:
-    """Raise StaleError unless fits, count and, where more than one row fits, totals of *board* are what its rules say."""
+    """Raise StaleError unless fits, count and, where more than one row fits, totals of *board*, if it has any, are what its rules say."""
     with uncached(cycle) as fresh:
         _check_fits(board, fresh)
-        if board.count > 1:
+        if board.count > 1 and len(board.ranked):
             _check_totals(board, fresh)
 
 
