@@ -24,10 +24,10 @@ from .decision.decision import Decision, Details
 from .decision.nodesearch import SearchResult, run_effects, search
 from .decision.preemptionplan import Preemption, Victims
 from .decision.score import Ranking, prioritize
+from .details import BoardDetails
 from .engine import NO_NODES, Engine, FilterError
 from .incremental.answers import AnswerCache
 from .incremental.boards import Boards
-from .incremental.details import BoardDetails
 from .incremental.quick import QuickPath
 from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout

@@ -77,7 +77,7 @@ class Engine:
     on_phase: PhaseHook | None = attrs.field(init=False, default=None)
     """Called when a phase of a cycle has ended; None: not called."""
     transient_details: bool = attrs.field(init=False, default=False)
-    """The caller uses details before the next cycle, and never raw scores. See :mod:`.incremental.details`."""
+    """The caller uses details before the next cycle, and never raw scores. See :mod:`.details`."""
     point: Savepoint | None = attrs.field(init=False, default=None)
     """The innermost savepoint, which has to know how things are undone; None: nothing is undone."""
     latest: Cycle | None = attrs.field(init=False, default=None)

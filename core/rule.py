@@ -102,10 +102,6 @@ class Predicate:
         """What its answer about the pod of *cycle* follows from; None: nothing that it says, so ask it."""
         return None if self.clauses is None else self.clauses(cycle.template, cycle)
 
-    def ask(self, pod: Template, nodes: Batch, cycle: AnyCycle) -> Failures | None:
-        """What it has against *nodes*."""
-        return self.check(pod, nodes, cycle)
-
     def parts_for(self, pod: Template) -> Sequence[Predicate]:
         """The predicates to ask in its place about *pod*: itself, or those of its parts that may object."""
         return [part for part in self.parts if part.concerns(pod)] if self.parts else (self,)
@@ -144,10 +140,6 @@ class Priority:
     def declares(self, cycle: AnyCycle) -> Sums | None:
         """As in :class:`Predicate`."""
         return None if self.sums is None else self.sums(cycle.template, cycle)
-
-    def ask(self, pod: Template, nodes: Batch, cycle: AnyCycle) -> Scores:
-        """The raw scores of *nodes*: int64[n]."""
-        return self.score(pod, nodes, cycle)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _by_reference(self, self.score) or object.__reduce_ex__(self, protocol)

@@ -27,10 +27,10 @@ from ..core.decision.flow import SUCCESS, Phase
 from ..core.decision.nodesearch import judge_twice
 from ..core.decision.preemptionplan import Victims
 from ..core.decision.score import Ranking
+from ..core.details import BoardDetails
 from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
 from ..core.incremental.boards import Boards
-from ..core.incremental.details import BoardDetails
 from ..core.incremental.quick import QuickPath
 from ..core.pods.notes import has_ephemeral_claims
 from ..core.preemption.claimusers import ClaimUsers

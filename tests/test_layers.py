@@ -43,7 +43,7 @@ ROWS = {
     "core/guard.py core/savepoint.py": CORE,
     "core/cycle.py core/queue core/decision/ties.py": CORE,
     "core/matching core/incremental core/decision": CORE,
-    "core/volumes core/devices core/preemption core/equivalence.py": CORE,
+    "core/volumes core/devices core/preemption core/equivalence.py core/details.py": CORE,
     "core/engine.py": CORE,
     "core/feed.py": f"{CORE} api/garbage.py",
     "core/run.py core/router.py": CORE,

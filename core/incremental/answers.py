@@ -7,8 +7,8 @@ the counters that it looked at moved.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import attrs
@@ -69,7 +69,8 @@ class AnswerCache:
         found = self.failures_of(predicate, cycle.template)
         with suppress(Unanswerable):
             self.update((found,), cycle, self.still(cycle))
-        found.whole()
+        if found.is_pending:
+            found.lay_out()
         if verify.SWITCH.is_on:
             verify.check_failures(found.answer, predicate, cycle)
         return found
@@ -78,7 +79,8 @@ class AnswerCache:
         """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its PriorityError."""
         found = self.scores_of(priority, cycle.template)
         self.update((found,), cycle, self.still(cycle))
-        found.whole()
+        if found.is_pending:
+            found.lay_out()
         if verify.SWITCH.is_on:
             verify.check_scores(found.answer, priority, cycle)
         return found
@@ -111,11 +113,10 @@ class AnswerCache:
         else:
             rows = self._stale_rows(answer) if is_same and not answer.is_declared else None
             if rows is None:
-                if not self._declare(answer, cycle):
-                    self._evaluate(answer, cycle)
+                self._evaluate(answer, cycle)
                 environment = self._environment(answer, cycle)
             elif len(rows):
-                answer.put(rows, answer.rule.ask(cycle.template, self._batch_of(rows), cycle))
+                answer.put(rows, answer.ask(cycle.template, self._batch_of(rows), cycle))
         answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, environment
         answer.see()
         answer.still = still
@@ -125,22 +126,27 @@ class AnswerCache:
 
     def is_idle(self, rule: Rule, cycle: Cycle, still: Still) -> bool:
         """Whether *rule* says the same of every node about the pod of *cycle* until what is durable changes, as it counts nothing."""
-        answer = self.failures_of(rule, cycle.template) if isinstance(rule, Predicate) else self.scores_of(rule, cycle.template)
-        if answer.still != still and self._declare(answer, cycle):
-            log = self.table.changed
-            answer.verified_at, answer.node_revision, answer.still = log.revision, log.node_revision, still
-            answer.environment = self._environment(answer, cycle)
-        return answer.is_idle
+        census = self.table.census
+        census.asked_terms = False
+        declared = rule.declares(cycle)
+        if declared:
+            answer = self.failures_of(rule, cycle.template) if isinstance(rule, Predicate) else self.scores_of(rule, cycle.template)
+            if answer.still != still:
+                log = self.table.changed
+                self._take(answer, declared)
+                answer.environment = self._environment(answer, cycle)
+                answer.verified_at, answer.node_revision, answer.still = log.revision, log.node_revision, still
+        return declared is not None and not declared
 
     # --- finding ----------------------------------------------------------------------------------------------------
 
     def failures_of(self, predicate: Predicate, template: Template) -> FailuresAnswer:
         """Where the answer of *predicate* for *template* is kept, up to date or not."""
-        return self._of(FailuresAnswer, predicate, template)
+        return self._of(FailuresAnswer, predicate, predicate.check, template)
 
     def scores_of(self, priority: Priority, template: Template) -> ScoresAnswer:
         """Where the answer of *priority* for *template* is kept, up to date or not."""
-        return self._of(ScoresAnswer, priority, template)
+        return self._of(ScoresAnswer, priority, priority.score, template)
 
     @staticmethod
     def key(rule: Rule, template: Template) -> Hashable:
@@ -150,12 +156,12 @@ class AnswerCache:
             found = template.notes[rule.slot] = type(rule), rule.name, rule.key(template)
         return found
 
-    def _of(self, kind: type[Kind], rule: Rule, template: Template) -> Kind:
+    def _of(self, kind: type[Kind], rule: Rule, ask: Callable[..., Any], template: Template) -> Kind:
         key = self.key(rule, template)
         found = self._answers.pop(key, None)
         if found is None:
             self._make_room()
-            found = kind(rule, self.table)
+            found = kind(rule, ask, self.table)
         assert isinstance(found, kind)
         self._answers[key] = found
         return found
@@ -212,36 +218,32 @@ class AnswerCache:
             self._batch = Batch(self.table, rows)
         return self._batch
 
-    def _declare(self, answer: Answer[Any], cycle: Cycle) -> bool:
-        """Take what the rule declares of the template of *cycle*; False where it declares nothing."""
-        answer.forget()
-        with self._watching(answer):
-            declared = answer.rule.declares(cycle)
-        answer.is_declared, answer.is_idle = declared is not None, declared is not None and not declared
-        if declared is not None:
-            answer.watches, answer.is_restless = answer.declare(declared), False
-            self._hold(answer)
-        return answer.is_declared
-
     def _evaluate(self, answer: Answer[Any], cycle: Cycle) -> None:
-        """Ask the rule about all rows, and note what it looks at."""
+        """Take what the rule declares, or ask it about all rows and note what it looks at."""
+        census = self.table.census
         answer.forget()
-        with self._watching(answer) as watched:
-            found = answer.rule.ask(cycle.template, Batch.everywhere(self.table), cycle)
-        answer.replace(found)
-        answer.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
-        answer.is_restless = answer.scope.rowwise or answer.scope.volumes
-        self._hold(answer)
-
-    @contextmanager
-    def _watching(self, answer: Answer[Any]) -> Iterator[list[PodCount]]:
-        """A context in which the census notes the counters that are asked for, and *answer* whether terms are."""
-        census, watched = self.table.census, list[PodCount]()
+        census.asked_terms = False
+        declared = answer.rule.declares(cycle)
+        if declared is not None:
+            self._take(answer, declared)
+            return
+        watched: list[PodCount] = []
         census.watch, census.asked_terms = watched, False
         try:
-            yield watched
+            found = answer.ask(cycle.template, Batch.everywhere(self.table), cycle)
         finally:
-            census.watch, answer.watches_terms = None, census.asked_terms
+            census.watch = None
+        answer.replace(found)
+        answer.is_declared = answer.is_idle = False
+        answer.is_restless, answer.watches_terms = answer.scope.rowwise or answer.scope.volumes, census.asked_terms
+        answer.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
+        self._hold(answer)
+
+    def _take(self, answer: Answer[Any], declared: Any) -> None:
+        """The answer follows what its rule *declared* just now."""
+        answer.watches, answer.watches_terms = answer.declare(declared), self.table.census.asked_terms
+        answer.is_declared, answer.is_idle, answer.is_restless = True, not declared, False
+        self._hold(answer)
 
     def _hold(self, answer: Answer[Any]) -> None:
         before, answer.bytes_held, answer.size = answer.bytes_held, answer.nbytes, self.table.size

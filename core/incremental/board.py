@@ -71,7 +71,7 @@ class Board:
     fits: Mask = NOWHERE
     """bool[size]"""
     ranked: Ints = NO_INTS
-    """See above; where the scores of each rule are kept, nobody asks for totals."""
+    """See above; empty where the scores of each rule are kept."""
     leaders: Leaders = attrs.field(init=False)
     """The rows with the highest total."""
     count: int = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -64,6 +64,8 @@ class Answer(ABC, Generic[Value]):
     """
 
     rule: Any
+    ask: Callable[..., Any]
+    """What asks it: (pod, nodes, cycle) -> what it answers for these nodes."""
     table: NodeTable
     answer: Any = None
     """What it answers for all rows, unless it ``is_pending``: see the subclasses."""

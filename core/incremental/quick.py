@@ -99,10 +99,11 @@ class QuickPath:
         rows = order.one_pass()
         if not order.is_regular:
             return Detour.ORDER
+        window = algorithm.wanted(len(rows)) < len(rows)
         cycle.algorithm, board = self.algorithm, None
         try:
             board = self.boards.of(cycle, lines)
-            if not board.refresh(cycle, rows, order.revision, window=algorithm.wanted(len(rows)) < len(rows)):
+            if not board.refresh(cycle, rows, order.revision, window=window):
                 return Detour.ERROR
             return what(board) if board.count else Detour.NOTHING_FITS
         except (PriorityError, Unanswerable):

@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.rowchanges import Event
 from ..arrays.table import NodeTable
-from ..arrays.trail import NEVER, NO_ROWS, Trail, distinct
+from ..arrays.trail import NEVER, Trail, distinct
 from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
 from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reads
@@ -56,35 +56,40 @@ class RowScores:
         if seen == log.revision and self.node_revision == log.node_revision:
             return
         self.verified_at = NEVER
-        is_followed = self.node_revision == log.node_revision and len(self.fits) == self.table.size
-        if self.keeps_lines:
-            rows = log.since(seen) if is_followed else None
-            self._put_right(cycle, None if rows is None or len(rows) * LARGE_SHARE > self.table.size else rows)
+        if self.node_revision != log.node_revision or len(self.fits) != self.table.size:
+            self._judge_all(cycle)
+        elif self.keeps_lines:
+            self._follow_with_lines(cycle, log.since(seen))
         else:
-            events = log.steps_since(seen) if is_followed else None
-            self._put_right(cycle, None if events is None else self._missed(cycle, events))
+            self._follow(cycle, log.steps_since(seen))
         self.verified_at, self.node_revision = log.revision, log.node_revision
 
-    def _missed(self, cycle: Cycle, events: Sequence[Event]) -> Rows:
-        """Put the rows of *events* right that were foreseen; gives the others."""
-        moved = [row for row, _ in events]
-        missed = self.ahead.follow(events, cycle.template.size, self.fits, self.totals)
-        self.trail.touch(moved)
-        return NO_ROWS if missed is not None and not missed else distinct(moved if missed is None else missed)
+    def _judge_all(self, cycle: Cycle) -> None:
+        self.ahead.forget()
+        self.trail.reset()
+        self.fits, self.totals, self.lines = self._judge(cycle, Batch.everywhere(self.table))
 
-    def _put_right(self, cycle: Cycle, rows: Rows | None) -> None:
-        """Judge *rows*; None: all."""
-        if rows is None:
-            self.ahead.forget()
-            self.trail.reset()
-            self.fits, self.totals, self.lines = self._judge(cycle, Batch.everywhere(self.table))
+    def _follow(self, cycle: Cycle, events: Sequence[Event] | None) -> None:
+        """Put the rows of *events* (None: all) right: as foreseen, or else by judging them."""
+        if events is None:
+            self._judge_all(cycle)
+            return
+        ahead, moved = self.ahead, [row for row, _ in events]
+        missed = ahead.follow(events, cycle.template.size, self.fits, self.totals)
+        self.trail.touch(moved)
+        if missed is None or missed:
+            rows = distinct(moved if missed is None else missed)
+            self.fits[rows], self.totals[rows], _ = self._judge(cycle, Batch(self.table, rows))
+            if ahead.is_due:
+                ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes)[:2])
+
+    def _follow_with_lines(self, cycle: Cycle, rows: Rows | None) -> None:
+        """Judge *rows* again; None: all."""
+        if rows is None or len(rows) * LARGE_SHARE > self.table.size:
+            self._judge_all(cycle)
         elif len(rows):
-            self.fits[rows], self.totals[rows], lines = self._judge(cycle, Batch(self.table, rows))
-            if self.keeps_lines:
-                self.lines[:, rows] = lines
-                self.trail.touch(rows.tolist())
-            elif self.ahead.is_due:
-                self.ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes)[:2])
+            self.trail.touch(rows.tolist())
+            self.fits[rows], self.totals[rows], self.lines[:, rows] = self._judge(cycle, Batch(self.table, rows))
 
     def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints, Ints]:
         """Fits, totals and lines of a batch: bool[n], int64[n], int64[priorities, n]. Nothing is scored where no row fits."""

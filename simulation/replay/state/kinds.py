@@ -22,9 +22,9 @@ from ....core.arrays.census import no_group
 from ....core.arrays.rowchanges import Derived
 from ....core.cluster.listings import Listing
 from ....core.cluster.order import RoundOrder
+from ....core.details import BoardDetails
 from ....core.incremental.answers import AnswerCache
 from ....core.incremental.boards import Boards
-from ....core.incremental.details import BoardDetails
 from ....core.pods.notes import CycleState
 from ....core.pods.template import Template
 from ....core.preemption.layout import PodLayout
@@ -41,7 +41,7 @@ from ....framework.queue.registrations import Registrations
 
 PACKAGE = __name__.partition(".simulation.")[0]
 ROOMS = (
-    "algorithmprovider.cells", "api.objects", "core.arrays", "core.binding", "core.classic", "core.cluster", "core.cycle",
+    "algorithmprovider.cells", "api.objects", "core.arrays", "core.binding", "core.classic", "core.cluster", "core.cycle", "core.details",
     "core.decision.decision", "core.decision.preemptionplan", "core.decision.ties", "core.engine", "core.equivalence", "core.failures",
     "core.feed",
     "core.incremental", "core.matching", "core.pods",

@@ -139,7 +139,7 @@ class TestClauses:
         town = Town()
         for move in moves:
             town.move(*move)
-        answer = FailuresAnswer(Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table)
+        answer = FailuresAnswer(Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), print, town.table)
         asked = [clause(town, kind, key, most), Clause(sum=town.sum({"b": 1}, "zone"), reasons=LOST)]
         answer.watches, answer.is_declared = answer.declare(asked), True
         before: list[bool] | None = None
@@ -170,7 +170,7 @@ class TestClauses:
         """Where nothing is refused unless there is a pod of another kind, a pod of that kind makes the answer stale."""
         town = Town()
         asked = [Clause(sum=town.sum({"a": 1}, key), reasons=FULL, wants=True, unless_none=[town.sum({"b": 1}, "zone")])]
-        answer = FailuresAnswer(Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table)
+        answer = FailuresAnswer(Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), print, town.table)
         answer.watches, answer.is_declared = answer.declare(asked), True
         assert answer.passes(1)
         town.move(5, "b", True)
@@ -199,7 +199,7 @@ class TestScores:
         town = Town()
         for move in moves:
             town.move(*move)
-        answer = ScoresAnswer(Priority(name="Test", score=lambda pod, nodes, cycle: nodes.pod_count, reads=Reads.DOMAIN), town.table)
+        answer = ScoresAnswer(Priority(name="Test", score=lambda pod, nodes, cycle: nodes.pod_count, reads=Reads.DOMAIN), print, town.table)
         weights = {"a": 1} if keys == (None,) else {"a": 2, "b": -1}
         also = [town.table.census.counter(QUERIES["b"])]
         answer.watches, answer.is_declared = answer.declare(Sums([town.sum(weights, key) for key in keys], also)), True

@@ -12,15 +12,15 @@ from functools import partial
 import attrs
 import numpy as np
 
-from ..arrays.batch import Batch
-from ..arrays.types import Rows, Scores
-from ..cycle import Cycle, constant_array
-from ..decision.score import Ranking, reduced_scores
-from ..decision.verdict import FilterPass, Verdict, judge
-from ..rebuilt import rebuilt_from
-from . import verify
-from .board import Board, Reading
-from .quick import Detour, QuickPath
+from .arrays.batch import Batch
+from .arrays.types import Rows, Scores
+from .cycle import Cycle, constant_array
+from .decision.score import Ranking, reduced_scores
+from .decision.verdict import FilterPass, Verdict, judge
+from .incremental import verify
+from .incremental.board import Board, Reading
+from .incremental.quick import Detour, QuickPath
+from .rebuilt import rebuilt_from
 
 
 @rebuilt_from("quick_path")
