@@ -221,8 +221,11 @@ class Tabled(msgspec.Struct, frozen=True):
         return cls(codes, array("q", scores).tobytes())
 
     def of(self, raw: Scores, codes: ValueCodes | None) -> Scores:
-        places = raw if codes is None else raw * self.codes + codes
-        found: Scores = np.frombuffer(self.scores, np.int64).take(places, mode="clip")
+        return self.of_keys(raw if codes is None else raw * self.codes + codes)
+
+    def of_keys(self, keys: Ints) -> Scores:
+        """The scores of nodes by their keys, as in ``RawScores.by_code``: int64[n]."""
+        found: Scores = np.frombuffer(self.scores, np.int64).take(keys, mode="clip")
         return found
 
     def at(self, raw: int, code: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.columns import NodeColumn
-from ..arrays.reduction import Reduction, Scale
+from ..arrays.reduction import Reduction, Scale, Tabled
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER
 from ..arrays.types import NO_INTS, Ints, Mask, Rows, Scores
@@ -106,7 +106,7 @@ class ScoreHistogram:
     _width: int = 1
     """How many values the column has."""
     by_code: dict[int, int] = attrs.field(factory=dict)
-    _held: Ints = NO_INTS
+    held: Ints = NO_INTS
     """int64[rows]: what each row was counted as."""
     _feasible: FeasibleSet | None = None
     """Whose rows are counted; None: count from nothing."""
@@ -126,7 +126,7 @@ class ScoreHistogram:
             return False
         if self._feasible is feasible:
             fits, codes, width = feasible.fits, None if self.column is None else self.column.codes, self._width
-            held = self._held
+            held = self.held
             for row in rows if self._seen == len(feasible.flips) else [*rows, *feasible.flips[self._seen :]]:
                 score = NOT_COUNTED
                 if fits.item(row):
@@ -143,12 +143,12 @@ class ScoreHistogram:
         self._width = 1 if self.column is None else len(self.column.values)
         keys = raw if self.column is None else raw * self._width + self.column.codes[: len(raw)]
         if feasible.number < len(keys):
-            self._held = np.where(feasible.fits, keys, NOT_COUNTED)
+            self.held = np.where(feasible.fits, keys, NOT_COUNTED)
             keys = keys[feasible.fits]
         else:
-            self._held = keys.copy()
+            self.held = keys.copy()
         lowest = keys.min(initial=0)
-        if keys.max(initial=0) - lowest < len(self._held):
+        if keys.max(initial=0) - lowest < len(self.held):
             numbers = np.bincount(keys - lowest if lowest else keys)
             values = numbers.nonzero()[0]
             values, numbers = values + lowest, numbers[values]
@@ -158,8 +158,8 @@ class ScoreHistogram:
 
     def _count(self, row: int, now: int) -> None:
         """Count *row* as *now*, and no longer as what it was counted as."""
-        counts, before = self.by_code, self._held.item(row)
-        self._held[row] = now
+        counts, before = self.by_code, self.held.item(row)
+        self.held[row] = now
         if now != NOT_COUNTED:
             counts[now] = counts.get(now, 0) + 1
         if before != NOT_COUNTED:
@@ -270,10 +270,9 @@ class Scored:
         self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, rows: Sequence[int] | None, everything: bool
     ) -> Sequence[int] | None:
         """As :meth:`refresh`, where raw scores changed on no more than *rows* (None: on any)."""
-        raw, before, self._by_code, scale = self.answer.answer, self.summary, None, None
+        raw, before, self._by_code, scale, histogram = self.answer.answer, self.summary, None, None, self._histogram
         column = None if reduce.column is None else reduce.column(cycle.template, cycle)
         if reduce.scale is not None:
-            histogram = self._histogram
             if histogram is None or histogram.column is not column:
                 histogram = self._histogram = ScoreHistogram(column)
             if histogram.follow(raw, rows, feasible):
@@ -284,6 +283,8 @@ class Scored:
             kept = self.reduced
             if scale is None:
                 self.reduced = reduce.apply(cycle.template, raw, self.summary, Batch.everywhere(cycle.table), cycle)
+            elif isinstance(scale, Tabled) and histogram is not None:
+                self.reduced = scale.of_keys(histogram.held)
             else:
                 self.reduced = scale.of(raw, None if column is None else column.codes[: len(raw)])
             # Early cutoff: counts moved, and no score did.
