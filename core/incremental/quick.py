@@ -66,7 +66,7 @@ class QuickPath:
 
     def row(self, cycle: Cycle) -> int | None:
         """The row of the host; order and tie-break move on. None where the cycle has to be run, and then nothing has moved."""
-        found: int | Detour | None = self.detour(cycle)
+        found: int | Detour | None = Detour.DETAILS if cycle.details else self.beyond_details(cycle)
         if found is None:
             found = self.read(cycle, partial(self._host, cycle))
         if isinstance(found, Detour):
