@@ -23,12 +23,12 @@ What is made of what
 --------------------
 
     :class:`~.answers.AnswerCache`   one :class:`~.cachedanswer.Answer` for each rule and key of pods
-    :class:`~.rows.RowScores`        for the rules of the row alone: whether any objects, and the sum of their scores; shared by templates
-                                     of one size whose keys agree; with a :class:`~.lookahead.Lookahead`
+    :class:`~.rows.RowScores`        for the rules of the row alone: whether any objects, and the sum of their scores, or for details each
+                                     of them; shared by templates of one size whose keys agree; with a :class:`~.lookahead.Lookahead`
     :class:`~.scored.Scored`         the raw scores of one priority, reduced over the rows that fit
     :class:`~.board.Board`           for one template, which rows fit and with what total; with the best rows, :class:`~.leaders.Leaders`
     :mod:`~..preemption.refusals`    a board without fits: how many nodes each reason rejects
-    :mod:`~..outlines`               the details of a decision, for those who compare
+    :mod:`~..details`                a board with the scores of each rule: the details of a decision, for those who compare
 
 Values are brought up to date when they are asked for, never before (*pull*). Who writes an array touches its *trail*
 (:mod:`..arrays.trail`): "which rows changed since the revision that I saw?" A trail answers with few rows, or with None: look at all. None
@@ -47,7 +47,7 @@ state              left by                         by way of                    
 =================  ==============================  ================================  ====================================================
 new, forgotten     being asked                     ``clauses``/``sums``, or rule     declared, or asked; forgotten if the rule has errors
 declared, current  a counter that moves            -                                 declared, behind
-declared, behind   being asked                     :meth:`follow`, no rule           declared, current
+declared, behind   being asked                     ``follow``, no rule               declared, current
 declared           what is durable moving          -                                 new; unless it reads nothing of what moved
 asked, current     a row or counter that it reads  -                                 asked, behind
 asked, behind      being asked                     the rule, about rows or all       asked, current
