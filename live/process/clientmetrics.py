@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from .metrictables import COUNTER, GAUGE, HISTOGRAM, Feed, Metric, powers
+from .metrictables import COUNTER, GAUGE, HISTOGRAM, Feed, Metric, camel, powers
 
 _URL, _HOST = ("verb", "url"), ("verb", "host")
 _SHORT = powers(0.001, 2, 10)
@@ -31,16 +31,6 @@ def _client(name: str, help: str, feed: Feed, labels: tuple[str, ...], buckets: 
 
 def _without_stability(*metrics: Metric) -> tuple[Metric, ...]:
     return tuple(attrs.evolve(metric, stability="") for metric in metrics)
-
-
-def camel(name: str) -> str:
-    """A label as its first releases write it.
-
-    >>> camel("git_tree_state"), camel("major")
-    ('gitTreeState', 'major')
-    """
-    first, *rest = name.split("_")
-    return first + "".join(word.title() for word in rest)
 
 
 _RESULTS = Metric(

@@ -24,20 +24,13 @@ NEWER_GROUPS: Mapping[str, tuple[Metric, ...]] = {
     ),
     "preemption in the background": (
         Metric(
-            "scheduler_preemption_goroutines_duration_seconds",
-            HISTOGRAM,
-            "Duration in seconds for running goroutines for the preemption.",
-            Feed.BACKGROUND_TIME,
-            ("result",),
-            powers(0.01, 2, 20),
+            "scheduler_preemption_goroutines_duration_seconds", HISTOGRAM, "Duration in seconds for running goroutines for the preemption.",
+            Feed.BACKGROUND_TIME, ("result",), powers(0.01, 2, 20),
         ),
         Metric(
-            "scheduler_preemption_goroutines_execution_total",
-            COUNTER,
-            "Number of preemption goroutines executed.",
-            Feed.BACKGROUND,
+            "scheduler_preemption_goroutines_execution_total", COUNTER, "Number of preemption goroutines executed.", Feed.BACKGROUND,
             ("result",),
         ),
     ),
-}
+}  # fmt: skip
 """Name of a group -> its metrics."""

@@ -41,12 +41,13 @@ from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes.api import ClusterApi
 from ..scheduler.writes.wireapi import WireApi
 from ..settings.configz import componentconfig
-from .build import build_values
 from .ending import Ending, lease_words
+from .gauges import Gauges, build_values
 from .leasethread import LeaseThread
 from .locks import make_lock
 from .logs import REQUESTS, Log
-from .metering import Gauges, Metering
+from .metering import Metering
+from .metrictables import Feed
 
 __all__ = ["LeaderLostError", "Process"]
 
@@ -182,7 +183,7 @@ class Process:
 
     async def _events(self) -> Events:
         return await connect_events(
-            self._limited(), self.settings.release, say=self.log.warning, on_drop=self.metrics.event_dropped,
+            self._limited(), self.settings.release, say=self.log.warning, on_drop=lambda: self.metrics.feed(Feed.DROPPED_EVENT, 1),
             wall=lambda: round(self.wall() * 1e9),
         )  # fmt: skip
 
@@ -193,12 +194,12 @@ class Process:
         api: ClusterApi = DryApi() if self.is_dry else WireApi(told, release.version, client.device_api)
         recorder: Recorder = NoEvents() if events is None else events.recorder(self.scheduler_name)
         times = LiveClocks(asyncio.get_running_loop().time, self.wall)
-        observer = Metering(self.metrics)
+        observer = Metering(self.metrics.feed)
         state = LiveState(
             self.engine, api, recorder, times, self.scheduler_name, log=self.log, observer=observer, leads=self._leads,
             is_dry=self.is_dry,
         )  # fmt: skip
-        observer.watch(state)
+        self.engine.on_phase, state.queue.on_incoming = observer.phase_ended, observer.incoming
         binder = ExtenderBinder.of(self.engine.extenders)
         self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
@@ -220,7 +221,7 @@ class Process:
         )  # fmt: skip
         elector = Elector(
             lock, release.leader, wanted.times, self.identity, (events.leader_recorder(self.scheduler_name),), self.log,
-            lambda leads: self.metrics.leader(wanted.name, leads), self.wall,
+            lambda leads: self.metrics.feed(Feed.LEADER, int(leads), name=wanted.name), self.wall,
         )  # fmt: skip
         if thread is not None:
             elector.apart = thread.run

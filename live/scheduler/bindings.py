@@ -177,7 +177,7 @@ class Bindings:
         self._tell_end(attempt, "Bind", asked, failure)
         if failure is None:
             now = state.times.now()
-            state.observer.bound(attempt.item, now - attempt.began, now - asked)
+            state.observer.bound(attempt.item, now, attempt.began, asked)
             if not state.is_dry:
                 state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
             state.recorder.event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {host}")

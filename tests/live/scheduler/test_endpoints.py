@@ -21,6 +21,7 @@ from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE
 from kubeclassic.framework.config.configuration import decoded_configuration, read_configuration
 from kubeclassic.framework.config.defaults import PluginSet
 from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.live.process.metrictables import Feed
 from kubeclassic.live.scheduler.certificates import make_certificate
 from kubeclassic.live.scheduler.endpoints import Endpoints
 from kubeclassic.live.scheduler.flags import Listener, read_settings, split_flags
@@ -91,7 +92,7 @@ class TestOthers:
     def test_metrics_are_reset_by_delete(self) -> None:
         """DELETE /metrics sets them back, in the original's words."""
         made = endpoints(OLD)
-        made.metrics.attempt("scheduled", 1)
+        made.metrics.feed(Feed.ATTEMPT, 1, result="scheduled", profile="")
         assert 'result="scheduled"} 1' in asked(made, "/metrics")[1]
         assert asked(made, "/metrics", "DELETE") == (200, "metrics reset\n")
         assert 'result="scheduled"} 0' in asked(made, "/metrics")[1]

@@ -85,7 +85,7 @@ def test_points_with_profiles() -> None:
 def test_one_feasible_node(release: str) -> None:
     """Where one node is feasible nothing is scored: the time of priorities is 0, and is not among the operations nor a point."""
     metrics = SchedulerMetrics(LIVE_RELEASES[release], with_process=False)
-    metering, pod = Metering(metrics, iter([0.0, 0.5, 0.7, 0.7]).__next__), a_pod("p")
+    metering, pod = Metering(metrics.feed, iter([0.0, 0.5, 0.7, 0.7]).__next__), a_pod("p")
     metering.began(QueuedPod(pod))
     metering.phase_ended(Phase.FILTER, SUCCESS)
     metering.decided(QueuedPod(pod), Decision(pod, "node-0"), 0.5)
@@ -100,7 +100,7 @@ def test_one_feasible_node(release: str) -> None:
 def test_a_pod_that_prefilter_refuses() -> None:
     """The point that refused it is measured, and no filter, as none was asked."""
     metrics = SchedulerMetrics(LIVE_RELEASES["1.27"], with_process=False)
-    metering = Metering(metrics, iter([0.0, 0.5, 0.7]).__next__)
+    metering = Metering(metrics.feed, iter([0.0, 0.5, 0.7]).__next__)
     metering.began(QueuedPod(a_pod("p")))
     metering.phase_ended(Phase.PRE_FILTER, "UnschedulableAndUnresolvable")
     metering.phase_ended(Phase.FILTER, UNSCHEDULABLE)
