@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 import attrs
 
+from ...api.meaning.durations import duration_text
 from ...api.wire.goform import go_json
 from .replies import ApiError, Manifest, WatchEvent, error_of, events_of, metadata_of, object_of
 from .resources import PODS, Resource
@@ -114,7 +115,7 @@ class Api:
             "allowWatchBookmarks": "true" if options.bookmarks else "",
             "fieldSelector": options.field_selector,
             "resourceVersion": options.resource_version,
-            "timeout": duration(options.timeout) if options.sends_duration else "",
+            "timeout": duration_text(options.timeout) if options.sends_duration else "",
             "timeoutSeconds": str(options.timeout),
             "watch": "true",
         }
@@ -217,15 +218,6 @@ class Api:
                 return outcome
             else:
                 raise outcome
-
-
-def duration(seconds: int) -> str:
-    """A number of seconds as Go writes a duration.
-
-    >>> duration(338), duration(600)
-    ('5m38s', '10m0s')
-    """
-    return f"{seconds // 60}m{seconds % 60}s"
 
 
 def _request(

@@ -12,11 +12,13 @@ from typing import Any
 
 import attrs
 
+from ..client.resources import resource
 from ..process.leaserecord import in_seconds
 from .correlator import CoreEvent, Correlator
 from .reference import About, reference
-from .sending import MOST_TRIES, PAUSE, Sender, Stamp, date
+from .sending import PAUSE, Sender, Stamp, date
 
+EVENTS = resource("Event")
 MOST_WAITING = 1000
 """As many events wait at most; more are lost."""
 
@@ -44,8 +46,8 @@ class CoreEvents:
         """How many events are left to send."""
         return len(self._waiting) + self._is_sending
 
-    def put(self, component: str, about: About, type: str, reason: str, text: str) -> None:
-        """Take an event; it is lost where too many wait."""
+    def put(self, component: str, about: About, type: str, reason: str, action: str, text: str, related: About | None) -> None:
+        """Take an event; it is lost where too many wait. Events of core/v1 have neither *action* nor *related* object."""
         if len(self._waiting) >= MOST_WAITING:
             self._drop()
             return
@@ -77,23 +79,20 @@ class CoreEvents:
         found = self.correlator.correlate(event, asyncio.get_running_loop().time())
         if found is None:
             return
-        for i in range(MOST_TRIES):
-            if await self._try(found):
-                return
-            if i + 1 < MOST_TRIES:
-                await asyncio.sleep(PAUSE * (self.sender.dice.random() if i == 0 else 1))
-        self.sender.say(f"Unable to write event '{found.reason}' of {found.about.namespace}/{found.about.name} (retry limit exceeded!)")
+        await self.sender.deliver(found.reason, found.about, lambda: self._try(found), self._pause)
+
+    def _pause(self, tries: int) -> float:
+        return PAUSE if tries else PAUSE * self.sender.dice.random()
 
     async def _try(self, event: CoreEvent) -> bool:
         """Send it once; whether that is the end of it."""
-        folder = f"/api/v1/namespaces/{event.about.namespace or 'default'}/events"
-        status = 404
+        namespace, status = event.about.namespace or "default", 404
         if event.count > 1:
             changes = {"count": event.count, "lastTimestamp": in_seconds(date(event.last)), "message": event.text}
-            answer = await self.sender.patch(f"{folder}/{event.name}", changes)
+            answer = await self.sender.patch(EVENTS.path(namespace, event.name), changes)
             status = answer.status
         if status == 404:
-            answer = await self.sender.create(folder, self._written(event))
+            answer = await self.sender.create(EVENTS.path(namespace), self._written(event))
         if answer.is_done:
             meta = answer.found.get("metadata") or {}
             self.correlator.written(attrs.evolve(event, name=str(meta.get("name", event.name))))
@@ -116,15 +115,3 @@ class CoreEvents:
             "reportingComponent": event.component if self.names_reporter else "",
             "reportingInstance": "",
         }
-
-
-@attrs.frozen
-class CoreRecorder:
-    """The events of one scheduler name."""
-
-    events: CoreEvents
-    component: str
-
-    def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
-        """Record what happened; core/v1 knows no *action* and no *related* object."""
-        self.events.put(self.component, about, type, reason, text)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -45,12 +46,20 @@ def reference(about: About) -> Reference:
     return Reference(kind="Pod", namespace=meta.namespace, name=meta.name, uid=meta.uid, resource_version=meta.resource_version)
 
 
-class Recorder(Protocol):
-    """Takes events of one scheduler name. It never waits and never fails: events that cannot be sent are lost."""
+def _nowhere(component: str, about: About, type: str, reason: str, action: str, text: str, related: About | None) -> None:
+    """The default: events are lost."""
+
+
+@attrs.frozen
+class Recorder:
+    """Takes events in the name of a *component* and gives them to *put*. It never waits and never fails."""
+
+    component: str = ""
+    put: Callable[[str, About, str, str, str, str, About | None], None] = _nowhere
 
     def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
         """Record what happened to *about*.
 
         *type* is ``Normal`` or ``Warning``. *action* and *related* are sent in the releases that know them.
         """
-        ...
+        self.put(self.component, about, type, reason, action, text, related)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ import attrs
 from ...api.wire.goform import go_json
 from ..client.replies import read_object
 from ..client.transport import Request, Response, Transport, TransportError
+from .reference import Reference
 
 MOST_TRIES = 12
 """How often an event is sent when no answer comes."""
@@ -57,6 +58,15 @@ class Sender:
     async def patch(self, path: str, changes: Mapping[str, Any]) -> SendOutcome:
         """PATCH the event at *path*."""
         return await self._send("PATCH", path, go_json(changes), PATCH)
+
+    async def deliver(self, reason: str, about: Reference, is_over: Callable[[], Awaitable[bool]], pause: Callable[[int], float]) -> None:
+        """Try to send an event until that is over, and say so if it never is; *pause*: after so many tries, the seconds to the next one."""
+        for number in range(MOST_TRIES):
+            if await is_over():
+                return
+            if number + 1 < MOST_TRIES:
+                await asyncio.sleep(pause(number))
+        self.say(f"Unable to write event '{reason}' of {about.namespace}/{about.name} (retry limit exceeded!)")
 
     async def _send(self, method: str, path: str, body: bytes, kind: str) -> SendOutcome:
         headers = {"Accept": "application/json, */*", "Content-Type": kind}

@@ -13,13 +13,9 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.decision.decision import Decision
-from ...core.decision.extender import Extender
 from ...core.engine import Engine
-from ...exceptions import ExtenderError
-from ...extenders.extender import HttpExtender, binder_of
 from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api
@@ -28,7 +24,7 @@ from ..client.measured import MeasuredRequest, MeasuredTransport, ThrottledTrans
 from ..client.transport import Request, Response, Transport, TransportError
 from ..eventlog.reference import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
-from ..scheduler.dryrun import DryApi, DryRun, NoEvents
+from ..scheduler.dryrun import DryApi, handler_of
 from ..scheduler.election import Elector, LeaderLostError, new_identity
 from ..scheduler.endpoints import Endpoints
 from ..scheduler.events import Events, connect_events
@@ -192,7 +188,7 @@ class Process:
         self.engine.asks_later = not self.is_dry
         client, told = release.client, Api(link, retries_of(release.client, self._retried))
         api: ClusterApi = DryApi() if self.is_dry else WireApi(told, release.version, client.device_api)
-        recorder: Recorder = NoEvents() if events is None else events.recorder(self.scheduler_name)
+        recorder = Recorder() if events is None else events.recorder(self.scheduler_name)
         times = LiveClocks(asyncio.get_running_loop().time, self.wall)
         observer = Metering(self.metrics.feed)
         state = LiveState(
@@ -200,10 +196,9 @@ class Process:
             is_dry=self.is_dry,
         )  # fmt: skip
         self.engine.on_phase, state.queue.on_incoming = observer.phase_ended, observer.incoming
-        binder = ExtenderBinder.of(self.engine.extenders)
-        self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
+        self.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
-        self.informers = informers_of(release, self.engine.gates, link, DryRun.of(self.scheduler, api), self.log.again, self._retried)
+        self.informers = informers_of(release, self.engine.gates, link, handler_of(state), self.log.again, self._retried)
         if events is not None:
             self.elector = self._elector(events)
 
@@ -220,7 +215,7 @@ class Process:
             wanted.kind, link, wanted.namespace, wanted.name, identity=self.identity, version=release.version, timeout=timeout
         )  # fmt: skip
         elector = Elector(
-            lock, release.leader, wanted.times, self.identity, (events.leader_recorder(self.scheduler_name),), self.log,
+            lock, release.leader, wanted.times, self.identity, events.leader_recorder(self.scheduler_name), self.log,
             lambda leads: self.metrics.feed(Feed.LEADER, int(leads), name=wanted.name), self.wall,
         )  # fmt: skip
         if thread is not None:
@@ -249,27 +244,3 @@ async def _cancelled(*tasks: asyncio.Task[None]) -> None:
         task.cancel()
     with suppress(asyncio.CancelledError):
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-@attrs.frozen
-class ExtenderBinder:
-    """A :class:`~..scheduler.bindings.PodBinder` of the extenders with a bind verb."""
-
-    extenders: Sequence[HttpExtender]
-
-    @classmethod
-    def of(cls, extenders: Sequence[Extender]) -> ExtenderBinder | None:
-        """That of *extenders*; None if none of them binds."""
-        found = [extender for extender in extenders if isinstance(extender, HttpExtender) and extender.is_binder]
-        return cls(found) if found else None
-
-    def binds(self, pod: Pod) -> bool:
-        """Whether one of them is interested in *pod*."""
-        return binder_of(self.extenders, pod) is not None
-
-    def bind(self, pod: Pod, node_name: str) -> None:
-        """Bind *pod* to a node. Raises :class:`~kubeclassic.exceptions.ExtenderError`."""
-        binder = binder_of(self.extenders, pod)
-        if binder is None:
-            raise ExtenderError(f"pod {pod.key}: got no extender that binds it, wanted one")
-        binder.bind(pod, node_name)

@@ -6,9 +6,7 @@ Upstream: the goroutine at the end of scheduleOne in pkg/scheduler/scheduler.go;
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import Protocol
 
 import attrs
 
@@ -17,6 +15,7 @@ from ...core.bindingcycle import Failure
 from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
+from ...extenders.extender import HttpExtender, binder_of
 from ..process.logs import OUTCOMES
 from .claimwrites import ClaimWork
 from .failures import Consequences
@@ -25,18 +24,6 @@ from .volumewrites import NotBound, NotWritten, VolumeWork
 from .writes.api import ApiError, is_not_found, is_unknown
 
 READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0
-
-
-class PodBinder(Protocol):
-    """An extender that binds pods itself."""
-
-    def binds(self, pod: Pod) -> bool:
-        """Whether it binds *pod*."""
-        ...
-
-    def bind(self, pod: Pod, node_name: str) -> None:
-        """Bind *pod* to a node; called on another thread. Raises :class:`~kubeclassic.exceptions.ExtenderError`."""
-        ...
 
 
 @attrs.frozen
@@ -60,7 +47,6 @@ class Bindings:
 
     state: LiveState
     consequences: Consequences
-    binders: Sequence[PodBinder] = ()
     claims: ClaimWork | None = None
     volumes: VolumeWork = attrs.field(init=False)
     under_way: int = attrs.field(init=False, default=0)
@@ -187,7 +173,7 @@ class Bindings:
 
     async def _request(self, pod: Pod, host: str) -> str | None:
         """Ask an extender or the API server to bind; answers the error."""
-        binder = next((one for one in self.binders if one.binds(pod)), None)
+        binder = binder_of([each for each in self.state.engine.extenders if isinstance(each, HttpExtender)], pod)
         plugin = 'running Bind plugin "DefaultBinder": ' if self._has_plugins and binder is None else ""
         try:
             if binder is not None:

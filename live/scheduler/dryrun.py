@@ -10,10 +10,9 @@ import attrs
 
 from ...api.objects import KubeObject, Pod, ResourceClaim
 from ...api.reading.decode import decode_kind
-from ..eventlog.reference import About
-from .scheduler import LiveScheduler
+from ..informers.store import Handler
 from .state import LiveState
-from .writes.api import ApiError, ClusterApi, Json
+from .writes.api import ApiError, Json
 
 
 @attrs.define(eq=False)
@@ -66,42 +65,29 @@ class DryApi:
         return after
 
 
-@attrs.define
-class NoEvents:
-    """A recorder that records nothing."""
-
-    def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
-        """Do nothing."""
-
-
 @attrs.define(eq=False)
 class DryRun:
     """The handler of informers in a dry run: what happens to pods ends their bindings."""
 
-    scheduler: LiveScheduler
+    state: LiveState
     api: DryApi
-
-    @classmethod
-    def of(cls, scheduler: LiveScheduler, api: ClusterApi) -> DryRun | LiveScheduler:
-        """The handler for *scheduler*, which is in a dry run if *api* is."""
-        if not isinstance(api, DryApi):
-            return scheduler
-        api.known = scheduler.state.router.pods
-        return cls(scheduler, api)
-
-    @property
-    def state(self) -> LiveState:
-        """That of the scheduler."""
-        return self.scheduler.state
 
     def put(self, item: KubeObject) -> None:
         """An object was added or updated."""
-        self.scheduler.put(item)
+        self.state.put(item)
         if isinstance(item, Pod) and item.spec.node_name:
             self.api.settle(item.key, is_bound=True)
 
     def delete(self, item: KubeObject) -> None:
         """An object was deleted."""
-        self.scheduler.delete(item)
+        self.state.delete(item)
         if isinstance(item, Pod):
             self.api.settle(item.key, is_bound=False)
+
+
+def handler_of(state: LiveState) -> Handler:
+    """What informers tell of objects: *state*, or in a dry run what ends bindings, too."""
+    if not isinstance(state.api, DryApi):
+        return state
+    state.api.known = state.router.pods
+    return DryRun(state, state.api)

@@ -10,13 +10,13 @@ from typing import Any
 
 import attrs
 
+from ...api.meaning.durations import duration_text
 from ...framework.config.args import ScoringStrategy, reads_args
 from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.config.defaults import PluginEntry, PluginSet
 from ...framework.config.fielderrors import Context
 from ...framework.config.profiles import ProfileConfig
 from ...framework.extensionpoints import POINTS
-from ..process.locks import go_duration
 
 _VERBATIM = ("addedAffinity", "defaultConstraints")
 """Arguments that are objects of the API: they are shown as they were given."""
@@ -89,7 +89,7 @@ def _value(name: str, value: Any) -> Any:
         return {_camel(field.name)[:1].upper() + _camel(field.name)[1:]: getattr(value, field.name) for field in attrs.fields(type(value))}
     if isinstance(value, tuple):
         return [_value(name, item) for item in value] or None
-    return go_duration(value) if name.endswith("_timeout") and value is not None else value
+    return duration_text(value) if name.endswith("_timeout") and value is not None else value
 
 
 def _camel(name: str) -> str:

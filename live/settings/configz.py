@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...api.meaning.durations import duration_text
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...framework.config.configuration import KubeSchedulerConfiguration
-from ..process.locks import go_duration
 from ..scheduler.flags import ElectionSettings, RunSettings
 from .cells import OPTIONAL_FIELDS, PLUGINS, PROFILE_PERCENTAGE
 from .configprofiles import shown_profiles, titled
@@ -108,9 +108,9 @@ def _election(settings: RunSettings, *names: str) -> dict[str, Any]:
     election = settings.election or ElectionSettings(kind=settings.release.leader.default_lock)
     return {
         "LeaderElect": settings.election is not None,
-        "LeaseDuration": go_duration(election.times.lease),
-        "RenewDeadline": go_duration(election.times.renew),
-        "RetryPeriod": go_duration(election.times.retry),
+        "LeaseDuration": duration_text(election.times.lease),
+        "RenewDeadline": duration_text(election.times.renew),
+        "RetryPeriod": duration_text(election.times.retry),
         "ResourceLock": election.kind,
         **{name: election.namespace if name.endswith("Namespace") else election.name for name in names},
     }

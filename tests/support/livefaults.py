@@ -147,7 +147,7 @@ class Process:
         release = algorithm.release
         api = WireApi(Api(transport, retries_of(release.client)), release.version)
         scheduler = LiveScheduler(self.world.state(api, self.config, scheduler_name=self.scheduler_name))
-        informers = informers_of(algorithm.release, algorithm.gates, transport, scheduler, self.world.reports.append)
+        informers = informers_of(algorithm.release, algorithm.gates, transport, scheduler.state, self.world.reports.append)
         self.elector = self._elector(transport) if self.elects else None
         async with asyncio.TaskGroup() as group:
             group.create_task(informers.run())

@@ -22,8 +22,9 @@ from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable
 from ....core.queue.protocol import queues_by_priority
 from ...client.transport import Transport
+from ...eventlog.reference import Recorder
 from ...process.logs import Log
-from ..dryrun import DryApi, NoEvents
+from ..dryrun import DryApi
 from ..following import follow
 from ..state import LiveClocks, LiveState
 from .backlog import Backlog, UnjudgedPod
@@ -334,6 +335,6 @@ async def shadowed(
 ) -> ShadowAgreement:  # fmt: skip
     """Compare *engine* with the scheduler of the cluster over *transport*, until a signal or for some seconds."""
     clocks = LiveClocks(asyncio.get_running_loop().time, time.time)
-    shadow = Shadow(LiveState(engine, DryApi(), NoEvents(), clocks, scheduler_name, log=log), tell)
+    shadow = Shadow(LiveState(engine, DryApi(), Recorder(), clocks, scheduler_name, log=log), tell)
     await follow(engine.algorithm, transport, shadow, shadow.run, seconds=seconds, log=log)
     return shadow.tally

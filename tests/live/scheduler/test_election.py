@@ -52,7 +52,7 @@ class Pair:
         kind = self.kind or cells.default_lock
         lock = make_lock(kind, link, "kube-system", "kube-scheduler", identity=name, version=self.release, timeout=timeout)
         clock = lambda: wall() + skew  # noqa: E731  # one expression
-        return Elector(lock, cells, TIMES, name, (Told(),), wall=clock, dice=random.Random(name))
+        return Elector(lock, cells, TIMES, name, Told(), wall=clock, dice=random.Random(name))
 
     def holder(self, plural: str = "leases") -> str:
         """Whom the lock names."""
@@ -91,7 +91,7 @@ class TestOneReplica:
             assert elector.leads
             assert elector.holds_lease
             assert pair.holder() == "a"
-            assert elector.recorders[0].texts == ["a became leader"]  # type: ignore[attr-defined]  # it is a Told
+            assert elector.recorder.texts == ["a became leader"]  # type: ignore[attr-defined]  # it is a Told
             await stop(task)
 
         run_virtually(story())
@@ -247,7 +247,7 @@ class TestOneReplica:
                 await task
             assert pair.holder() == "thief"
             assert elector.leader == "thief"
-            assert elector.recorders[0].texts == ["a became leader", "a stopped leading"]  # type: ignore[attr-defined]  # it is a Told
+            assert elector.recorder.texts == ["a became leader", "a stopped leading"]  # type: ignore[attr-defined]  # it is a Told
 
         run_virtually(story())
 

@@ -27,7 +27,7 @@ class Waiting:
         api = WireApi(Api(transport, retries_of(release.client)), release.version)
         times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
         self.scheduler = LiveScheduler(LiveState(self.engine, api, world.events, times, log=log_to(world.reports)))
-        world.follow(transport, self.scheduler, self.scheduler.run)
+        world.follow(transport, self.scheduler.state, self.scheduler.run)
 
     @property
     def names(self) -> list[str]:

@@ -13,7 +13,6 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.scheduler.dryrun import DryRun
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
 from kubeclassic.live.scheduler.writes.wireapi import WireApi
@@ -138,7 +137,7 @@ def test_priorities_while_pods_come(release: str, seed: int) -> None:
         found = world.shadow(release)[1]
         transport = StoreTransport(world.store, world.faults)
         scheduler = Slow(world.state(WireApi(Api(transport), release)))
-        world.follow(transport, DryRun.of(scheduler, scheduler.state.api), scheduler.run)
+        world.follow(transport, scheduler.state, scheduler.run)
         await asyncio.sleep(2.0)
         for number in range(90):
             wanted = rand.choice(({}, *({"priorityClassName": f"class-{value}"} for value in range(3))))

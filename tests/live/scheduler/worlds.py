@@ -11,7 +11,7 @@ import attrs
 
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import informers_of, retries_of
-from kubeclassic.live.scheduler.dryrun import DryApi, DryRun
+from kubeclassic.live.scheduler.dryrun import DryApi, handler_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
@@ -110,7 +110,7 @@ class World:
         client = release.client
         api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), release.version, client.device_api)
         scheduler = LiveScheduler(self.state(api, config))
-        self.follow(transport, DryRun.of(scheduler, api), scheduler.run)
+        self.follow(transport, handler_of(scheduler.state), scheduler.run)
         return scheduler
 
     def shadow(self, release: str, config: Mapping[str, Any] | None = None) -> tuple[Shadow, list[PodJudgement]]:
