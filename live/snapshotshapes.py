@@ -1,6 +1,6 @@
 """Which fields of a snapshot a redaction keeps, and how each is renamed. What is not named here is left out.
 
-A shape is a function (renaming, value) -> value; the tables are made of few kinds of shapes: see the first part. A value of another shape
+A shape is a function (names, value) -> value; the tables are made of few kinds of shapes: see the first part. A value of another shape
 than the field has, which only an odd server sends, is left out, too.
 """
 
@@ -9,51 +9,29 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
+
+from .snapshotnames import Names
 
 Json: TypeAlias = Any
 
 
-class Renaming(Protocol):
-    """New names for old ones; equal names get equal ones."""
-
-    def name(self, text: str) -> str:
-        """The name of an object or anything else that is only compared."""
-        ...
-
-    def namespace(self, text: str) -> str:
-        """The name of a namespace."""
-        ...
-
-    def value(self, key: str, text: str) -> str:
-        """The value of the label or taint *key*."""
-        ...
-
-    def image(self, text: str) -> str:
-        """The name of an image, perhaps with a tag."""
-        ...
-
-    def parts(self, text: str) -> str:
-        """The name of a disk or zone, whose parts have a meaning."""
-        ...
+Shape: TypeAlias = Callable[[Names, Json], Json]
 
 
-Shape: TypeAlias = Callable[[Renaming, Json], Json]
-
-
-def keep(to: Renaming, value: Json) -> Json:
+def keep(to: Names, value: Json) -> Json:
     """A number, an enumeration, a time, the name of a driver or a key; or a list of such."""
     if isinstance(value, list):
         return [item for item in value if not isinstance(item, list | dict)]
     return None if isinstance(value, dict) else value
 
 
-def amounts(to: Renaming, value: Json) -> Json:
+def amounts(to: Names, value: Json) -> Json:
     """Numbers and quantities by the name of a resource."""
     return {key: item for key, item in value.items() if not isinstance(item, list | dict)} if isinstance(value, dict) else None
 
 
-def described(to: Renaming, value: Json) -> Json:
+def described(to: Names, value: Json) -> Json:
     """What a driver says of its devices, and expressions about it, as they are."""
     return value
 
@@ -63,7 +41,7 @@ def one_of(*known: str) -> Shape:
     return lambda to, value: value if value in known else None
 
 
-def _text(rename: Callable[[Renaming, str], str]) -> Shape:
+def _text(rename: Callable[[Names, str], str]) -> Shape:
     return lambda to, value: rename(to, value) if isinstance(value, str) else None
 
 
@@ -96,12 +74,12 @@ def with_known(field: str, known: Collection[str], shape: Shape) -> Shape:
 # --- labels and selectors -------------------------------------------------------------------------------------------
 
 
-def labels(to: Renaming, value: Json) -> Json:
+def labels(to: Names, value: Json) -> Json:
     """Labels, or what selects by equality: keys stay."""
     return {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)} if isinstance(value, Mapping) else None
 
 
-def _values_of(to: Renaming, value: Json, rename: Callable[[str, str], str]) -> Json:
+def _values_of(to: Names, value: Json, rename: Callable[[str, str], str]) -> Json:
     """A requirement: key, operator, values."""
     if not isinstance(value, Mapping):
         return None
@@ -112,16 +90,16 @@ def _values_of(to: Renaming, value: Json, rename: Callable[[str, str], str]) -> 
     return kept
 
 
-def _requirement(to: Renaming, value: Json) -> Json:
+def _requirement(to: Names, value: Json) -> Json:
     return _values_of(to, value, to.value)
 
 
-def _field_requirement(to: Renaming, value: Json) -> Json:
+def _field_requirement(to: Names, value: Json) -> Json:
     """A requirement on a node's field, which is its name."""
     return _values_of(to, value, lambda key, text: to.name(text))
 
 
-def _keyed(to: Renaming, value: Json) -> Json:
+def _keyed(to: Names, value: Json) -> Json:
     """A taint or toleration."""
     if not isinstance(value, Mapping):
         return None
@@ -152,7 +130,7 @@ _affinity = fields(
 # --- metadata -------------------------------------------------------------------------------------------------------
 
 
-def _avoided(to: Renaming, value: Json) -> Json:
+def _avoided(to: Names, value: Json) -> Json:
     """The annotation preferAvoidPods: the controllers in it by kind and UID. What cannot be read is kept out."""
     try:
         document = json.loads(value)
@@ -163,7 +141,7 @@ def _avoided(to: Renaming, value: Json) -> Json:
     return json.dumps({"preferAvoidPods": [{"podSignature": {"podController": controller}} for controller in controllers]})
 
 
-def _there(to: Renaming, value: Json) -> Json:
+def _there(to: Names, value: Json) -> Json:
     """An annotation of which rules read only that it is given."""
     return "yes"
 
@@ -171,7 +149,7 @@ def _there(to: Renaming, value: Json) -> Json:
 _default = one_of("true", "false")
 
 
-def _plugins(to: Renaming, value: Json) -> Json:
+def _plugins(to: Names, value: Json) -> Json:
     """The in-tree plugins in a list of them."""
     return ",".join(part for part in str(value).split(",") if part.startswith("kubernetes.io/"))
 
@@ -267,14 +245,14 @@ _topology_term = fields(matchLabelExpressions=each(_requirement))
 _driver = fields(name=keep, nodeID=name, topologyKeys=keep, allocatable=amounts)
 
 
-def _keys_renamed(to: Renaming, value: Json) -> Json:
+def _keys_renamed(to: Names, value: Json) -> Json:
     return {to.name(key): keep(to, item) for key, item in value.items()} if isinstance(value, Mapping) else None
 
 
 _OF_CLASS = ".storageclass.storage.k8s.io/"
 
 
-def _quota(to: Renaming, value: Json) -> Json:
+def _quota(to: Names, value: Json) -> Json:
     """Amounts by the name of a resource, which may have the name of a StorageClass before it."""
     found = {}
     for key, item in (amounts(to, value) or {}).items():
@@ -283,7 +261,7 @@ def _quota(to: Renaming, value: Json) -> Json:
     return found
 
 
-def _version(to: Renaming, value: Json) -> Json:
+def _version(to: Names, value: Json) -> Json:
     """The release of a kubelet, without what its distribution adds."""
     found = re.match(r"v?\d+\.\d+(\.\d+)?", value) if isinstance(value, str) else None
     return found[0] if found else None
