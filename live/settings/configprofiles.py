@@ -17,15 +17,20 @@ from ...framework.config.defaults import PluginEntry, PluginSet
 from ...framework.config.fielderrors import Context
 from ...framework.config.profiles import ProfileConfig
 from ...framework.extensionpoints import POINTS
+from ..process.metrictables import camel
 
 _VERBATIM = ("addedAffinity", "defaultConstraints")
 """Arguments that are objects of the API: they are shown as they were given."""
 
 
+def _title(name: str) -> str:
+    return name[:1].upper() + name[1:]
+
+
 def titled(value: Any, spelled: Mapping[str, str]) -> Any:
     """JSON with its keys as Go fields are called; *spelled*: those that are called otherwise."""
     if isinstance(value, Mapping):
-        return {spelled.get(key, key[:1].upper() + key[1:]): titled(item, spelled) for key, item in value.items()}
+        return {spelled.get(key, _title(key)): titled(item, spelled) for key, item in value.items()}
     return [titled(item, spelled) for item in value] if isinstance(value, list) else value
 
 
@@ -45,7 +50,7 @@ def _profile(profile: ProfileConfig, given: Mapping[str, Any], context: Context,
     return {
         "SchedulerName": profile.scheduler_name or "",
         **({"PercentageOfNodesToScore": profile.percentage} if has_percentage else {}),
-        "Plugins": {point[:1].upper() + point[1:]: _set(found) for point, found in sets.items()},
+        "Plugins": {_title(point): _set(found) for point, found in sets.items()},
         "PluginConfig": [
             {"Name": name, "Args": _args(name, profile.args_of(name, context), raw.get(name, {}), context)}
             for name in _with_args(profile, sets.values(), context)
@@ -75,9 +80,9 @@ def _args(plugin: str, args: Any, given: Mapping[str, Any], context: Context) ->
     lacked = {field for owner, _, field in (name.partition(".") for name in context.cells.args_lacked) if owner == plugin}
     found = {}
     for field in attrs.fields(type(args)):
-        name = _camel(field.name)
+        name = camel(field.name)
         if name not in lacked:
-            found[name[:1].upper() + name[1:]] = given.get(name) if name in _VERBATIM else _value(field.name, getattr(args, field.name))
+            found[_title(name)] = given.get(name) if name in _VERBATIM else _value(field.name, getattr(args, field.name))
     return found
 
 
@@ -86,12 +91,7 @@ def _value(name: str, value: Any) -> Any:
         ratio = None if value.shape is None else {"Shape": _value("shape", value.shape)}
         return {"Type": value.type, "Resources": _value("resources", value.resources), "RequestedToCapacityRatio": ratio}
     if attrs.has(type(value)):
-        return {_camel(field.name)[:1].upper() + _camel(field.name)[1:]: getattr(value, field.name) for field in attrs.fields(type(value))}
+        return {_title(camel(field.name)): getattr(value, field.name) for field in attrs.fields(type(value))}
     if isinstance(value, tuple):
         return [_value(name, item) for item in value] or None
     return duration_text(value) if name.endswith("_timeout") and value is not None else value
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.title() for word in rest)

@@ -54,18 +54,11 @@ def _untitled(value: Any) -> Any:
 
 def _classic(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
     given = settings.document
-    address = _address(settings)
     return {
         "SchedulerName": settings.scheduler_name or DEFAULT_SCHEDULER,
         "AlgorithmSource": _source(settings),
         "HardPodAffinitySymmetricWeight": settings.algorithm.hard_pod_affinity_weight or given.get("hardPodAffinitySymmetricWeight") or 1,
-        "LeaderElection": _election(settings, "LockObjectNamespace", "LockObjectName"),
-        "ClientConnection": _client(settings),
-        "HealthzBindAddress": address,
-        "MetricsBindAddress": address,
-        "EnableProfiling": settings.profiling,
-        "EnableContentionProfiling": False,
-        "DisablePreemption": bool(given.get("disablePreemption")),
+        **_shared(settings, "LockObjectNamespace", "LockObjectName"),
         "PercentageOfNodesToScore": given.get("percentageOfNodesToScore") or default_percentage,
         "BindTimeoutSeconds": given.get("bindTimeoutSeconds", 600),
         "Plugins": None,
@@ -74,18 +67,12 @@ def _classic(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
 
 
 def _framework(settings: RunSettings, config: KubeSchedulerConfiguration | None) -> dict[str, Any]:
-    given, address, has = settings.document, _address(settings), settings.release.config_fields
+    given, has = settings.document, settings.release.config_fields
     found = {
         "apiVersion": given.get("apiVersion", settings.release.config_versions[0]),
         "Parallelism": given.get("parallelism", 16),
         "AlgorithmSource": _source(settings),
-        "LeaderElection": _election(settings, "ResourceName", "ResourceNamespace"),
-        "ClientConnection": _client(settings),
-        "HealthzBindAddress": address,
-        "MetricsBindAddress": address,
-        "EnableProfiling": settings.profiling,
-        "EnableContentionProfiling": False,
-        "DisablePreemption": bool(given.get("disablePreemption")),
+        **_shared(settings, "ResourceName", "ResourceNamespace"),
         "PercentageOfNodesToScore": given.get("percentageOfNodesToScore", 0),
         "BindTimeoutSeconds": given.get("bindTimeoutSeconds", 600),
         "PodInitialBackoffSeconds": given.get("podInitialBackoffSeconds", 1),
@@ -95,6 +82,20 @@ def _framework(settings: RunSettings, config: KubeSchedulerConfiguration | None)
         "DelayCacheUntilActive": bool(given.get("delayCacheUntilActive")),
     }
     return {name: value for name, value in found.items() if name not in OPTIONAL_FIELDS or name in has}
+
+
+def _shared(settings: RunSettings, *lock: str) -> dict[str, Any]:
+    """The middle of both forms; *lock*: the fields that name the lock."""
+    address = _address(settings)
+    return {
+        "LeaderElection": _election(settings, *lock),
+        "ClientConnection": _client(settings),
+        "HealthzBindAddress": address,
+        "MetricsBindAddress": address,
+        "EnableProfiling": settings.profiling,
+        "EnableContentionProfiling": False,
+        "DisablePreemption": bool(settings.document.get("disablePreemption")),
+    }
 
 
 def _profiles(settings: RunSettings, config: KubeSchedulerConfiguration | None) -> list[dict[str, Any]]:

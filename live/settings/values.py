@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar, cast
 
 import attrs
 
@@ -10,8 +11,10 @@ from ...algorithmprovider.gates import FALSE, TRUE
 from ...api.meaning.durations import parse_duration
 from ...exceptions import KubeclassicError, did_you_mean
 from .cells import LiveRelease
-from .flagtable import FLAGS
+from .flagtable import BOOL, DURATION, FLAGS, NUMBER, TEXT, WHOLE
 from .livereleases import LIVE_RELEASES
+
+T = TypeVar("T")
 
 
 class FlagError(KubeclassicError):
@@ -34,53 +37,43 @@ def _unknown(name: str, release: LiveRelease) -> str:
     return f"does not have it, {', '.join(having)} {'do' if len(having) > 1 else 'does'}"
 
 
+def _switch(written: str) -> bool | None:
+    return written in TRUE if written in TRUE + FALSE else None
+
+
+_READERS: Mapping[str, tuple[Callable[[str], object], str]] = {
+    TEXT: (str, "a text"),
+    BOOL: (_switch, "true or false"),
+    WHOLE: (int, "a whole number"),
+    NUMBER: (float, "a number"),
+    DURATION: (parse_duration, "a duration such as 15s"),
+}
+"""Kind of flag -> what reads its text, with None or ValueError for a wrong one, and what is wanted."""
+
+
 @attrs.frozen
 class Values:
-    """The flags that were given, each as the text that was typed. Its methods give the default for a flag that was not."""
+    """The flags that were given, each as the text that was typed."""
 
     given: Mapping[str, str]
     release: LiveRelease
 
-    def text(self, name: str, default: str = "") -> str:
-        """A text."""
-        return self.given.get(name, default)
-
-    def switch(self, name: str, default: bool) -> bool:
-        """True or false, in any of Go's forms."""
-        written = self.given.get(name)
-        if written is None:
+    def of(self, name: str, default: T) -> T:
+        """The value of a flag: true or false in any of Go's forms, a duration in seconds; *default* for one that was not given."""
+        if name not in self.given:
             return default
-        if written not in TRUE + FALSE:
-            raise _wrong(name, written, "true or false")
-        return written in TRUE
-
-    def whole(self, name: str, default: int) -> int:
-        """A whole number."""
-        written = self.given.get(name)
+        written, (read, wanted) = self.given[name], _READERS[FLAGS[name].kind]
         try:
-            return default if written is None else int(written)
+            found = read(written)
         except ValueError:
-            raise _wrong(name, self.given[name], "a whole number") from None
-
-    def number(self, name: str, default: float) -> float:
-        """A number."""
-        written = self.given.get(name)
-        try:
-            return default if written is None else float(written)
-        except ValueError:
-            raise _wrong(name, self.given[name], "a number") from None
-
-    def seconds(self, name: str, default: float) -> float:
-        """A duration, in seconds."""
-        written = self.given.get(name)
-        found = default if written is None else parse_duration(written)
+            found = None
         if found is None:
-            raise _wrong(name, self.given[name], "a duration such as 15s")
-        return found
+            raise _wrong(name, written, wanted)
+        return cast(T, found)
 
     def port(self, name: str, default: int) -> int:
         """A port; 0 means none."""
-        found = self.whole(name, default)
+        found = self.of(name, default)
         if not 0 <= found <= 65535:
             raise _wrong(name, self.given[name], "a port between 0 and 65535")
         return found
