@@ -21,7 +21,7 @@ from .claimwrites import ClaimWork
 from .failures import Consequences
 from .state import LiveState
 from .volumewrites import NotBound, NotWritten, VolumeWork
-from .writes.api import ApiError, is_not_found, is_unknown
+from .writes.api import ApiError, is_unknown, read_until_answered
 
 READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0
 
@@ -189,17 +189,8 @@ class Bindings:
 
     async def _was_bound(self, pod: Pod, host: str) -> bool:
         """Whether a binding without an answer was carried out. Until that is known the pod keeps its place on the node."""
-        pause = READ_PAUSE
-        while True:
-            try:
-                current = await self.state.api.read_pod(pod)
-            except ApiError as error:
-                if is_not_found(error):
-                    return False
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, LONGEST_READ_PAUSE)
-                continue
-            return current.uid == pod.uid and current.spec.node_name == host
+        current = await read_until_answered(self.state.api, pod, READ_PAUSE, LONGEST_READ_PAUSE)
+        return current is not None and current.uid == pod.uid and current.spec.node_name == host
 
     # --- failures ---------------------------------------------------------------------------------------------------
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ....api.objects import KubeObject, Pod, ResourceClaim
 from ...client.replies import ApiError
 
-__all__ = ["ApiError", "ClusterApi", "Json", "NoAnswer", "is_not_found", "is_unknown", "may_pass", "status_of"]
+__all__ = ["ApiError", "ClusterApi", "Json", "NoAnswer", "is_not_found", "is_unknown", "may_pass", "read_until_answered", "status_of"]
 
 Json = dict[str, Any]
 FAILED, TIMED_OUT = 500, 504
@@ -65,6 +66,18 @@ class ClusterApi(Protocol):
     async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
         """Write a claim to devices; *classes*: the manifests of all device classes, by name. Answers the claim with its new version."""
         ...
+
+
+async def read_until_answered(api: ClusterApi, pod: Pod, pause: float, longest: float) -> Pod | None:
+    """*pod* as the server has it, None if it has none; without an answer it is read again, after pauses that double."""
+    while True:
+        try:
+            return await api.read_pod(pod)
+        except ApiError as error:
+            if is_not_found(error):
+                return None
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, longest)
 
 
 def status_of(pod: Pod) -> Mapping[str, Any]:
