@@ -47,15 +47,16 @@ class Gauges:
     def read(self) -> None:
         """Set the numbers to what is so now."""
         state, feed = self.scheduler.state, self.metrics.feed
+        engine, cache = state.engine, state.engine.cache
         for queue, count in self._pending().items():
             feed(Feed.PENDING, count, queue=queue)
         feed(Feed.TASKS, self.scheduler.bindings.under_way, operation="binding", work="binding")
-        for kind, count in zip(("nodes", "pods", "assumed_pods"), state.engine.cache.counts, strict=True):
+        for kind, count in zip(("nodes", "pods", "assumed_pods"), cache.counts, strict=True):
             feed(Feed.CACHE, count, type=kind)
-        values = build_values(state.engine.release.version)
+        values = build_values(engine.release.version)
         feed(Feed.BUILD, 1, **(values | {camel(name): value for name, value in values.items()}))
-        for name, gate in state.engine.release.gates.items():
-            feed(Feed.GATE, int(state.engine.gates.get(name, gate.default)), name=name, stage=gate.stage)
+        for name, gate in engine.release.gates.items():
+            feed(Feed.GATE, int(engine.gates.get(name, gate.default)), name=name, stage=gate.stage)
         self._set_rejections()
 
     def _pending(self) -> dict[str, int]:

@@ -34,7 +34,7 @@ class Feeding(Protocol):
 
 
 def _unmeasured(feed: Feed, value: float, **labels: str) -> None:
-    """The default: nobody counts."""
+    """The default: nothing is counted."""
 
 
 @attrs.define(eq=False)
