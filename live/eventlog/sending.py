@@ -60,7 +60,7 @@ class Sender:
         return await self._send("PATCH", path, go_json(changes), PATCH)
 
     async def deliver(self, reason: str, about: Reference, is_over: Callable[[], Awaitable[bool]], pause: Callable[[int], float]) -> None:
-        """Try to send an event until that is over, and say so if it never is; *pause*: after that many tries, the seconds to the next one."""
+        """Try to send an event until that is over, and say so if it never is; *pause*: after that many tries, seconds to the next."""
         for number in range(MOST_TRIES):
             if await is_over():
                 return

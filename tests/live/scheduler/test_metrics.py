@@ -22,7 +22,7 @@ from kubeclassic.live.scheduler.metrics import ALWAYS, SchedulerMetrics
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.answers import Answer
 from tests.apiserver.transport import NO_FAULT, Fault
-from tests.live.scheduler.processes import Site, at
+from tests.live.scheduler.processes import at
 from tests.support.build import pod as a_pod
 from tests.support.recordings import recorded
 
@@ -214,7 +214,7 @@ class TestTheClient:
         assert [labels for _, labels in found["rest_client_request_duration_seconds"].values if "GET" in labels] == []
         assert "rest_client_response_size_bytes" not in found
 
-    def test_requests_that_are_sent_again(self) -> None:
+    async def test_requests_that_are_sent_again(self) -> None:
         """Lists and bindings that the server puts off are counted by their status each time."""
         refusals = {"/api/v1/nodes": 2, "/api/v1/namespaces/default/pods/p/binding": 1}
 
@@ -222,8 +222,7 @@ class TestTheClient:
             left = refusals.get(request.path, 0)
             refusals[request.path] = left - 1
             return Fault(answer=Answer(429, "too many requests", {"retry-after": "1"})) if left > 0 else NO_FAULT
-
-        async def play(site: Site) -> None:
+        async with at("1.34") as site:
             site.add_node("node-0")
             replica = site.start(leader_elect="false", faults=busy)
             site.add_pod("p")
@@ -231,26 +230,21 @@ class TestTheClient:
             found = families(replica.process.metrics.text())["rest_client_request_retries_total"].values
             assert found == {("", f'code="429",host="there",verb="{verb}"'): str(count) for verb, count in (("GET", 2), ("POST", 1))}
 
-        at("1.34", play)
-
     @pytest.mark.parametrize(("release", "prefix"), [("1.16", ""), ("1.17", "[ALPHA] ")])
     def test_their_stability(self, release: str, prefix: str) -> None:
         """1.16 has stability for the scheduler's metrics, and none for those of the client."""
         assert ours(release)["rest_client_requests_total"].help.startswith(f"{prefix}Number")
 
-    def test_the_recorded_gates(self) -> None:
+    async def test_the_recorded_gates(self) -> None:
         """A process shows the gates that the original shows, with their stages and values, and those of later patch levels."""
         wanted = shown(NEW)["kubernetes_feature_enabled"]
         later = {("", f'name="{name}",stage="BETA"') for name in ("SeparateCacheWatchRPC", "WatchFromStorageWithoutResourceVersion")}
-
-        async def play(site: Site) -> None:
+        async with at("1.28") as site:
             replica = site.start(leader_elect="false")
             await asyncio.sleep(1.0)
             found = families(replica.process.metrics.text())["kubernetes_feature_enabled"]
             assert found.help == wanted.help
             assert {labels: value for labels, value in found.values.items() if labels not in later} == wanted.values
-
-        at("1.28", play)
 
 
 class TestNumbers:

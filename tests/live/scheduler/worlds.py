@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 import attrs
@@ -144,15 +145,22 @@ class World:
                 raise error
 
 
+@asynccontextmanager
+async def lived(release: str, faults: Decide = lambda request: NO_FAULT) -> AsyncIterator[World]:
+    """A world, at whose end all its schedulers end."""
+    world = World(release, faults)
+    yield world
+    await world.stop()
+
+
 def live(release: str, play: Callable[[World], Coroutine[Any, Any, None]], faults: Decide = lambda request: NO_FAULT) -> World:
     """The world after *play* in it."""
-    found: list[World] = []
 
-    async def work() -> None:
-        world = World(release, faults)
-        found.append(world)
-        await play(world)
-        await world.stop()
+    async def work() -> World:
+        async with lived(release, faults) as world:
+            await play(world)
+        return world
 
-    run_virtually(work())
-    return found[0]
+    found = run_virtually(work())
+    assert found is not None
+    return found
