@@ -17,7 +17,7 @@ WAIT_AFTER_ERROR = 1.0
 OnRetry = Callable[[Request, Response | TransportError], None]
 
 
-def _uncounted(request: Request, outcome: Response | TransportError) -> None:
+def uncounted(request: Request, outcome: Response | TransportError) -> None:
     """The default: retries are not counted."""
 
 
@@ -35,7 +35,7 @@ class Retries:
     """Reads are sent again if the server closed the connection without an answer; else only if it reset the connection."""
     watches: bool = True
     """Watches are sent again, too: after 429, 5xx, a closed connection or a time-out."""
-    on_retry: OnRetry = attrs.field(default=_uncounted, eq=False, repr=False)
+    on_retry: OnRetry = attrs.field(default=uncounted, eq=False, repr=False)
     """Told of each request that is sent again, and of what came of it before."""
 
     def wait(self, request: Request, outcome: Response | TransportError, attempt: int, *, is_watch: bool = False) -> float | None:

@@ -24,7 +24,7 @@ from ..client.measured import MeasuredRequest, MeasuredTransport, ThrottledTrans
 from ..client.transport import Request, Response, Transport, TransportError
 from ..eventlog.reference import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
-from ..scheduler.dryrun import DryApi, handler_of
+from ..scheduler.dryrun import handler_of
 from ..scheduler.election import Elector, LeaderLostError, new_identity
 from ..scheduler.endpoints import Endpoints
 from ..scheduler.events import Events, connect_events
@@ -34,8 +34,7 @@ from ..scheduler.runsettings import config_maps_of
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.serving import serve_endpoints
 from ..scheduler.state import LiveClocks, LiveState
-from ..scheduler.writes.api import ClusterApi
-from ..scheduler.writes.wireapi import WireApi
+from ..scheduler.writes.api import ClusterApi, DryApi, WireApi
 from ..settings.configz import componentconfig
 from .ending import Ending, lease_words
 from .gauges import Gauges, build_values

@@ -27,10 +27,10 @@ from kubeclassic.live.client.replies import read_object
 from kubeclassic.live.client.resources import VERSIONS
 from kubeclassic.live.client.resources import resource as resource_of
 from kubeclassic.live.client.transport import Request, Response, Stream
-from kubeclassic.live.scheduler.dryrun import DryApi, handler_of
+from kubeclassic.live.scheduler.dryrun import handler_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.scheduler.writes.api import DryApi, WireApi
 from kubeclassic.live.snapshot import take_snapshot
 from kubeclassic.live.snapshotredaction import redact
 from tests.apiserver.transport import StoreTransport

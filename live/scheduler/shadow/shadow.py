@@ -24,9 +24,9 @@ from ....core.queue.protocol import queues_by_priority
 from ...client.transport import Transport
 from ...eventlog.reference import Recorder
 from ...process.logs import Log
-from ..dryrun import DryApi
 from ..following import follow
 from ..state import LiveClocks, LiveState
+from ..writes.api import DryApi
 from .backlog import Backlog, UnjudgedPod
 from .judging import ORDER_UNKNOWN, PodJudgement, ShadowAgreement
 from .shadowtrials import WINDOW, ObservedChange, ShadowTrial, ShadowTrials, UnsureDecision, message

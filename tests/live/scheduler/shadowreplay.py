@@ -23,10 +23,10 @@ import attrs
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.api.reading.decode import decode_kind
 from kubeclassic.live.eventlog.reference import Recorder
-from kubeclassic.live.scheduler.dryrun import DryApi
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
+from kubeclassic.live.scheduler.writes.api import DryApi
 from kubeclassic.simulation.engines import engine_for
 from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.recordedpace import exchanges

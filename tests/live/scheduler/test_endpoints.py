@@ -368,7 +368,7 @@ class TestServing:
     def test_names_of_a_certificate(self, address: str, names: list[str]) -> None:
         """It is for localhost, 127.0.0.1 and the address that is listened on, and valid for a year from an hour before."""
         now = datetime(2024, 5, 1, 12, tzinfo=UTC)
-        found = x509.load_pem_x509_certificate(make_certificate(address, now).certificate)
+        found = x509.load_pem_x509_certificate(make_certificate(address, now)[0])
         others = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         assert others.get_values_for_type(x509.DNSName) == ["localhost"]
         assert [str(ip) for ip in others.get_values_for_type(x509.IPAddress)] == names

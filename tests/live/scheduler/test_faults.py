@@ -89,6 +89,7 @@ async def test_a_binding_without_an_answer_keeps_its_place(release: str, answer:
 
     def unanswered(request: Request) -> Fault:
         return answer if (found := dark(request)).is_lost else found
+
     async with lived(release, unanswered) as world:
         found.append(Watcher(world.store.storage))
         world.add_node("node", cpu="1")
@@ -109,6 +110,7 @@ async def test_a_pod_that_cannot_be_read_is_tried_again(release: str) -> None:
     def refuses(request: Request) -> Fault:
         found = dark(request)
         return refused(500, "InternalError") if found.is_lost else found
+
     async with lived(release, refuses) as world:
         world.add_node("node")
         world.schedule()
@@ -126,6 +128,7 @@ async def test_a_bound_pod_that_no_informer_sees_keeps_its_place_in_new_releases
     def blind(request: Request) -> Fault:
         now = asyncio.get_running_loop().time()
         return Fault(is_dropped=True) if request.path == "/api/v1/pods" and 0.5 < now < 150.0 else NO_FAULT
+
     async with lived(release, blind) as world:
         found.append(Watcher(world.store.storage))
         world.add_node("node", cpu="1")
@@ -150,6 +153,7 @@ async def test_a_late_answer_of_a_pod_that_has_its_node_makes_no_victims(release
         if request.method == "DELETE":
             deleted.append(request.path)
         return Fault(slow=5.0) if request.method == "GET" and request.path.endswith("/pods/urgent") else NO_FAULT
+
     async with lived(release, late) as world:
         world.add_node("node", cpu="2")
         world.schedule()

@@ -222,6 +222,7 @@ class TestTheClient:
             left = refusals.get(request.path, 0)
             refusals[request.path] = left - 1
             return Fault(answer=Answer(429, "too many requests", {"retry-after": "1"})) if left > 0 else NO_FAULT
+
         async with at("1.34") as site:
             site.add_node("node-0")
             replica = site.start(leader_elect="false", faults=busy)

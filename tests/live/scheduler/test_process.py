@@ -79,6 +79,7 @@ async def test_a_stop_lets_bindings_end(release: str, holder: str) -> None:
 
     def slow(request: Request) -> Fault:
         return Fault(slow=3.0) if request.path.endswith("/binding") else NO_FAULT
+
     async with at(release) as site:
         site.add_node("node-0")
         replica = site.start("a", faults=slow)

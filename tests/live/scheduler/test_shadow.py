@@ -15,7 +15,7 @@ from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
-from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.scheduler.writes.api import WireApi
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
@@ -123,6 +123,7 @@ async def test_priorities_while_pods_come(release: str, seed: int) -> None:
 
     def slow_bindings(request: Request) -> Fault:
         return Fault(delay=rand.uniform(0.0, 0.1)) if request.path.endswith("/binding") else NO_FAULT
+
     async with lived(release, slow_bindings) as world:
         for number, value in enumerate((-10, 100, 1000)):
             world.send("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": f"class-{number}"}, "value": value})
