@@ -13,8 +13,7 @@ import attrs
 from ..client.resources import resource
 from ..process.leaserecord import in_micros
 from ..settings.cells import EventCells
-from .reference import About, Reference, reference
-from .sending import PAUSE, Sender, SendOutcome, Stamp, date
+from .sending import PAUSE, About, Reference, Sender, SendOutcome, Stamp, date, reference
 
 FINISHED_AFTER = 360.0
 """Seconds after which an event that did not repeat is forgotten; as often one looks for those."""

@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from ...core.release import ClientCells, Release
-from ..client.api import Api
+from ..client.api import Api, OnRetry, Retries, uncounted
 from ..client.resources import DEVICE_KINDS, resource
-from ..client.retries import OnRetry, Retries, uncounted
 from ..client.transport import Transport
 from .reflector import Reflector
 from .store import Handler, Store

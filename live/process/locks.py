@@ -19,7 +19,7 @@ from ...exceptions import KubeclassicError
 from ..client.replies import ApiStatus, metadata_of, read_object, read_status
 from ..client.resources import Resource, resource
 from ..client.transport import Request, Response, Transport
-from ..eventlog.reference import Reference
+from ..eventlog.sending import Reference
 from .leaserecord import LeaseRecord, read_annotation, read_lease, write_annotation, write_lease
 
 UNKNOWN_LEADER = "leaderelection.k8s.io/unknown"

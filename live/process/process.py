@@ -1,4 +1,4 @@
-"""One scheduler from its start to its end: lists, the election, scheduling while it leads, and an orderly end.
+"""One scheduler from its start to its end: lists, the election, scheduling while it leads, an orderly end, and what is said of that.
 
 Upstream: Run in cmd/kube-scheduler/app/server.go.
 """
@@ -6,6 +6,7 @@ Upstream: Run in cmd/kube-scheduler/app/server.go.
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -14,21 +15,22 @@ from typing import Any
 import attrs
 
 from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.words import count_of
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api
 from ..client.credentials import Access
-from ..client.measured import MeasuredRequest, MeasuredTransport, ThrottledTransport
-from ..client.transport import Request, Response, Transport, TransportError
-from ..eventlog.reference import Recorder
+from ..client.transport import MeasuredRequest, MeasuredTransport, Request, Response, ThrottledTransport, Transport, TransportError
+from ..eventlog.sending import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.dryrun import handler_of
 from ..scheduler.election import Elector, LeaderLostError, new_identity
 from ..scheduler.endpoints import Endpoints
 from ..scheduler.events import Events, connect_events
 from ..scheduler.flags import RunSettings
+from ..scheduler.following import STATUS
 from ..scheduler.metrics import SchedulerMetrics
 from ..scheduler.runsettings import config_maps_of
 from ..scheduler.scheduler import LiveScheduler
@@ -36,13 +38,60 @@ from ..scheduler.serving import serve_endpoints
 from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes.api import ClusterApi, DryApi, WireApi
 from ..settings.configz import componentconfig
-from .ending import Ending, lease_words
 from .gauges import Gauges, build_values
 from .leasethread import LeaseThread
 from .locks import make_lock
 from .logs import REQUESTS, Log
 from .metering import Metering
 from .metrictables import Feed
+
+
+@attrs.frozen(kw_only=True)
+class Ending:
+    """What was under way when a scheduler was told to end, and what became of it."""
+
+    being_bound: int = 0
+    """Pods that had a node and were not bound yet."""
+    not_bound: int = 0
+    """How many of these were left when the time was over."""
+    lease: str = ""
+    """What became of the lease; empty: none was asked for."""
+    is_dry: bool = False
+    """Nothing was written."""
+
+    def words(self) -> str:
+        """All of it in words.
+
+        >>> Ending().words(), Ending(being_bound=2, lease="lease a/b given back").words(), Ending(being_bound=2, not_bound=1).words()
+        ('no pod was being bound', '2 pods were being bound, none is left; lease a/b given back', '2 pods were being bound, 1 is left')
+        """
+        if self.is_dry:
+            return "nothing was written"
+        if not self.being_bound:
+            pods = "no pod was being bound"
+        else:
+            left = f"{self.not_bound or 'none'} {'are' if self.not_bound > 1 else 'is'} left"
+            pods = f"{count_of(self.being_bound, 'pod')} {'was' if self.being_bound == 1 else 'were'} being bound, {left}"
+        return "; ".join(filter(None, (pods, self.lease)))
+
+
+def lease_words(elector: Elector | None, *, led: bool) -> str:
+    """What became of the lease of *elector*, which has ended; *led*: it led until then."""
+    if elector is None:
+        return ""
+    became = "not held" if not led else "kept until it runs out" if elector.has_lock else "given back"
+    return f"lease {elector.lock.place} {became}"
+
+
+def last_line(number: int | None, words: str = "") -> str:
+    """The last line of a process that the signal *number* ended, or nothing did but its own end.
+
+    >>> last_line(15, "no pod was being bound"), last_line(2), last_line(None)
+    ('stopped by SIGTERM: no pod was being bound; exit status 0', 'stopped by SIGINT; exit status 130', 'ended; exit status 0')
+    """
+    told = "ended" if number is None else f"stopped by {signal.Signals(number).name}"
+    return f"{told}{': ' if words else ''}{words}; exit status {STATUS[number]}"
+
 
 __all__ = ["LeaderLostError", "Process"]
 

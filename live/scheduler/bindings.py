@@ -17,10 +17,9 @@ from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
 from ...extenders.extender import HttpExtender, binder_of
 from ..process.logs import OUTCOMES
-from .claimwrites import ClaimWork
 from .failures import Consequences
 from .state import LiveState
-from .volumewrites import NotBound, NotWritten, VolumeWork
+from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
 from .writes.api import ApiError, is_unknown, read_until_answered
 
 READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0

@@ -23,7 +23,7 @@ import attrs
 
 from ...exceptions import KubeclassicError
 from ..client.transport import TransportError
-from ..eventlog.reference import Recorder
+from ..eventlog.sending import Recorder
 from ..process.leaserecord import LeaseRecord
 from ..process.locks import Lock, LockError, LockGoneError
 from ..process.logs import WARNING, Log

@@ -19,8 +19,7 @@ import attrs
 from ..client.transport import Request, Transport, TransportError
 from ..eventlog.core import CoreEvents
 from ..eventlog.eventseries import SeriesEvents
-from ..eventlog.reference import Recorder
-from ..eventlog.sending import Sender, Stamp
+from ..eventlog.sending import Recorder, Sender, Stamp
 from ..settings.cells import LiveRelease
 
 LOOK = 0.01

@@ -1,25 +1,142 @@
 """What a scheduler counts and measures, by the names of its release, so that old dashboards work.
 
-A release shows what it has; what it does not know is taken and not shown.
+A release shows what it has; what it does not know is taken and not shown. prometheus-client counts. Its own text differs where dashboards
+would see it: counters get the suffix ``_total``, bounds read ``1000.0``; so the text is made here, with numbers as Go writes them.
 
-Upstream: pkg/scheduler/metrics.
+Upstream: pkg/scheduler/metrics, and finalURLTemplate of k8s.io/client-go/rest/request.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from urllib.parse import urlsplit
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import attrs
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
-from ..client.measured import MeasuredRequest
-from ..client.transport import Request
-from ..client.urltemplates import PREFIX, url_template
+from ..client.transport import MeasuredRequest, Request
 from ..process.metrictables import COUNTER, GAUGE, HISTOGRAM, SUMMARY, Feed, Metric
 from ..process.middlemetrics import ALL_GROUPS
-from ..process.writing import Quantiles, Sample, go_number, lines
 from ..settings.cells import LiveRelease
+
+PREFIX = "/%7Bprefix%7D"
+"""What releases show whose client takes every path for one that it does not know."""
+_OWN = ("finalize", "status")
+"""What comes after the name of an object without a namespace, or is not a name itself."""
+
+
+def url_template(request: Request) -> str:
+    """The path and query of *request* with placeholders.
+
+    >>> url_template(Request("GET", "/api/v1/nodes", "limit=500&resourceVersion=0"))
+    '/api/v1/nodes?limit=%7Bvalue%7D&resourceVersion=%7Bvalue%7D'
+    >>> url_template(Request("POST", "/api/v1/namespaces/shop/pods/web-1/binding"))
+    '/api/v1/namespaces/%7Bnamespace%7D/pods/%7Bname%7D/binding'
+    >>> url_template(Request("PATCH", "/api/v1/nodes/a/status")), url_template(Request("GET", "/version"))
+    ('/api/v1/nodes/%7Bname%7D/status', '/version')
+    """
+    segments = request.path.split("/")
+    query = urlencode(sorted(dict.fromkeys((key for key, _ in parse_qsl(request.query, keep_blank_values=True)), "{value}").items()))
+    asked = f"?{query}" if query else ""
+    if len(segments) <= 2:  # a path of one part
+        return f"{quote(request.path)}{asked}"
+    if segments[1] not in ("api", "apis"):
+        return PREFIX
+    index = 3 if segments[1] == "api" else 4
+    _replace(segments, index)
+    return f"{quote('/'.join(segments))}{asked}"
+
+
+def _replace(segments: list[str], index: int) -> None:
+    """Put placeholders into *segments*, of which that at *index* is the resource, or ``namespaces``."""
+    left = len(segments) - index
+    if left == 2:  # resource, name
+        segments[index + 1] = "{name}"
+    elif left == 3:  # resource, name, its part; or namespaces, namespace, resource
+        segments[index + 1] = "{name}" if segments[index + 2] in _OWN else "{namespace}"
+    elif left > 3:  # namespaces, namespace, resource, name
+        segments[index + 1] = "{namespace}"
+        if segments[index + 3] not in _OWN:
+            segments[index + 3] = "{name}"
+
+
+QUANTILES = (0.5, 0.9, 0.99)
+MOST_KEPT = 5000
+"""How many of the latest values quantiles are computed from."""
+LAST = ("le", "quantile")
+"""Labels that come after the others."""
+
+
+def go_number(value: float) -> str:
+    """A number as Go writes it at its shortest.
+
+    >>> go_number(3), go_number(1024000), go_number(0.001), go_number(3.6449e-05), go_number(math.inf), go_number(-2.5)
+    ('3', '1.024e+06', '0.001', '3.6449e-05', '+Inf', '-2.5')
+    """
+    if math.isinf(value) or math.isnan(value):
+        return {math.inf: "+Inf", -math.inf: "-Inf"}.get(value, "NaN")
+    if value == 0:
+        return "0"
+    sign, digits, exponent = Decimal(repr(float(value))).normalize().as_tuple()
+    power = len(digits) + int(exponent) - 1
+    if -4 <= power < 6:
+        return format(Decimal(repr(float(value))).normalize(), "f")
+    first, rest = str(digits[0]), "".join(map(str, digits[1:]))
+    return f"{'-' if sign else ''}{first}{'.' + rest if rest else ''}e{'-' if power < 0 else '+'}{abs(power):02d}"
+
+
+@attrs.frozen
+class Sample:
+    """One number."""
+
+    suffix: str
+    """What follows the metric's name, such as ``_bucket``."""
+    labels: Mapping[str, str]
+    value: float
+
+
+def lines(name: str, kind: str, help: str, samples: Iterable[Sample]) -> Iterator[str]:
+    """The lines of one metric; none if it has no samples."""
+    for i, sample in enumerate(samples):
+        if i == 0:
+            yield f"# HELP {name} {_escaped(help, quotes=False)}"
+            yield f"# TYPE {name} {kind}"
+        labels = sorted(sample.labels.items(), key=lambda item: (item[0] in LAST, item[0]))
+        shown = ",".join(f'{key}="{_escaped(value)}"' for key, value in labels)
+        yield f"{name}{sample.suffix}{'{' + shown + '}' if shown else ''} {go_number(sample.value)}"
+
+
+def _escaped(text: str, quotes: bool = True) -> str:
+    text = text.replace("\\", "\\\\").replace("\n", "\\n")
+    return text.replace('"', '\\"') if quotes else text
+
+
+@attrs.define
+class Quantiles:
+    """A summary with quantiles, which prometheus-client does not have: of the latest values, exact."""
+
+    count: int = 0
+    sum: float = 0.0
+    _latest: deque[float] = attrs.field(factory=lambda: deque(maxlen=MOST_KEPT))
+
+    def observe(self, value: float) -> None:
+        """Add a value."""
+        self.count += 1
+        self.sum += value
+        self._latest.append(value)
+
+    def samples(self, labels: Mapping[str, str]) -> Iterator[Sample]:
+        """The quantiles, the sum and the count."""
+        ordered = sorted(self._latest)
+        for share in QUANTILES:
+            value = ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1)] if ordered else math.nan
+            yield Sample("", {**labels, "quantile": go_number(share)}, value)
+        yield Sample("_sum", labels, self.sum)
+        yield Sample("_count", labels, self.count)
+
 
 ALWAYS = ("events",)
 """The groups of metrics of every release."""

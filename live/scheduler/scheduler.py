@@ -16,9 +16,9 @@ from ...core.queue.parked import QueuedPod
 from ...exceptions import KubeclassicError
 from ..process.logs import ATTEMPTS, OUTCOMES
 from .bindings import Bindings
-from .claimwrites import ClaimWork
 from .failures import Consequences, consequences_of
 from .state import LiveState
+from .volumewrites import ClaimWork
 
 EXPIRY_PERIOD = 1.0
 """Seconds between two looks for assumed pods that have expired."""

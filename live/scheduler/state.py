@@ -20,7 +20,7 @@ from ...core.queue.backoff import Clock
 from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
-from ..eventlog.reference import Recorder
+from ..eventlog.sending import Recorder
 from ..process.logs import Log
 from ..process.metering import Metering
 from .writes.api import ClusterApi

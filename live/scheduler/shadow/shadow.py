@@ -22,7 +22,7 @@ from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable
 from ....core.queue.protocol import queues_by_priority
 from ...client.transport import Transport
-from ...eventlog.reference import Recorder
+from ...eventlog.sending import Recorder
 from ...process.logs import Log
 from ..following import follow
 from ..state import LiveClocks, LiveState

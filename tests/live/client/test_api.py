@@ -10,9 +10,8 @@ from contextlib import asynccontextmanager
 import attrs
 import pytest
 
-from kubeclassic.live.client.api import STRATEGIC, Api, ApiError, ListOptions, WatchOptions
+from kubeclassic.live.client.api import DEFAULT_RETRIES, STRATEGIC, Api, ApiError, ListOptions, Retries, WatchOptions
 from kubeclassic.live.client.resources import NODES, PODS, resource
-from kubeclassic.live.client.retries import DEFAULT_RETRIES, Retries
 from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 from tests.support.virtualtime import run_virtually
 

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.live.process.ending import Ending
 from kubeclassic.live.process.logs import JSON_LINES, Log, LogSettings
-from kubeclassic.live.scheduler.flags import read_settings
-from kubeclassic.live.settings.values import FlagError
+from kubeclassic.live.process.process import Ending
+from kubeclassic.live.scheduler.flags import FlagError, read_settings
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store

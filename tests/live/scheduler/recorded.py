@@ -19,7 +19,7 @@ from kubeclassic.core.preemption.victimchoice import pick_one_node
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request, Transport
-from kubeclassic.live.eventlog.reference import About, Recorder
+from kubeclassic.live.eventlog.sending import About, Recorder
 from kubeclassic.live.informers.informers import Informers, retries_of
 from kubeclassic.live.scheduler.events import connect_events
 from kubeclassic.live.scheduler.scheduler import LiveScheduler

@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.eventlog.reference import About
+from kubeclassic.live.eventlog.sending import About
 from kubeclassic.live.process.leaserecord import ANNOTATION, LeaseRecord
 from kubeclassic.live.process.locks import DoubleLock, make_lock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes

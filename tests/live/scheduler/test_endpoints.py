@@ -28,8 +28,7 @@ from kubeclassic.live.scheduler.flags import Listener, read_settings, split_flag
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from kubeclassic.live.scheduler.serving import LONGEST_BODY, ServingError, serve_endpoints
 from kubeclassic.live.settings.cells import OPTIONAL_FIELDS, PLUGINS
-from kubeclassic.live.settings.configprofiles import shown_profiles
-from kubeclassic.live.settings.configz import componentconfig, config_document
+from kubeclassic.live.settings.configz import componentconfig, config_document, shown_profiles
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import Exchange, recorded
 from tests.support.virtualtime import run_virtually

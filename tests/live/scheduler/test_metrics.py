@@ -11,14 +11,11 @@ import attrs
 import pytest
 
 from kubeclassic.core.queue.parked import QueuedPod
-from kubeclassic.live.client.measured import MeasuredRequest
-from kubeclassic.live.client.transport import Request
-from kubeclassic.live.process.clientmetrics import BUILD_LABELS, CLIENT_GROUPS
+from kubeclassic.live.client.transport import MeasuredRequest, Request
 from kubeclassic.live.process.metering import Metering
 from kubeclassic.live.process.metrictables import HISTOGRAM, Feed, camel
-from kubeclassic.live.process.middlemetrics import ALL_GROUPS
-from kubeclassic.live.process.writing import go_number
-from kubeclassic.live.scheduler.metrics import ALWAYS, SchedulerMetrics
+from kubeclassic.live.process.middlemetrics import ALL_GROUPS, BUILD_LABELS, CLIENT_GROUPS
+from kubeclassic.live.scheduler.metrics import ALWAYS, SchedulerMetrics, go_number
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.answers import Answer
 from tests.apiserver.transport import NO_FAULT, Fault
