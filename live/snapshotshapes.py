@@ -58,6 +58,11 @@ def fields(**shapes: Shape) -> Shape:
     )
 
 
+def all_of(shape: Shape, names: str) -> dict[str, Shape]:
+    """Fields of one shape, by their names with blanks between them."""
+    return dict.fromkeys(names.split(), shape)
+
+
 def each(shape: Shape) -> Shape:
     """A list of such values."""
     return lambda to, value: [found for item in value if (found := shape(to, item)) is not None] if isinstance(value, list) else None
@@ -111,13 +116,9 @@ selector: Shape = fields(matchLabels=labels, matchExpressions=each(_requirement)
 node_term: Shape = fields(matchExpressions=each(_requirement), matchFields=each(_field_requirement))
 node_selector: Shape = fields(nodeSelectorTerms=each(node_term))
 _pod_term = fields(
-    labelSelector=selector,
-    namespaces=each(namespace),
-    namespaceSelector=selector,
-    topologyKey=keep,
-    matchLabelKeys=keep,
-    mismatchLabelKeys=keep,
-)
+    namespaces=each(namespace), **all_of(selector, "labelSelector namespaceSelector"),
+    **all_of(keep, "topologyKey matchLabelKeys mismatchLabelKeys"),
+)  # fmt: skip
 _REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 _pod_affinity = fields(**{_REQUIRED: each(_pod_term), _PREFERRED: each(fields(weight=keep, podAffinityTerm=_pod_term))})
 _affinity = fields(
@@ -170,7 +171,7 @@ _annotations = fields(
 )
 """The annotations that a rule, admission or a drain reads."""
 _owner = fields(apiVersion=keep, kind=keep, name=name, uid=name, controller=keep)
-_times = {"creationTimestamp": keep, "deletionTimestamp": keep}
+_times = all_of(keep, "creationTimestamp deletionTimestamp")
 _meta = fields(name=name, namespace=namespace, uid=name, labels=labels, annotations=_annotations, ownerReferences=each(_owner), **_times)
 _namespace_meta = fields(name=namespace, uid=name, labels=labels, **_times)
 
@@ -189,54 +190,41 @@ _disks: Mapping[str, Shape] = {
 }
 _resources = fields(requests=amounts, limits=amounts)
 _claim_spec = fields(
-    volumeName=name, storageClassName=name, volumeAttributesClassName=name, accessModes=keep, resources=_resources, selector=selector,
-    volumeMode=keep,
+    resources=_resources, selector=selector, **all_of(name, "volumeName storageClassName volumeAttributesClassName"),
+    **all_of(keep, "accessModes volumeMode"),
 )  # fmt: skip
 _template = fields(metadata=fields(labels=labels, annotations=_annotations), spec=_claim_spec)
 _volume = fields(
-    name=name,
-    persistentVolumeClaim=fields(claimName=name, readOnly=keep),
-    ephemeral=fields(volumeClaimTemplate=_template),
-    emptyDir=fields(),
-    **_disks,
-)
-_port = fields(containerPort=keep, hostPort=keep, hostIP=name, protocol=keep, name=name)
+    name=name, persistentVolumeClaim=fields(claimName=name, readOnly=keep), ephemeral=fields(volumeClaimTemplate=_template),
+    emptyDir=fields(), **_disks,
+)  # fmt: skip
+_port = fields(**all_of(name, "hostIP name"), **all_of(keep, "containerPort hostPort protocol"))
 _container = fields(name=name, image=image, resources=_resources, ports=each(_port), restartPolicy=keep)
 _constraint = fields(
     labelSelector=selector,
-    **dict.fromkeys(
-        ("maxSkew", "topologyKey", "whenUnsatisfiable", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy", "matchLabelKeys"), keep
-    ),
+    **all_of(keep, "maxSkew topologyKey whenUnsatisfiable minDomains nodeAffinityPolicy nodeTaintsPolicy matchLabelKeys"),
 )
 _CONDITIONS = (
     "Ready", "OutOfDisk", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable", "PodScheduled", "DisruptionTarget",
     "PodResizePending", "PodResizeInProgress",
 )  # fmt: skip
 _REASONS = ("Unschedulable", "SchedulingGated", "PreemptionByScheduler", "Infeasible", "Deferred")
-_condition = fields(
-    reason=one_of(*_REASONS), **dict.fromkeys(("type", "status", "lastProbeTime", "lastTransitionTime"), keep),
-)  # fmt: skip
+_condition = fields(reason=one_of(*_REASONS), **all_of(keep, "type status lastProbeTime lastTransitionTime"))
 _conditions = with_known("type", _CONDITIONS, _condition)
 """The conditions that rules know; what others are called may say whose cluster it is."""
-_claim_source = fields(resourceClaimName=name, resourceClaimTemplateName=name)
+_claim_source = all_of(name, "resourceClaimName resourceClaimTemplateName")
 _pod_spec = fields(
-    nodeName=name,
-    schedulerName=name,
-    priority=keep,
-    priorityClassName=name,
-    activeDeadlineSeconds=keep,
-    preemptionPolicy=keep,
+    **all_of(name, "nodeName schedulerName priorityClassName"),
+    **all_of(keep, "priority activeDeadlineSeconds preemptionPolicy hostNetwork"),
+    **all_of(each(_container), "containers initContainers"),
     nodeSelector=labels,
     affinity=_affinity,
     tolerations=each(_keyed),
-    containers=each(_container),
-    initContainers=each(_container),
     overhead=amounts,
     volumes=each(_volume),
     topologySpreadConstraints=each(_constraint),
     schedulingGates=each(fields(name=name)),
-    hostNetwork=keep,
-    resourceClaims=each(fields(name=name, source=_claim_source, resourceClaimName=name, resourceClaimTemplateName=name)),
+    resourceClaims=each(fields(name=name, source=fields(**_claim_source), **_claim_source)),
     resources=_resources,
 )
 _container_status = fields(name=name, resources=_resources, allocatedResources=amounts)
@@ -272,46 +260,34 @@ def _kind(metadata: Shape = _meta, **shapes: Shape) -> Shape:
 
 
 _pod_template = fields(metadata=fields(labels=labels), spec=_pod_spec)
-_exact = dict.fromkeys(("name", "allocationMode", "count", "adminAccess", "selectors", "tolerations", "capacity"), described)
+_exact = all_of(described, "name allocationMode count adminAccess selectors tolerations capacity")
 _exactly = fields(deviceClassName=name, **_exact)
 _request = fields(deviceClassName=name, exactly=_exactly, firstAvailable=each(_exactly), **_exact)
 _claimed = fields(devices=fields(requests=each(_request), constraints=described))
 _user = fields(apiGroup=keep, resource=keep, name=name, uid=name)
-_allocated = fields(request=keep, driver=keep, pool=name, device=keep, adminAccess=keep)
+_allocated = fields(pool=name, **all_of(keep, "request driver device adminAccess"))
 _allocation = fields(devices=fields(results=each(_allocated)), nodeSelector=node_selector)
-_device_parts = (
-    "name", "attributes", "capacity", "allNodes", "consumesCounters", "taints", "bindingConditions", "allowMultipleAllocations",
-)  # fmt: skip
-_device_fields: Mapping[str, Shape] = {**dict.fromkeys(_device_parts, described), "nodeName": name, "nodeSelector": node_selector}
+_device_parts = "name attributes capacity allNodes consumesCounters taints bindingConditions allowMultipleAllocations"
+_device_fields: Mapping[str, Shape] = {**all_of(described, _device_parts), "nodeName": name, "nodeSelector": node_selector}
 _device = fields(basic=fields(**_device_fields), **_device_fields)
 _scope = fields(scopeName=keep, operator=keep, values=each(name))
-_limit = fields(
-    type=keep, **dict.fromkeys(("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"), amounts),
-)  # fmt: skip
+_limit = fields(type=keep, **all_of(amounts, "max min default defaultRequest maxLimitRequestRatio"))
 _replicating = _kind(spec=fields(selector=selector, template=_pod_template))
 
 SHAPES: Mapping[str, Shape] = {
     "Node": _kind(
         spec=fields(unschedulable=keep, taints=each(_keyed), providerID=parts),
         status=fields(
-            allocatable=amounts,
-            capacity=amounts,
-            conditions=_conditions,
-            images=each(fields(names=each(image), sizeBytes=keep)),
+            **all_of(amounts, "allocatable capacity"), conditions=_conditions, images=each(fields(names=each(image), sizeBytes=keep)),
             nodeInfo=fields(kubeletVersion=_version),
         ),
     ),
     "Pod": _kind(
         spec=_pod_spec,
         status=fields(
-            phase=keep,
-            nominatedNodeName=name,
-            startTime=keep,
-            conditions=_conditions,
-            containerStatuses=each(_container_status),
-            initContainerStatuses=each(_container_status),
+            **all_of(keep, "phase startTime resize"), nominatedNodeName=name, conditions=_conditions,
+            **all_of(each(_container_status), "containerStatuses initContainerStatuses"),
             resourceClaimStatuses=each(fields(name=name, resourceClaimName=name)),
-            resize=keep,
         ),
     ),
     "Namespace": _kind(_namespace_meta),
@@ -319,14 +295,8 @@ SHAPES: Mapping[str, Shape] = {
     "StorageClass": _kind(provisioner=keep, volumeBindingMode=keep, allowedTopologies=each(_topology_term)),
     "PersistentVolume": _kind(
         spec=fields(
-            capacity=amounts,
-            accessModes=keep,
-            storageClassName=name,
-            volumeAttributesClassName=name,
-            volumeMode=keep,
-            claimRef=_reference,
-            nodeAffinity=fields(required=node_selector),
-            **_disks,
+            **all_of(name, "storageClassName volumeAttributesClassName"), **all_of(keep, "accessModes volumeMode"), capacity=amounts,
+            claimRef=_reference, nodeAffinity=fields(required=node_selector), **_disks,
         ),
         status=fields(phase=keep),
     ),
@@ -352,15 +322,9 @@ SHAPES: Mapping[str, Shape] = {
     "ResourceClaimTemplate": _kind(spec=fields(metadata=fields(labels=labels), spec=_claimed)),
     "ResourceSlice": _kind(
         spec=fields(
-            driver=keep,
-            nodeName=name,
-            allNodes=keep,
-            nodeSelector=node_selector,
-            perDeviceNodeSelection=keep,
-            sharedCounters=described,
-            pool=fields(name=name, generation=keep, resourceSliceCount=keep),
-            devices=each(_device),
+            **all_of(keep, "driver allNodes perDeviceNodeSelection"), nodeName=name, nodeSelector=node_selector, sharedCounters=described,
+            pool=fields(name=name, **all_of(keep, "generation resourceSliceCount")), devices=each(_device),
         )
     ),
-}
+}  # fmt: skip
 """Kind -> what of it is kept."""
