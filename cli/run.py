@@ -131,9 +131,8 @@ async def _scheduled(options: GivenOptions, settings: RunSettings, access: Acces
     async with HttpTransport(access) as link:
         end, ended_by = end_at_signals()
         with needing_extra("run", "live"):
-            from ..live.process.ending import last_line
             from ..live.process.leasethread import LeaseThread
-            from ..live.process.process import LeaderLostError, Process
+            from ..live.process.process import LeaderLostError, Process, last_line
         spec = SchedulerSpec.of(options, asked_extenders("call" if options.extenders is None else options.extenders))
         lease = None if settings.election is None else LeaseThread(access)
         process = await Process.of(spec, settings, access, link, log=log, lease_thread=lease, **more)

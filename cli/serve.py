@@ -91,7 +91,7 @@ def serve(
     if live and paths:
         raise KubeclassicError(f"{live} cannot be combined with {paths[0]}")
     with needing_extra("serve", "serve"):
-        from ..live.process.ending import last_line
+        from ..live.process.process import last_line
         from ..live.scheduler.following import STATUS
         from ..live.server.limits import MEBIBYTE, ServerLimits
         from ..live.server.serving import Listening, read_token, run_server

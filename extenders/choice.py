@@ -32,8 +32,7 @@ def http_post(config: ExtenderConfig) -> Post:
 
 def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_post: OpenPost = http_post) -> list[HttpExtender]:
     """The extenders that a Policy or a configuration names, in its order. What talks to them is imported only where there are some."""
-    from .bodies import Bodies
-    from .extender import HttpExtender
+    from .extender import Bodies, HttpExtender
 
     bodies = Bodies(release.version)
     return [HttpExtender(config, release, open_post(config), bodies) for config in configs]

@@ -6,8 +6,6 @@ ones do: some rules and lists go by name.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import re
 import secrets
 from collections.abc import Mapping
@@ -16,95 +14,10 @@ from typing import Any
 import attrs
 
 from .client.replies import Manifest, metadata_of
+from .snapshotnames import PUBLIC_FORMS, Names
 from .snapshotshapes import SHAPES
 
-PUBLIC_NAMESPACES = frozenset({"", "default", "kube-system", "kube-public", "kube-node-lease"})
-PUBLIC_NAMES = frozenset({"", "0.0.0.0", "127.0.0.1", "::", "system-cluster-critical", "system-node-critical", "default-scheduler"})
-PUBLIC_VALUES = frozenset({"", "true", "false"})
-PUBLIC_PARTS = frozenset({"", "aws:", "gce:", "azure:", "openstack:", "projects", "UNSPECIFIED", "zones", "regions", "disks"})
-_SYSTEMS, _MACHINES = r"linux|windows", r"amd64|arm64|arm|386|ppc64le|s390x|riscv64"
-_INSTANCES = r"[a-z0-9-]+\.(nano|micro|small|medium|metal|\d*x?large)"
 _NUMBERS = r"[-+]?\d{1,19}"
-PUBLIC_FORMS: Mapping[str, re.Pattern[str]] = {
-    f"{prefix}{name}": re.compile(form)
-    for name, form in (("os", _SYSTEMS), ("arch", _MACHINES), ("instance-type", _INSTANCES))
-    for prefix in ("kubernetes.io/", "beta.kubernetes.io/", "node.kubernetes.io/")
-}
-"""Labels with values that rules look up, or that tell nothing -> the values that stay: systems, machines, types of a public cloud."""
-PLACES = ("/zone", "/region")
-"""The ends of labels with zones or regions: releases read the parts of their values."""
-_WORDS = re.compile(r"([^-_/]+)")
-_DIGITS = 8
-
-
-class Names:
-    """The old names as they are found, before they are ranked: the first of two passes."""
-
-    def __init__(self, public_forms: Mapping[str, re.Pattern[str]] = PUBLIC_FORMS) -> None:
-        self.public_forms = public_forms
-        self.names: set[str] = set()
-        self.namespaces: set[str] = set()
-
-    def name(self, text: str) -> str:
-        """Note a name."""
-        return text if text in PUBLIC_NAMES else self._name(text)
-
-    def namespace(self, text: str) -> str:
-        """Note a namespace."""
-        return text if text in PUBLIC_NAMESPACES else self._namespace(text)
-
-    def value(self, key: str, text: str) -> str:
-        """Note the value of a label."""
-        form = self.public_forms.get(key)
-        if text in PUBLIC_VALUES or (form is not None and form.fullmatch(text)):
-            return text
-        if key == "kubernetes.io/metadata.name":
-            return self.namespace(text)
-        return self.parts(text) if key.endswith(PLACES) else self._name(text)
-
-    def image(self, text: str) -> str:
-        """Note an image. The tag ``latest`` stays, as no tag means the same."""
-        base, colon, tag = text.rpartition(":")
-        if not colon or "/" in tag:
-            return self._name(text)
-        return f"{self._name(base)}:{tag if tag == 'latest' else self._name(tag)}"
-
-    def parts(self, text: str) -> str:
-        """Note each part of a text between dashes, underscores and slashes."""
-        return _WORDS.sub(lambda word: word[0] if word[0] in PUBLIC_PARTS else self._name(word[0]), text)
-
-    def _name(self, text: str) -> str:
-        self.names.add(text)
-        return text
-
-    def _namespace(self, text: str) -> str:
-        self.namespaces.add(text)
-        return text
-
-
-class Renamed(Names):
-    """New names for *found* ones: the second pass. *claims* are those of generic ephemeral volumes, with their pod and volume."""
-
-    def __init__(self, found: Names, salt: bytes, claims: Mapping[str, tuple[str, str]]) -> None:
-        super().__init__(found.public_forms)
-        self.salt = salt
-        # Keys are sorted as ``namespace/name``, so a namespace has its slash when it is ranked.
-        self.new_namespaces: dict[str, str] = self._ranked(sorted(found.namespaces, key=lambda text: f"{text}/"))
-        self.new_names: dict[str, str] = self._ranked(sorted(found.names))
-        for claim, (pod, volume) in claims.items():
-            self.new_names[claim] = f"{self.name(pod)}-{self.name(volume)}"
-
-    def _ranked(self, texts: list[str]) -> dict[str, str]:
-        return {text: f"r{rank:06d}x{self._digest(text)}" for rank, text in enumerate(texts)}
-
-    def _digest(self, text: str) -> str:
-        return hmac.new(self.salt, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:_DIGITS]
-
-    def _name(self, text: str) -> str:
-        return self.new_names[text]
-
-    def _namespace(self, text: str) -> str:
-        return self.new_namespaces[text]
 
 
 @attrs.frozen
@@ -134,8 +47,8 @@ def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
     found = Names({**dict.fromkeys(_numeric_keys(items), re.compile(_NUMBERS)), **PUBLIC_FORMS})
     for item in items:
         _redacted(item, found)
-    to = Renamed(found, salt, _claims_of_pods(items))
-    return Redaction(tuple(_redacted(item, to) for item in items), salt.hex(), to.new_names, to.new_namespaces)
+    found.rank(salt, _claims_of_pods(items))
+    return Redaction(tuple(_redacted(item, found) for item in items), salt.hex(), found.names, found.namespaces)
 
 
 def _redacted(item: Manifest, to: Names) -> Manifest:

@@ -1,6 +1,6 @@
 """Which fields of a snapshot a redaction keeps, and how each is renamed. What is not named here is left out.
 
-A shape is a function (renaming, value) -> value; the tables are made of few kinds of shapes: see the first part. A value of another shape
+A shape is a function (names, value) -> value; the tables are made of few kinds of shapes: see the first part. A value of another shape
 than the field has, which only an odd server sends, is left out, too.
 """
 
@@ -9,51 +9,29 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
+
+from .snapshotnames import Names
 
 Json: TypeAlias = Any
 
 
-class Renaming(Protocol):
-    """New names for old ones; equal names get equal ones."""
-
-    def name(self, text: str) -> str:
-        """The name of an object or anything else that is only compared."""
-        ...
-
-    def namespace(self, text: str) -> str:
-        """The name of a namespace."""
-        ...
-
-    def value(self, key: str, text: str) -> str:
-        """The value of the label or taint *key*."""
-        ...
-
-    def image(self, text: str) -> str:
-        """The name of an image, perhaps with a tag."""
-        ...
-
-    def parts(self, text: str) -> str:
-        """The name of a disk or zone, whose parts have a meaning."""
-        ...
+Shape: TypeAlias = Callable[[Names, Json], Json]
 
 
-Shape: TypeAlias = Callable[[Renaming, Json], Json]
-
-
-def keep(to: Renaming, value: Json) -> Json:
+def keep(to: Names, value: Json) -> Json:
     """A number, an enumeration, a time, the name of a driver or a key; or a list of such."""
     if isinstance(value, list):
         return [item for item in value if not isinstance(item, list | dict)]
     return None if isinstance(value, dict) else value
 
 
-def amounts(to: Renaming, value: Json) -> Json:
+def amounts(to: Names, value: Json) -> Json:
     """Numbers and quantities by the name of a resource."""
     return {key: item for key, item in value.items() if not isinstance(item, list | dict)} if isinstance(value, dict) else None
 
 
-def described(to: Renaming, value: Json) -> Json:
+def described(to: Names, value: Json) -> Json:
     """What a driver says of its devices, and expressions about it, as they are."""
     return value
 
@@ -63,7 +41,7 @@ def one_of(*known: str) -> Shape:
     return lambda to, value: value if value in known else None
 
 
-def _text(rename: Callable[[Renaming, str], str]) -> Shape:
+def _text(rename: Callable[[Names, str], str]) -> Shape:
     return lambda to, value: rename(to, value) if isinstance(value, str) else None
 
 
@@ -78,6 +56,11 @@ def fields(**shapes: Shape) -> Shape:
     return lambda to, value: (
         {key: shapes[key](to, item) for key, item in value.items() if key in shapes} if isinstance(value, Mapping) else None
     )
+
+
+def all_of(shape: Shape, names: str) -> dict[str, Shape]:
+    """Fields of one shape, by their names with blanks between them."""
+    return dict.fromkeys(names.split(), shape)
 
 
 def each(shape: Shape) -> Shape:
@@ -96,12 +79,12 @@ def with_known(field: str, known: Collection[str], shape: Shape) -> Shape:
 # --- labels and selectors -------------------------------------------------------------------------------------------
 
 
-def labels(to: Renaming, value: Json) -> Json:
+def labels(to: Names, value: Json) -> Json:
     """Labels, or what selects by equality: keys stay."""
     return {key: to.value(key, item) for key, item in value.items() if isinstance(item, str)} if isinstance(value, Mapping) else None
 
 
-def _values_of(to: Renaming, value: Json, rename: Callable[[str, str], str]) -> Json:
+def _values_of(to: Names, value: Json, rename: Callable[[str, str], str]) -> Json:
     """A requirement: key, operator, values."""
     if not isinstance(value, Mapping):
         return None
@@ -112,16 +95,16 @@ def _values_of(to: Renaming, value: Json, rename: Callable[[str, str], str]) -> 
     return kept
 
 
-def _requirement(to: Renaming, value: Json) -> Json:
+def _requirement(to: Names, value: Json) -> Json:
     return _values_of(to, value, to.value)
 
 
-def _field_requirement(to: Renaming, value: Json) -> Json:
+def _field_requirement(to: Names, value: Json) -> Json:
     """A requirement on a node's field, which is its name."""
     return _values_of(to, value, lambda key, text: to.name(text))
 
 
-def _keyed(to: Renaming, value: Json) -> Json:
+def _keyed(to: Names, value: Json) -> Json:
     """A taint or toleration."""
     if not isinstance(value, Mapping):
         return None
@@ -133,13 +116,9 @@ selector: Shape = fields(matchLabels=labels, matchExpressions=each(_requirement)
 node_term: Shape = fields(matchExpressions=each(_requirement), matchFields=each(_field_requirement))
 node_selector: Shape = fields(nodeSelectorTerms=each(node_term))
 _pod_term = fields(
-    labelSelector=selector,
-    namespaces=each(namespace),
-    namespaceSelector=selector,
-    topologyKey=keep,
-    matchLabelKeys=keep,
-    mismatchLabelKeys=keep,
-)
+    namespaces=each(namespace), **all_of(selector, "labelSelector namespaceSelector"),
+    **all_of(keep, "topologyKey matchLabelKeys mismatchLabelKeys"),
+)  # fmt: skip
 _REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 _pod_affinity = fields(**{_REQUIRED: each(_pod_term), _PREFERRED: each(fields(weight=keep, podAffinityTerm=_pod_term))})
 _affinity = fields(
@@ -152,7 +131,7 @@ _affinity = fields(
 # --- metadata -------------------------------------------------------------------------------------------------------
 
 
-def _avoided(to: Renaming, value: Json) -> Json:
+def _avoided(to: Names, value: Json) -> Json:
     """The annotation preferAvoidPods: the controllers in it by kind and UID. What cannot be read is kept out."""
     try:
         document = json.loads(value)
@@ -163,7 +142,7 @@ def _avoided(to: Renaming, value: Json) -> Json:
     return json.dumps({"preferAvoidPods": [{"podSignature": {"podController": controller}} for controller in controllers]})
 
 
-def _there(to: Renaming, value: Json) -> Json:
+def _there(to: Names, value: Json) -> Json:
     """An annotation of which rules read only that it is given."""
     return "yes"
 
@@ -171,7 +150,7 @@ def _there(to: Renaming, value: Json) -> Json:
 _default = one_of("true", "false")
 
 
-def _plugins(to: Renaming, value: Json) -> Json:
+def _plugins(to: Names, value: Json) -> Json:
     """The in-tree plugins in a list of them."""
     return ",".join(part for part in str(value).split(",") if part.startswith("kubernetes.io/"))
 
@@ -192,7 +171,7 @@ _annotations = fields(
 )
 """The annotations that a rule, admission or a drain reads."""
 _owner = fields(apiVersion=keep, kind=keep, name=name, uid=name, controller=keep)
-_times = {"creationTimestamp": keep, "deletionTimestamp": keep}
+_times = all_of(keep, "creationTimestamp deletionTimestamp")
 _meta = fields(name=name, namespace=namespace, uid=name, labels=labels, annotations=_annotations, ownerReferences=each(_owner), **_times)
 _namespace_meta = fields(name=namespace, uid=name, labels=labels, **_times)
 
@@ -211,54 +190,41 @@ _disks: Mapping[str, Shape] = {
 }
 _resources = fields(requests=amounts, limits=amounts)
 _claim_spec = fields(
-    volumeName=name, storageClassName=name, volumeAttributesClassName=name, accessModes=keep, resources=_resources, selector=selector,
-    volumeMode=keep,
+    resources=_resources, selector=selector, **all_of(name, "volumeName storageClassName volumeAttributesClassName"),
+    **all_of(keep, "accessModes volumeMode"),
 )  # fmt: skip
 _template = fields(metadata=fields(labels=labels, annotations=_annotations), spec=_claim_spec)
 _volume = fields(
-    name=name,
-    persistentVolumeClaim=fields(claimName=name, readOnly=keep),
-    ephemeral=fields(volumeClaimTemplate=_template),
-    emptyDir=fields(),
-    **_disks,
-)
-_port = fields(containerPort=keep, hostPort=keep, hostIP=name, protocol=keep, name=name)
+    name=name, persistentVolumeClaim=fields(claimName=name, readOnly=keep), ephemeral=fields(volumeClaimTemplate=_template),
+    emptyDir=fields(), **_disks,
+)  # fmt: skip
+_port = fields(**all_of(name, "hostIP name"), **all_of(keep, "containerPort hostPort protocol"))
 _container = fields(name=name, image=image, resources=_resources, ports=each(_port), restartPolicy=keep)
 _constraint = fields(
     labelSelector=selector,
-    **dict.fromkeys(
-        ("maxSkew", "topologyKey", "whenUnsatisfiable", "minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy", "matchLabelKeys"), keep
-    ),
+    **all_of(keep, "maxSkew topologyKey whenUnsatisfiable minDomains nodeAffinityPolicy nodeTaintsPolicy matchLabelKeys"),
 )
 _CONDITIONS = (
     "Ready", "OutOfDisk", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable", "PodScheduled", "DisruptionTarget",
     "PodResizePending", "PodResizeInProgress",
 )  # fmt: skip
 _REASONS = ("Unschedulable", "SchedulingGated", "PreemptionByScheduler", "Infeasible", "Deferred")
-_condition = fields(
-    reason=one_of(*_REASONS), **dict.fromkeys(("type", "status", "lastProbeTime", "lastTransitionTime"), keep),
-)  # fmt: skip
+_condition = fields(reason=one_of(*_REASONS), **all_of(keep, "type status lastProbeTime lastTransitionTime"))
 _conditions = with_known("type", _CONDITIONS, _condition)
 """The conditions that rules know; what others are called may say whose cluster it is."""
-_claim_source = fields(resourceClaimName=name, resourceClaimTemplateName=name)
+_claim_source = all_of(name, "resourceClaimName resourceClaimTemplateName")
 _pod_spec = fields(
-    nodeName=name,
-    schedulerName=name,
-    priority=keep,
-    priorityClassName=name,
-    activeDeadlineSeconds=keep,
-    preemptionPolicy=keep,
+    **all_of(name, "nodeName schedulerName priorityClassName"),
+    **all_of(keep, "priority activeDeadlineSeconds preemptionPolicy hostNetwork"),
+    **all_of(each(_container), "containers initContainers"),
     nodeSelector=labels,
     affinity=_affinity,
     tolerations=each(_keyed),
-    containers=each(_container),
-    initContainers=each(_container),
     overhead=amounts,
     volumes=each(_volume),
     topologySpreadConstraints=each(_constraint),
     schedulingGates=each(fields(name=name)),
-    hostNetwork=keep,
-    resourceClaims=each(fields(name=name, source=_claim_source, resourceClaimName=name, resourceClaimTemplateName=name)),
+    resourceClaims=each(fields(name=name, source=fields(**_claim_source), **_claim_source)),
     resources=_resources,
 )
 _container_status = fields(name=name, resources=_resources, allocatedResources=amounts)
@@ -267,14 +233,14 @@ _topology_term = fields(matchLabelExpressions=each(_requirement))
 _driver = fields(name=keep, nodeID=name, topologyKeys=keep, allocatable=amounts)
 
 
-def _keys_renamed(to: Renaming, value: Json) -> Json:
+def _keys_renamed(to: Names, value: Json) -> Json:
     return {to.name(key): keep(to, item) for key, item in value.items()} if isinstance(value, Mapping) else None
 
 
 _OF_CLASS = ".storageclass.storage.k8s.io/"
 
 
-def _quota(to: Renaming, value: Json) -> Json:
+def _quota(to: Names, value: Json) -> Json:
     """Amounts by the name of a resource, which may have the name of a StorageClass before it."""
     found = {}
     for key, item in (amounts(to, value) or {}).items():
@@ -283,7 +249,7 @@ def _quota(to: Renaming, value: Json) -> Json:
     return found
 
 
-def _version(to: Renaming, value: Json) -> Json:
+def _version(to: Names, value: Json) -> Json:
     """The release of a kubelet, without what its distribution adds."""
     found = re.match(r"v?\d+\.\d+(\.\d+)?", value) if isinstance(value, str) else None
     return found[0] if found else None
@@ -294,46 +260,34 @@ def _kind(metadata: Shape = _meta, **shapes: Shape) -> Shape:
 
 
 _pod_template = fields(metadata=fields(labels=labels), spec=_pod_spec)
-_exact = dict.fromkeys(("name", "allocationMode", "count", "adminAccess", "selectors", "tolerations", "capacity"), described)
+_exact = all_of(described, "name allocationMode count adminAccess selectors tolerations capacity")
 _exactly = fields(deviceClassName=name, **_exact)
 _request = fields(deviceClassName=name, exactly=_exactly, firstAvailable=each(_exactly), **_exact)
 _claimed = fields(devices=fields(requests=each(_request), constraints=described))
 _user = fields(apiGroup=keep, resource=keep, name=name, uid=name)
-_allocated = fields(request=keep, driver=keep, pool=name, device=keep, adminAccess=keep)
+_allocated = fields(pool=name, **all_of(keep, "request driver device adminAccess"))
 _allocation = fields(devices=fields(results=each(_allocated)), nodeSelector=node_selector)
-_device_parts = (
-    "name", "attributes", "capacity", "allNodes", "consumesCounters", "taints", "bindingConditions", "allowMultipleAllocations",
-)  # fmt: skip
-_device_fields: Mapping[str, Shape] = {**dict.fromkeys(_device_parts, described), "nodeName": name, "nodeSelector": node_selector}
+_device_parts = "name attributes capacity allNodes consumesCounters taints bindingConditions allowMultipleAllocations"
+_device_fields: Mapping[str, Shape] = {**all_of(described, _device_parts), "nodeName": name, "nodeSelector": node_selector}
 _device = fields(basic=fields(**_device_fields), **_device_fields)
 _scope = fields(scopeName=keep, operator=keep, values=each(name))
-_limit = fields(
-    type=keep, **dict.fromkeys(("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"), amounts),
-)  # fmt: skip
+_limit = fields(type=keep, **all_of(amounts, "max min default defaultRequest maxLimitRequestRatio"))
 _replicating = _kind(spec=fields(selector=selector, template=_pod_template))
 
 SHAPES: Mapping[str, Shape] = {
     "Node": _kind(
         spec=fields(unschedulable=keep, taints=each(_keyed), providerID=parts),
         status=fields(
-            allocatable=amounts,
-            capacity=amounts,
-            conditions=_conditions,
-            images=each(fields(names=each(image), sizeBytes=keep)),
+            **all_of(amounts, "allocatable capacity"), conditions=_conditions, images=each(fields(names=each(image), sizeBytes=keep)),
             nodeInfo=fields(kubeletVersion=_version),
         ),
     ),
     "Pod": _kind(
         spec=_pod_spec,
         status=fields(
-            phase=keep,
-            nominatedNodeName=name,
-            startTime=keep,
-            conditions=_conditions,
-            containerStatuses=each(_container_status),
-            initContainerStatuses=each(_container_status),
+            **all_of(keep, "phase startTime resize"), nominatedNodeName=name, conditions=_conditions,
+            **all_of(each(_container_status), "containerStatuses initContainerStatuses"),
             resourceClaimStatuses=each(fields(name=name, resourceClaimName=name)),
-            resize=keep,
         ),
     ),
     "Namespace": _kind(_namespace_meta),
@@ -341,14 +295,8 @@ SHAPES: Mapping[str, Shape] = {
     "StorageClass": _kind(provisioner=keep, volumeBindingMode=keep, allowedTopologies=each(_topology_term)),
     "PersistentVolume": _kind(
         spec=fields(
-            capacity=amounts,
-            accessModes=keep,
-            storageClassName=name,
-            volumeAttributesClassName=name,
-            volumeMode=keep,
-            claimRef=_reference,
-            nodeAffinity=fields(required=node_selector),
-            **_disks,
+            **all_of(name, "storageClassName volumeAttributesClassName"), **all_of(keep, "accessModes volumeMode"), capacity=amounts,
+            claimRef=_reference, nodeAffinity=fields(required=node_selector), **_disks,
         ),
         status=fields(phase=keep),
     ),
@@ -374,15 +322,9 @@ SHAPES: Mapping[str, Shape] = {
     "ResourceClaimTemplate": _kind(spec=fields(metadata=fields(labels=labels), spec=_claimed)),
     "ResourceSlice": _kind(
         spec=fields(
-            driver=keep,
-            nodeName=name,
-            allNodes=keep,
-            nodeSelector=node_selector,
-            perDeviceNodeSelection=keep,
-            sharedCounters=described,
-            pool=fields(name=name, generation=keep, resourceSliceCount=keep),
-            devices=each(_device),
+            **all_of(keep, "driver allNodes perDeviceNodeSelection"), nodeName=name, nodeSelector=node_selector, sharedCounters=described,
+            pool=fields(name=name, **all_of(keep, "generation resourceSliceCount")), devices=each(_device),
         )
     ),
-}
+}  # fmt: skip
 """Kind -> what of it is kept."""

@@ -1,27 +1,74 @@
-"""The verbs of an API server: list, watch, get, create, update, patch, delete, bind; and which resources it has.
+"""What an API server is asked: lists, watches, single objects, and which resources it has; and which requests are sent once more, and when.
 
 Objects are mappings in JSON form. The original's clients are the model for paths, queries, bodies, and what is sent again.
+Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go, and with_retry.go.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from urllib.parse import urlencode
 
 import attrs
 
+from ...api.meaning.durations import duration_text
 from ...api.wire.goform import go_json
 from .replies import ApiError, Manifest, WatchEvent, error_of, events_of, metadata_of, object_of
-from .resources import PODS, Resource
-from .retries import DEFAULT_RETRIES, Retries
-from .transport import Request, Response, Stream, Transport, TransportError
+from .resources import Resource
+from .transport import CLOSED, RESET, TIMEOUT, Request, Response, Stream, Transport, TransportError
 
-__all__ = ["MERGE", "STRATEGIC", "Api", "ApiError", "ListOptions", "ObjectList", "WatchEvent", "WatchOptions"]
+WAIT_AFTER_ERROR = 1.0
 
-STRATEGIC, MERGE = "application/strategic-merge-patch+json", "application/merge-patch+json"
+
+OnRetry = Callable[[Request, Response | TransportError], None]
+
+
+def uncounted(request: Request, outcome: Response | TransportError) -> None:
+    """The default: retries are not counted."""
+
+
+@attrs.frozen(kw_only=True)
+class Retries:
+    """What one generation of clients sends again.
+
+    An answer 429 or 5xx with a header ``Retry-After`` in whole seconds is always followed, also for writes: the server has not carried
+    the request out. Without an answer only reads are sent again, as it is unknown whether a write was carried out.
+    """
+
+    attempts: int = 11
+    """How often a request is sent at most."""
+    after_closed: bool = True
+    """Reads are sent again if the server closed the connection without an answer; else only if it reset the connection."""
+    watches: bool = True
+    """Watches are sent again, too: after 429, 5xx, a closed connection or a time-out."""
+    on_retry: OnRetry = attrs.field(default=uncounted, eq=False, repr=False)
+    """Told of each request that is sent again, and of what came of it before."""
+
+    def wait(self, request: Request, outcome: Response | TransportError, attempt: int, *, is_watch: bool = False) -> float | None:
+        """Seconds to wait before *request* is sent again after *attempt* attempts; None: it is not."""
+        if attempt >= self.attempts or (is_watch and not self.watches):
+            return None
+        if isinstance(outcome, Response):
+            return outcome.retry_after if outcome.status == 429 or outcome.status >= 500 else None
+        return WAIT_AFTER_ERROR if outcome.cause in self._causes(request, is_watch) else None
+
+    def _causes(self, request: Request, is_watch: bool) -> tuple[str, ...]:
+        if is_watch:
+            return (CLOSED, RESET, TIMEOUT)
+        if request.method != "GET":
+            return ()
+        return (RESET, CLOSED) if self.after_closed else (RESET,)
+
+
+DEFAULT_RETRIES = Retries()
+
+
+__all__ = ["STRATEGIC", "Api", "ApiError", "ListOptions", "ObjectList", "WatchEvent", "WatchOptions"]
+
+STRATEGIC = "application/strategic-merge-patch+json"
 PAGE = 500
 MOST_PAGES = 2_000
 """Of one list: a million objects."""
@@ -75,36 +122,32 @@ class Api:
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
-    async def list(self, resource: Resource, options: ListOptions = ListOptions(), namespace: str = "") -> ObjectList:
+    async def list(self, resource: Resource, options: ListOptions = ListOptions()) -> ObjectList:
         """All objects, page by page. If the list expires between two pages, it is fetched whole."""
-        first = page = await self._page(resource, namespace, options, options.resource_version, "")
+        first = page = await self._page(resource, options, options.resource_version, "")
         items, pages = _items(page), 1
         while token := _continue(page):
             if (pages := pages + 1) > MOST_PAGES:
-                raise ApiError(200, "", f"GET {resource.path(namespace)}: got more than {MOST_PAGES:,} pages, wanted an end of the list")
+                raise ApiError(200, "", f"GET {resource.path()}: got more than {MOST_PAGES:,} pages, wanted an end of the list")
             version = options.resource_version if options.keeps_version else ""
             try:
-                page = await self._page(resource, namespace, options, version, token)
+                page = await self._page(resource, options, version, token)
             except ApiError as error:
                 if not error.is_expired:
                     raise
                 whole = attrs.evolve(options, limit=0)
-                page = await self._page(resource, namespace, whole, options.resource_version, "")
+                page = await self._page(resource, whole, options.resource_version, "")
                 return ObjectList(_items(page), _version(page))
             items += _items(page)
         return ObjectList(items, _version(first), page is not first)
 
-    async def _page(self, resource: Resource, namespace: str, options: ListOptions, version: str, token: str) -> Manifest:
-        query = {
-            "continue": token,
-            "fieldSelector": options.field_selector,
-            "limit": str(options.limit or ""),
-            "resourceVersion": version,
-        }
-        return await self._call("GET", resource.path(namespace), query)
+    async def _page(self, resource: Resource, options: ListOptions, version: str, token: str) -> Manifest:
+        limit = str(options.limit or "")
+        query = {"continue": token, "fieldSelector": options.field_selector, "limit": limit, "resourceVersion": version}
+        return await self._call(_request("GET", resource.path(), query))
 
     @asynccontextmanager
-    async def watch(self, resource: Resource, options: WatchOptions, namespace: str = "") -> AsyncIterator[AsyncIterator[WatchEvent]]:
+    async def watch(self, resource: Resource, options: WatchOptions) -> AsyncIterator[AsyncIterator[WatchEvent]]:
         """A context with the events from ``options.resource_version`` on.
 
         The iterator ends with the watch, raises :class:`ApiError` for an ERROR event or a frame that cannot be read, and
@@ -114,11 +157,11 @@ class Api:
             "allowWatchBookmarks": "true" if options.bookmarks else "",
             "fieldSelector": options.field_selector,
             "resourceVersion": options.resource_version,
-            "timeout": duration(options.timeout) if options.sends_duration else "",
+            "timeout": duration_text(options.timeout) if options.sends_duration else "",
             "timeoutSeconds": str(options.timeout),
             "watch": "true",
         }
-        request = _request("GET", resource.path(namespace), query, timeout=options.timeout + 60.0)
+        request = _request("GET", resource.path(), query, timeout=options.timeout + 60.0)
         async with AsyncExitStack() as stack:
             yield events_of(await self._opened(stack, request))
 
@@ -132,72 +175,38 @@ class Api:
                 if isinstance(outcome, Stream):
                     stack.push_async_exit(trial.pop_all())
                     return outcome
-            wait = self.retries.wait(request, outcome, attempt, is_watch=True)
-            if wait is None:
+            if not await self._is_tried_again(request, outcome, attempt, is_watch=True):
                 raise outcome if isinstance(outcome, TransportError) else error_of(outcome)
-            self.retries.on_retry(request, outcome)
-            await asyncio.sleep(wait)
 
-    async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
-        """One object."""
-        return await self._call("GET", resource.path(namespace, name))
+    async def ask(
+        self, method: str, resource: Resource, namespace: str, name: str, subresource: str = "", body: Mapping[str, Any] | None = None
+    ) -> Manifest:  # fmt: skip
+        """What the server answers about one object, or a part of it: the object as it is now, or a Status.
+
+        A body is a line of JSON, as Go's clients send it; that of a PATCH is a strategic merge patch.
+        """
+        is_patch = method == "PATCH"
+        raw = b"" if body is None else go_json(body) + (b"" if is_patch else b"\n")
+        kind = STRATEGIC if is_patch else "application/json"
+        return await self._call(_request(method, resource.path(namespace, name, subresource), {}, raw, kind))
 
     async def offered(self, group_version: str) -> frozenset[str]:
         """The names of the resources that the server has in a version of an API group; none where it does not have that version."""
-        answer = await self.send(_request("GET", f"/apis/{group_version}", {}))
-        if answer.status == NOT_THERE:
-            return frozenset()
-        if not 200 <= answer.status < 300:
-            raise error_of(answer)
-        listed = object_of(answer, f"GET /apis/{group_version}").get("resources") or ()
-        return frozenset(str(item.get("name")) for item in listed if isinstance(item, dict))
-
-    # --- writing ----------------------------------------------------------------------------------------------------
-
-    async def create(self, resource: Resource, namespace: str, body: Mapping[str, Any], *, timeout: float | None = None) -> Manifest:
-        """The object as it was created."""
-        return await self._call("POST", resource.path(namespace), body=_line(body), timeout=timeout)
-
-    async def update(self, resource: Resource, namespace: str, name: str, body: Mapping[str, Any]) -> Manifest:
-        """The object as it was written."""
-        return await self._call("PUT", resource.path(namespace, name), body=_line(body))
-
-    async def update_status(self, resource: Resource, namespace: str, name: str, body: Mapping[str, Any]) -> Manifest:
-        """The object after its status was written."""
-        return await self._call("PUT", resource.path(namespace, name, "status"), body=_line(body))
-
-    async def patch(
-        self, resource: Resource, namespace: str, name: str, body: Mapping[str, Any], *, kind: str = STRATEGIC, subresource: str = ""
-    ) -> Manifest:
-        """The object after the patch, which is :data:`STRATEGIC` or :data:`MERGE`."""
-        path = resource.path(namespace, name, subresource)
-        return await self._call("PATCH", path, body=go_json(body), content_type=kind)
-
-    async def delete(self, resource: Resource, namespace: str, name: str, body: Mapping[str, Any] | None = None) -> Manifest:
-        """What the server says: the object or a Status. *body* are the DeleteOptions."""
-        options = {"kind": "DeleteOptions", "apiVersion": resource.group_version} if body is None else body
-        return await self._call("DELETE", resource.path(namespace, name), body=_line(options))
-
-    async def bind(self, namespace: str, name: str, body: Mapping[str, Any]) -> Manifest:
-        """Post a Binding for the pod."""
-        return await self._call("POST", PODS.path(namespace, name, "binding"), body=_line(body))
+        try:
+            found = await self._call(_request("GET", f"/apis/{group_version}", {}))
+        except ApiError as error:
+            if error.status == NOT_THERE:
+                return frozenset()
+            raise
+        return frozenset(str(item.get("name")) for item in found.get("resources") or () if isinstance(item, dict))
 
     # --- requests ---------------------------------------------------------------------------------------------------
 
-    async def _call(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, str] | None = None,
-        *,
-        body: bytes = b"",
-        content_type: str = "application/json",
-        timeout: float | None = None,
-    ) -> Manifest:
-        answer = await self.send(_request(method, path, query or {}, body, content_type, timeout))
+    async def _call(self, request: Request) -> Manifest:
+        answer = await self.send(request)
         if not 200 <= answer.status < 300:
             raise error_of(answer)
-        return object_of(answer, f"{method} {path}")
+        return object_of(answer, f"{request.method} {request.path}")
 
     async def send(self, request: Request) -> Response:
         """The last answer to *request*, which is sent again as :attr:`retries` says."""
@@ -209,41 +218,28 @@ class Api:
                 outcome = await self.transport.send(request)
             except TransportError as error:
                 outcome = error
-            wait = self.retries.wait(request, outcome, attempt)
-            if wait is not None:
-                self.retries.on_retry(request, outcome)
-                await asyncio.sleep(wait)
-            elif isinstance(outcome, Response):
+            if await self._is_tried_again(request, outcome, attempt):
+                continue
+            if isinstance(outcome, Response):
                 return outcome
-            else:
-                raise outcome
+            raise outcome
 
-
-def duration(seconds: int) -> str:
-    """A number of seconds as Go writes a duration.
-
-    >>> duration(338), duration(600)
-    ('5m38s', '10m0s')
-    """
-    return f"{seconds // 60}m{seconds % 60}s"
+    async def _is_tried_again(self, request: Request, outcome: Response | TransportError, attempt: int, *, is_watch: bool = False) -> bool:
+        """Whether *request* is sent again; then the time for it has come."""
+        wait = self.retries.wait(request, outcome, attempt, is_watch=is_watch)
+        if wait is None:
+            return False
+        self.retries.on_retry(request, outcome)
+        await asyncio.sleep(wait)
+        return True
 
 
 def _request(
-    method: str,
-    path: str,
-    query: Mapping[str, str],
-    body: bytes = b"",
-    content_type: str = "application/json",
-    timeout: float | None = None,
-) -> Request:
+    method: str, path: str, query: Mapping[str, str], body: bytes = b"", content_type: str = "", timeout: float | None = None
+) -> Request:  # fmt: skip
     """A request; parameters without a value are left out, the others sorted as Go sorts them."""
     encoded = urlencode(sorted((name, value) for name, value in query.items() if value))
     return Request(method, path, encoded, body, {**_ACCEPT, "content-type": content_type} if body else _ACCEPT, timeout)
-
-
-def _line(body: Mapping[str, Any]) -> bytes:
-    """*body* as Go's clients send it: with a newline at the end."""
-    return go_json(body) + b"\n"
 
 
 def _version(found: Manifest) -> str:

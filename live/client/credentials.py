@@ -55,31 +55,22 @@ class Credentials(Protocol):
 
 
 @attrs.frozen
-class Anonymous:
-    """No credentials, or none but a certificate of the kubeconfig."""
-
-    async def grant(self, now: float) -> Grant:
-        """Nothing to show."""
-        return Grant()
-
-    def refused(self) -> bool:
-        """There is nothing else to show."""
-        return False
-
-
-@attrs.frozen
 class Fixed:
-    """A header that does not change."""
+    """A header that does not change; an empty one is none."""
 
-    header: str = attrs.field(repr=False)
+    header: str = attrs.field(default="", repr=False)
 
     async def grant(self, now: float) -> Grant:
         """The header."""
-        return Grant({"Authorization": self.header})
+        return Grant({"Authorization": self.header} if self.header else {})
 
     def refused(self) -> bool:
         """There is nothing else to show."""
         return False
+
+
+ANONYMOUS = Fixed()
+"""No credentials, or none but a certificate of the kubeconfig."""
 
 
 def token(text: str) -> Fixed:
@@ -152,5 +143,5 @@ class Access:
     """The client's certificate and key, in PEM."""
     headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     """Headers of every request."""
-    credentials: Credentials = attrs.field(factory=Anonymous)
+    credentials: Credentials = ANONYMOUS
     namespace: str = "default"

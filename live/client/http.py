@@ -261,13 +261,22 @@ def _trusting(ca: bytes) -> ssl.SSLContext:
         raise KubeconfigError("certificate-authority: wanted certificates in PEM") from None
 
 
-def _show(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    """Load a certificate. The ssl module reads files only, so they are there for a moment, for this user alone."""
+@contextmanager
+def in_file(content: bytes) -> Iterator[str]:
+    """The name of a file with *content* for this user alone, as the ssl module reads files only: in memory where the system can."""
+    if hasattr(os, "memfd_create"):  # there may be no folder to write to
+        with open(os.memfd_create("pem"), "wb", buffering=0) as file:
+            file.write(content)
+            yield f"/proc/self/fd/{file.fileno()}"
+        return
     with TemporaryDirectory(prefix="kubeclassic-") as folder:
-        certificate_file, key_file = Path(folder, "certificate"), Path(folder, "key")
-        for path, content in ((certificate_file, certificate), (key_file, key)):
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(content)
+        path = Path(folder, "pem")
+        path.write_bytes(content)
+        yield str(path)
+
+
+def _show(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
+    with in_file(certificate) as certificate_file, in_file(key) as key_file:
         try:
             context.load_cert_chain(certificate_file, key_file, _no_password)
         except (ssl.SSLError, ValueError):

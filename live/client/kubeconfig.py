@@ -22,7 +22,7 @@ import attrs
 
 from ...api.reading.documents import parsed
 from ...exceptions import ManifestError, did_you_mean, one_line
-from .credentials import NO_HEADER, Access, Anonymous, Credentials, KubeconfigError, TokenFile, fits_a_header, password, token
+from .credentials import ANONYMOUS, NO_HEADER, Access, Credentials, KubeconfigError, TokenFile, fits_a_header, password, token
 from .execplugin import VERSIONS, ExecPlugin
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -211,7 +211,7 @@ class _Reading:
             raise self._error(f"{who}: got client-certificate without client-key or the reverse, wanted both")
         server = self._server(cluster)
         credentials = self._credentials(user, cluster, who)
-        if isinstance(credentials, Anonymous) and server.user is not None:
+        if credentials is ANONYMOUS and server.user is not None:
             credentials = password(*server.user)
         return Access(
             server=server.url,
@@ -222,7 +222,7 @@ class _Reading:
             certificate=(certificate, key) if certificate is not None and key is not None else None,
             headers=self._impersonation(user, who),
             # As clientcmd does: what is sent without TLS can be read on the way.
-            credentials=credentials if server.is_safe else Anonymous(),
+            credentials=credentials if server.is_safe else ANONYMOUS,
             namespace=namespace,
         )
 
@@ -251,7 +251,7 @@ class _Reading:
             return token(self._for_header(given, f"{who}: token"))
         if name := self._text(user, "username", who):
             return password(name, self._text(user, "password", who))
-        return self._plugin(user["exec"], cluster, f"{who}: exec") if user.get("exec") else Anonymous()
+        return self._plugin(user["exec"], cluster, f"{who}: exec") if user.get("exec") else ANONYMOUS
 
     def _plugin(self, given: Any, cluster: Mapping[str, Any], where: str) -> ExecPlugin:
         if not isinstance(given, dict) or not given.get("command"):

@@ -59,33 +59,8 @@ VERSIONS: Mapping[str, tuple[str, ...]] = {
 """What decisions read, and what bounds new pods, with the versions of the API that may have it, newest first. A server need not have
 every kind."""
 
-_NAMES: Mapping[str, str] = {
-    "Node": "nodes",
-    "Pod": "pods",
-    "Namespace": "namespaces",
-    "Service": "services",
-    "ReplicationController": "replicationcontrollers",
-    "PersistentVolume": "persistentvolumes",
-    "PersistentVolumeClaim": "persistentvolumeclaims",
-    "ReplicaSet": "replicasets",
-    "StatefulSet": "statefulsets",
-    "PodDisruptionBudget": "poddisruptionbudgets",
-    "StorageClass": "storageclasses",
-    "CSINode": "csinodes",
-    "CSIDriver": "csidrivers",
-    "CSIStorageCapacity": "csistoragecapacities",
-    "VolumeAttachment": "volumeattachments",
-    "ResourceClaim": "resourceclaims",
-    "ResourceSlice": "resourceslices",
-    "DeviceClass": "deviceclasses",
-    "PriorityClass": "priorityclasses",
-    "ResourceQuota": "resourcequotas",
-    "LimitRange": "limitranges",
-    "ConfigMap": "configmaps",
-    "Endpoints": "endpoints",
-    "Event": "events",
-    "Lease": "leases",
-}
+KINDS = (*VERSIONS, "ConfigMap", "Endpoints", "Event", "Lease")
+"""The kinds that are read or written."""
 _WITHOUT_NAMESPACE = frozenset({
     "Node", "Namespace", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "PriorityClass", "VolumeAttachment", "ResourceSlice",
     "DeviceClass",
@@ -93,14 +68,22 @@ _WITHOUT_NAMESPACE = frozenset({
 DEVICE_KINDS = ("ResourceClaim", "ResourceSlice", "DeviceClass")
 """What gate DynamicResourceAllocation adds to what is listed."""
 
-KINDS = tuple(_NAMES)
-"""The kinds that :func:`resource` knows."""
+
+def _plural(kind: str) -> str:
+    """Upstream: UnsafeGuessKindToResource in k8s.io/apimachinery/pkg/api/meta/restmapper.go.
+
+    >>> _plural("StorageClass"), _plural("CSIStorageCapacity"), _plural("Endpoints"), _plural("Pod")
+    ('storageclasses', 'csistoragecapacities', 'endpoints', 'pods')
+    """
+    name = kind.lower()
+    if name == "endpoints":
+        return name
+    return f"{name}es" if name.endswith("s") else f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
 def resource(kind: str, group_version: str = "v1") -> Resource:
-    """The resource of a kind of :data:`KINDS` in a version of the API."""
-    return Resource(kind, group_version, _NAMES[kind], kind not in _WITHOUT_NAMESPACE)
+    """The resource of a kind in a version of the API."""
+    return Resource(kind, group_version, _plural(kind), kind not in _WITHOUT_NAMESPACE)
 
 
 PODS, NODES = resource("Pod"), resource("Node")
-PERSISTENT_VOLUMES, PERSISTENT_VOLUME_CLAIMS = resource("PersistentVolume"), resource("PersistentVolumeClaim")

@@ -10,10 +10,10 @@ from typing import Any
 
 import attrs
 
+from ..client.resources import resource
 from ..process.leaserecord import in_micros
 from ..settings.cells import EventCells
-from .reference import About, Reference, reference
-from .sending import MOST_TRIES, PAUSE, Sender, SendOutcome, Stamp, date
+from .sending import PAUSE, About, Reference, Sender, SendOutcome, Stamp, date, reference
 
 FINISHED_AFTER = 360.0
 """Seconds after which an event that did not repeat is forgotten; as often one looks for those."""
@@ -52,7 +52,7 @@ class SeriesEvents:
     host: str
     stamp: Stamp
     _known: dict[object, SeriesEvent] = attrs.field(factory=dict, init=False)
-    _sending: set[asyncio.Task[SendOutcome]] = attrs.field(factory=set, init=False)
+    _sending: set[asyncio.Task[None]] = attrs.field(factory=set, init=False)
 
     @property
     def unsent(self) -> int:
@@ -107,15 +107,12 @@ class SeriesEvents:
             if event.count:
                 await self._try(event)
 
-    async def _send(self, event: SeriesEvent) -> SendOutcome:
-        for i in range(MOST_TRIES):
+    async def _send(self, event: SeriesEvent) -> None:
+        async def is_over() -> bool:
             answer = await self._try(event)
-            if answer.status and not self._is_raced(event, answer):
-                return answer
-            if i + 1 < MOST_TRIES:
-                await asyncio.sleep(PAUSE * (1 + 0.25 * self.sender.dice.random()))
-        self.sender.say(f"Unable to write event '{event.reason}' of {event.about.namespace}/{event.about.name} (retry limit exceeded!)")
-        return answer
+            return answer.status != 0 and not self._is_raced(event, answer)
+
+        await self.sender.deliver(event.reason, event.about, is_over, lambda number: PAUSE * (1 + 0.25 * self.sender.dice.random()))
 
     def _is_raced(self, event: SeriesEvent, answer: SendOutcome) -> bool:
         """Whether the event of a series was made by another task between the PATCH and the POST."""
@@ -123,12 +120,12 @@ class SeriesEvents:
         return bool(event.count) and is_there and self.cells.creates_again
 
     async def _try(self, event: SeriesEvent) -> SendOutcome:
-        folder = f"/apis/{self.cells.group}/namespaces/{event.about.namespace or 'default'}/events"
+        events, namespace = resource("Event", self.cells.group), event.about.namespace or "default"
         if event.count:
-            answer = await self.sender.patch(f"{folder}/{event.name}", {"series": self._series(event)})
+            answer = await self.sender.patch(events.path(namespace, event.name), {"series": self._series(event)})
             if answer.status != 404:
                 return answer
-        return await self.sender.create(folder, self._written(event))
+        return await self.sender.create(events.path(namespace), self._written(event))
 
     def _series(self, event: SeriesEvent) -> dict[str, Any]:
         state = {"state": ""} if self.cells.has_state else {}
@@ -153,15 +150,3 @@ class SeriesEvents:
             "deprecatedFirstTimestamp": None,
             "deprecatedLastTimestamp": None,
         }
-
-
-@attrs.frozen
-class SeriesRecorder:
-    """The events of one scheduler name."""
-
-    events: SeriesEvents
-    controller: str
-
-    def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
-        """Record what happened."""
-        self.events.put(self.controller, about, type, reason, action, text, related)

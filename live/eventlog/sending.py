@@ -1,4 +1,4 @@
-"""How events reach the API server: when they happened, which answers end a try, and which are worth another.
+"""What an event is about, who takes it, and how it reaches the API server: which answers end a try, and which are worth another.
 
 Upstream: recordEvent in client-go's tools/record and tools/events, and Request.Do in client-go's rest.
 """
@@ -8,15 +8,71 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
-from ...api.wire.goform import go_json
+from ...api.objects import Pod
+from ...api.wire.goform import go_form, go_json
 from ..client.replies import read_object
 from ..client.transport import Request, Response, Transport, TransportError
+
+
+@attrs.frozen(kw_only=True)
+class Reference:
+    """An object as events name it."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str = ""
+    api_version: str = "v1"
+    resource_version: str = ""
+
+    def written(self, version: str) -> dict[str, Any]:
+        """The reference as JSON, in the form of release *version*."""
+        found = {
+            "kind": self.kind,
+            "namespace": self.namespace,
+            "name": self.name,
+            "uid": self.uid,
+            "apiVersion": self.api_version,
+            "resourceVersion": self.resource_version,
+        }
+        return go_form("ObjectReference", found, version)
+
+
+About: TypeAlias = Pod | Reference
+
+
+def reference(about: About) -> Reference:
+    """The reference to *about*."""
+    if isinstance(about, Reference):
+        return about
+    meta = about.metadata
+    return Reference(kind="Pod", namespace=meta.namespace, name=meta.name, uid=meta.uid, resource_version=meta.resource_version)
+
+
+def _nowhere(component: str, about: About, type: str, reason: str, action: str, text: str, related: About | None) -> None:
+    """The default: events are lost."""
+
+
+@attrs.frozen
+class Recorder:
+    """Takes events in the name of a *component* and gives them to *put*. It never waits and never fails."""
+
+    component: str = ""
+    put: Callable[[str, About, str, str, str, str, About | None], None] = _nowhere
+
+    def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
+        """Record what happened to *about*.
+
+        *type* is ``Normal`` or ``Warning``. *action* and *related* are sent in the releases that know them.
+        """
+        self.put(self.component, about, type, reason, action, text, related)
+
 
 MOST_TRIES = 12
 """How often an event is sent when no answer comes."""
@@ -57,6 +113,15 @@ class Sender:
     async def patch(self, path: str, changes: Mapping[str, Any]) -> SendOutcome:
         """PATCH the event at *path*."""
         return await self._send("PATCH", path, go_json(changes), PATCH)
+
+    async def deliver(self, reason: str, about: Reference, is_over: Callable[[], Awaitable[bool]], pause: Callable[[int], float]) -> None:
+        """Try to send an event until that is over, and say so if it never is; *pause*: after that many tries, seconds to the next."""
+        for number in range(MOST_TRIES):
+            if await is_over():
+                return
+            if number + 1 < MOST_TRIES:
+                await asyncio.sleep(pause(number))
+        self.say(f"Unable to write event '{reason}' of {about.namespace}/{about.name} (retry limit exceeded!)")
 
     async def _send(self, method: str, path: str, body: bytes, kind: str) -> SendOutcome:
         headers = {"Accept": "application/json, */*", "Content-Type": kind}

@@ -12,18 +12,16 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from ...core.release import ClientCells, Release
-from ..client.api import Api
+from ..client.api import Api, OnRetry, Retries, uncounted
 from ..client.resources import DEVICE_KINDS, resource
-from ..client.retries import OnRetry, Retries
 from ..client.transport import Transport
 from .reflector import Reflector
 from .store import Handler, Store
 
 
-def retries_of(cells: ClientCells, on_retry: OnRetry | None = None) -> Retries:
+def retries_of(cells: ClientCells, on_retry: OnRetry = uncounted) -> Retries:
     """What the clients of a release send again."""
-    told = {} if on_retry is None else {"on_retry": on_retry}
-    return Retries(attempts=cells.attempts, after_closed=cells.resends_reads, watches=cells.resends_watches, **told)
+    return Retries(attempts=cells.attempts, after_closed=cells.resends_reads, watches=cells.resends_watches, on_retry=on_retry)
 
 
 def listed(cells: ClientCells, gates: Mapping[str, bool]) -> Mapping[str, str]:
@@ -34,7 +32,7 @@ def listed(cells: ClientCells, gates: Mapping[str, bool]) -> Mapping[str, str]:
 
 def informers_of(
     release: Release, gates: Mapping[str, bool], transport: Transport, handler: Handler, report: Callable[[str], None],
-    on_retry: OnRetry | None = None,
+    on_retry: OnRetry = uncounted,
 ) -> Informers:  # fmt: skip
     """What a scheduler of *release* with *gates* lists and watches; see :class:`Informers`."""
     cells = attrs.evolve(release.client, resources=listed(release.client, gates))
@@ -54,7 +52,7 @@ class Informers:
     report: Callable[[str], None]
     """Is told of what fails or cannot be read, one line each."""
     random: Callable[[], float] = standard.random
-    on_retry: OnRetry | None = None
+    on_retry: OnRetry = uncounted
     """Told of requests that are sent again."""
     reflectors: Mapping[str, Reflector] = attrs.field(init=False)
     """Kind -> its reflector."""

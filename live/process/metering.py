@@ -6,8 +6,8 @@ What is not measured here stays 0: single plugins and predicates, which judge al
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable
+from typing import Protocol
 
 import attrs
 
@@ -17,17 +17,31 @@ from ...core.decision.decision import Decision
 from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE, Phase
 from ...core.decision.preemptionplan import Preemption
 from ...core.queue.parked import QueuedPod
-from ..scheduler.metrics import SchedulerMetrics
-from ..scheduler.scheduler import LiveScheduler
-from ..scheduler.state import CycleObserver, LiveState
-from .build import build_values
+from .metrictables import Feed
+
+_OPERATIONS = {
+    "predicate_evaluation": Feed.PREDICATES, "priority_evaluation": Feed.PRIORITIES, "preemption_evaluation": Feed.PREEMPTION,
+    "binding": Feed.BINDING,
+}  # fmt: skip
+_MOST_ATTEMPTS = 15
+
+
+class Feeding(Protocol):
+    """Takes what was measured: :meth:`~..scheduler.metrics.SchedulerMetrics.feed`, or nothing."""
+
+    def __call__(self, feed: Feed, value: float, **labels: str) -> None:
+        """Take *value*, by *labels*."""
+
+
+def _unmeasured(feed: Feed, value: float, **labels: str) -> None:
+    """The default: nothing is counted."""
 
 
 @attrs.define(eq=False)
-class Metering(CycleObserver):
-    """Feeds *metrics*. *clock* measures the parts of a cycle: those that have no waits in them."""
+class Metering:
+    """Told of what a live scheduler does. Times are in seconds; *clock* measures the parts of a cycle: those that have no waits in them."""
 
-    metrics: SchedulerMetrics
+    feed: Feeding = _unmeasured
     clock: Callable[[], float] = time.perf_counter
     _profile: str = ""
     """The schedulerName of the pod that is being tried."""
@@ -35,17 +49,15 @@ class Metering(CycleObserver):
     """When the last part ended."""
     _parts: dict[Phase, str] = attrs.field(factory=dict)
     """The parts of the cycle so far, with their statuses."""
-    state: LiveState | None = attrs.field(default=None, init=False)
 
-    def watch(self, state: LiveState) -> None:
-        """Be told of the parts of each cycle, and of pods that come into the queue."""
-        self.state = state
-        state.engine.on_phase = self.phase_ended
-        state.queue.on_incoming = self.metrics.incoming
+    def incoming(self, queue: str, event: str) -> None:
+        """A pod came into *queue* because of *event*."""
+        self.feed(Feed.INCOMING, 1, queue=queue, event=event)
 
     # --- a cycle ----------------------------------------------------------------------------------------------------
 
     def began(self, item: QueuedPod) -> None:
+        """A cycle begins."""
         self._profile = item.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         self._parts.clear()
         self._since = self.clock()
@@ -64,20 +76,32 @@ class Metering(CycleObserver):
             self._measured(part, status, seconds)
 
     def _measured(self, part: Phase, status: str, seconds: float) -> None:
-        self.metrics.extension_point(part.value, status, self._profile, seconds)
+        self._point(part.value, status, self._profile, seconds)
         if status == SUCCESS and part is Phase.FILTER:
-            self.metrics.operation("predicate_evaluation", seconds)
+            self._operation("predicate_evaluation", seconds)
         elif status == SUCCESS and part is Phase.SCORE:
-            self.metrics.operation("priority_evaluation", seconds)
+            self._operation("priority_evaluation", seconds)
+
+    def _point(self, name: str, status: str, profile: str, seconds: float) -> None:
+        self.feed(Feed.POINT, seconds, extension_point=name, status=status, profile=profile)
+
+    def _operation(self, name: str, seconds: float) -> None:
+        self.feed(_OPERATIONS[name], seconds)
+        self.feed(Feed.OPERATION, seconds, operation=name)
+
+    def _attempt(self, result: str, seconds: float, profile: str) -> None:
+        self.feed(Feed.ATTEMPT, 1, result=result, profile=profile)
+        self.feed(Feed.ATTEMPT_TIME, seconds, result=result, profile=profile)
 
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
+        """A cycle ended after *seconds*."""
         self._last_part_ended(decision)
         if decision.host is not None:
-            self.metrics.algorithm(seconds)
+            self.feed(Feed.ALGORITHM, seconds)
         else:
-            self.metrics.attempt("unschedulable" if decision.is_fit_error else "error", seconds, self._profile)
+            self._attempt("unschedulable" if decision.is_fit_error else "error", seconds, self._profile)
         if decision.preemption is not None:
-            self.metrics.preemption_attempt()
+            self.feed(Feed.PREEMPTIONS, 1)
             self.made_plan(decision.preemption)
         self._since = self.clock()
 
@@ -86,78 +110,50 @@ class Metering(CycleObserver):
         parts, took = self._parts, self.clock() - self._since
         if decision.is_fit_error:
             makes_room = decision.preemption is not None and decision.preemption.node is not None
-            self.metrics.extension_point(Phase.POST_FILTER.value, SUCCESS if makes_room else UNSCHEDULABLE, self._profile, took)
+            self._point(Phase.POST_FILTER.value, SUCCESS if makes_room else UNSCHEDULABLE, self._profile, took)
             if decision.preemption is not None:
-                self.metrics.operation("preemption_evaluation", took)
+                self._operation("preemption_evaluation", took)
         elif decision.host is None and Phase.PRE_FILTER in parts and parts[Phase.PRE_FILTER] == SUCCESS:
             self._measured(Phase.SCORE if Phase.FILTER in parts else Phase.FILTER, ERROR, took)
         elif decision.host is not None and Phase.FILTER in parts and Phase.SCORE not in parts:
-            self.metrics.single_feasible(took)
+            # Upstream: with one feasible node priorities are not asked, and counted by the metric of their own, not among the operations.
+            self.feed(Feed.PRIORITIES, took)
 
     def made_plan(self, plan: Preemption) -> None:
+        """Who has to leave for a pod was found out, perhaps after its cycle, as extenders were asked."""
         if plan.node is not None:
-            self.metrics.victims(len(plan.victims))
+            self.feed(Feed.VICTIMS, len(plan.victims))
 
     def preempted_beside(self, seconds: float, *, is_failed: bool) -> None:
-        self.metrics.background_preemption(seconds, is_failed=is_failed)
+        """Victims were deleted beside the cycles, or could not be."""
+        result = "error" if is_failed else "success"
+        self.feed(Feed.BACKGROUND_TIME, seconds, result=result)
+        self.feed(Feed.BACKGROUND, 1, result=result)
 
     # --- its binding ------------------------------------------------------------------------------------------------
 
-    def bound(self, item: QueuedPod, seconds: float, request_seconds: float) -> None:
-        self.metrics.attempt("scheduled", seconds, item.pod.spec.scheduler_name)
-        self.metrics.operation("binding", request_seconds)
-        self.metrics.end_to_end(seconds)
-        if self.state is not None and item.entered is not None:
-            self.metrics.scheduled(item.attempts, self.state.times.now() - item.entered)
+    def bound(self, item: QueuedPod, now: float, began: float, asked: float) -> None:
+        """A pod was bound *now*; its attempt *began*, and the request was *asked*, at these times."""
+        self._attempt("scheduled", now - began, item.pod.spec.scheduler_name)
+        self._operation("binding", now - asked)
+        self.feed(Feed.END_TO_END, now - began)
+        if item.entered is not None:
+            attempts = str(item.attempts) if item.attempts < _MOST_ATTEMPTS else f"{_MOST_ATTEMPTS}+"
+            self.feed(Feed.SCHEDULED_TRIES, item.attempts)
+            self.feed(Feed.SCHEDULED_TIME, now - item.entered, attempts=attempts)
 
     def not_bound(self, pod: Pod, seconds: float, *, is_rejected: bool) -> None:
-        self.metrics.attempt("unschedulable" if is_rejected else "error", seconds, pod.spec.scheduler_name)
+        """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds* after its attempt began."""
+        self._attempt("unschedulable" if is_rejected else "error", seconds, pod.spec.scheduler_name)
 
     def point(self, pod: Pod, name: str, status: str, seconds: float) -> None:
-        self.metrics.extension_point(name, status, pod.spec.scheduler_name or DEFAULT_SCHEDULER, seconds)
+        """A part of a binding ended, ``PreBind`` or ``Bind``, with its status, such as ``Success``."""
+        self._point(name, status, pod.spec.scheduler_name or DEFAULT_SCHEDULER, seconds)
 
     def permitted(self, result: str, seconds: float) -> None:
-        self.metrics.permit_wait(result, seconds)
+        """A pod's wait for Permit plugins ended: ``Success`` or ``Unschedulable``."""
+        self.feed(Feed.PERMIT, seconds, result=result)
 
     def volumes(self, seconds: float, *, is_failed: bool) -> None:
-        self.metrics.volumes("bind", seconds, is_failed=is_failed)
-
-
-@attrs.define(eq=False)
-class Gauges:
-    """What is asked for when somebody reads the metrics."""
-
-    metrics: SchedulerMetrics
-    scheduler: LiveScheduler
-    _rejecting: set[tuple[str, str]] = attrs.field(factory=set)
-    """The plugins, with profiles, that had rejected pods at an earlier time."""
-
-    def read(self) -> None:
-        """Set the numbers to what is so now."""
-        state = self.scheduler.state
-        pending, cache, gated = state.queue.pending, state.engine.cache, 0
-        if pending.unschedulable:
-            gated = sum(state.queue.is_gated(pod) for pod in state.queue.contents().unschedulable)
-        parked = pending.unschedulable - gated
-        self.metrics.pending(active=pending.active, backoff=pending.backoff, unschedulable=parked, gated=gated)
-        self.metrics.tasks("binding", self.scheduler.bindings.under_way)
-        nodes, pods, assumed = cache.counts
-        self.metrics.cache(nodes=nodes, pods=pods, assumed=assumed)
-        self._set_constants()
-        self._set_rejections()
-
-    def _set_constants(self) -> None:
-        """What runs, and with which gates."""
-        engine = self.scheduler.state.engine
-        self.metrics.build(**build_values(engine.release.version))
-        for name, gate in engine.release.gates.items():
-            self.metrics.gate(name, gate.stage, engine.gates.get(name, gate.default))
-
-    def _set_rejections(self) -> None:
-        """How many pods of the queue each plugin rejected in their last attempts."""
-        found: Counter[tuple[str, str]] = Counter()
-        for item in self.scheduler.state.queue.entries():
-            found.update((plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins)
-        for plugin, profile in self._rejecting | set(found):
-            self.metrics.unschedulable(plugin, profile, found[plugin, profile])
-        self._rejecting |= set(found)
+        """The volumes of a pod were bound, or could not be."""
+        self.feed(Feed.VOLUME_ERROR if is_failed else Feed.VOLUME, 1 if is_failed else seconds, operation="bind")

@@ -1,4 +1,4 @@
-"""One scheduler from its start to its end: lists, the election, scheduling while it leads, and an orderly end.
+"""One scheduler from its start to its end: lists, the election, scheduling while it leads, an orderly end, and what is said of that.
 
 Upstream: Run in cmd/kube-scheduler/app/server.go.
 """
@@ -6,6 +6,7 @@ Upstream: Run in cmd/kube-scheduler/app/server.go.
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -13,40 +14,84 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.words import count_of
 from ...core.decision.decision import Decision
-from ...core.decision.extender import Extender
 from ...core.engine import Engine
-from ...exceptions import ExtenderError
-from ...extenders.extender import HttpExtender, binder_of
 from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api
 from ..client.credentials import Access
-from ..client.measured import MeasuredRequest, MeasuredTransport, ThrottledTransport
-from ..client.transport import Request, Response, Transport, TransportError
-from ..eventlog.reference import Recorder
+from ..client.transport import MeasuredRequest, MeasuredTransport, Request, Response, ThrottledTransport, Transport, TransportError
+from ..eventlog.sending import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
-from ..scheduler.dryrun import DryApi, DryRun, NoEvents
+from ..scheduler.dryrun import handler_of
 from ..scheduler.election import Elector, LeaderLostError, new_identity
 from ..scheduler.endpoints import Endpoints
 from ..scheduler.events import Events, connect_events
 from ..scheduler.flags import RunSettings
+from ..scheduler.following import STATUS
 from ..scheduler.metrics import SchedulerMetrics
 from ..scheduler.runsettings import config_maps_of
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.serving import serve_endpoints
 from ..scheduler.state import LiveClocks, LiveState
-from ..scheduler.writes.api import ClusterApi
-from ..scheduler.writes.wireapi import WireApi
+from ..scheduler.writes.api import ClusterApi, DryApi, WireApi
 from ..settings.configz import componentconfig
-from .build import build_values
-from .ending import Ending, lease_words
+from .gauges import Gauges, build_values
 from .leasethread import LeaseThread
 from .locks import make_lock
 from .logs import REQUESTS, Log
-from .metering import Gauges, Metering
+from .metering import Metering
+from .metrictables import Feed
+
+
+@attrs.frozen(kw_only=True)
+class Ending:
+    """What was under way when a scheduler was told to end, and what became of it."""
+
+    being_bound: int = 0
+    """Pods that had a node and were not bound yet."""
+    not_bound: int = 0
+    """How many of these were left when the time was over."""
+    lease: str = ""
+    """What became of the lease; empty: none was asked for."""
+    is_dry: bool = False
+    """Nothing was written."""
+
+    def words(self) -> str:
+        """All of it in words.
+
+        >>> Ending().words(), Ending(being_bound=2, lease="lease a/b given back").words(), Ending(being_bound=2, not_bound=1).words()
+        ('no pod was being bound', '2 pods were being bound, none is left; lease a/b given back', '2 pods were being bound, 1 is left')
+        """
+        if self.is_dry:
+            return "nothing was written"
+        if not self.being_bound:
+            pods = "no pod was being bound"
+        else:
+            left = f"{self.not_bound or 'none'} {'are' if self.not_bound > 1 else 'is'} left"
+            pods = f"{count_of(self.being_bound, 'pod')} {'was' if self.being_bound == 1 else 'were'} being bound, {left}"
+        return "; ".join(filter(None, (pods, self.lease)))
+
+
+def lease_words(elector: Elector | None, *, led: bool) -> str:
+    """What became of the lease of *elector*, which has ended; *led*: it led until then."""
+    if elector is None:
+        return ""
+    became = "not held" if not led else "kept until it runs out" if elector.has_lock else "given back"
+    return f"lease {elector.lock.place} {became}"
+
+
+def last_line(number: int | None, words: str = "") -> str:
+    """The last line of a process that the signal *number* ended, or nothing did but its own end.
+
+    >>> last_line(15, "no pod was being bound"), last_line(2), last_line(None)
+    ('stopped by SIGTERM: no pod was being bound; exit status 0', 'stopped by SIGINT; exit status 130', 'ended; exit status 0')
+    """
+    told = "ended" if number is None else f"stopped by {signal.Signals(number).name}"
+    return f"{told}{': ' if words else ''}{words}; exit status {STATUS[number]}"
+
 
 __all__ = ["LeaderLostError", "Process"]
 
@@ -182,7 +227,7 @@ class Process:
 
     async def _events(self) -> Events:
         return await connect_events(
-            self._limited(), self.settings.release, say=self.log.warning, on_drop=self.metrics.event_dropped,
+            self._limited(), self.settings.release, say=self.log.warning, on_drop=lambda: self.metrics.feed(Feed.DROPPED_EVENT, 1),
             wall=lambda: round(self.wall() * 1e9),
         )  # fmt: skip
 
@@ -191,18 +236,17 @@ class Process:
         self.engine.asks_later = not self.is_dry
         client, told = release.client, Api(link, retries_of(release.client, self._retried))
         api: ClusterApi = DryApi() if self.is_dry else WireApi(told, release.version, client.device_api)
-        recorder: Recorder = NoEvents() if events is None else events.recorder(self.scheduler_name)
+        recorder = Recorder() if events is None else events.recorder(self.scheduler_name)
         times = LiveClocks(asyncio.get_running_loop().time, self.wall)
-        observer = Metering(self.metrics)
+        observer = Metering(self.metrics.feed)
         state = LiveState(
             self.engine, api, recorder, times, self.scheduler_name, log=self.log, observer=observer, leads=self._leads,
             is_dry=self.is_dry,
         )  # fmt: skip
-        observer.watch(state)
-        binder = ExtenderBinder.of(self.engine.extenders)
-        self.scheduler = LiveScheduler(state, [binder] if binder is not None else [], self.on_decision, self.details)
+        self.engine.on_phase, state.queue.on_incoming = observer.phase_ended, observer.incoming
+        self.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
-        self.informers = informers_of(release, self.engine.gates, link, DryRun.of(self.scheduler, api), self.log.again, self._retried)
+        self.informers = informers_of(release, self.engine.gates, link, handler_of(state), self.log.again, self._retried)
         if events is not None:
             self.elector = self._elector(events)
 
@@ -219,8 +263,8 @@ class Process:
             wanted.kind, link, wanted.namespace, wanted.name, identity=self.identity, version=release.version, timeout=timeout
         )  # fmt: skip
         elector = Elector(
-            lock, release.leader, wanted.times, self.identity, (events.leader_recorder(self.scheduler_name),), self.log,
-            lambda leads: self.metrics.leader(wanted.name, leads), self.wall,
+            lock, release.leader, wanted.times, self.identity, events.leader_recorder(self.scheduler_name), self.log,
+            lambda leads: self.metrics.feed(Feed.LEADER, int(leads), name=wanted.name), self.wall,
         )  # fmt: skip
         if thread is not None:
             elector.apart = thread.run
@@ -248,27 +292,3 @@ async def _cancelled(*tasks: asyncio.Task[None]) -> None:
         task.cancel()
     with suppress(asyncio.CancelledError):
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-@attrs.frozen
-class ExtenderBinder:
-    """A :class:`~..scheduler.bindings.PodBinder` of the extenders with a bind verb."""
-
-    extenders: Sequence[HttpExtender]
-
-    @classmethod
-    def of(cls, extenders: Sequence[Extender]) -> ExtenderBinder | None:
-        """That of *extenders*; None if none of them binds."""
-        found = [extender for extender in extenders if isinstance(extender, HttpExtender) and extender.is_binder]
-        return cls(found) if found else None
-
-    def binds(self, pod: Pod) -> bool:
-        """Whether one of them is interested in *pod*."""
-        return binder_of(self.extenders, pod) is not None
-
-    def bind(self, pod: Pod, node_name: str) -> None:
-        """Bind *pod* to a node. Raises :class:`~kubeclassic.exceptions.ExtenderError`."""
-        binder = binder_of(self.extenders, pod)
-        if binder is None:
-            raise ExtenderError(f"pod {pod.key}: got no extender that binds it, wanted one")
-        binder.bind(pod, node_name)

@@ -6,9 +6,7 @@ Upstream: the goroutine at the end of scheduleOne in pkg/scheduler/scheduler.go;
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import Protocol
 
 import attrs
 
@@ -17,26 +15,14 @@ from ...core.bindingcycle import Failure
 from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
+from ...extenders.extender import HttpExtender, binder_of
 from ..process.logs import OUTCOMES
-from .claimwrites import ClaimWork
 from .failures import Consequences
 from .state import LiveState
-from .volumewrites import NotBound, NotWritten, VolumeWork
-from .writes.api import ApiError, is_not_found, is_unknown
+from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
+from .writes.api import ApiError, is_unknown, read_until_answered
 
 READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0
-
-
-class PodBinder(Protocol):
-    """An extender that binds pods itself."""
-
-    def binds(self, pod: Pod) -> bool:
-        """Whether it binds *pod*."""
-        ...
-
-    def bind(self, pod: Pod, node_name: str) -> None:
-        """Bind *pod* to a node; called on another thread. Raises :class:`~kubeclassic.exceptions.ExtenderError`."""
-        ...
 
 
 @attrs.frozen
@@ -60,7 +46,6 @@ class Bindings:
 
     state: LiveState
     consequences: Consequences
-    binders: Sequence[PodBinder] = ()
     claims: ClaimWork | None = None
     volumes: VolumeWork = attrs.field(init=False)
     under_way: int = attrs.field(init=False, default=0)
@@ -177,7 +162,7 @@ class Bindings:
         self._tell_end(attempt, "Bind", asked, failure)
         if failure is None:
             now = state.times.now()
-            state.observer.bound(attempt.item, now - attempt.began, now - asked)
+            state.observer.bound(attempt.item, now, attempt.began, asked)
             if not state.is_dry:
                 state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
             state.recorder.event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {host}")
@@ -187,7 +172,7 @@ class Bindings:
 
     async def _request(self, pod: Pod, host: str) -> str | None:
         """Ask an extender or the API server to bind; answers the error."""
-        binder = next((one for one in self.binders if one.binds(pod)), None)
+        binder = binder_of([each for each in self.state.engine.extenders if isinstance(each, HttpExtender)], pod)
         plugin = 'running Bind plugin "DefaultBinder": ' if self._has_plugins and binder is None else ""
         try:
             if binder is not None:
@@ -203,17 +188,8 @@ class Bindings:
 
     async def _was_bound(self, pod: Pod, host: str) -> bool:
         """Whether a binding without an answer was carried out. Until that is known the pod keeps its place on the node."""
-        pause = READ_PAUSE
-        while True:
-            try:
-                current = await self.state.api.read_pod(pod)
-            except ApiError as error:
-                if is_not_found(error):
-                    return False
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, LONGEST_READ_PAUSE)
-                continue
-            return current.uid == pod.uid and current.spec.node_name == host
+        current = await read_until_answered(self.state.api, pod, READ_PAUSE, LONGEST_READ_PAUSE)
+        return current is not None and current.uid == pod.uid and current.spec.node_name == host
 
     # --- failures ---------------------------------------------------------------------------------------------------
 

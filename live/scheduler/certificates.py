@@ -8,14 +8,10 @@ from __future__ import annotations
 import ipaddress
 import os
 import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import attrs
-
+from ..client.http import in_file
 from .flags import LOOPBACK, Listener
 
 PAIR = "kube-scheduler"
@@ -24,14 +20,6 @@ HOST = "localhost"
 LASTS = timedelta(days=365)
 EARLIER = timedelta(hours=1)
 """It is valid from before it was made, as clocks differ."""
-
-
-@attrs.frozen
-class MadeCertificate:
-    """A certificate and its key, in PEM."""
-
-    certificate: bytes
-    key: bytes
 
 
 def show_certificate(context: ssl.SSLContext, listener: Listener) -> None:
@@ -44,23 +32,8 @@ def show_certificate(context: ssl.SSLContext, listener: Listener) -> None:
     elif listener.folder:
         context.load_cert_chain(*_kept(Path(listener.folder), listener.address))
     else:
-        made = make_certificate(listener.address)
-        with _as_file(made.certificate + made.key) as file:
+        with in_file(b"".join(make_certificate(listener.address))) as file:
             context.load_cert_chain(file)
-
-
-@contextmanager
-def _as_file(content: bytes) -> Iterator[str]:
-    """The name of a file with *content* for this user alone, as the ssl module reads files only: in memory where the system can."""
-    if hasattr(os, "memfd_create"):  # there may be no folder to write to
-        with open(os.memfd_create(PAIR), "wb", buffering=0) as file:
-            file.write(content)
-            yield f"/proc/self/fd/{file.fileno()}"
-        return
-    with TemporaryDirectory(prefix="kubeclassic-") as folder:
-        path = Path(folder, PAIR)
-        path.write_bytes(content)
-        yield str(path)
 
 
 def _kept(folder: Path, address: str) -> tuple[Path, Path]:
@@ -68,16 +41,16 @@ def _kept(folder: Path, address: str) -> tuple[Path, Path]:
     certificate, key = folder / f"{PAIR}.crt", folder / f"{PAIR}.key"
     if certificate.exists() or key.exists():
         return certificate, key
-    made = make_certificate(address)
+    made, its_key = make_certificate(address)
     folder.mkdir(parents=True, exist_ok=True)
     with open(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(made.key)
-    certificate.write_bytes(made.certificate)
+        file.write(its_key)
+    certificate.write_bytes(made)
     return certificate, key
 
 
-def make_certificate(address: str, now: datetime | None = None) -> MadeCertificate:
-    """A certificate for localhost, 127.0.0.1 and the IP *address*, valid for a year from *now*, which signs itself.
+def make_certificate(address: str, now: datetime | None = None) -> tuple[bytes, bytes]:
+    """A certificate and its key, in PEM, for localhost, 127.0.0.1 and the IP *address*, valid for a year from *now*, which signs itself.
 
     Upstream: an authority is made too, which signs it, and keys are RSA. A key on a curve is made in less than a millisecond.
     """
@@ -104,7 +77,7 @@ def make_certificate(address: str, now: datetime | None = None) -> MadeCertifica
         .sign(key, hashes.SHA256())
     )
     encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL
-    return MadeCertificate(certificate.public_bytes(encoding), key.private_bytes(encoding, form, serialization.NoEncryption()))
+    return certificate.public_bytes(encoding), key.private_bytes(encoding, form, serialization.NoEncryption())
 
 
 def _addresses(address: str) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:

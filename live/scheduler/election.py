@@ -23,7 +23,7 @@ import attrs
 
 from ...exceptions import KubeclassicError
 from ..client.transport import TransportError
-from ..eventlog.reference import Recorder
+from ..eventlog.sending import Recorder
 from ..process.leaserecord import LeaseRecord
 from ..process.locks import Lock, LockError, LockGoneError
 from ..process.logs import WARNING, Log
@@ -74,8 +74,8 @@ class Elector:
     cells: LeaderCells
     times: LeaseTimes = LeaseTimes()
     identity: str = attrs.field(factory=new_identity)
-    recorders: tuple[Recorder, ...] = ()
-    """Called when this replica became the leader."""
+    recorder: Recorder = attrs.field(factory=Recorder)
+    """Told when this replica became the leader."""
     log: Log = attrs.field(factory=Log)
     on_change: Callable[[bool], None] = lambda leads: None
     """Told whether this replica leads, at the start and with each change."""
@@ -208,8 +208,7 @@ class Elector:
 
     def _tell(self, what: str) -> None:
         for about in self.lock.references():
-            for recorder in self.recorders:
-                recorder.event(about, "Normal", "LeaderElection", "", f"{self.identity} {what}")
+            self.recorder.event(about, "Normal", "LeaderElection", "", f"{self.identity} {what}")
 
     # --- one try ----------------------------------------------------------------------------------------------------
 

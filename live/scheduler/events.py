@@ -17,10 +17,9 @@ from collections.abc import Callable
 import attrs
 
 from ..client.transport import Request, Transport, TransportError
-from ..eventlog.core import CoreEvents, CoreRecorder
-from ..eventlog.eventseries import SeriesEvents, SeriesRecorder
-from ..eventlog.reference import Recorder
-from ..eventlog.sending import Sender, Stamp
+from ..eventlog.core import CoreEvents
+from ..eventlog.eventseries import SeriesEvents
+from ..eventlog.sending import Recorder, Sender, Stamp
 from ..settings.cells import LiveRelease
 
 LOOK = 0.01
@@ -37,13 +36,11 @@ class Events:
 
     def recorder(self, scheduler_name: str) -> Recorder:
         """The recorder of events about pods, in the name of a scheduler."""
-        if self.series is None:
-            return CoreRecorder(self.core, scheduler_name)
-        return SeriesRecorder(self.series, scheduler_name)
+        return Recorder(scheduler_name, (self.series or self.core).put)
 
     def leader_recorder(self, scheduler_name: str) -> Recorder:
         """The recorder of who leads."""
-        return CoreRecorder(self.core, scheduler_name)
+        return Recorder(scheduler_name, self.core.put)
 
     async def run(self) -> None:
         """Send events until this is cancelled."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import Protocol
+from typing import TypeAlias
 
 import attrs
 
@@ -19,38 +19,20 @@ from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError
 from .preempting import ClassicPreemption, FrameworkPreemption
 from .state import LiveState
-from .writes.api import ApiError, Json, is_not_found, status_of
+from .writes.api import ApiError, Json, read_until_answered, status_of
 from .writes.status import NewCondition, patch_status, status_patch, with_condition, with_nomination
 
-FIRST_READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 60.0
+FIRST_READ_PAUSE, LONGEST_READ_PAUSE = 0.2, 60.0
 MAX_NOTE = 1024
 IN_CACHE = "is in the cache, so can't be assumed"
 
 
-class Consequences(Protocol):
-    """What a generation of the scheduler does after a failure. *item* is the entry of the queue that was tried."""
-
-    async def not_placed(self, item: QueuedPod, decision: Decision) -> None:
-        """The pod got no node."""
-        ...
-
-    async def not_assumed(self, item: QueuedPod, host: str, failure: Failure) -> None:
-        """The pod could not be assumed on its node; everything is undone."""
-        ...
-
-    async def not_bound(self, item: QueuedPod, host: str, failure: Failure, said: str = "") -> None:
-        """The binding failed, and is undone; *said* comes before the text of the event, where the release has one."""
-        ...
-
-
-def consequences_of(state: LiveState) -> Consequences:
-    """Those of the generation of the engine."""
-    return FrameworkConsequences(state) if state.engine.profiles else ClassicConsequences(state)
-
-
 @attrs.define(eq=False)
 class ClassicConsequences:
-    """With predicates and priorities: the pod is read again beside the rest; preemption comes after the condition."""
+    """With predicates and priorities: the pod is read again beside the rest; preemption comes after the condition.
+
+    Both generations have the same methods; *item* is the entry of the queue that was tried.
+    """
 
     state: LiveState
     preemption: ClassicPreemption = attrs.field(init=False)
@@ -59,6 +41,7 @@ class ClassicConsequences:
         self.preemption = ClassicPreemption(self.state)
 
     async def not_placed(self, item: QueuedPod, decision: Decision) -> None:
+        """The pod got no node."""
         text = decision.error or ""
         reason = self.state.engine.failure_reason(decision)
         await self._record(item, NewCondition(reason=reason, message=text, probed=self._probed()), text)
@@ -66,11 +49,13 @@ class ClassicConsequences:
             await self.preemption.run(item.pod, decision.preemption)
 
     async def not_assumed(self, item: QueuedPod, host: str, failure: Failure) -> None:
+        """The pod could not be assumed on its node; everything is undone."""
         step = "AssumePod" if IN_CACHE in failure.text else "AssumePodVolumes"
         condition = NewCondition(reason="SchedulerError", message=failure.text, probed=self._probed())
         await self._record(item, condition, f"{step} failed: {failure.text}", host if step == "AssumePod" else "")
 
     async def not_bound(self, item: QueuedPod, host: str, failure: Failure, said: str = "") -> None:
+        """The binding failed, and is undone; *said* comes before the text of the event, where the release has one."""
         message = failure.text if self.state.release.live.binding_failure_texts else ""
         await self._record(item, NewCondition(reason=failure.reason, message=message, probed=self._probed()), said + failure.text, host)
 
@@ -91,21 +76,12 @@ class ClassicConsequences:
 
     async def _read_again(self, item: QueuedPod, cycle: int) -> None:
         """Read the pod until there is an answer; it is queued again if it has no node yet."""
-        pause = FIRST_READ_PAUSE
-        while True:
-            try:
-                current = await self.state.api.read_pod(item.pod)
-            except ApiError as error:
-                if is_not_found(error):
-                    await self.state.free()
-                    self.state.engine.binder.forget(item.pod)
-                    return
-                pause = min(2 * pause, LONGEST_READ_PAUSE)
-                await asyncio.sleep(pause)
-                continue
-            await self.state.free()
+        current = await read_until_answered(self.state.api, item.pod, FIRST_READ_PAUSE, LONGEST_READ_PAUSE)
+        await self.state.free()
+        if current is None:
+            self.state.engine.binder.forget(item.pod)
+        else:
             self._queue_again(item, current, cycle)
-            return
 
     def _queue_again(self, item: QueuedPod, current: Pod, cycle: int) -> None:
         if current.spec.node_name:
@@ -182,6 +158,14 @@ class FrameworkConsequences:
             state.queue.done(item.pod)
         state.engine.nominations.add(again.pod, nominated, holder=again)
         state.awake.set()
+
+
+Consequences: TypeAlias = ClassicConsequences | FrameworkConsequences
+
+
+def consequences_of(state: LiveState) -> Consequences:
+    """Those of the generation of the engine."""
+    return FrameworkConsequences(state) if state.engine.profiles else ClassicConsequences(state)
 
 
 def truncated(text: str) -> str:

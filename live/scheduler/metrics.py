@@ -1,39 +1,146 @@
 """What a scheduler counts and measures, by the names of its release, so that old dashboards work.
 
-A release shows what it has; what it does not know is taken and not shown.
+A release shows what it has; what it does not know is taken and not shown. prometheus-client counts. Its own text differs where dashboards
+would see it: counters get the suffix ``_total``, bounds read ``1000.0``; so the text is made here, with numbers as Go writes them.
 
-Upstream: pkg/scheduler/metrics.
+Upstream: pkg/scheduler/metrics, and finalURLTemplate of k8s.io/client-go/rest/request.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, TypeAlias
-from urllib.parse import urlsplit
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import attrs
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
-from ..client.measured import MeasuredRequest
-from ..client.transport import Request
-from ..client.urltemplates import PREFIX, url_template
-from ..process.clientmetrics import camel
+from ..client.transport import MeasuredRequest, Request
 from ..process.metrictables import COUNTER, GAUGE, HISTOGRAM, SUMMARY, Feed, Metric
 from ..process.middlemetrics import ALL_GROUPS
-from ..process.writing import Quantiles, Sample, go_number, lines
 from ..settings.cells import LiveRelease
 
-Result: TypeAlias = Literal["scheduled", "unschedulable", "error"]
-Operation: TypeAlias = Literal["predicate_evaluation", "priority_evaluation", "preemption_evaluation", "binding"]
+PREFIX = "/%7Bprefix%7D"
+"""What releases show whose client takes every path for one that it does not know."""
+_OWN = ("finalize", "status")
+"""What comes after the name of an object without a namespace, or is not a name itself."""
+
+
+def url_template(request: Request) -> str:
+    """The path and query of *request* with placeholders.
+
+    >>> url_template(Request("GET", "/api/v1/nodes", "limit=500&resourceVersion=0"))
+    '/api/v1/nodes?limit=%7Bvalue%7D&resourceVersion=%7Bvalue%7D'
+    >>> url_template(Request("POST", "/api/v1/namespaces/shop/pods/web-1/binding"))
+    '/api/v1/namespaces/%7Bnamespace%7D/pods/%7Bname%7D/binding'
+    >>> url_template(Request("PATCH", "/api/v1/nodes/a/status")), url_template(Request("GET", "/version"))
+    ('/api/v1/nodes/%7Bname%7D/status', '/version')
+    """
+    segments = request.path.split("/")
+    query = urlencode(sorted(dict.fromkeys((key for key, _ in parse_qsl(request.query, keep_blank_values=True)), "{value}").items()))
+    asked = f"?{query}" if query else ""
+    if len(segments) <= 2:  # a path of one part
+        return f"{quote(request.path)}{asked}"
+    if segments[1] not in ("api", "apis"):
+        return PREFIX
+    index = 3 if segments[1] == "api" else 4
+    _replace(segments, index)
+    return f"{quote('/'.join(segments))}{asked}"
+
+
+def _replace(segments: list[str], index: int) -> None:
+    """Put placeholders into *segments*, of which that at *index* is the resource, or ``namespaces``."""
+    left = len(segments) - index
+    if left == 2:  # resource, name
+        segments[index + 1] = "{name}"
+    elif left == 3:  # resource, name, its part; or namespaces, namespace, resource
+        segments[index + 1] = "{name}" if segments[index + 2] in _OWN else "{namespace}"
+    elif left > 3:  # namespaces, namespace, resource, name
+        segments[index + 1] = "{namespace}"
+        if segments[index + 3] not in _OWN:
+            segments[index + 3] = "{name}"
+
+
+QUANTILES = (0.5, 0.9, 0.99)
+MOST_KEPT = 5000
+"""How many of the latest values quantiles are computed from."""
+LAST = ("le", "quantile")
+"""Labels that come after the others."""
+
+
+def go_number(value: float) -> str:
+    """A number as Go writes it at its shortest.
+
+    >>> go_number(3), go_number(1024000), go_number(0.001), go_number(3.6449e-05), go_number(math.inf), go_number(-2.5)
+    ('3', '1.024e+06', '0.001', '3.6449e-05', '+Inf', '-2.5')
+    """
+    if math.isinf(value) or math.isnan(value):
+        return {math.inf: "+Inf", -math.inf: "-Inf"}.get(value, "NaN")
+    if value == 0:
+        return "0"
+    sign, digits, exponent = Decimal(repr(float(value))).normalize().as_tuple()
+    power = len(digits) + int(exponent) - 1
+    if -4 <= power < 6:
+        return format(Decimal(repr(float(value))).normalize(), "f")
+    first, rest = str(digits[0]), "".join(map(str, digits[1:]))
+    return f"{'-' if sign else ''}{first}{'.' + rest if rest else ''}e{'-' if power < 0 else '+'}{abs(power):02d}"
+
+
+@attrs.frozen
+class Sample:
+    """One number."""
+
+    suffix: str
+    """What follows the metric's name, such as ``_bucket``."""
+    labels: Mapping[str, str]
+    value: float
+
+
+def lines(name: str, kind: str, help: str, samples: Iterable[Sample]) -> Iterator[str]:
+    """The lines of one metric; none if it has no samples."""
+    for i, sample in enumerate(samples):
+        if i == 0:
+            yield f"# HELP {name} {_escaped(help, quotes=False)}"
+            yield f"# TYPE {name} {kind}"
+        labels = sorted(sample.labels.items(), key=lambda item: (item[0] in LAST, item[0]))
+        shown = ",".join(f'{key}="{_escaped(value)}"' for key, value in labels)
+        yield f"{name}{sample.suffix}{'{' + shown + '}' if shown else ''} {go_number(sample.value)}"
+
+
+def _escaped(text: str, quotes: bool = True) -> str:
+    text = text.replace("\\", "\\\\").replace("\n", "\\n")
+    return text.replace('"', '\\"') if quotes else text
+
+
+@attrs.define
+class Quantiles:
+    """A summary with quantiles, which prometheus-client does not have: of the latest values, exact."""
+
+    count: int = 0
+    sum: float = 0.0
+    _latest: deque[float] = attrs.field(factory=lambda: deque(maxlen=MOST_KEPT))
+
+    def observe(self, value: float) -> None:
+        """Add a value."""
+        self.count += 1
+        self.sum += value
+        self._latest.append(value)
+
+    def samples(self, labels: Mapping[str, str]) -> Iterator[Sample]:
+        """The quantiles, the sum and the count."""
+        ordered = sorted(self._latest)
+        for share in QUANTILES:
+            value = ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1)] if ordered else math.nan
+            yield Sample("", {**labels, "quantile": go_number(share)}, value)
+        yield Sample("_sum", labels, self.sum)
+        yield Sample("_count", labels, self.count)
+
+
 ALWAYS = ("events",)
 """The groups of metrics of every release."""
 MOST_MEMORY = "process_virtual_memory_max_bytes"
-_OPERATIONS: Mapping[str, Feed] = {
-    "predicate_evaluation": Feed.PREDICATES,
-    "priority_evaluation": Feed.PRIORITIES,
-    "preemption_evaluation": Feed.PREEMPTION,
-    "binding": Feed.BINDING,
-}
 
 
 class SchedulerMetrics:
@@ -41,7 +148,7 @@ class SchedulerMetrics:
 
     def __init__(self, release: LiveRelease, *, with_process: bool = True) -> None:
         """The metrics of *release*, all 0; *with_process*: those of this process too, where the system has them."""
-        self._release, self._with_process = release, with_process
+        self.release, self._with_process = release, with_process
         self.on_read: Callable[[], None] = lambda: None
         """Called before the metrics are written, to set what is only known then."""
         self.reset()
@@ -49,7 +156,7 @@ class SchedulerMetrics:
     def reset(self) -> None:
         """Set everything back, as ``DELETE /metrics`` does."""
         self._registry = CollectorRegistry()
-        names = (*self._release.metrics, *self._release.client_metrics, *ALWAYS)
+        names = (*self.release.metrics, *self.release.client_metrics, *ALWAYS)
         self._instruments = [_instrument(metric, self._registry) for name in names for metric in ALL_GROUPS[name]]
         self._fed: dict[Feed, list[_Instrument]] = {}
         for instrument in self._instruments:
@@ -61,7 +168,7 @@ class SchedulerMetrics:
     def text(self) -> str:
         """What ``/metrics`` answers."""
         self.on_read()
-        found = {instrument.metric.name: "\n".join(instrument.lines(self._release.stability)) for instrument in self._instruments}
+        found = {instrument.metric.name: "\n".join(instrument.lines(self.release.stability)) for instrument in self._instruments}
         found.update(self._process_lines())
         return "".join(f"{found[name]}\n" for name in sorted(found) if found[name])
 
@@ -74,153 +181,35 @@ class SchedulerMetrics:
             help = "Maximum amount of virtual memory available in bytes."
             yield MOST_MEMORY, "\n".join(lines(MOST_MEMORY, GAUGE, help, [Sample("", {}, most)]))
 
-    # --- a pod's way ------------------------------------------------------------------------------------------------
+    def feed(self, feed: Feed, value: float, **labels: str) -> None:
+        """Count or measure *value* by *labels*, of which a metric takes those that it has."""
+        for instrument in self._fed.get(feed, ()):
+            instrument.take(value, labels)
 
-    def attempt(self, result: Result, seconds: float, profile: str = "") -> None:
-        """One attempt to schedule a pod came to its end after *seconds*."""
-        self._feed(Feed.ATTEMPT, 1, result=result, profile=profile)
-        self._feed(Feed.ATTEMPT_TIME, seconds, result=result, profile=profile)
-
-    def algorithm(self, seconds: float) -> None:
-        """A node was found for a pod."""
-        self._feed(Feed.ALGORITHM, seconds)
-
-    def operation(self, name: Operation, seconds: float) -> None:
-        """A part of an attempt took *seconds*."""
-        self._feed(_OPERATIONS[name], seconds)
-        self._feed(Feed.OPERATION, seconds, operation=name)
-
-    def single_feasible(self, seconds: float) -> None:
-        """One node was feasible, so priorities were not asked. Upstream: counted by the metric of its own, not among the operations."""
-        self._feed(Feed.PRIORITIES, seconds)
-
-    def end_to_end(self, seconds: float) -> None:
-        """A pod was bound, *seconds* after its attempt began."""
-        self._feed(Feed.END_TO_END, seconds)
-
-    def scheduled(self, attempts: int, seconds: float) -> None:
-        """A pod was bound at last, after that many attempts and *seconds* after it first came into the queue."""
-        self._feed(Feed.SCHEDULED_TRIES, attempts)
-        self._feed(Feed.SCHEDULED_TIME, seconds, attempts=str(attempts) if attempts < 15 else "15+")
-
-    def preemption_attempt(self) -> None:
-        """A pod tried to make others leave."""
-        self._feed(Feed.PREEMPTIONS, 1)
-
-    def victims(self, count: int) -> None:
-        """That many pods have to leave for one."""
-        self._feed(Feed.VICTIMS, count)
-
-    def background_preemption(self, seconds: float, *, is_failed: bool) -> None:
-        """Victims were deleted beside the cycles."""
-        result = "error" if is_failed else "success"
-        self._feed(Feed.BACKGROUND_TIME, seconds, result=result)
-        self._feed(Feed.BACKGROUND, 1, result=result)
-
-    # --- the framework ----------------------------------------------------------------------------------------------
-
-    def extension_point(self, point: str, status: str, profile: str, seconds: float) -> None:
-        """All plugins of a point have run."""
-        self._feed(Feed.POINT, seconds, extension_point=point, status=status, profile=profile)
-
-    def plugin(self, plugin: str, point: str, status: str, seconds: float) -> None:
-        """One plugin has run."""
-        self._feed(Feed.PLUGIN, seconds, plugin=plugin, extension_point=point, status=status)
-
-    def evaluation(self, plugin: str, point: str, profile: str, count: int = 1) -> None:
-        """A plugin was asked *count* times."""
-        self._feed(Feed.EVALUATION, count, plugin=plugin, extension_point=point, profile=profile)
-
-    def permit_wait(self, result: str, seconds: float) -> None:
-        """A pod waited to be permitted."""
-        self._feed(Feed.PERMIT, seconds, result=result)
-
-    def unschedulable(self, plugin: str, profile: str, count: int) -> None:
-        """That many pods wait because of *plugin*."""
-        self._feed(Feed.REASON, count, plugin=plugin, profile=profile)
-
-    # --- queue, cache, volumes --------------------------------------------------------------------------------------
-
-    def pending(self, *, active: int, backoff: int, unschedulable: int, gated: int = 0) -> None:
-        """How many pods wait, by queue."""
-        for queue, count in (("active", active), ("backoff", backoff), ("unschedulable", unschedulable), ("gated", gated)):
-            if queue != "gated" or "pending, framework" in self._release.metrics:
-                self._feed(Feed.PENDING, count, queue=queue)
-
-    def incoming(self, queue: str, event: str) -> None:
-        """A pod came into *queue* because of *event*."""
-        self._feed(Feed.INCOMING, 1, queue=queue, event=event)
-
-    def cache(self, *, nodes: int, pods: int, assumed: int) -> None:
-        """How much the cache holds."""
-        for kind, count in (("nodes", nodes), ("pods", pods), ("assumed_pods", assumed)):
-            self._feed(Feed.CACHE, count, type=kind)
-
-    def tasks(self, operation: str, count: int) -> None:
-        """That many tasks do *operation* now, such as ``binding``."""
-        self._feed(Feed.TASKS, count, operation=operation, work=operation)
-
-    def volumes(self, operation: str, seconds: float, *, is_failed: bool = False) -> None:
-        """A step with volumes was made: ``predicate``, ``assume`` or ``bind``."""
-        if is_failed:
-            self._feed(Feed.VOLUME_ERROR, 1, operation=operation)
-        else:
-            self._feed(Feed.VOLUME, seconds, operation=operation)
-
-    def volume_decisions(self, operation: str) -> None:
-        """The decisions about a pod's volumes were kept or dropped: ``add`` or ``delete``."""
-        self._feed(Feed.VOLUME_CACHE, 1, operation=operation)
-
-    def equivalence(self, *, hits: int = 0, misses: int = 0, writes: int = 0) -> None:
-        """How often the equivalence cache was asked and written."""
-        self._feed(Feed.EQUIVALENCE_LOOKUP, hits, result="hit")
-        self._feed(Feed.EQUIVALENCE_LOOKUP, misses, result="miss")
-        self._feed(Feed.EQUIVALENCE_WRITE, writes, result="success")
-
-    # --- around -----------------------------------------------------------------------------------------------------
-
-    def leader(self, name: str, leads: bool) -> None:
-        """Whether this replica leads by the lock *name*."""
-        self._feed(Feed.LEADER, int(leads), name=name)
+    # --- requests ---------------------------------------------------------------------------------------------------
 
     def request(self, found: MeasuredRequest, server: str) -> None:
         """The API server at the URL *server* was asked."""
         method, host = found.request.method, urlsplit(server).netloc
-        self._feed(Feed.REQUEST, 1, method=method, code=str(found.status) if found.status else "<error>", host=host)
+        self.feed(Feed.REQUEST, 1, method=method, code=str(found.status) if found.status else "<error>", host=host)
         if found.is_stream:  # Upstream: watches are counted, and not measured.
             return
-        self._feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host, url=server + PREFIX)
+        self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host, url=server + PREFIX)
         if Feed.TEMPLATE_TIME in self._fed:
-            self._feed(Feed.TEMPLATE_TIME, found.seconds, verb=method, url=server + url_template(found.request))
-        self._feed(Feed.REQUEST_SIZE, len(found.request.body), verb=method, host=host)
+            self.feed(Feed.TEMPLATE_TIME, found.seconds, verb=method, url=server + url_template(found.request))
+        self.feed(Feed.REQUEST_SIZE, len(found.request.body), verb=method, host=host)
         if found.status:
-            self._feed(Feed.ANSWER_SIZE, found.size, verb=method, host=host)
+            self.feed(Feed.ANSWER_SIZE, found.size, verb=method, host=host)
 
     def retried(self, method: str, code: int, server: str) -> None:
         """A request is sent again, as it was answered with *code*; 0: it was not answered."""
-        self._feed(Feed.RETRY, 1, code=str(code) if code else "<error>", verb=method, host=urlsplit(server).netloc)
+        self.feed(Feed.RETRY, 1, code=str(code) if code else "<error>", verb=method, host=urlsplit(server).netloc)
 
     def waited(self, request: Request, seconds: float, server: str) -> None:
         """A request had to wait for its turn, so that the API server gets no more than the limit."""
-        self._feed(Feed.WAIT, seconds, verb=request.method, host=urlsplit(server).netloc)
+        self.feed(Feed.WAIT, seconds, verb=request.method, host=urlsplit(server).netloc)
         if Feed.TEMPLATE_WAIT in self._fed:
-            self._feed(Feed.TEMPLATE_WAIT, seconds, verb=request.method, url=server + url_template(request))
-
-    def build(self, **values: str) -> None:
-        """What runs, by the labels of :data:`~..process.clientmetrics.BUILD_LABELS`."""
-        self._feed(Feed.BUILD, 1, **values, **{camel(name): value for name, value in values.items() if camel(name) != name})
-
-    def gate(self, name: str, stage: str, is_on: bool) -> None:
-        """Whether a feature gate is on."""
-        self._feed(Feed.GATE, int(is_on), name=name, stage=stage)
-
-    def event_dropped(self) -> None:
-        """An event was lost, as too many waited."""
-        self._feed(Feed.DROPPED_EVENT, 1)
-
-    def _feed(self, feed: Feed, value: float, **labels: str) -> None:
-        for instrument in self._fed.get(feed, ()):
-            instrument.take(value, labels)
+            self.feed(Feed.TEMPLATE_WAIT, seconds, verb=request.method, url=server + url_template(request))
 
 
 @attrs.define(eq=False)

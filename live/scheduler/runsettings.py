@@ -22,8 +22,7 @@ from ..client.replies import error_of, object_of
 from ..client.transport import Request, Transport
 from ..settings.configz import config_document
 from ..settings.livereleases import LIVE_RELEASES
-from ..settings.values import FlagError
-from .flags import RunSettings, read_settings
+from .flags import FlagError, RunSettings, read_settings
 
 OK = 200
 SHARED = {
@@ -39,7 +38,7 @@ PLACES = {False: frozenset({"address", "port"}), True: frozenset({"bind-address"
 def release_of_config(file: Path) -> str | None:
     """The release that the configuration in *file* is for; None where it is the default, or no release reads it.
 
-    Raises :class:`~.values.FlagError` where several others read it: the file alone does not say which is meant.
+    Raises :class:`~.flags.FlagError` where several others read it: the file alone does not say which is meant.
     """
     version = only_document(str(file), KIND).data.get("apiVersion")
     reading = [name for name, release in LIVE_RELEASES.items() if version in release.config_versions]

@@ -6,20 +6,19 @@ Upstream: scheduleOne in pkg/scheduler/scheduler.go (1.27: pkg/scheduler/schedul
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import attrs
 
-from ...api.objects import KubeObject
 from ...core.decision.decision import Decision
 from ...core.queue.parked import QueuedPod
 from ...exceptions import KubeclassicError
 from ..process.logs import ATTEMPTS, OUTCOMES
-from .bindings import Bindings, PodBinder
-from .claimwrites import ClaimWork
+from .bindings import Bindings
 from .failures import Consequences, consequences_of
 from .state import LiveState
+from .volumewrites import ClaimWork
 
 EXPIRY_PERIOD = 1.0
 """Seconds between two looks for assumed pods that have expired."""
@@ -32,13 +31,12 @@ def _ignore(decision: Decision) -> None:
 
 @attrs.define(eq=False)
 class LiveScheduler:
-    """Schedules the pods that :meth:`put` and :meth:`delete` tell of; they are the handlers of informers.
+    """Schedules the pods of *state*, which informers tell of what happens.
 
     :meth:`run` must not begin before all informers have their first lists.
     """
 
     state: LiveState
-    binders: Sequence[PodBinder] = ()
     on_decision: Callable[[Decision], None] = _ignore
     """Called after each cycle, before anything follows from its decision."""
     details: bool = False
@@ -55,15 +53,7 @@ class LiveScheduler:
         self.consequences = consequences_of(self.state)
         has_claims = self.state.engine.profiles and self.state.engine.enabled("DynamicResourceAllocation")
         self.claims = ClaimWork(self.state) if has_claims else None
-        self.bindings = Bindings(self.state, self.consequences, self.binders, self.claims)
-
-    def put(self, item: KubeObject) -> None:
-        """An object was added or updated."""
-        self.state.put(item)
-
-    def delete(self, item: KubeObject) -> None:
-        """An object was deleted."""
-        self.state.delete(item)
+        self.bindings = Bindings(self.state, self.consequences, self.claims)
 
     # --- the loop ---------------------------------------------------------------------------------------------------
 

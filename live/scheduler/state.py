@@ -15,49 +15,15 @@ from ...api.objects import KubeObject, Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.bindingcycle import BindingCycle
 from ...core.cluster.listings import Listings
-from ...core.decision.decision import Decision
-from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
 from ...core.queue.backoff import Clock
-from ...core.queue.parked import QueuedPod
 from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
-from ..eventlog.reference import Recorder
+from ..eventlog.sending import Recorder
 from ..process.logs import Log
+from ..process.metering import Metering
 from .writes.api import ClusterApi
-
-
-class CycleObserver:
-    """Told of what a live scheduler does; this one does nothing with it. Times are in seconds."""
-
-    def began(self, item: QueuedPod) -> None:
-        """A cycle begins."""
-
-    def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
-        """A cycle ended after *seconds*."""
-
-    def made_plan(self, plan: Preemption) -> None:
-        """Who has to leave for a pod was found out after its cycle, as extenders were asked."""
-
-    def preempted_beside(self, seconds: float, *, is_failed: bool) -> None:
-        """Victims were deleted beside the cycles, or could not be."""
-
-    def bound(self, item: QueuedPod, seconds: float, request_seconds: float) -> None:
-        """A pod was bound, *seconds* after its attempt began; the request took *request_seconds*."""
-
-    def not_bound(self, pod: Pod, seconds: float, *, is_rejected: bool) -> None:
-        """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds* after its attempt began."""
-
-    def point(self, pod: Pod, name: str, status: str, seconds: float) -> None:
-        """A part of a binding ended, ``PreBind`` or ``Bind``, with its status, such as ``Success``."""
-
-    def permitted(self, result: str, seconds: float) -> None:
-        """A pod's wait for Permit plugins ended: ``Success`` or ``Unschedulable``."""
-
-    def volumes(self, seconds: float, *, is_failed: bool) -> None:
-        """The volumes of a pod were bound, or could not be."""
-
 
 T = TypeVar("T")
 LEASE_LOOK = 0.1
@@ -91,7 +57,7 @@ class LiveState:
     times: LiveClocks
     scheduler_name: str = DEFAULT_SCHEDULER
     log: Log = attrs.field(factory=Log)
-    observer: CycleObserver = attrs.field(factory=CycleObserver)
+    observer: Metering = attrs.field(factory=Metering)
     leads: Callable[[], bool] = _always
     """Whether this replica leads for certain."""
     is_dry: bool = False

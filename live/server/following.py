@@ -12,7 +12,7 @@ from ...api.objects import KubeObject
 from ...core.release import Release
 from ...exceptions import KubeclassicError
 from ..client.api import Api, ApiError
-from ..client.resources import VERSIONS, resource
+from ..client.resources import PODS, VERSIONS, resource
 from ..client.transport import Transport, TransportError
 from ..informers.informers import Informers, listed
 from .reading import BindingArgs
@@ -143,7 +143,7 @@ class Following:
         metadata = {"name": wanted.name, "namespace": wanted.namespace, **({"uid": wanted.uid} if wanted.uid else {})}
         body = {"kind": "Binding", "apiVersion": "v1", "metadata": metadata, "target": {"kind": "Node", "name": wanted.node}}
         try:
-            await Api(self.transport).bind(wanted.namespace, wanted.name, body)
+            await Api(self.transport).ask("POST", PODS, wanted.namespace, wanted.name, "binding", body)
         except KubeclassicError as error:
             return str(error)
         return None

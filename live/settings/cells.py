@@ -76,7 +76,7 @@ class LiveRelease:
     metrics: tuple[str, ...]
     """Names of the groups of metrics; see :mod:`..process.metrictables` and :mod:`..process.middlemetrics`."""
     client_metrics: tuple[str, ...]
-    """The same of metrics about the client, the build and the gates; see :mod:`..process.clientmetrics`."""
+    """The same of metrics about the client, the build and the gates."""
     stability: bool
     """The help of a metric begins with its stability, such as ``[ALPHA]``."""
     flags: tuple[str, ...]

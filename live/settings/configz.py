@@ -1,19 +1,106 @@
 """What ``/configz`` shows, the configuration with its defaults by the names of the Go fields, and the same as a file.
 
-Upstream: k8s.io/component-base/configz, which writes the internal type.
+Profiles are shown with their defaults: plugins by extension point, and the arguments of each.
+Upstream: k8s.io/component-base/configz, which writes the internal type, and setDefaults_KubeSchedulerProfile in
+pkg/scheduler/apis/config/v1/defaults.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import attrs
+
+from ...api.meaning.durations import duration_text
 from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...framework.config.args import ScoringStrategy, reads_args
 from ...framework.config.configuration import KubeSchedulerConfiguration
-from ..process.locks import go_duration
+from ...framework.config.defaults import PluginEntry, PluginSet
+from ...framework.config.fielderrors import Context
+from ...framework.config.profiles import ProfileConfig
+from ...framework.extensionpoints import POINTS
+from ..process.metrictables import camel
 from ..scheduler.flags import ElectionSettings, RunSettings
 from .cells import OPTIONAL_FIELDS, PLUGINS, PROFILE_PERCENTAGE
-from .configprofiles import shown_profiles, titled
+
+_VERBATIM = ("addedAffinity", "defaultConstraints")
+"""Arguments that are objects of the API: they are shown as they were given."""
+
+
+def _title(name: str) -> str:
+    return name[:1].upper() + name[1:]
+
+
+def titled(value: Any, spelled: Mapping[str, str]) -> Any:
+    """JSON with its keys as Go fields are called; *spelled*: those that are called otherwise."""
+    if isinstance(value, Mapping):
+        return {spelled.get(key, _title(key)): titled(item, spelled) for key, item in value.items()}
+    return [titled(item, spelled) for item in value] if isinstance(value, list) else value
+
+
+def shown_profiles(config: KubeSchedulerConfiguration, given: Any, *, has_percentage: bool) -> list[dict[str, Any]]:
+    """The profiles of *config*, which were *given* so; *has_percentage*: each profile has a percentageOfNodesToScore of its own."""
+    raw = given if isinstance(given, list) else []
+    return [
+        _profile(profile, raw[i] if i < len(raw) else {}, config.context, has_percentage=has_percentage)
+        for i, profile in enumerate(config.profiles)
+    ]
+
+
+def _profile(profile: ProfileConfig, given: Mapping[str, Any], context: Context, *, has_percentage: bool) -> dict[str, Any]:
+    points = (point for point in (*POINTS, "multiPoint") if f"profiles.plugins.{point}" not in context.cells.fields_lacked)
+    sets = {point: profile.plugins.get(point, PluginSet()) for point in points}
+    raw = {str(entry.get("name")): entry.get("args") or {} for entry in given.get("pluginConfig") or () if isinstance(entry, Mapping)}
+    return {
+        "SchedulerName": profile.scheduler_name or "",
+        **({"PercentageOfNodesToScore": profile.percentage} if has_percentage else {}),
+        "Plugins": {_title(point): _set(found) for point, found in sets.items()},
+        "PluginConfig": [
+            {"Name": name, "Args": _args(name, profile.args_of(name, context), raw.get(name, {}), context)}
+            for name in _with_args(profile, sets.values(), context)
+        ] or None,
+    }  # fmt: skip
+
+
+def _with_args(profile: ProfileConfig, sets: Any, context: Context) -> list[str]:
+    """The plugins whose arguments are shown: those with given ones first, then the others in alphabetical order."""
+    given = [entry.name for entry in profile.plugin_config]
+    names = {plugin.name for found in sets for plugin in found.enabled}
+    return [*given, *sorted(name for name in names if name not in given and reads_args(name, context))]
+
+
+def _set(found: PluginSet) -> dict[str, Any]:
+    return {"Enabled": _entries(found.enabled), "Disabled": _entries(found.disabled)}
+
+
+def _entries(plugins: Sequence[PluginEntry]) -> list[dict[str, Any]] | None:
+    return [{"Name": plugin.name, "Weight": plugin.weight} for plugin in plugins] or None
+
+
+def _args(plugin: str, args: Any, given: Mapping[str, Any], context: Context) -> Any:
+    """The arguments of *plugin*: those of a plugin of one's own as they were given, of others by the fields that the release has."""
+    if not attrs.has(type(args)):
+        return dict(given)
+    lacked = {field for owner, _, field in (name.partition(".") for name in context.cells.args_lacked) if owner == plugin}
+    found = {}
+    for field in attrs.fields(type(args)):
+        name = camel(field.name)
+        if name not in lacked:
+            found[_title(name)] = given.get(name) if name in _VERBATIM else _value(field.name, getattr(args, field.name))
+    return found
+
+
+def _value(name: str, value: Any) -> Any:
+    if isinstance(value, ScoringStrategy):
+        ratio = None if value.shape is None else {"Shape": _value("shape", value.shape)}
+        return {"Type": value.type, "Resources": _value("resources", value.resources), "RequestedToCapacityRatio": ratio}
+    if attrs.has(type(value)):
+        return {_title(camel(field.name)): getattr(value, field.name) for field in attrs.fields(type(value))}
+    if isinstance(value, tuple):
+        return [_value(name, item) for item in value] or None
+    return duration_text(value) if name.endswith("_timeout") and value is not None else value
+
 
 _SPELLED = {"qps": "QPS", "apiVersion": "apiVersion"}
 
@@ -54,18 +141,11 @@ def _untitled(value: Any) -> Any:
 
 def _classic(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
     given = settings.document
-    address = _address(settings)
     return {
         "SchedulerName": settings.scheduler_name or DEFAULT_SCHEDULER,
         "AlgorithmSource": _source(settings),
         "HardPodAffinitySymmetricWeight": settings.algorithm.hard_pod_affinity_weight or given.get("hardPodAffinitySymmetricWeight") or 1,
-        "LeaderElection": _election(settings, "LockObjectNamespace", "LockObjectName"),
-        "ClientConnection": _client(settings),
-        "HealthzBindAddress": address,
-        "MetricsBindAddress": address,
-        "EnableProfiling": settings.profiling,
-        "EnableContentionProfiling": False,
-        "DisablePreemption": bool(given.get("disablePreemption")),
+        **_shared(settings, "LockObjectNamespace", "LockObjectName"),
         "PercentageOfNodesToScore": given.get("percentageOfNodesToScore") or default_percentage,
         "BindTimeoutSeconds": given.get("bindTimeoutSeconds", 600),
         "Plugins": None,
@@ -74,18 +154,12 @@ def _classic(settings: RunSettings, default_percentage: int) -> dict[str, Any]:
 
 
 def _framework(settings: RunSettings, config: KubeSchedulerConfiguration | None) -> dict[str, Any]:
-    given, address, has = settings.document, _address(settings), settings.release.config_fields
+    given, has = settings.document, settings.release.config_fields
     found = {
         "apiVersion": given.get("apiVersion", settings.release.config_versions[0]),
         "Parallelism": given.get("parallelism", 16),
         "AlgorithmSource": _source(settings),
-        "LeaderElection": _election(settings, "ResourceName", "ResourceNamespace"),
-        "ClientConnection": _client(settings),
-        "HealthzBindAddress": address,
-        "MetricsBindAddress": address,
-        "EnableProfiling": settings.profiling,
-        "EnableContentionProfiling": False,
-        "DisablePreemption": bool(given.get("disablePreemption")),
+        **_shared(settings, "ResourceName", "ResourceNamespace"),
         "PercentageOfNodesToScore": given.get("percentageOfNodesToScore", 0),
         "BindTimeoutSeconds": given.get("bindTimeoutSeconds", 600),
         "PodInitialBackoffSeconds": given.get("podInitialBackoffSeconds", 1),
@@ -95,6 +169,20 @@ def _framework(settings: RunSettings, config: KubeSchedulerConfiguration | None)
         "DelayCacheUntilActive": bool(given.get("delayCacheUntilActive")),
     }
     return {name: value for name, value in found.items() if name not in OPTIONAL_FIELDS or name in has}
+
+
+def _shared(settings: RunSettings, *lock: str) -> dict[str, Any]:
+    """The middle of both forms; *lock*: the fields that name the lock."""
+    address = _address(settings)
+    return {
+        "LeaderElection": _election(settings, *lock),
+        "ClientConnection": _client(settings),
+        "HealthzBindAddress": address,
+        "MetricsBindAddress": address,
+        "EnableProfiling": settings.profiling,
+        "EnableContentionProfiling": False,
+        "DisablePreemption": bool(settings.document.get("disablePreemption")),
+    }
 
 
 def _profiles(settings: RunSettings, config: KubeSchedulerConfiguration | None) -> list[dict[str, Any]]:
@@ -108,9 +196,9 @@ def _election(settings: RunSettings, *names: str) -> dict[str, Any]:
     election = settings.election or ElectionSettings(kind=settings.release.leader.default_lock)
     return {
         "LeaderElect": settings.election is not None,
-        "LeaseDuration": go_duration(election.times.lease),
-        "RenewDeadline": go_duration(election.times.renew),
-        "RetryPeriod": go_duration(election.times.retry),
+        "LeaseDuration": duration_text(election.times.lease),
+        "RenewDeadline": duration_text(election.times.renew),
+        "RetryPeriod": duration_text(election.times.retry),
         "ResourceLock": election.kind,
         **{name: election.namespace if name.endswith("Namespace") else election.name for name in names},
     }

@@ -65,67 +65,41 @@ _SERVED = (
     Flag("logging-format", TEXT, "The form of log lines: text, or json.  [default: text]"),
     Flag("pod-max-in-unschedulable-pods-duration", DURATION, "After this time a pod that fits nowhere is tried again."),
 )
+
+
+def _noted(word: str, prefix: str = "", **kinds: str) -> tuple[Flag, ...]:
+    """Flags without effect, by their names with underscores for hyphens."""
+    return tuple(Flag(prefix + name.replace("_", "-"), kind, "", word) for name, kind in kinds.items())
+
+
 _NOTED = (
-    Flag("kube-api-content-type", TEXT, "", "requests are always JSON"),
-    Flag("contention-profiling", BOOL, "", "there are no Go locks to profile"),
-    Flag("failure-domains", TEXT, "", "the original does not read it either"),
-    Flag("http2-max-streams-per-connection", WHOLE, "", "answers are HTTP/1.1"),
-    Flag("permit-port-sharing", BOOL, "", "a port is listened on once"),
-    Flag("permit-address-sharing", BOOL, "", "an address is listened on once"),
-    *(
-        Flag(f"authentication-{name}", kind, "", _CALLERS)
-        for name, kind in (
-            ("kubeconfig", TEXT),
-            ("skip-lookup", BOOL),
-            ("token-webhook-cache-ttl", DURATION),
-            ("tolerate-lookup-failure", BOOL),
-        )
+    *_noted("requests are always JSON", kube_api_content_type=TEXT),
+    *_noted("there are no Go locks to profile", contention_profiling=BOOL),
+    *_noted("the original does not read it either", failure_domains=TEXT),
+    *_noted("answers are HTTP/1.1", http2_max_streams_per_connection=WHOLE),
+    *_noted("a port is listened on once", permit_port_sharing=BOOL),
+    *_noted("an address is listened on once", permit_address_sharing=BOOL),
+    *_noted(
+        _CALLERS, "authentication-", kubeconfig=TEXT, skip_lookup=BOOL, token_webhook_cache_ttl=DURATION, tolerate_lookup_failure=BOOL
     ),
-    *(
-        Flag(f"authorization-{name}", kind, "", _CALLERS)
-        for name, kind in (
-            ("always-allow-paths", TEXT),
-            ("kubeconfig", TEXT),
-            ("webhook-cache-authorized-ttl", DURATION),
-            ("webhook-cache-unauthorized-ttl", DURATION),
-        )
+    *_noted(
+        _CALLERS, "authorization-", always_allow_paths=TEXT, kubeconfig=TEXT, webhook_cache_authorized_ttl=DURATION,
+        webhook_cache_unauthorized_ttl=DURATION,
     ),
-    *(
-        Flag(f"requestheader-{name}", TEXT, "", _CALLERS)
-        for name in ("allowed-names", "client-ca-file", "extra-headers-prefix", "group-headers", "username-headers")
+    *_noted(
+        _CALLERS, "requestheader-", allowed_names=TEXT, client_ca_file=TEXT, extra_headers_prefix=TEXT, group_headers=TEXT,
+        username_headers=TEXT,
     ),
-    Flag("vmodule", TEXT, "", "--v counts for all modules"),
-    *(
-        Flag(name, kind, "", _LOGS)
-        for name, kind in (
-            ("logtostderr", BOOL),
-            ("alsologtostderr", BOOL),
-            ("log-dir", TEXT),
-            ("log-file", TEXT),
-            ("log-flush-frequency", DURATION),
-            ("stderrthreshold", TEXT),
-            ("log-backtrace-at", TEXT),
-        )
+    *_noted("--v counts for all modules", vmodule=TEXT),
+    *_noted(
+        _LOGS, logtostderr=BOOL, alsologtostderr=BOOL, log_dir=TEXT, log_file=TEXT, log_flush_frequency=DURATION, stderrthreshold=TEXT,
+        log_backtrace_at=TEXT, experimental_logging_sanitization=BOOL, log_json_info_buffer_size=TEXT, log_json_split_stream=BOOL,
+        log_text_info_buffer_size=TEXT, log_text_split_stream=BOOL,
     ),
-    *(
-        Flag(name, kind, "", _LOGS)
-        for name, kind in (
-            ("experimental-logging-sanitization", BOOL),
-            ("log-json-info-buffer-size", TEXT),
-            ("log-json-split-stream", BOOL),
-            ("log-text-info-buffer-size", TEXT),
-            ("log-text-split-stream", BOOL),
-        )
+    *_noted(
+        "every metric of the release is shown", show_hidden_metrics_for_version=TEXT, disabled_metrics=TEXT, allow_metric_labels=TEXT
     ),
-    *(
-        Flag(name, TEXT, "", "every metric of the release is shown")
-        for name in (
-            "show-hidden-metrics-for-version",
-            "disabled-metrics",
-            "allow-metric-labels",
-        )
-    ),
-)
+)  # fmt: skip
 _REFUSED = (
     Flag("client-ca-file", TEXT, "", "client certificates are not checked: put a proxy before the port", is_refused=True),
     Flag("tls-cipher-suites", TEXT, "", _CIPHERS, is_refused=True),

@@ -6,7 +6,6 @@ from typing import Any
 
 from .answers import Answer, Object, cause, fault, success
 from .call import Call
-from .reads import list_, list_object
 
 POLICIES = ("Foreground", "Background", "Orphan", "nil")
 
@@ -22,15 +21,6 @@ def delete(call: Call) -> Answer:
         return call.answer(200, gone)
     details = {**call.resource.details(call.name), "uid": old["metadata"]["uid"]}
     return success(200, details)
-
-
-def delete_collection(call: Call) -> Answer:
-    """All objects that the selectors choose."""
-    found = list_(call).body
-    for item in found["items"]:
-        old = call.storage.of(call.resource.plural)[call.namespace or item["metadata"].get("namespace", ""), item["metadata"]["name"]]
-        deleted(call, old, call.given_json() or {})
-    return Answer(200, list_object(call, (), found["metadata"]) | {"items": found["items"]})
 
 
 def deleted(call: Call, old: Object, options: Object) -> Object | None:

@@ -58,6 +58,18 @@ class Exchange:
         return str(self.reply.get("message", "")) if isinstance(self.reply, dict) else ""
 
     @property
+    def labels(self) -> Object:
+        """The labels of the object in the answer."""
+        metadata = self.reply.get("metadata") if isinstance(self.reply, dict) else None
+        return (metadata or {}).get("labels") or {}
+
+    @property
+    def is_unusual(self) -> bool:
+        """It is a write of a kind that the server of the tests does not have."""
+        is_whole = self.method == "DELETE" and self.path.endswith(("/pods", "/configmaps", "/nodes"))
+        return is_whole or self.path.endswith("/eviction") or "json-patch" in str(self.headers.get("content-type"))
+
+    @property
     def is_watch(self) -> bool:
         """Its answer is a list of events."""
         return isinstance(self.reply, list)

@@ -1,11 +1,11 @@
-"""The patches that the server takes: JSON patch, JSON merge patch, strategic merge patch."""
+"""The patches that the server takes: JSON merge patch, strategic merge patch."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from .answers import Json, Object, fault
+from .answers import Json, Object
 
 MERGE_KEYS: Mapping[str, str] = {
     "conditions": "type",
@@ -21,7 +21,6 @@ MERGE_KEYS: Mapping[str, str] = {
 }
 """Field -> the key by which a strategic merge patch finds an item of the list; a list that is not here is replaced."""
 ORDER = "$setElementOrder/"
-REJECTED = "the server rejected our request due to an error in our request"
 PLAIN_LISTS = frozenset({"finalizers"})
 """Lists of strings that a strategic merge patch adds to."""
 
@@ -91,32 +90,3 @@ def _in_order(found: Mapping[Any, Object], named: list[Any], before: list[Any]) 
             merged.append(others.pop(0))
         merged.append(name)
     return [found[name] for name in (*merged, *others)]
-
-
-def json_patch(value: Json, operations: list[Object]) -> Json:
-    """RFC 6902: add, remove, replace and test. A test that fails is a 422, and so is a place that is not there."""
-    try:
-        for operation in operations:
-            steps = [step.replace("~1", "/").replace("~0", "~") for step in operation["path"].split("/")[1:]]
-            value = _operated(value, steps, operation)
-    except LookupError:
-        raise fault(422, "Invalid", REJECTED, {}) from None
-    return value
-
-
-def _operated(value: Json, steps: list[str], operation: Object) -> Json:
-    step, *rest = steps
-    found = list(value) if isinstance(value, list) else dict(value)
-    place: Any = (len(found) if step == "-" else int(step)) if isinstance(found, list) else step
-    if rest:
-        found[place] = _operated(found[place], rest, operation)
-    elif operation["op"] == "remove":
-        del found[place]
-    elif operation["op"] == "test":
-        if found[place] != operation["value"]:
-            raise fault(422, "Invalid", REJECTED, {})
-    elif operation["op"] == "add" and isinstance(found, list):
-        found.insert(place, operation["value"])
-    else:
-        found[place] = operation["value"]
-    return found

@@ -30,20 +30,6 @@ def selector(labels: str, fields: str, kind: str) -> Matcher | None:
     return (lambda item: all(test(item) for test in tests)) if tests else None
 
 
-def chosen(selector: Object, labels: Mapping[str, str]) -> bool:
-    """Whether the selector of an object, as JSON, chooses *labels*; an empty one chooses all."""
-    wanted = selector.get("matchLabels") or {}
-    expressions = selector.get("matchExpressions") or ()
-    return all(labels.get(key) == value for key, value in wanted.items()) and all(_holds(each, labels) for each in expressions)
-
-
-def _holds(expression: Object, labels: Mapping[str, str]) -> bool:
-    key, operator, values = expression["key"], expression["operator"], expression.get("values") or ()
-    if operator in ("In", "NotIn"):
-        return bool(labels.get(key) in values) is bool(operator == "In")
-    return bool(key in labels) is bool(operator == "Exists")
-
-
 def _label_tests(text: str) -> list[Matcher]:
     return [_label_test(words) for words in _requirements(text)]
 

@@ -119,19 +119,17 @@ class Store:
         verb = VERBS[call.method]
         if call.name:
             return "watch" if verb == "get" and call.query.get("watch") in ("true", "1") else verb
-        if verb == "get":
-            return "watch" if call.query.get("watch") in ("true", "1") else "list"
-        return "deletecollection" if verb == "delete" else verb
+        return verb if verb != "get" else "watch" if call.query.get("watch") in ("true", "1") else "list"
 
     def _answer(self, call: Call, verb: str, headers: Mapping[str, str]) -> Answer:
         _check_accepted(headers.get("accept", ""), self.flavour)
-        if call.subresource in ("binding", "eviction"):
+        if call.subresource == "binding":
             if verb != "create":
                 raise not_allowed()
-            return subresources.bind(call) if call.subresource == "binding" else subresources.evict(call)
+            return subresources.bind(call)
         if call.subresource not in ("", "status"):
             raise not_served()
-        if (verb in ("update", "patch") and not call.name) or (verb == "create" and call.name):
+        if (verb in ("update", "patch", "delete") and not call.name) or (verb == "create" and call.name):
             raise not_allowed()
         return _ANSWERS[verb](call)
 
@@ -161,5 +159,4 @@ _ANSWERS: Mapping[str, Callable[[Call], Answer]] = {
     "update": writes.update,
     "patch": writes.patch,
     "delete": deletes.delete,
-    "deletecollection": deletes.delete_collection,
 }

@@ -1,14 +1,10 @@
-"""Binding and eviction."""
+"""Binding."""
 
 from __future__ import annotations
 
 from .answers import Answer, Object, bad_request, fault, success
 from .call import Call
-from .deletes import deleted
-from .selectors import chosen
 from .writes import _check_preconditions
-
-BUDGET_FAULT = "Cannot evict pod as it would violate the pod's disruption budget."
 
 
 def bind(call: Call) -> Answer:
@@ -74,37 +70,3 @@ def _bound(call: Call, pod: Object, node: str, annotations: Object) -> Object:
         "spec": {**pod["spec"], "nodeName": node},
         "status": {**pod["status"], "conditions": conditions},
     }
-
-
-# --- eviction -------------------------------------------------------------------------------------------------------
-
-
-def evict(call: Call) -> Answer:
-    """POST of an Eviction: as a deletion, if the budgets of the pod allow it, else 429."""
-    pod = call.stored()
-    budgets = call.flavour.resource("poddisruptionbudgets")
-    labels = pod["metadata"].get("labels") or {}
-    for key, budget in list(call.storage.of(budgets.plural).items()):
-        if key[0] == call.namespace and chosen(budget["spec"].get("selector") or {}, labels):
-            _spend(call, budget)
-    deleted(call, pod, (call.given_json() or {}).get("deleteOptions") or {})
-    return success(201)
-
-
-def _spend(call: Call, budget: Object) -> None:
-    """Take one disruption from a budget; 429 if it allows none, or if nobody has counted for it yet."""
-    name, status = budget["metadata"]["name"], budget["status"]
-    if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
-        _refuse(call, f"The disruption budget {name} is still being processed by the server.")
-    if status["disruptionsAllowed"] <= 0:
-        needs, has = status["desiredHealthy"], status["currentHealthy"]
-        _refuse(call, f"The disruption budget {name} needs {needs} healthy pods and has {has} currently")
-    resource = call.flavour.resource("poddisruptionbudgets")
-    call.storage.put(resource, {**budget, "status": {**status, "disruptionsAllowed": status["disruptionsAllowed"] - 1}})
-
-
-def _refuse(call: Call, message: str) -> None:
-    causes = {"causes": [{"reason": "DisruptionBudget", "message": message}]}
-    if call.flavour.checks_binding:
-        raise fault(429, "TooManyRequests", BUDGET_FAULT, {**causes, "retryAfterSeconds": 10}, retry_after="10")
-    raise fault(429, "TooManyRequests", BUDGET_FAULT, causes)

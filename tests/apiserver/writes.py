@@ -9,7 +9,7 @@ from .call import Call
 from .defaults import with_defaults
 from .deletes import is_finished
 from .forms import stored_form, to_core_event
-from .patches import json_patch, merge_patch, strategic_patch
+from .patches import merge_patch, strategic_patch
 from .reads import ITSELF
 from .validation import check_new, check_update, invalid
 
@@ -113,7 +113,7 @@ def _prepared(call: Call, old: Object, given: Object) -> Object:
 
 
 def patch(call: Call) -> Answer:
-    """PATCH: JSON patch, merge patch or strategic merge patch, by the content type."""
+    """PATCH: merge patch or strategic merge patch, by the content type."""
     old = call.stored()
     return call.answer(200, updated(call, old, _patched(call, old)))
 
@@ -121,9 +121,7 @@ def patch(call: Call) -> Answer:
 def _patched(call: Call, old: Object) -> Object:
     view = call.view or ITSELF
     patch_, kind = call.given_json(), call.content_type.removeprefix("application/")
-    if kind == "json-patch+json":
-        found = json_patch(view(old), patch_)
-    elif kind == "merge-patch+json":
+    if kind == "merge-patch+json":
         found = merge_patch(view(old), patch_)
     elif kind == "strategic-merge-patch+json":
         found = strategic_patch(view(old), patch_)

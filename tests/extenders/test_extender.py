@@ -13,8 +13,7 @@ from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResou
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.exceptions import ExtenderError
-from kubeclassic.extenders.bodies import Bodies
-from kubeclassic.extenders.extender import HttpExtender, binder_of, errorf
+from kubeclassic.extenders.extender import Bodies, HttpExtender, binder_of, errorf
 from kubeclassic.extenders.overhttp import PostReply
 from kubeclassic.framework.releases import ALL_RELEASES, find_any_release
 from tests.support.build import node, pod

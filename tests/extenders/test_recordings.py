@@ -19,8 +19,7 @@ from kubeclassic.api.wire.goform import go_json
 from kubeclassic.core.decision.extender import FilterReply
 from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.exceptions import ExtenderError
-from kubeclassic.extenders.bodies import Bodies
-from kubeclassic.extenders.extender import HttpExtender
+from kubeclassic.extenders.extender import Bodies, HttpExtender
 from kubeclassic.extenders.overhttp import PostReply
 from kubeclassic.framework.releases import find_any_release
 

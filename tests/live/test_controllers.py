@@ -14,7 +14,7 @@ from tests.apiserver.cluster import Refused, User, node_manifest, pod_manifest
 from tests.apiserver.controllers import SELECTED, Kubelets, Volumes
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import Decide, Fault, StoreTransport, refused
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 from tests.apiserver.watcher import Watcher, amount
 
 CLASS = {"metadata": {"name": "slow"}, "provisioner": "example.com/prov", "volumeBindingMode": "WaitForFirstConsumer"}
@@ -31,22 +31,14 @@ def user(request: pytest.FixtureRequest) -> User:
 
 
 class TestKubelets:
-    def test_a_bound_pod_runs(self, user: User) -> None:
-        """A pod runs when it is bound, and not before."""
-        kubelets = Kubelets(user)
-        user.add_nodes(1)
-        user.add_pods(2)
-        user.bind("pod-1", "node-0")
-        kubelets.settle()
-        assert [pod["status"]["phase"] for pod in user.all("pods")] == ["Pending", "Running"]
-
-    def test_a_deleted_pod_goes(self, user: User) -> None:
-        """A pod that is being deleted goes, and frees its place."""
+    def test_they_run_and_end_pods(self, user: User) -> None:
+        """A pod runs when it is bound, and not before; one that is being deleted goes, and frees its place."""
         kubelets, watcher = Kubelets(user), Watcher(user.store.storage)
         user.add_nodes(1, cpu="100m")
         user.add_pods(2)
         user.bind("pod-0", "node-0")
         kubelets.settle()
+        assert [pod["status"]["phase"] for pod in user.all("pods")] == ["Running", "Pending"]
         user.delete("pods", "pod-0")
         assert "deletionTimestamp" in user.get("pods", "pod-0")["metadata"]
         kubelets.settle()
@@ -54,21 +46,16 @@ class TestKubelets:
         assert [pod["metadata"]["name"] for pod in user.all("pods")] == ["pod-1"]
         assert watcher.faults == []
 
-    def test_they_run_by_themselves(self, user: User) -> None:
+    async def test_they_run_by_themselves(self, user: User) -> None:
         """On an event loop they act as things happen, after a restart of the server too."""
-
-        async def play() -> None:
-            task = asyncio.create_task(Kubelets(user).run())
-            for number in range(2):
-                user.add_pods(1, prefix=f"pod-{number}-")
-                user.bind(f"pod-{number}-0", "node-0")
-                async with asyncio.timeout(60):
-                    while user.get("pods", f"pod-{number}-0")["status"].get("phase") != "Running":
-                        await asyncio.sleep(0.001)
-                user.store.storage.restart()
-            task.cancel()
-
-        asyncio.run(play())
+        task = asyncio.create_task(Kubelets(user).run())
+        for number in range(2):
+            user.add_pods(1, prefix=f"pod-{number}-")
+            user.bind(f"pod-{number}-0", "node-0")
+            await asyncio.sleep(1.0)
+            assert user.get("pods", f"pod-{number}-0")["status"].get("phase") == "Running"
+            user.store.storage.restart()
+        task.cancel()
 
 
 class TestVolumes:
@@ -180,48 +167,22 @@ class TestWatcher:
         assert amount(text, scale) == wanted
 
 
-def http(user: User, play: Any, faults: Decide | None = None) -> None:
-    """Run *play* with a client of the server over HTTP."""
-    transport = StoreTransport(user.store) if faults is None else StoreTransport(user.store, faults)
-    with serving(make_app(transport)) as address, httpx.Client(base_url=address, timeout=60) as client:
-        play(client)
+def test_the_server_over_http(user: User) -> None:
+    """Requests, their headers, errors and streams go over the wire as they are, and so do faults."""
 
+    def decide(request: Any) -> Fault:
+        return Fault(cut_after=1) if "watch" in request.query else refused(429) if request.path == "/api/v1/pods" else NO_FAULT
 
-class TestOverHttp:
-    def test_it_answers(self, user: User) -> None:
-        """Requests, their headers and their errors go over the wire as they are."""
-
-        def play(client: httpx.Client) -> None:
-            assert client.get("/healthz").text == "ok"
-            assert client.post("/api/v1/nodes", json=node_manifest("n")).status_code == 201
-            assert client.get("/api/v1/nodes", params={"limit": "1"}).json()["items"][0]["metadata"]["name"] == "n"
-            assert client.get("/api/v1/nodes/other").json()["reason"] == "NotFound"
-            assert client.get("/api/v1/nodes", params={"resourceVersion": "999"}).headers["retry-after"] == "1"
-            assert client.options("/api/v1/nodes").status_code == 405
-
-        http(user, play)
-
-    def test_it_streams(self, user: User) -> None:
-        """A watch goes over the wire line by line, and ends at its time."""
-
-        def play(client: httpx.Client) -> None:
-            client.post("/api/v1/nodes", json=node_manifest("n"))
-            with client.stream("GET", "/api/v1/nodes", params={"watch": "true", "timeoutSeconds": "0.05"}) as reply:
-                assert [json.loads(line)["type"] for line in reply.iter_lines()] == ["ADDED"]
-
-        http(user, play)
-        assert user.store.storage.watches["nodes"] == []
-
-    def test_it_has_faults(self, user: User) -> None:
-        """Faults reach the client as answers and as broken streams."""
-
-        def decide(request: Any) -> Fault:
-            return Fault(cut_after=0) if "watch" in request.query else refused(429)
-
-        def play(client: httpx.Client) -> None:
-            assert client.get("/api/v1/nodes").status_code == 429
-            with client.stream("GET", "/api/v1/nodes", params={"watch": "true"}) as reply, pytest.raises(httpx.RemoteProtocolError):
-                list(reply.iter_lines())
-
-        user.add_nodes(1)
-        http(user, play, decide)
+    with serving(make_app(StoreTransport(user.store, decide))) as address, httpx.Client(base_url=address, timeout=60) as client:
+        assert client.get("/healthz").text == "ok"
+        assert [client.post("/api/v1/nodes", json=node_manifest(name)).status_code for name in ("n", "o")] == [201, 201]
+        assert client.get("/api/v1/nodes", params={"limit": "1"}).json()["items"][0]["metadata"]["name"] == "n"
+        assert client.get("/api/v1/nodes/other").json()["reason"] == "NotFound"
+        assert client.get("/api/v1/nodes", params={"resourceVersion": "999"}).headers["retry-after"] == "1"
+        assert (client.options("/api/v1/nodes").status_code, client.get("/api/v1/pods").status_code) == (405, 429)
+        with client.stream("GET", "/api/v1/nodes", params={"watch": "true"}) as reply:
+            lines = reply.iter_lines()
+            assert json.loads(next(lines))["type"] == "ADDED"
+            with pytest.raises(httpx.RemoteProtocolError):
+                next(lines)
+    assert user.store.storage.watches["nodes"] == []

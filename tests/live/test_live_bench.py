@@ -20,35 +20,27 @@ def bench(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
-def test_no_folder() -> None:
-    """Without a folder of programs one sentence says so, with a status of its own."""
-    found = bench("burst")
-    assert (found.returncode, found.stdout) == (SKIPPED, "")
-    assert found.stderr == "no folder has kube-apiserver and kube-scheduler: wanted --kube FOLDER or KUBECLASSIC_KUBE\n"
-
-
-def test_missing_programs(tmp_path: Path) -> None:
-    """A folder that lacks a program, and a machine without etcd, are told."""
-    found = bench("--kube", str(tmp_path))
-    assert (found.returncode, found.stderr) == (SKIPPED, f"{tmp_path} has no kube-apiserver and no kube-scheduler\n")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["burst"], "no folder has kube-apiserver and kube-scheduler: wanted --kube FOLDER or KUBECLASSIC_KUBE\n"),
+        (["--kube", "{}/none"], "{}/none has no kube-apiserver and no kube-scheduler\n"),
+        (["--kube", "{}", "--etcd", "{}"], "there is no etcd in {}: wanted one there"),
+        (["lockstep", "--in-process"], "this scenario runs kube-apiserver and kube-scheduler"),
+    ],
+)
+def test_what_is_missing(words: list[str], said: str, tmp_path: Path) -> None:
+    """Without a folder, a program or etcd one sentence says so, with a status of its own."""
     for name in ("kube-apiserver", "kube-scheduler"):
         (tmp_path / name).touch(0o755)
-    found = bench("--kube", str(tmp_path), "--etcd", str(tmp_path))
+    found = bench(*(word.format(tmp_path) for word in words))
     assert found.returncode == SKIPPED
-    assert found.stderr.startswith(f"there is no etcd in {tmp_path}: wanted one there")
+    assert found.stderr.startswith(said.format(tmp_path))
 
 
-def test_lockstep_needs_the_original() -> None:
-    """A scenario beside kube-scheduler is not run without it."""
-    found = bench("lockstep", "--in-process")
-    assert found.returncode == SKIPPED
-    assert found.stderr.startswith("this scenario runs kube-apiserver and kube-scheduler")
-
-
-@pytest.mark.parametrize("release", ["1.16", "1.27"])
-def test_against_the_server_of_the_tests(release: str, tmp_path: Path) -> None:
+def test_against_the_server_of_the_tests(tmp_path: Path) -> None:
     """A burst, faults and throughput end with all pods bound, none twice, and no lease lost."""
-    found = bench("--in-process", "--release", release, "--pods", "40", "--nodes", "5", "--output", str(tmp_path))
+    found = bench("--in-process", "--release", "1.27", "--pods", "40", "--nodes", "5", "--output", str(tmp_path))
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found.stdout.splitlines()[2:]]
     assert [row[0] for row in rows] == ["burst", "faults: kill", "faults: term", "faults: end", "throughput"], found.stderr
     assert {row[-1] for row in rows} == {"nothing"}

@@ -171,34 +171,12 @@ def test_a_token_says_who_asks() -> None:
     assert [ask(token).status for token in ("x", "a", "b")] == [401, 403, 201]
 
 
-def test_a_budget_is_spent() -> None:
-    """An eviction takes one of the disruptions that a budget allows; then the next one is refused."""
-    user = User(Store(NEW_SERVER))
-    user.create("poddisruptionbudgets", {"metadata": {"name": "b"}, "spec": {"selector": {"matchLabels": {"team": "x"}}}})
-    status = {"observedGeneration": 1, "disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2}
-    user.patch("poddisruptionbudgets", "b", {"status": status}, part="status")
-    user.add_pods(2, labels={"team": "x"})
-    user.ask("POST", f"{PODS}/pod-0/eviction", {"metadata": {"name": "pod-0"}})
-    with pytest.raises(Refused, match="violate the pod's disruption budget"):
-        user.ask("POST", f"{PODS}/pod-1/eviction", {"metadata": {"name": "pod-1"}})
-    assert [pod["metadata"]["name"] for pod in user.all("pods")] == ["pod-1"]
-
-
 def test_a_gated_pod_is_not_bound() -> None:
     """A binding of a pod with scheduling gates is a conflict."""
     user = User(Store(NEW_SERVER))
     user.add_pods(1, schedulingGates=[{"name": "example.com/wait"}])
     with pytest.raises(Refused, match=r"^409: .*schedulingGates"):
         user.bind("pod-0", "node-0")
-
-
-@pytest.mark.parametrize("operation", [{"op": "remove", "path": "/spec/none"}, {"op": "test", "path": "/kind", "value": "Node"}])
-def test_a_json_patch_that_does_not_fit_is_refused(operation: dict[str, str]) -> None:
-    """A JSON patch of what is not there, or whose test fails, changes nothing."""
-    user = User(Store(OLD_SERVER))
-    user.add_pods(1)
-    with pytest.raises(Refused, match=r"^422"):
-        user.ask("PATCH", f"{PODS}/pod-0", [operation], kind="application/json-patch+json")
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
-from typing import Any
 
+import attrs
 import pytest
 
 from kubeclassic.live.client.transport import Request, TransportError
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import Decide, Fault, StoreTransport, refused
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 
 POD = {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "c", "image": "a:1"}]}}
 CREATE = Request("POST", "/api/v1/namespaces/default/pods", body=json.dumps(POD).encode())
@@ -21,11 +20,9 @@ BIND = Request("POST", "/api/v1/namespaces/default/pods/web/binding", body=json.
 WATCH = Request("GET", "/api/v1/pods", "watch=true&resourceVersion=1&timeoutSeconds=30")
 
 
-def run(play: Callable[[StoreTransport], Coroutine[Any, Any, None]], faults: Decide | None = None) -> Store:
-    """The store after *play* on it."""
-    store = Store(NEW_SERVER)
-    asyncio.run(play(StoreTransport(store) if faults is None else StoreTransport(store, faults)))
-    return store
+def server(fault: Fault = NO_FAULT) -> StoreTransport:
+    """A server of which each request goes wrong in one way."""
+    return StoreTransport(Store(NEW_SERVER), lambda request: fault)
 
 
 async def types(transport: StoreTransport, count: int, request: Request = WATCH) -> list[str]:
@@ -39,77 +36,47 @@ async def types(transport: StoreTransport, count: int, request: Request = WATCH)
     return found
 
 
-def pods(store: Store) -> list[Any]:
-    """The pods that are there."""
-    return list(store.storage.of("pods").values())
-
-
-def test_a_watch_sees_what_happens_while_it_runs() -> None:
+async def test_a_watch_sees_what_happens_while_it_runs() -> None:
     """Events reach a watch that was there before them."""
-
-    async def play(transport: StoreTransport) -> None:
-        watching = asyncio.create_task(types(transport, 2))
-        await asyncio.sleep(0)
-        assert (await transport.send(CREATE)).status == 201
-        assert (await transport.send(BIND)).status == 201
-        assert await watching == ["ADDED", "MODIFIED"]
-
-    assert run(play).storage.watches["pods"] == []
+    transport = server()
+    watching = asyncio.create_task(types(transport, 2))
+    await asyncio.sleep(0)
+    assert [(await transport.send(request)).status for request in (CREATE, BIND)] == [201, 201]
+    assert await watching == ["ADDED", "MODIFIED"]
+    assert transport.store.storage.watches["pods"] == []
 
 
-def test_a_watch_ends_at_its_time() -> None:
+async def test_a_watch_ends_at_its_time() -> None:
     """A watch whose time-out is over ends, with a bookmark before if it is wanted."""
-
-    async def play(transport: StoreTransport) -> None:
-        wanted = "watch=true&resourceVersion=7&timeoutSeconds=2.01&allowWatchBookmarks=true"
-        assert await types(transport, 9, Request("GET", "/api/v1/pods", "watch=true&timeoutSeconds=0.01")) == []
-        assert await types(transport, 1, Request("GET", "/api/v1/pods", wanted)) == ["BOOKMARK"]
-
-    run(play)
+    wanted = "watch=true&resourceVersion=7&timeoutSeconds=2.01&allowWatchBookmarks=true"
+    assert await types(server(), 9, Request("GET", "/api/v1/pods", "watch=true&timeoutSeconds=0.01")) == []
+    assert await types(server(), 1, Request("GET", "/api/v1/pods", wanted)) == ["BOOKMARK"]
 
 
-@pytest.mark.parametrize(("fault", "count"), [(Fault(is_dropped=True), 0), (Fault(is_lost=True), 1)])
-def test_an_answer_can_be_missing(fault: Fault, count: int) -> None:
-    """A request can get lost before the server has carried it out, or after."""
-
-    async def play(transport: StoreTransport) -> None:
-        with pytest.raises(TransportError):
-            await transport.send(CREATE)
-
-    assert len(pods(run(play, lambda request: fault))) == count
-
-
-@pytest.mark.parametrize(("fault", "count"), [(Fault(delay=1), 0), (Fault(slow=1), 1)])
-def test_an_answer_can_be_too_slow(fault: Fault, count: int) -> None:
-    """The request's own time-out ends the wait for a slow server or a slow answer."""
-
-    async def play(transport: StoreTransport) -> None:
-        with pytest.raises(TransportError, match=r"within 0\.01 s"):
-            await transport.send(Request("POST", CREATE.path, body=CREATE.body, timeout=0.01))
-
-    assert len(pods(run(play, lambda request: fault))) == count
+@pytest.mark.parametrize(
+    ("fault", "count"), [(Fault(is_dropped=True), 0), (Fault(is_lost=True), 1), (Fault(delay=1), 0), (Fault(slow=1), 1)]
+)
+async def test_an_answer_can_be_missing(fault: Fault, count: int) -> None:
+    """A request can get lost, or take longer than it may, before the server has carried it out, or after."""
+    transport = server(fault)
+    with pytest.raises(TransportError):
+        await transport.send(attrs.evolve(CREATE, timeout=0.01))
+    assert len(transport.store.storage.of("pods")) == count
 
 
-def test_an_answer_can_be_made_up() -> None:
+async def test_an_answer_can_be_made_up() -> None:
     """A fault can be an answer, of which the server knows nothing."""
-
-    async def play(transport: StoreTransport) -> None:
-        assert (await transport.send(CREATE)).status == 500
-
-    assert pods(run(play, lambda request: refused(500))) == []
+    transport = server(refused(500))
+    assert (await transport.send(CREATE)).status == 500
+    assert not transport.store.storage.of("pods")
 
 
-def test_a_watch_can_break() -> None:
+async def test_a_watch_can_break() -> None:
     """A watch can break after some events, and can be too old from the start."""
-
-    async def play(transport: StoreTransport) -> None:
-        await transport.send(CREATE)
-        await transport.send(BIND)
-        with pytest.raises(TransportError):
-            await types(transport, 2)
-        assert await types(transport, 1, Request("GET", "/api/v1/nodes", "watch=true")) == ["ERROR"]
-
-    def decide(request: Request) -> Fault:
-        return Fault(is_expired=True) if "nodes" in request.path else Fault(cut_after=1)
-
-    run(play, decide)
+    transport = server()
+    for request in (CREATE, BIND):
+        await transport.send(request)
+    transport.faults = lambda request: Fault(cut_after=1)
+    with pytest.raises(TransportError):
+        await types(transport, 2)
+    assert await types(server(Fault(is_expired=True)), 1) == ["ERROR"]

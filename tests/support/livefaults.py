@@ -17,7 +17,7 @@ from kubeclassic.live.informers.informers import informers_of, retries_of
 from kubeclassic.live.process.locks import make_lock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.scheduler.writes.api import WireApi
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.answers import Answer
@@ -147,7 +147,7 @@ class Process:
         release = algorithm.release
         api = WireApi(Api(transport, retries_of(release.client)), release.version)
         scheduler = LiveScheduler(self.world.state(api, self.config, scheduler_name=self.scheduler_name))
-        informers = informers_of(algorithm.release, algorithm.gates, transport, scheduler, self.world.reports.append)
+        informers = informers_of(algorithm.release, algorithm.gates, transport, scheduler.state, self.world.reports.append)
         self.elector = self._elector(transport) if self.elects else None
         async with asyncio.TaskGroup() as group:
             group.create_task(informers.run())

@@ -27,10 +27,10 @@ from kubeclassic.live.client.replies import read_object
 from kubeclassic.live.client.resources import VERSIONS
 from kubeclassic.live.client.resources import resource as resource_of
 from kubeclassic.live.client.transport import Request, Response, Stream
-from kubeclassic.live.scheduler.dryrun import DryApi, DryRun
+from kubeclassic.live.scheduler.dryrun import handler_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.scheduler.writes.api import DryApi, WireApi
 from kubeclassic.live.snapshot import take_snapshot
 from kubeclassic.live.snapshotredaction import redact
 from tests.apiserver.transport import StoreTransport
@@ -193,7 +193,7 @@ def _watch(content: bytes) -> None:
         else:
             api = WireApi(Api(transport), release) if follower == 1 else DryApi()
             scheduler = LiveScheduler(world.state(api))
-            world.follow(transport, DryRun.of(scheduler, api), scheduler.run)
+            world.follow(transport, handler_of(scheduler.state), scheduler.run)
         for number in range(3):
             world.add_pod(f"pod-{number}", cpu="2")
         await asyncio.sleep(WATCHED)

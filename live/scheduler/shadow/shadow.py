@@ -22,10 +22,11 @@ from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable
 from ....core.queue.protocol import queues_by_priority
 from ...client.transport import Transport
+from ...eventlog.sending import Recorder
 from ...process.logs import Log
-from ..dryrun import DryApi, NoEvents
 from ..following import follow
 from ..state import LiveClocks, LiveState
+from ..writes.api import DryApi
 from .backlog import Backlog, UnjudgedPod
 from .judging import ORDER_UNKNOWN, PodJudgement, ShadowAgreement
 from .shadowtrials import WINDOW, ObservedChange, ShadowTrial, ShadowTrials, UnsureDecision, message
@@ -334,6 +335,6 @@ async def shadowed(
 ) -> ShadowAgreement:  # fmt: skip
     """Compare *engine* with the scheduler of the cluster over *transport*, until a signal or for some seconds."""
     clocks = LiveClocks(asyncio.get_running_loop().time, time.time)
-    shadow = Shadow(LiveState(engine, DryApi(), NoEvents(), clocks, scheduler_name, log=log), tell)
+    shadow = Shadow(LiveState(engine, DryApi(), Recorder(), clocks, scheduler_name, log=log), tell)
     await follow(engine.algorithm, transport, shadow, shadow.run, seconds=seconds, log=log)
     return shadow.tally

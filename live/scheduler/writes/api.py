@@ -1,17 +1,36 @@
-"""What the live scheduler asks of an API server, and the errors that it gets."""
+"""What the live scheduler asks of an API server, the errors that it gets, and a dry run of it.
+
+Upstream: the typed clients of k8s.io/client-go.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+import asyncio
+from collections.abc import Awaitable, Mapping
+from typing import Any, TypeAlias
 
-from ....api.objects import KubeObject, Pod, ResourceClaim
+import attrs
+
+from ....api.objects import KubeObject, PersistentVolume, Pod, ResourceClaim
+from ....api.reading.decode import decode_kind
+from ....api.wire.claimjson import with_finalizers, with_status
+from ....api.wire.goform import go_form
+from ....exceptions import ManifestError
+from ...client.api import Api
 from ...client.replies import ApiError
+from ...client.resources import PODS, Resource, resource
+from ...client.transport import REFUSED, TransportError
 
-__all__ = ["ApiError", "ClusterApi", "Json", "NoAnswer", "is_not_found", "is_unknown", "may_pass", "status_of"]
+__all__ = [
+    "ApiError", "ClusterApi", "DryApi", "Json", "NoAnswer", "WireApi", "is_not_found", "is_unknown", "may_pass", "read_until_answered",
+    "status_of",
+]  # fmt: skip
 
 Json = dict[str, Any]
 FAILED, TIMED_OUT = 500, 504
+DELETE_OPTIONS: Mapping[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1"}
+CONFLICT, CONFLICTS = 409, 5
+"""The status of a write to an object that somebody else has changed, and how often it is tried."""
 STORE = "etcdserver: "
 """What the message of a server begins with whose store said no, or nothing: the store may have written all the same."""
 
@@ -35,39 +54,199 @@ def may_pass(error: ApiError) -> bool:
     return isinstance(error, NoAnswer) or error.status in (500, 503)
 
 
-class ClusterApi(Protocol):
-    """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.replies.ApiError`."""
+@attrs.define(eq=False)
+class WireApi:
+    """The writes of a scheduler, in the form of release *version*; each may raise :class:`~kubeclassic.live.client.replies.ApiError`."""
+
+    api: Api
+    version: str
+    device_api: str = ""
+    """The API group and version in which claims to devices are written."""
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node."""
-        ...
+        await _answer(self.api.ask("POST", PODS, pod.namespace, pod.name, "binding", _binding(pod, node_name)))
 
     async def read_pod(self, pod: Pod) -> Pod:
         """The pod as the server has it now."""
-        ...
+        found = _decoded("Pod", await _answer(self.api.ask("GET", PODS, pod.namespace, pod.name)))
+        assert isinstance(found, Pod)
+        return found
 
     async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
         """Write *pod* with *status*; *node_name*: the node that it was to be bound to."""
-        ...
+        body = _pod_with_status(pod, status, self.version, node_name)
+        await _answer(self.api.ask("PUT", PODS, pod.namespace, pod.name, "status", body))
 
     async def patch_status(self, pod: Pod, patch: Json) -> None:
         """Change the status of *pod* by a strategic merge patch."""
-        ...
+        await _answer(self.api.ask("PATCH", PODS, pod.namespace, pod.name, "status", patch))
 
     async def delete_pod(self, pod: Pod) -> None:
         """Delete *pod*."""
-        ...
+        await _answer(self.api.ask("DELETE", PODS, pod.namespace, pod.name, body=DELETE_OPTIONS))
 
     async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
         """Write a volume, for *claim*, or a claim; answers the object with its new version."""
-        ...
+        body = _volume(item, claim, self.version)
+        return _decoded(item.kind, await _answer(self.api.ask("PUT", resource(item.kind), item.namespace, item.name, body=body)))
 
     async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
         """Write a claim to devices; *classes*: the manifests of all device classes, by name. Answers the claim with its new version."""
-        ...
+        claims, place = resource("ResourceClaim", self.device_api), (before.namespace, before.name)
+        manifest: Mapping[str, Any] = {"apiVersion": self.device_api, "kind": "ResourceClaim", **(before.manifest or {})}
+        if after.metadata.finalizers != before.metadata.finalizers:
+            manifest = await _answer(self.api.ask("PUT", claims, *place, body=with_finalizers(manifest, after)))
+        for _ in range(CONFLICTS):
+            try:
+                found = await _answer(self.api.ask("PUT", claims, *place, "status", with_status(manifest, after, classes)))
+            except ApiError as error:
+                manifest = await self._read_again(claims, before, error)
+            else:
+                written = _decoded("ResourceClaim", found)
+                assert isinstance(written, ResourceClaim)
+                return written
+        raise ApiError(409, "Conflict", f'resourceclaims "{before.name}" changes all the time')
+
+    async def _read_again(self, claims: Resource, before: ResourceClaim, error: ApiError) -> Mapping[str, Any]:
+        """The claim after a conflict; raises *error* where it is another one, or the claim has devices that it had not."""
+        if error.status != CONFLICT:
+            raise error
+        manifest = await _answer(self.api.ask("GET", claims, before.namespace, before.name))
+        found = _decoded("ResourceClaim", manifest)
+        if not isinstance(found, ResourceClaim) or found.status.allocation != before.status.allocation:
+            raise error
+        return manifest
+
+
+async def _answer(call: Awaitable[Json]) -> Json:
+    """The answer to *call*; a connection that failed is an error of the API, too."""
+    try:
+        return await call
+    except TransportError as error:
+        raise (ApiError(503, "", str(error)) if error.cause == REFUSED else NoAnswer(0, "", str(error))) from error
+
+
+def _decoded(kind: str, document: Any) -> KubeObject:
+    """The object in an answer; raises ApiError for one that cannot be read."""
+    try:
+        found = decode_kind(kind, document, strict=False, keeps_manifest=True)
+    except ManifestError as error:
+        raise ApiError(200, "", str(error)) from error
+    assert found is not None
+    return found
+
+
+@attrs.define(eq=False)
+class DryApi:
+    """The same in a dry run, which sends nothing. A binding lasts until the cluster has bound the pod, or deleted it."""
+
+    known: dict[str, Pod] = attrs.field(factory=dict)
+    """The pods as the informer knows them, by key."""
+    _written: dict[str, Pod] = attrs.field(factory=dict)
+    """Pods with the status that would have been written; the queues of old releases look at it."""
+    _bindings: dict[str, asyncio.Future[None]] = attrs.field(factory=dict)
+
+    async def bind(self, pod: Pod, node_name: str) -> None:
+        end = self._bindings[pod.key] = asyncio.get_running_loop().create_future()
+        await end
+
+    def settle(self, key: str, *, is_bound: bool) -> None:
+        """The pod was bound by somebody, or is gone."""
+        self._written.pop(key, None)
+        end = self._bindings.pop(key, None)
+        if end is None or end.done():
+            return
+        if is_bound:
+            end.set_result(None)
+        else:
+            end.set_exception(ApiError(404, "NotFound", f'pods "{key.partition("/")[2]}" not found'))
+
+    async def read_pod(self, pod: Pod) -> Pod:
+        if pod.key not in self.known:
+            raise ApiError(404, "NotFound", f'pods "{pod.name}" not found')
+        known, written = self.known[pod.key], self._written.get(pod.key)
+        is_newest = written is not None and written.metadata == known.metadata
+        return written if written is not None and is_newest else known
+
+    async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
+        written = decode_kind("Pod", {**(pod.manifest or {}), "status": status}, strict=False, keeps_manifest=True)
+        if isinstance(written, Pod):
+            self._written[pod.key] = written
+
+    async def patch_status(self, pod: Pod, patch: Json) -> None:
+        return None
+
+    async def delete_pod(self, pod: Pod) -> None:
+        return None
+
+    async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
+        return item
+
+    async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
+        return after
+
+
+ClusterApi: TypeAlias = WireApi | DryApi
+
+
+async def read_until_answered(api: ClusterApi, pod: Pod, pause: float, longest: float) -> Pod | None:
+    """*pod* as the server has it, None if it has none; without an answer it is read again, after pauses that double."""
+    while True:
+        try:
+            return await api.read_pod(pod)
+        except ApiError as error:
+            if is_not_found(error):
+                return None
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, longest)
 
 
 def status_of(pod: Pod) -> Mapping[str, Any]:
     """The status of *pod* in its JSON form, as it was received."""
     found: Mapping[str, Any] = (pod.manifest or {}).get("status") or {}
     return found
+
+
+# --- bodies -----------------------------------------------------------------------------------------------------------
+
+
+def _binding(pod: Pod, node_name: str) -> Json:
+    """A Binding of *pod* to a node; the UID keeps it from another pod of the same name."""
+    uid = {"uid": pod.metadata.uid} if pod.metadata.uid else {}
+    metadata = {"name": pod.name, "namespace": pod.namespace, **uid, "creationTimestamp": None}
+    return {"kind": "Binding", "apiVersion": "v1", "metadata": metadata, "target": {"kind": "Node", "name": node_name}}
+
+
+def _pod_with_status(pod: Pod, status: Json, version: str, node_name: str = "") -> Json:
+    """The whole *pod* with another *status*.
+
+    Upstream: the pod that failed to be bound has the node that it was assumed on; the server ignores it in an update of the status.
+    """
+    manifest = dict(pod.manifest or {})
+    if node_name:
+        manifest["spec"] = {**(manifest.get("spec") or {}), "nodeName": node_name}
+    return _typed("Pod", {**manifest, "status": status}, version)
+
+
+def _volume(item: KubeObject, claim: KubeObject | None, version: str) -> Json:
+    """A volume that *claim* gets, or, without one, a claim that chose its node."""
+    manifest = dict(item.manifest or {})
+    manifest["metadata"] = {**(manifest.get("metadata") or {}), "annotations": dict(item.annotations)}
+    if isinstance(item, PersistentVolume) and claim is not None:
+        manifest["spec"] = {**(manifest.get("spec") or {}), "claimRef": _claim_reference(item, claim)}
+    return _typed(item.kind, manifest, version)
+
+
+def _claim_reference(item: PersistentVolume, claim: KubeObject) -> Json:
+    """The reference that is there if it has the claim's UID, else a new one."""
+    there: Json = dict(((item.manifest or {}).get("spec") or {}).get("claimRef") or {})
+    if there.get("uid") == claim.metadata.uid and there.get("name") == claim.name and there.get("namespace") == claim.namespace:
+        return there
+    metadata = claim.metadata
+    reference = {"kind": claim.kind, "namespace": claim.namespace, "name": claim.name, "uid": metadata.uid, "apiVersion": "v1"}
+    return reference | {"resourceVersion": metadata.resource_version}
+
+
+def _typed(kind: str, manifest: Mapping[str, Any], version: str) -> Json:
+    return {"kind": kind, "apiVersion": "v1", **go_form(kind, manifest, version)}

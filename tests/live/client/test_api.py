@@ -10,9 +10,8 @@ from contextlib import asynccontextmanager
 import attrs
 import pytest
 
-from kubeclassic.live.client.api import STRATEGIC, Api, ApiError, ListOptions, WatchOptions
+from kubeclassic.live.client.api import DEFAULT_RETRIES, STRATEGIC, Api, ApiError, ListOptions, Retries, WatchOptions
 from kubeclassic.live.client.resources import NODES, PODS, resource
-from kubeclassic.live.client.retries import DEFAULT_RETRIES, Retries
 from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 from tests.support.virtualtime import run_virtually
 
@@ -78,16 +77,11 @@ class TestRequests:
     @pytest.mark.parametrize(
         ("work", "method", "path", "body"),
         [
-            (lambda api: api.get(PODS, "a", "web"), "GET", "/api/v1/namespaces/a/pods/web", b""),
-            (lambda api: api.create(PODS, "a", {"kind": "Pod"}), "POST", "/api/v1/namespaces/a/pods", b'{"kind":"Pod"}\n'),
-            (lambda api: api.update(NODES, "", "n", {"a": "<&>"}), "PUT", "/api/v1/nodes/n", b'{"a":"\\u003c\\u0026\\u003e"}\n'),
-            (lambda api: api.update_status(PODS, "a", "web", {}), "PUT", "/api/v1/namespaces/a/pods/web/status", b"{}\n"),
-            (lambda api: api.patch(PODS, "a", "w", {}, subresource="status"), "PATCH", "/api/v1/namespaces/a/pods/w/status", b"{}"),
-            (lambda api: api.bind("a", "web", {"x": 1}), "POST", "/api/v1/namespaces/a/pods/web/binding", b'{"x":1}\n'),
-            (
-                lambda api: api.delete(PODS, "a", "web"),
-                "DELETE", "/api/v1/namespaces/a/pods/web", b'{"kind":"DeleteOptions","apiVersion":"v1"}\n',
-            ),
+            (lambda api: api.ask("GET", PODS, "a", "web"), "GET", "/api/v1/namespaces/a/pods/web", b""),
+            (lambda api: api.ask("PUT", NODES, "", "n", body={"a": "<&>"}), "PUT", "/api/v1/nodes/n", b'{"a":"\\u003c\\u0026\\u003e"}\n'),
+            (lambda api: api.ask("PATCH", PODS, "a", "w", "status", {}), "PATCH", "/api/v1/namespaces/a/pods/w/status", b"{}"),
+            (lambda api: api.ask("POST", PODS, "a", "w", "binding", {"x": 1}), "POST", "/api/v1/namespaces/a/pods/w/binding", b'{"x":1}\n'),
+            (lambda api: api.ask("DELETE", PODS, "a", "web", body={}), "DELETE", "/api/v1/namespaces/a/pods/web", b"{}\n"),
         ],
     )  # fmt: skip
     def test_verbs(self, work: Callable[[Api], object], method: str, path: str, body: bytes) -> None:
@@ -99,7 +93,7 @@ class TestRequests:
         """A patch names its kind, other bodies are JSON, and a request without a body names none."""
         types = [
             play(work, ok())[0].asked[0].headers.get("content-type")
-            for work in (lambda api: api.patch(PODS, "a", "w", {}), lambda api: api.bind("a", "w", {}), lambda api: api.get(PODS, "a", "w"))
+            for work in (lambda api: api.ask("PATCH", PODS, "a", "w", "", {}), write, read)
         ]
         assert types == [STRATEGIC, "application/json", None]
 
@@ -143,20 +137,20 @@ class TestErrors:
 
     def test_a_status(self) -> None:
         """Status, reason, message and time to wait are those of the Status."""
-        _, error = play(lambda api: api.get(PODS, "a", "w"), failure(409, "Conflict", details={"retryAfterSeconds": 3}))
+        _, error = play(lambda api: api.ask("GET", PODS, "a", "w"), failure(409, "Conflict", details={"retryAfterSeconds": 3}))
         assert isinstance(error, ApiError)
         assert (error.status, error.reason, error.message, error.retry_after) == (409, "Conflict", "made up", 3.0)
 
     @pytest.mark.parametrize("body", [b"", b"404 page not found\n", b"[1]", b"\xff\xfe", b"<html>"])
     def test_no_status(self, body: bytes) -> None:
         """An answer of another form gives an error with its text."""
-        _, error = play(lambda api: api.get(PODS, "a", "w"), Response(404, body))
+        _, error = play(lambda api: api.ask("GET", PODS, "a", "w"), Response(404, body))
         assert isinstance(error, ApiError)
         assert (error.status, error.reason) == (404, "")
 
     def test_an_answer_that_is_no_object(self) -> None:
         """A good status with something else than a JSON object is an error that names the request."""
-        _, error = play(lambda api: api.get(PODS, "a", "w"), Response(200, b"[]"))
+        _, error = play(lambda api: api.ask("GET", PODS, "a", "w"), Response(200, b"[]"))
         assert "GET /api/v1/namespaces/a/pods/w" in str(error)
 
     def test_versions(self) -> None:
@@ -173,12 +167,12 @@ OLD = Retries(attempts=10, after_closed=False, watches=False)
 
 async def read(api: Api) -> object:
     """A read."""
-    return await api.get(PODS, "a", "w")
+    return await api.ask("GET", PODS, "a", "w")
 
 
 async def write(api: Api) -> object:
     """A write."""
-    return await api.bind("a", "w", {})
+    return await api.ask("POST", PODS, "a", "w", "binding", {})
 
 
 class TestRetries:

@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.live.process.ending import Ending
 from kubeclassic.live.process.logs import JSON_LINES, Log, LogSettings
-from kubeclassic.live.scheduler.flags import read_settings
-from kubeclassic.live.settings.values import FlagError
+from kubeclassic.live.process.process import Ending
+from kubeclassic.live.scheduler.flags import FlagError, read_settings
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault
-from tests.live.scheduler.processes import Site, at
+from tests.live.scheduler.processes import at
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.logs import LINE
 from tests.support.program import command
@@ -135,11 +134,10 @@ class TestFlags:
         ("6", ["POST /api/v1/namespaces/default/pods/small/binding 201 in 0 ms"]),
     ],
 )
-def test_what_each_level_says(release: str, level: str, said: list[str]) -> None:
+async def test_what_each_level_says(release: str, level: str, said: list[str]) -> None:
     """From level 2 on what became of each pod, from 3 on each attempt, from 6 on each request."""
     every = {"pod default/small: bound to node-0", "pod default/small: attempt 1"}
-
-    async def play(site: Site) -> None:
+    async with at(release) as site:
         site.add_node("node-0", cpu="1")
         replica = site.start(v=level)
         site.add_pod("small")
@@ -150,14 +148,11 @@ def test_what_each_level_says(release: str, level: str, said: list[str]) -> None
         if not said:
             assert not every & set(replica.said)
 
-    at(release, play)
-
 
 @pytest.mark.parametrize(("release", "lease"), [("1.16", "kept until it runs out"), ("1.27", "given back")])
-def test_what_is_under_way_at_the_end(release: str, lease: str) -> None:
+async def test_what_is_under_way_at_the_end(release: str, lease: str) -> None:
     """The end knows how many pods were being bound, how many are not, and what became of the lease."""
-
-    async def play(site: Site) -> None:
+    async with at(release) as site:
         site.add_node("node-0")
         slow = site.start("a", faults=lambda request: Fault(slow=3.0) if request.path.endswith("/binding") else NO_FAULT)
         await asyncio.sleep(1.0)
@@ -173,8 +168,6 @@ def test_what_is_under_way_at_the_end(release: str, lease: str) -> None:
         await waiting.stop()
         if lease != "given back":
             assert waiting.process.ending == Ending(lease="lease kube-system/kube-scheduler not held")
-
-    at(release, play)
 
 
 def _never(path: str) -> Fault:

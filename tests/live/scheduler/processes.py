@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import attrs
@@ -19,7 +20,6 @@ from tests.apiserver.transport import NO_FAULT, Decide, StoreTransport
 from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.worlds import World
 from tests.support.logs import log_to
-from tests.support.virtualtime import run_virtually
 
 LOCK = ("leader-elect-resource-lock", "leases")
 
@@ -83,17 +83,11 @@ class Site(World):
         return spec
 
 
-def at(release: str, play: Callable[[Site], Coroutine[Any, Any, None]], flavour: Flavour | None = None) -> Site:
-    """The site after *play* in it, and after the end of all processes that still ran."""
-    found: list[Site] = []
-
-    async def work() -> None:
-        site = Site(release, flavour=flavour)
-        found.append(site)
-        await play(site)
-        for replica in site.replicas:
-            if not replica.task.done():
-                await replica.stop()
-
-    run_virtually(work())
-    return found[0]
+@asynccontextmanager
+async def at(release: str, flavour: Flavour | None = None) -> AsyncIterator[Site]:
+    """A site, at whose end all processes end that still run."""
+    site = Site(release, flavour=flavour)
+    yield site
+    for replica in site.replicas:
+        if not replica.task.done():
+            await replica.stop()

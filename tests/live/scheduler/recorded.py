@@ -19,13 +19,12 @@ from kubeclassic.core.preemption.victimchoice import pick_one_node
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request, Transport
-from kubeclassic.live.eventlog.reference import About, Recorder
+from kubeclassic.live.eventlog.sending import About, Recorder
 from kubeclassic.live.informers.informers import Informers, retries_of
-from kubeclassic.live.process.process import ExtenderBinder
 from kubeclassic.live.scheduler.events import connect_events
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
-from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.scheduler.writes.api import WireApi
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.compare.agreement import best
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
@@ -199,7 +198,7 @@ class Stage:
                 release = LIVE_RELEASES[live.state.release.version]
                 events = await connect_events(self.transport, release, wall=lambda: round((EPOCH + loop.time()) * 1e9), host="host-a")
                 self.played.events.sent = events.recorder("default-scheduler")
-                informers = Informers(self.transport, live.state.release.client, live, self.played.reports.append, lambda: 0.5)
+                informers = Informers(self.transport, live.state.release.client, live.state, self.played.reports.append, lambda: 0.5)
                 group.create_task(informers.run())
                 group.create_task(events.run())
                 await informers.synced()
@@ -210,12 +209,11 @@ class Stage:
         loop, release = asyncio.get_running_loop(), engine.algorithm.release
         api = WireApi(Api(self.transport, retries_of(release.client)), release.version)
         times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
-        binder = ExtenderBinder.of(engine.extenders)
         engine.asks_later = True
         state = LiveState(engine, api, self.played.events, times, log=log_to(self.played.reports))
         if self.extenders is not None:
             state.worker = VirtualWorker(self.extenders.take_elapsed)
-        return Steered(state, [] if binder is None else [binder], hosts=self.hosts, rooms=self.rooms)
+        return Steered(state, hosts=self.hosts, rooms=self.rooms)
 
 
 def lives_in(recorded: list[Json]) -> list[tuple[float, float]]:

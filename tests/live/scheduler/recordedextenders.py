@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig
-from kubeclassic.extenders.nettexts import HEADER_TIMEOUT
-from kubeclassic.extenders.overhttp import Post, PostError, PostReply, http_post
+from kubeclassic.extenders.overhttp import HEADER_TIMEOUT, Post, PostError, PostReply, http_post
 from tests.apiserver.store import Store
 
 Json = dict[str, Any]

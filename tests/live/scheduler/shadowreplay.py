@@ -22,10 +22,11 @@ import attrs
 
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.api.reading.decode import decode_kind
-from kubeclassic.live.scheduler.dryrun import DryApi, NoEvents
+from kubeclassic.live.eventlog.sending import Recorder
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
+from kubeclassic.live.scheduler.writes.api import DryApi
 from kubeclassic.simulation.engines import engine_for
 from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.recordedpace import exchanges
@@ -105,7 +106,7 @@ class ShadowReplay:
     def __attrs_post_init__(self) -> None:
         loop = asyncio.get_running_loop()
         clocks = LiveClocks(loop.time, lambda: EPOCH + loop.time())
-        state = LiveState(engine_for(self.release, self.config), DryApi(), NoEvents(), clocks)
+        state = LiveState(engine_for(self.release, self.config), DryApi(), Recorder(), clocks)
         self.shadow = Shadow(state, self.tell)
 
     async def play(self) -> None:

@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.eventlog.reference import About
+from kubeclassic.live.eventlog.sending import About
 from kubeclassic.live.process.leaserecord import ANNOTATION, LeaseRecord
 from kubeclassic.live.process.locks import DoubleLock, make_lock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
@@ -52,7 +52,7 @@ class Pair:
         kind = self.kind or cells.default_lock
         lock = make_lock(kind, link, "kube-system", "kube-scheduler", identity=name, version=self.release, timeout=timeout)
         clock = lambda: wall() + skew  # noqa: E731  # one expression
-        return Elector(lock, cells, TIMES, name, (Told(),), wall=clock, dice=random.Random(name))
+        return Elector(lock, cells, TIMES, name, Told(), wall=clock, dice=random.Random(name))
 
     def holder(self, plural: str = "leases") -> str:
         """Whom the lock names."""
@@ -80,69 +80,53 @@ async def stop(task: asyncio.Task[None]) -> None:
 
 
 class TestOneReplica:
-    def test_it_leads_and_renews(self) -> None:
+    async def test_it_leads_and_renews(self) -> None:
         """A lone replica leads at once, says so, and keeps the lease."""
-
-        async def story() -> None:
-            pair = Pair()
-            elector = pair.replica("a")
-            task = asyncio.create_task(elector.lead(forever))
-            await asyncio.sleep(100)
-            assert elector.leads
-            assert elector.holds_lease
-            assert pair.holder() == "a"
-            assert elector.recorders[0].texts == ["a became leader"]  # type: ignore[attr-defined]  # it is a Told
-            await stop(task)
-
-        run_virtually(story())
+        pair = Pair()
+        elector = pair.replica("a")
+        task = asyncio.create_task(elector.lead(forever))
+        await asyncio.sleep(100)
+        assert elector.leads
+        assert elector.holds_lease
+        assert pair.holder() == "a"
+        assert elector.recorder.texts == ["a became leader"]  # type: ignore[attr-defined]  # it is a Told
+        await stop(task)
 
     @pytest.mark.parametrize(("release", "left"), [(NEW, ""), (OLD, "a")])
-    def test_what_sigterm_leaves(self, release: str, left: str) -> None:
+    async def test_what_sigterm_leaves(self, release: str, left: str) -> None:
         """A leader that is stopped gives the lock back in the new release, and leaves it in the old ones."""
+        pair = Pair(release)
+        task = asyncio.create_task(pair.replica("a").lead(forever))
+        await asyncio.sleep(5)
+        await stop(task)
+        assert pair.holder(LIVE_RELEASES[release].leader.default_lock) == left
 
-        async def story() -> None:
-            pair = Pair(release)
-            task = asyncio.create_task(pair.replica("a").lead(forever))
-            await asyncio.sleep(5)
-            await stop(task)
-            assert pair.holder(LIVE_RELEASES[release].leader.default_lock) == left
-
-        run_virtually(story())
-
-    def test_sigterm_during_a_renewal(self) -> None:
+    async def test_sigterm_during_a_renewal(self) -> None:
         """A renewal that the server has written, and whose answer is on its way, does not keep the lock."""
+        pair = Pair(NEW)
+        slow = pair.replica("a", lambda request: Fault(slow=1.0) if request.method == "PUT" else NO_FAULT)
+        task = asyncio.create_task(slow.lead(forever))
+        await asyncio.sleep(3.5)
+        await stop(task)
+        assert pair.holder() == ""
 
-        async def story() -> None:
-            pair = Pair(NEW)
-            slow = pair.replica("a", lambda request: Fault(slow=1.0) if request.method == "PUT" else NO_FAULT)
-            task = asyncio.create_task(slow.lead(forever))
-            await asyncio.sleep(3.5)
-            await stop(task)
-            assert pair.holder() == ""
-
-        run_virtually(story())
-
-    def test_work_is_over_before_the_lock_is_given_back(self) -> None:
+    async def test_work_is_over_before_the_lock_is_given_back(self) -> None:
         """Nobody else can lead while the work of a stopped leader still ends."""
+        pair = Pair()
+        seen: list[str] = []
 
-        async def story() -> None:
-            pair = Pair()
-            seen: list[str] = []
+        async def work() -> None:
+            try:
+                await forever()
+            finally:
+                await asyncio.sleep(1)
+                seen.append(pair.holder())
 
-            async def work() -> None:
-                try:
-                    await forever()
-                finally:
-                    await asyncio.sleep(1)
-                    seen.append(pair.holder())
-
-            task = asyncio.create_task(pair.replica("a").lead(work))
-            await asyncio.sleep(5)
-            await stop(task)
-            assert seen == ["a"]
-            assert pair.holder() == ""
-
-        run_virtually(story())
+        task = asyncio.create_task(pair.replica("a").lead(work))
+        await asyncio.sleep(5)
+        await stop(task)
+        assert seen == ["a"]
+        assert pair.holder() == ""
 
     @pytest.mark.parametrize("release", [OLD, NEW])
     def test_a_cut_link_ends_it_after_the_renew_deadline(self, release: str) -> None:
@@ -165,46 +149,38 @@ class TestOneReplica:
             (0.0, 10, True), (1.99, 10.1, True), (0.01, 12, True),
         ],
     )  # fmt: skip
-    def test_a_server_that_stands_still(self, release: str, after: float, seconds: float, is_lost: bool) -> None:
+    async def test_a_server_that_stands_still(self, release: str, after: float, seconds: float, is_lost: bool) -> None:
         """A server that answers nothing for a while, and then everything, costs the lease if the renewal that comes next is too late.
 
         Upstream: renewals begin every 2 s, and each has 10 s. So a standstill of 10 s is survived if it begins between two renewals, and is
         not if a renewal is under way; one of 12 s never is.
         """
+        begin = 20.0 + after
 
-        async def story() -> None:
-            begin = 20.0 + after
+        def stands(request: Request) -> Fault:
+            return Fault(delay=begin + seconds - now()) if begin <= now() < begin + seconds else NO_FAULT
 
-            def stands(request: Request) -> Fault:
-                return Fault(delay=begin + seconds - now()) if begin <= now() < begin + seconds else NO_FAULT
+        elector = Pair(release).replica("a", stands)
+        task = asyncio.create_task(elector.lead(forever))
+        await asyncio.sleep(60)
+        assert task.done() == is_lost
+        if is_lost:
+            with pytest.raises(LeaderLostError):
+                await task
+        else:
+            await stop(task)
 
-            elector = Pair(release).replica("a", stands)
-            task = asyncio.create_task(elector.lead(forever))
-            await asyncio.sleep(60)
-            assert task.done() == is_lost
-            if is_lost:
-                with pytest.raises(LeaderLostError):
-                    await task
-            else:
-                await stop(task)
-
-        run_virtually(story())
-
-    def test_a_failure_of_the_work_is_told(self) -> None:
+    async def test_a_failure_of_the_work_is_told(self) -> None:
         """What the work raises comes out, and the lock is given back."""
+        pair = Pair()
 
-        async def story() -> None:
-            pair = Pair()
+        async def work() -> None:
+            await asyncio.sleep(3)
+            raise ValueError("broken")
 
-            async def work() -> None:
-                await asyncio.sleep(3)
-                raise ValueError("broken")
-
-            with pytest.raises(ValueError, match="broken"):
-                await pair.replica("a").lead(work)
-            assert pair.holder() == ""
-
-        run_virtually(story())
+        with pytest.raises(ValueError, match="broken"):
+            await pair.replica("a").lead(work)
+        assert pair.holder() == ""
 
     def test_hung_requests_end_it_too(self) -> None:
         """Requests that are never answered do not keep a leader beyond its deadline."""
@@ -218,94 +194,74 @@ class TestOneReplica:
         assert run_virtually(story()) < 10 + TIMES.retry + TIMES.renew + 5.1
 
     @pytest.mark.parametrize("code", [403, 409, 500, 429])
-    def test_a_refusal_is_only_a_failed_try(self, code: int) -> None:
+    async def test_a_refusal_is_only_a_failed_try(self, code: int) -> None:
         """Refused writes are tried again, and a leader goes on when they work before the deadline."""
+        fault = refused(code, "Made", "up")
+        elector = Pair().replica("a", lambda request: fault if request.method != "GET" and now() % 20 < 8 else NO_FAULT)
+        task = asyncio.create_task(elector.lead(forever))
+        await asyncio.sleep(8)
+        assert not elector.leads
+        await asyncio.sleep(100)
+        assert elector.leads
+        await stop(task)
 
-        async def story() -> None:
-            fault = refused(code, "Made", "up")
-            elector = Pair().replica("a", lambda request: fault if request.method != "GET" and now() % 20 < 8 else NO_FAULT)
-            task = asyncio.create_task(elector.lead(forever))
-            await asyncio.sleep(8)
-            assert not elector.leads
-            await asyncio.sleep(100)
-            assert elector.leads
-            await stop(task)
-
-        run_virtually(story())
-
-    def test_a_stolen_lock_ends_it(self) -> None:
+    async def test_a_stolen_lock_ends_it(self) -> None:
         """A leader whose lock names another one ends after the deadline, and does not take the name out of it."""
+        pair = Pair()
+        elector = pair.replica("a")
+        task = asyncio.create_task(elector.lead(forever))
+        await asyncio.sleep(5)
+        body = json.dumps({"spec": {"holderIdentity": "thief"}}).encode()
+        pair.store.handle("PATCH", path_of("leases"), "", body, {"content-type": "application/merge-patch+json"})
+        with pytest.raises(LeaderLostError):
+            await task
+        assert pair.holder() == "thief"
+        assert elector.leader == "thief"
+        assert elector.recorder.texts == ["a became leader", "a stopped leading"]  # type: ignore[attr-defined]  # it is a Told
 
-        async def story() -> None:
-            pair = Pair()
-            elector = pair.replica("a")
-            task = asyncio.create_task(elector.lead(forever))
-            await asyncio.sleep(5)
-            body = json.dumps({"spec": {"holderIdentity": "thief"}}).encode()
-            pair.store.handle("PATCH", path_of("leases"), "", body, {"content-type": "application/merge-patch+json"})
-            with pytest.raises(LeaderLostError):
-                await task
-            assert pair.holder() == "thief"
-            assert elector.leader == "thief"
-            assert elector.recorders[0].texts == ["a became leader", "a stopped leading"]  # type: ignore[attr-defined]  # it is a Told
-
-        run_virtually(story())
-
-    def test_health(self) -> None:
+    async def test_health(self) -> None:
         """A leader that could not end in time calls itself unhealthy, in upstream's words."""
-
-        async def story() -> None:
-            elector = Pair().replica("a")
-            assert elector.fault() == ""
-            assert await elector.attempt()
-            await asyncio.sleep(35)
-            assert elector.fault() == ""
-            await asyncio.sleep(0.1)
-            assert elector.fault() == "failed election to renew leadership on lease kube-scheduler"
-
-        run_virtually(story())
+        elector = Pair().replica("a")
+        assert elector.fault() == ""
+        assert await elector.attempt()
+        await asyncio.sleep(35)
+        assert elector.fault() == ""
+        await asyncio.sleep(0.1)
+        assert elector.fault() == "failed election to renew leadership on lease kube-scheduler"
 
 
 class TestTwoReplicas:
     @pytest.mark.parametrize("release", LIVE_RELEASES)
     @pytest.mark.parametrize("skew", [0, -3600, 3600])
-    def test_one_takes_over_after_a_kill(self, release: str, skew: float) -> None:
+    async def test_one_takes_over_after_a_kill(self, release: str, skew: float) -> None:
         """The second replica leads once the lease of a killed one is over, whatever their clocks say."""
+        pair = Pair(release)
+        first, second = pair.replica("a"), pair.replica("b", skew=skew)
+        one = asyncio.create_task(first.lead(forever))
+        await asyncio.sleep(1)
+        two = asyncio.create_task(second.lead(forever))
+        await asyncio.sleep(60)
+        assert not second.leads
+        first.cells = attrs.evolve(first.cells, releases=False)  # as a kill -9 would
+        await stop(one)
+        await asyncio.sleep(TIMES.lease - TIMES.retry - 0.1)
+        assert not second.leads
+        await asyncio.sleep(TIMES.retry + TIMES.retry * 2.2 + 0.2)
+        assert second.leads
+        await stop(two)
 
-        async def story() -> None:
-            pair = Pair(release)
-            first, second = pair.replica("a"), pair.replica("b", skew=skew)
-            one = asyncio.create_task(first.lead(forever))
-            await asyncio.sleep(1)
-            two = asyncio.create_task(second.lead(forever))
-            await asyncio.sleep(60)
-            assert not second.leads
-            first.cells = attrs.evolve(first.cells, releases=False)  # as a kill -9 would
-            await stop(one)
-            await asyncio.sleep(TIMES.lease - TIMES.retry - 0.1)
-            assert not second.leads
-            await asyncio.sleep(TIMES.retry + TIMES.retry * 2.2 + 0.2)
-            assert second.leads
-            await stop(two)
-
-        run_virtually(story())
-
-    def test_a_lock_that_is_given_back_is_free_at_once(self) -> None:
+    async def test_a_lock_that_is_given_back_is_free_at_once(self) -> None:
         """After SIGTERM in the new release the next replica waits for its next try only."""
-
-        async def story() -> None:
-            pair = Pair()
-            one = asyncio.create_task(pair.replica("a").lead(forever))
-            await asyncio.sleep(1)
-            second = pair.replica("b")
-            two = asyncio.create_task(second.lead(forever))
-            await asyncio.sleep(20)
-            await stop(one)
-            await asyncio.sleep(TIMES.retry * 2.2 + 0.1)
-            assert second.leads
-            await stop(two)
-
-        run_virtually(story())
+        pair = Pair()
+        one = asyncio.create_task(pair.replica("a").lead(forever))
+        await asyncio.sleep(1)
+        second = pair.replica("b")
+        two = asyncio.create_task(second.lead(forever))
+        await asyncio.sleep(20)
+        await stop(one)
+        await asyncio.sleep(TIMES.retry * 2.2 + 0.1)
+        assert second.leads
+        await stop(two)
 
     @pytest.mark.parametrize(("release", "is_free"), [("1.13", False), ("1.14", True)])
     def test_a_lock_without_holder(self, release: str, is_free: bool) -> None:
@@ -320,60 +276,44 @@ class TestTwoReplicas:
 
         assert run_virtually(story()) == is_free
 
-    def test_an_endpoints_without_annotation_is_free(self) -> None:
+    async def test_an_endpoints_without_annotation_is_free(self) -> None:
         """An object that somebody else made is taken as a lock, and keeps what is in it."""
-
-        async def story() -> None:
-            for release in ("1.12", OLD):
-                pair = Pair(release)
-                body = {"metadata": {"name": "kube-scheduler", "labels": {"a": "b"}}, "subsets": [{"ports": [{"port": 1}]}]}
-                pair.store.handle("POST", path_of("endpoints").rpartition("/")[0], "", json.dumps(body).encode())
-                assert await pair.replica("a").attempt()
-                assert pair.holder("endpoints") == "a"
-                item = json.loads(pair.store.handle("GET", path_of("endpoints")).encoded())
-                assert (item["metadata"]["labels"], item["subsets"][0]["ports"][0]["port"]) == ({"a": "b"}, 1)
-
-        run_virtually(story())
+        for release in ("1.12", OLD):
+            pair = Pair(release)
+            body = {"metadata": {"name": "kube-scheduler", "labels": {"a": "b"}}, "subsets": [{"ports": [{"port": 1}]}]}
+            pair.store.handle("POST", path_of("endpoints").rpartition("/")[0], "", json.dumps(body).encode())
+            assert await pair.replica("a").attempt()
+            assert pair.holder("endpoints") == "a"
+            item = json.loads(pair.store.handle("GET", path_of("endpoints")).encoded())
+            assert (item["metadata"]["labels"], item["subsets"][0]["ports"][0]["port"]) == ({"a": "b"}, 1)
 
 
 class TestDoubleLock:
     @pytest.mark.parametrize(("kind", "old"), [("endpointsleases", "endpoints"), ("configmapsleases", "configmaps")])
-    def test_both_name_the_leader(self, kind: str, old: str) -> None:
+    async def test_both_name_the_leader(self, kind: str, old: str) -> None:
         """A replica with two locks writes both, and renews both."""
+        pair = Pair(kind=kind)
+        elector = pair.replica("a")
+        assert isinstance(elector.lock, DoubleLock)
+        for _ in range(3):
+            assert await elector.attempt()
+        assert (pair.holder(), pair.holder(old)) == ("a", "a")
 
-        async def story() -> None:
-            pair = Pair(kind=kind)
-            elector = pair.replica("a")
-            assert isinstance(elector.lock, DoubleLock)
-            for _ in range(3):
-                assert await elector.attempt()
-            assert (pair.holder(), pair.holder(old)) == ("a", "a")
-
-        run_virtually(story())
-
-    def test_an_old_leader_is_respected(self) -> None:
+    async def test_an_old_leader_is_respected(self) -> None:
         """A replica with two locks waits for one that knows the old lock only, then makes the second lock."""
+        pair = Pair(kind="endpoints", release=OLD)
+        assert await pair.replica("old").attempt()
+        new = attrs.evolve(pair, kind="endpointsleases", release=NEW).replica("new")
+        assert not await new.attempt()
+        await asyncio.sleep(TIMES.lease + 1)
+        assert await new.attempt()
+        assert (pair.holder(), pair.holder("endpoints")) == ("new", "new")
 
-        async def story() -> None:
-            pair = Pair(kind="endpoints", release=OLD)
-            assert await pair.replica("old").attempt()
-            new = attrs.evolve(pair, kind="endpointsleases", release=NEW).replica("new")
-            assert not await new.attempt()
-            await asyncio.sleep(TIMES.lease + 1)
-            assert await new.attempt()
-            assert (pair.holder(), pair.holder("endpoints")) == ("new", "new")
-
-        run_virtually(story())
-
-    def test_two_names_are_nobody(self) -> None:
+    async def test_two_names_are_nobody(self) -> None:
         """Where the locks name different leaders, nobody knows the leader until the lease is over."""
-
-        async def story() -> None:
-            pair = Pair(kind="leases")
-            assert await pair.replica("x").attempt()
-            assert await Pair(OLD, "endpoints", pair.store).replica("y").attempt()
-            double = attrs.evolve(pair, kind="endpointsleases").replica("z")
-            assert not await double.attempt()
-            assert double.leader == "leaderelection.k8s.io/unknown"
-
-        run_virtually(story())
+        pair = Pair(kind="leases")
+        assert await pair.replica("x").attempt()
+        assert await Pair(OLD, "endpoints", pair.store).replica("y").attempt()
+        double = attrs.evolve(pair, kind="endpointsleases").replica("z")
+        assert not await double.attempt()
+        assert double.leader == "leaderelection.k8s.io/unknown"

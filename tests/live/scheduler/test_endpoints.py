@@ -21,14 +21,14 @@ from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE
 from kubeclassic.framework.config.configuration import decoded_configuration, read_configuration
 from kubeclassic.framework.config.defaults import PluginSet
 from kubeclassic.framework.releases import ALL_RELEASES
+from kubeclassic.live.process.metrictables import Feed
 from kubeclassic.live.scheduler.certificates import make_certificate
 from kubeclassic.live.scheduler.endpoints import Endpoints
 from kubeclassic.live.scheduler.flags import Listener, read_settings, split_flags
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from kubeclassic.live.scheduler.serving import LONGEST_BODY, ServingError, serve_endpoints
 from kubeclassic.live.settings.cells import OPTIONAL_FIELDS, PLUGINS
-from kubeclassic.live.settings.configprofiles import shown_profiles
-from kubeclassic.live.settings.configz import componentconfig, config_document
+from kubeclassic.live.settings.configz import componentconfig, config_document, shown_profiles
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import Exchange, recorded
 from tests.support.virtualtime import run_virtually
@@ -91,7 +91,7 @@ class TestOthers:
     def test_metrics_are_reset_by_delete(self) -> None:
         """DELETE /metrics sets them back, in the original's words."""
         made = endpoints(OLD)
-        made.metrics.attempt("scheduled", 1)
+        made.metrics.feed(Feed.ATTEMPT, 1, result="scheduled", profile="")
         assert 'result="scheduled"} 1' in asked(made, "/metrics")[1]
         assert asked(made, "/metrics", "DELETE") == (200, "metrics reset\n")
         assert 'result="scheduled"} 0' in asked(made, "/metrics")[1]
@@ -367,7 +367,7 @@ class TestServing:
     def test_names_of_a_certificate(self, address: str, names: list[str]) -> None:
         """It is for localhost, 127.0.0.1 and the address that is listened on, and valid for a year from an hour before."""
         now = datetime(2024, 5, 1, 12, tzinfo=UTC)
-        found = x509.load_pem_x509_certificate(make_certificate(address, now).certificate)
+        found = x509.load_pem_x509_certificate(make_certificate(address, now)[0])
         others = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         assert others.get_values_for_type(x509.DNSName) == ["localhost"]
         assert [str(ip) for ip in others.get_values_for_type(x509.IPAddress)] == names

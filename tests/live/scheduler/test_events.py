@@ -12,8 +12,7 @@ import attrs
 import pytest
 
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.eventlog.reference import Recorder, Reference, reference
-from kubeclassic.live.eventlog.sending import MOST_TRIES
+from kubeclassic.live.eventlog.sending import MOST_TRIES, Recorder, Reference, reference
 from kubeclassic.live.scheduler.events import Events, connect_events
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER

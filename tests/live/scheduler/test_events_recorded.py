@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 from kubeclassic.live.client.transport import Request, Response
-from kubeclassic.live.eventlog.reference import Reference
+from kubeclassic.live.eventlog.sending import Reference
 from kubeclassic.live.scheduler.events import connect_events
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import Exchange, recorded

@@ -16,10 +16,9 @@ from kubeclassic.extenders.overhttp import PostError, PostReply
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import retries_of
-from kubeclassic.live.process.process import ExtenderBinder
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
-from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.scheduler.writes.api import WireApi
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.recorded import EPOCH
@@ -69,9 +68,8 @@ def scheduler_of(world: World, extender: Extender, config: ExtenderConfig) -> Li
     transport, release, loop = StoreTransport(world.store), engine.algorithm.release, asyncio.get_running_loop()
     api = WireApi(Api(transport, retries_of(release.client)), release.version)
     state = LiveState(engine, api, world.events, LiveClocks(loop.time, lambda: EPOCH + loop.time()), log=log_to(world.reports))
-    binder = ExtenderBinder.of(made)
-    scheduler = LiveScheduler(state, [] if binder is None else [binder])
-    world.follow(transport, scheduler, scheduler.run)
+    scheduler = LiveScheduler(state)
+    world.follow(transport, state, scheduler.run)
     return scheduler
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kubeclassic.live.client.transport import Request
 from tests.apiserver.transport import NO_FAULT, Fault, refused, timed_out
 from tests.apiserver.watcher import Watcher
-from tests.live.scheduler.worlds import World, live
+from tests.live.scheduler.worlds import World, live, lived
 from tests.support.examples import examples
 from tests.support.livefaults import Faults, wrongs
 
@@ -80,7 +80,7 @@ def dark(request: Request) -> Fault:
 @pytest.mark.parametrize(
     "answer", [Fault(is_lost=True), timed_out(), timed_out(500, "InternalError", "etcdserver: leader changed")], ids=["none", "504", "500"]
 )
-def test_a_binding_without_an_answer_keeps_its_place(release: str, answer: Fault) -> None:
+async def test_a_binding_without_an_answer_keeps_its_place(release: str, answer: Fault) -> None:
     """Until it is known whether a pod was bound, no other pod gets its room, though no informer tells of it.
 
     So it is where the server answers that it gave up waiting for its store: the store may have written the binding.
@@ -90,7 +90,7 @@ def test_a_binding_without_an_answer_keeps_its_place(release: str, answer: Fault
     def unanswered(request: Request) -> Fault:
         return answer if (found := dark(request)).is_lost else found
 
-    async def play(world: World) -> None:
+    async with lived(release, unanswered) as world:
         found.append(Watcher(world.store.storage))
         world.add_node("node", cpu="1")
         world.schedule()
@@ -99,32 +99,29 @@ def test_a_binding_without_an_answer_keeps_its_place(release: str, answer: Fault
         world.add_pod("second", cpu="1")
         world.store.storage.restart()
         await asyncio.sleep(900.0)
-
-    world = live(release, play, unanswered)
     assert found[0].faults == []
     assert sorted(world.hosts.values()) == ["", "node"]
 
 
 @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27", "1.34"])
-def test_a_pod_that_cannot_be_read_is_tried_again(release: str) -> None:
+async def test_a_pod_that_cannot_be_read_is_tried_again(release: str) -> None:
     """A pod fails to be bound, and nothing can be read or written after that for a while: it is not forgotten."""
 
     def refuses(request: Request) -> Fault:
         found = dark(request)
         return refused(500, "InternalError") if found.is_lost else found
 
-    async def play(world: World) -> None:
+    async with lived(release, refuses) as world:
         world.add_node("node")
         world.schedule()
         await asyncio.sleep(1.0)
         world.add_pod("pod")
         await asyncio.sleep(250.0)
-
-    assert live(release, play, refuses).hosts == {"pod": "node"}
+    assert world.hosts == {"pod": "node"}
 
 
 @pytest.mark.parametrize(("release", "is_over"), [("1.16", True), ("1.27", False)])
-def test_a_bound_pod_that_no_informer_sees_keeps_its_place_in_new_releases(release: str, is_over: bool) -> None:
+async def test_a_bound_pod_that_no_informer_sees_keeps_its_place_in_new_releases(release: str, is_over: bool) -> None:
     """While watches are cut, 1.16 gives the room of a bound pod away after half a minute; 1.27 never does."""
     found: list[Watcher] = []
 
@@ -132,7 +129,7 @@ def test_a_bound_pod_that_no_informer_sees_keeps_its_place_in_new_releases(relea
         now = asyncio.get_running_loop().time()
         return Fault(is_dropped=True) if request.path == "/api/v1/pods" and 0.5 < now < 150.0 else NO_FAULT
 
-    async def play(world: World) -> None:
+    async with lived(release, blind) as world:
         found.append(Watcher(world.store.storage))
         world.add_node("node", cpu="1")
         world.schedule()
@@ -141,13 +138,11 @@ def test_a_bound_pod_that_no_informer_sees_keeps_its_place_in_new_releases(relea
         world.add_pod("second", cpu="1")
         world.store.storage.restart()
         await asyncio.sleep(300.0)
-
-    live(release, play, blind)
     assert bool(found[0].over_capacity) is is_over
 
 
 @pytest.mark.parametrize("release", ["1.13", "1.14", "1.15", "1.16"])
-def test_a_late_answer_of_a_pod_that_has_its_node_makes_no_victims(release: str) -> None:
+async def test_a_late_answer_of_a_pod_that_has_its_node_makes_no_victims(release: str) -> None:
     """A binding fails and the pod is read again; the answer comes after the next binding: nobody is preempted for a pod that runs."""
     refusals = [refused(409, "Conflict")]
     deleted: list[str] = []
@@ -159,13 +154,12 @@ def test_a_late_answer_of_a_pod_that_has_its_node_makes_no_victims(release: str)
             deleted.append(request.path)
         return Fault(slow=5.0) if request.method == "GET" and request.path.endswith("/pods/urgent") else NO_FAULT
 
-    async def play(world: World) -> None:
+    async with lived(release, late) as world:
         world.add_node("node", cpu="2")
         world.schedule()
         world.add_pod("other", cpu="1")
         await asyncio.sleep(1.0)
         world.add_pod("urgent", cpu="1", priorityClassName="system-node-critical")
         await asyncio.sleep(300.0)
-
-    assert live(release, play, late).hosts == {"other": "node", "urgent": "node"}
+    assert world.hosts == {"other": "node", "urgent": "node"}
     assert (refusals, deleted) == ([], [])

@@ -13,11 +13,10 @@ from kubeclassic.exceptions import KubeclassicError, ManifestError, PolicyError
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.scheduler.election import LeaseTimes
-from kubeclassic.live.scheduler.flags import RunSettings, read_settings, split_flags
+from kubeclassic.live.scheduler.flags import FlagError, RunSettings, read_settings, split_flags
 from kubeclassic.live.scheduler.runsettings import settings_of
 from kubeclassic.live.settings.flagtable import FLAGS
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
-from kubeclassic.live.settings.values import FlagError
 
 OLD, NEW = "1.15", "1.27"
 GROUP = "kubescheduler.config.k8s.io"

@@ -41,14 +41,11 @@ async def scheduled(site: Site) -> Numbers:
 
 
 @pytest.mark.parametrize("release", CLASSIC)
-def test_parts_with_predicates(release: str) -> None:
+async def test_parts_with_predicates(release: str) -> None:
     """Predicates and priorities are measured for each pod that fits, preemption for the one that does not, bindings once a pod."""
     found: dict[str, float] = {}
-
-    async def play(site: Site) -> None:
+    async with at(release) as site:
         found.update(await scheduled(site))
-
-    at(release, play)
     unit = "" if release in ("1.12", "1.13") else "_seconds"
     named = {part: counts(found, f"scheduler_scheduling_algorithm_{part}{unit}")[""] for part in PARTS[:3]}
     tries = found["scheduler_total_preemption_attempts"]
@@ -59,14 +56,11 @@ def test_parts_with_predicates(release: str) -> None:
     assert by_operation == {"predicate_evaluation": 3, "priority_evaluation": 3, "preemption_evaluation": tries, "binding": 3}
 
 
-def test_points_with_profiles() -> None:
+async def test_points_with_profiles() -> None:
     """Each extension point of a cycle is measured with its status and profile, and so are those of bindings."""
     found: dict[str, float] = {}
-
-    async def play(site: Site) -> None:
+    async with at("1.27") as site:
         found.update(await scheduled(site))
-
-    at("1.27", play)
     by_point = counts(found, "scheduler_framework_extension_point_duration_seconds")
     label = '{{extension_point="{}",profile="default-scheduler",status="{}"}}'
     tries = by_point.get(label.format("Filter", "Unschedulable"), 0)
@@ -85,7 +79,7 @@ def test_points_with_profiles() -> None:
 def test_one_feasible_node(release: str) -> None:
     """Where one node is feasible nothing is scored: the time of priorities is 0, and is not among the operations nor a point."""
     metrics = SchedulerMetrics(LIVE_RELEASES[release], with_process=False)
-    metering, pod = Metering(metrics, iter([0.0, 0.5, 0.7, 0.7]).__next__), a_pod("p")
+    metering, pod = Metering(metrics.feed, iter([0.0, 0.5, 0.7, 0.7]).__next__), a_pod("p")
     metering.began(QueuedPod(pod))
     metering.phase_ended(Phase.FILTER, SUCCESS)
     metering.decided(QueuedPod(pod), Decision(pod, "node-0"), 0.5)
@@ -100,7 +94,7 @@ def test_one_feasible_node(release: str) -> None:
 def test_a_pod_that_prefilter_refuses() -> None:
     """The point that refused it is measured, and no filter, as none was asked."""
     metrics = SchedulerMetrics(LIVE_RELEASES["1.27"], with_process=False)
-    metering = Metering(metrics, iter([0.0, 0.5, 0.7]).__next__)
+    metering = Metering(metrics.feed, iter([0.0, 0.5, 0.7]).__next__)
     metering.began(QueuedPod(a_pod("p")))
     metering.phase_ended(Phase.PRE_FILTER, "UnschedulableAndUnresolvable")
     metering.phase_ended(Phase.FILTER, UNSCHEDULABLE)
@@ -109,11 +103,10 @@ def test_a_pod_that_prefilter_refuses() -> None:
     assert 'extension_point="Filter"' not in text
 
 
-def test_the_queue_with_profiles() -> None:
+async def test_the_queue_with_profiles() -> None:
     """Pods that come into parts of the queue, by event; pods by plugin that rejected them; attempts and time until a pod is bound."""
     seen: list[Numbers] = []
-
-    async def play(site: Site) -> None:
+    async with at("1.27") as site:
         site.add_node("node-0", cpu="2")
         site.add_pod("big", cpu="8")
         replica = site.start(leader_elect="false")
@@ -122,8 +115,7 @@ def test_the_queue_with_profiles() -> None:
         site.add_node("node-1", cpu="9")
         await asyncio.sleep(3.0)
         seen.append(replica.metrics())
-
-    assert at("1.27", play).hosts == {"big": "node-1"}
+    assert site.hosts == {"big": "node-1"}
     incoming = "scheduler_queue_incoming_pods_total"
     moves = [("PodAdd", "active"), ("ScheduleAttemptFailure", "unschedulable"), ("NodeTaintChange", "active")]
     numbers = [[found.get(f'{incoming}{{event="{event}",queue="{queue}"}}', 0) for event, queue in moves] for found in seen]
@@ -139,11 +131,10 @@ def test_the_queue_with_profiles() -> None:
     assert seen[1][f"scheduler_pod_scheduling_duration_seconds_sum{labels}"] >= 3
 
 
-def test_preemption_in_the_background() -> None:
+async def test_preemption_in_the_background() -> None:
     """From 1.32 on deletions of victims beside the cycles are counted and measured."""
     found: dict[str, float] = {}
-
-    async def play(site: Site) -> None:
+    async with at("1.34") as site:
         site.add_node("node-0", cpu="1")
         replica = site.start(leader_elect="false")
         site.add_pod("low", cpu="1")
@@ -151,7 +142,5 @@ def test_preemption_in_the_background() -> None:
         site.add_pod("high", cpu="1", priorityClassName="system-node-critical")
         await asyncio.sleep(4.0)
         found.update(replica.metrics())
-
-    at("1.34", play)
     assert found['scheduler_preemption_goroutines_execution_total{result="success"}'] == 1
     assert found['scheduler_preemption_goroutines_duration_seconds_count{result="success"}'] == 1

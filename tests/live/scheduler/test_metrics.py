@@ -5,26 +5,32 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
+from functools import cache
 
 import attrs
 import pytest
 
-from kubeclassic.live.client.measured import MeasuredRequest
-from kubeclassic.live.client.transport import Request
-from kubeclassic.live.process.build import build_values
-from kubeclassic.live.process.metrictables import HISTOGRAM
-from kubeclassic.live.process.middlemetrics import ALL_GROUPS
-from kubeclassic.live.process.writing import go_number
-from kubeclassic.live.scheduler.metrics import ALWAYS, SchedulerMetrics
+from kubeclassic.core.queue.parked import QueuedPod
+from kubeclassic.live.client.transport import MeasuredRequest, Request
+from kubeclassic.live.process.metering import Metering
+from kubeclassic.live.process.metrictables import HISTOGRAM, Feed, camel
+from kubeclassic.live.process.middlemetrics import ALL_GROUPS, BUILD_LABELS, CLIENT_GROUPS
+from kubeclassic.live.scheduler.metrics import ALWAYS, SchedulerMetrics, go_number
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.answers import Answer
 from tests.apiserver.transport import NO_FAULT, Fault
-from tests.live.scheduler.processes import Site, at
+from tests.live.scheduler.processes import at
+from tests.support.build import pod as a_pod
 from tests.support.recordings import recorded
 
 NAME = re.compile(r"([a-z0-9_]+)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 OLD, NEW = "1.15", "1.27"
+SERVER = "http://127.0.0.1:18001"
+LABELS = {
+    **dict.fromkeys(("result", "profile", "operation", "work", "extension_point", "status", "plugin", "queue", "event", "type"), "x"),
+    **dict.fromkeys((*BUILD_LABELS, *map(camel, BUILD_LABELS), "attempts", "name", "stage"), "x"),
+}
 
 
 @attrs.define
@@ -70,54 +76,35 @@ def shown(release: str) -> Mapping[str, Family]:
 def filled(release: str) -> SchedulerMetrics:
     """Metrics with something in each of them."""
     metrics = SchedulerMetrics(LIVE_RELEASES[release], with_process=False)
-    for result in ("scheduled", "unschedulable", "error"):
-        metrics.attempt(result, 0.01, "default-scheduler")  # type: ignore[arg-type]  # it is one of these
-    metrics.algorithm(0.0015)
-    for name in ("predicate_evaluation", "priority_evaluation", "preemption_evaluation", "binding"):
-        metrics.operation(name, 0.003)  # type: ignore[arg-type]  # it is one of these
-    metrics.end_to_end(0.02)
-    metrics.scheduled(3, 1.5)
-    metrics.preemption_attempt()
-    metrics.victims(2)
-    metrics.background_preemption(0.5, is_failed=False)
-    metrics.extension_point("Filter", "Success", "default-scheduler", 0.001)
-    metrics.plugin("NodeName", "Filter", "Success", 0.0001)
-    metrics.evaluation("NodeName", "Filter", "default-scheduler", 3)
-    metrics.permit_wait("allowed", 0.5)
-    metrics.unschedulable("NodeName", "default-scheduler", 1)
-    metrics.pending(active=1, backoff=2, unschedulable=3, gated=4)
-    metrics.incoming("active", "PodAdd")
-    metrics.cache(nodes=1, pods=2, assumed=3)
-    metrics.tasks("binding", 1)
-    metrics.volumes("assume", 0.001)
-    metrics.volumes("bind", 0.001, is_failed=True)
-    metrics.volume_decisions("add")
-    metrics.equivalence(hits=2, misses=1, writes=1)
-    metrics.leader("kube-scheduler", True)
     asked = Request("GET", "/api/v1/nodes/a", "limit=500")
-    metrics.request(MeasuredRequest(asked, 200, 0.03, 10), "http://127.0.0.1:18001")
-    metrics.waited(asked, 0.5, "http://127.0.0.1:18001")
-    metrics.retried("GET", 429, "http://127.0.0.1:18001")
-    metrics.build(**build_values(release))
-    metrics.gate("APIListChunking", "BETA", True)
-    metrics.event_dropped()
+    metrics.request(MeasuredRequest(asked, 200, 0.03, 10), SERVER)
+    metrics.waited(asked, 0.5, SERVER)
+    metrics.retried("GET", 429, SERVER)
+    by_request = {metric.feed for group in CLIENT_GROUPS.values() for metric in group if metric.name.startswith("rest_client_")}
+    for feed in set(Feed) - by_request:
+        metrics.feed(feed, 0.0015, **LABELS)
     return metrics
+
+
+@cache
+def ours(release: str) -> Mapping[str, Family]:
+    """What such metrics show."""
+    return families(filled(release).text())
 
 
 @pytest.mark.parametrize("release", [OLD, NEW])
 class TestRecorded:
     def test_what_the_original_shows_is_shown(self, release: str) -> None:
         """Each metric of the scheduler and of leader election is there: name, type, help, labels, bounds."""
-        ours = families(filled(release).text())
         for name, wanted in shown(release).items():
             if name.startswith(("scheduler_", "leader_election_", "rest_client_re", "rest_client_ra", "kubernetes_build")):
-                found = ours[name]
+                found = ours(release)[name]
                 assert (found.help, found.kind, found.bounds) == (wanted.help, wanted.kind, wanted.bounds), name
                 assert found.labels == wanted.labels or not wanted.labels, name
 
     def test_nothing_else_is_shown(self, release: str) -> None:
         """A metric of the scheduler that the original did not show yet counts what had not happened in the recording."""
-        more = {name for name in families(filled(release).text()) if name.startswith("scheduler_")} - set(shown(release))
+        more = {name for name in ours(release) if name.startswith("scheduler_")} - set(shown(release))
         volumes = {"scheduler_volume_binder_cache_requests_total", "scheduler_volume_scheduling_stage_error_total"}
         assert more == (volumes if release == OLD else {*volumes, "scheduler_permit_wait_duration_seconds"})
 
@@ -134,10 +121,9 @@ class TestReleases:
     @pytest.mark.parametrize("release", LIVE_RELEASES)
     def test_each_release_takes_everything(self, release: str) -> None:
         """What a release does not show is taken all the same, and each of its metrics can be fed."""
-        ours = families(filled(release).text())
         cells = LIVE_RELEASES[release]
         wanted = {metric.name for group in (*cells.metrics, *cells.client_metrics) for metric in ALL_GROUPS[group]}
-        assert set(ours) == wanted | {metric.name for group in ALWAYS for metric in ALL_GROUPS[group]}
+        assert set(ours(release)) == wanted | {metric.name for group in ALWAYS for metric in ALL_GROUPS[group]}
 
     def test_every_group_is_of_a_release(self) -> None:
         """No group of metrics is left over, but for those that every release counts."""
@@ -161,7 +147,7 @@ class TestReleases:
     )
     def test_names_of_the_releases(self, release: str, name: str, help: str) -> None:
         """Latencies are in microseconds first, then in seconds too, and the help has its stability later."""
-        assert families(filled(release).text())[name].help == help
+        assert ours(release)[name].help == help
 
     @pytest.mark.parametrize(
         ("name", "first", "last"),
@@ -193,7 +179,7 @@ class TestReleases:
     )
     def test_who_has_it(self, name: str, first: str, last: str) -> None:
         """Metrics come and go with releases."""
-        having = [release for release in LIVE_RELEASES if name in families(filled(release).text())]
+        having = [release for release in LIVE_RELEASES if name in ours(release)]
         order = list(LIVE_RELEASES)
         assert having == order[order.index(first) : order.index(last) + 1]
 
@@ -212,7 +198,7 @@ class TestTheClient:
     )
     def test_by_what_requests_are_told_apart(self, release: str, name: str, label: str) -> None:
         """First the URL counts without its path, then with placeholders for names, and later the host alone."""
-        assert families(filled(release).text())[f"rest_client_{name}"].values["_count", label] == "1"
+        assert ours(release)[f"rest_client_{name}"].values["_count", label] == "1"
 
     def test_watches_are_counted_and_not_measured(self) -> None:
         """A watch has no duration, as it goes on; an answer that did not come has no size."""
@@ -225,7 +211,7 @@ class TestTheClient:
         assert [labels for _, labels in found["rest_client_request_duration_seconds"].values if "GET" in labels] == []
         assert "rest_client_response_size_bytes" not in found
 
-    def test_requests_that_are_sent_again(self) -> None:
+    async def test_requests_that_are_sent_again(self) -> None:
         """Lists and bindings that the server puts off are counted by their status each time."""
         refusals = {"/api/v1/nodes": 2, "/api/v1/namespaces/default/pods/p/binding": 1}
 
@@ -234,7 +220,7 @@ class TestTheClient:
             refusals[request.path] = left - 1
             return Fault(answer=Answer(429, "too many requests", {"retry-after": "1"})) if left > 0 else NO_FAULT
 
-        async def play(site: Site) -> None:
+        async with at("1.34") as site:
             site.add_node("node-0")
             replica = site.start(leader_elect="false", faults=busy)
             site.add_pod("p")
@@ -242,32 +228,27 @@ class TestTheClient:
             found = families(replica.process.metrics.text())["rest_client_request_retries_total"].values
             assert found == {("", f'code="429",host="there",verb="{verb}"'): str(count) for verb, count in (("GET", 2), ("POST", 1))}
 
-        at("1.34", play)
-
     @pytest.mark.parametrize(("release", "prefix"), [("1.16", ""), ("1.17", "[ALPHA] ")])
     def test_their_stability(self, release: str, prefix: str) -> None:
         """1.16 has stability for the scheduler's metrics, and none for those of the client."""
-        assert families(filled(release).text())["rest_client_requests_total"].help.startswith(f"{prefix}Number")
+        assert ours(release)["rest_client_requests_total"].help.startswith(f"{prefix}Number")
 
-    def test_the_recorded_gates(self) -> None:
+    async def test_the_recorded_gates(self) -> None:
         """A process shows the gates that the original shows, with their stages and values, and those of later patch levels."""
         wanted = shown(NEW)["kubernetes_feature_enabled"]
         later = {("", f'name="{name}",stage="BETA"') for name in ("SeparateCacheWatchRPC", "WatchFromStorageWithoutResourceVersion")}
-
-        async def play(site: Site) -> None:
+        async with at("1.28") as site:
             replica = site.start(leader_elect="false")
             await asyncio.sleep(1.0)
             found = families(replica.process.metrics.text())["kubernetes_feature_enabled"]
             assert found.help == wanted.help
             assert {labels: value for labels, value in found.values.items() if labels not in later} == wanted.values
 
-        at("1.28", play)
-
 
 class TestNumbers:
     def test_a_latency_is_counted_in_both_units(self) -> None:
         """1.5 ms are in the second bucket of seconds and of whole microseconds."""
-        found = families(filled(OLD).text())
+        found = ours(OLD)
         assert found["scheduler_scheduling_algorithm_duration_seconds"].values["_sum", ""] == "0.0015"
         micros = found["scheduler_scheduling_algorithm_latency_microseconds"]
         assert micros.values["_sum", ""] == "1500"
@@ -277,7 +258,7 @@ class TestNumbers:
         """A summary shows its quantiles, sum and count."""
         metrics = SchedulerMetrics(LIVE_RELEASES[OLD], with_process=False)
         for i in range(1, 101):
-            metrics.operation("binding", i)
+            metrics.feed(Feed.OPERATION, i, operation="binding")
         values = families(metrics.text())["scheduler_scheduling_duration_seconds"].values
         assert {labels.rpartition("=")[2]: value for (suffix, labels), value in values.items() if not suffix} == {
             '"0.5"': "50",
@@ -287,21 +268,17 @@ class TestNumbers:
         assert (values["_sum", 'operation="binding"'], values["_count", 'operation="binding"']) == ("5050", "100")
 
     def test_gauges_are_set(self) -> None:
-        """The numbers of pending pods, and of pods that a plugin turned down, are the last ones."""
+        """The number of pods that a plugin turned down is the last one."""
         metrics = SchedulerMetrics(LIVE_RELEASES[NEW], with_process=False)
-        for _ in range(2):
-            metrics.pending(active=5, backoff=0, unschedulable=0, gated=1)
-            metrics.unschedulable("NodeName", "p", 2)
-        metrics.unschedulable("NodeName", "p", 3)
-        found = families(metrics.text())
-        assert found["scheduler_pending_pods"].values["", 'queue="active"'] == "5"
-        assert found["scheduler_unschedulable_pods"].values["", 'plugin="NodeName",profile="p"'] == "3"
+        for count in (2, 2, 3):
+            metrics.feed(Feed.REASON, count, plugin="NodeName", profile="p")
+        assert families(metrics.text())["scheduler_unschedulable_pods"].values["", 'plugin="NodeName",profile="p"'] == "3"
 
     def test_attempts_are_capped(self) -> None:
         """From 15 attempts on a pod counts as one of 15 or more."""
         metrics = SchedulerMetrics(LIVE_RELEASES[NEW], with_process=False)
-        metrics.scheduled(14, 1)
-        metrics.scheduled(15, 1)
+        for attempts in (14, 15):
+            Metering(metrics.feed).bound(QueuedPod(a_pod("p"), attempts=attempts, entered=0.0), 1.0, 0.0, 0.0)
         values = families(metrics.text())["scheduler_pod_scheduling_duration_seconds"].values
         assert [labels for suffix, labels in values if suffix == "_count"] == ['attempts="14"', 'attempts="15+"']
 
@@ -319,7 +296,7 @@ class TestNumbers:
     def test_label_values_are_escaped(self) -> None:
         """Quotes, backslashes and line ends in a label do not break the text."""
         metrics = SchedulerMetrics(LIVE_RELEASES[NEW], with_process=False)
-        metrics.tasks('a"b\\c\nd', 1)
+        metrics.feed(Feed.TASKS, 1, operation='a"b\\c\nd')
         assert 'scheduler_goroutines{operation="a\\"b\\\\c\\nd"} 1\n' in metrics.text()
 
     def test_recorded_numbers_are_written_as_recorded(self) -> None:

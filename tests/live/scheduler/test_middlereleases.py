@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from kubeclassic.live.scheduler.flags import read_settings
+from kubeclassic.live.scheduler.flags import FlagError, read_settings
 from kubeclassic.live.settings.configz import componentconfig
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
-from kubeclassic.live.settings.values import FlagError
 
 SOME = ("SchedulerName", "AlgorithmSource", "Parallelism", "DisablePreemption", "BindTimeoutSeconds")
 

@@ -37,13 +37,12 @@ def reasons(site: Site) -> set[str]:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_node_comes_and_room_is_made(release: str) -> None:
+async def test_a_node_comes_and_room_is_made(release: str) -> None:
     """A pod that fits nowhere gets the node that comes later, and an urgent one the place of two others, which it was nominated to.
 
     The node comes with a taint. In 1.22 and 1.23 NodeAffinity does not wait for that to go, so there the pod is tried a minute later.
     """
-
-    async def play(site: Site) -> None:
+    async with at(release, NEWEST_SERVER) as site:
         site.add_node("node-0", cpu="2")
         site.start(leader_elect="false")
         for name in ("low-a", "low-b"):
@@ -61,17 +60,14 @@ def test_a_node_comes_and_room_is_made(release: str) -> None:
             assert "deletionTimestamp" in site.store.storage.of("pods")["default", name]["metadata"]
             site.drop_pod(name)
         await asyncio.sleep(90.0)
-
-    site = at(release, play, NEWEST_SERVER)
     assert site.hosts == {"special": "node-1", "urgent": "node-0"}
     assert {"Scheduled", "FailedScheduling", "Preempted"} <= reasons(site)
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_pod_is_moved_by_its_own_update(release: str) -> None:
+async def test_a_pod_is_moved_by_its_own_update(release: str) -> None:
     """A pod that gets a toleration is tried again."""
-
-    async def play(site: Site) -> None:
+    async with at(release, NEWEST_SERVER) as site:
         site.add_node("node-0")
         taints = [{"key": "a", "effect": "NoSchedule"}]
         site.send("PATCH", "/api/v1/nodes/node-0", {"spec": {"taints": taints}}, "application/merge-patch+json")
@@ -81,8 +77,7 @@ def test_a_pod_is_moved_by_its_own_update(release: str) -> None:
         tolerations = [{"key": "a", "operator": "Exists"}]
         site.send("PATCH", "/api/v1/namespaces/default/pods/p", {"spec": {"tolerations": tolerations}}, "application/merge-patch+json")
         await asyncio.sleep(20.0)
-
-    assert at(release, play, NEWEST_SERVER).hosts == {"p": "node-0"}
+    assert site.hosts == {"p": "node-0"}
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -94,11 +89,10 @@ def test_hints_are_on_by_default(release: str) -> None:
     assert (queue.gives_hints, queue.pops_early) == (release in RELEASES[-3:], release in RELEASES[-2:])
 
 
-def test_a_claim_gets_a_device() -> None:
+async def test_a_claim_gets_a_device() -> None:
     """In 1.34 a pod waits for its claim; then the claim gets its finalizer, a device and its user, and the pod the node of the device."""
     name = "resource.k8s.io"
-
-    async def play(site: Site) -> None:
+    async with at("1.34", NEWEST_SERVER) as site:
         site.add_node("node-0")
         site.add_node("node-1")
         for plural, form in (("deviceclasses", CLASS), ("resourceslices", SLICE)):
@@ -110,8 +104,6 @@ def test_a_claim_gets_a_device() -> None:
         assert site.send("POST", f"/apis/{name}/v1/namespaces/default/resourceclaims", CLAIM).status == 201
         await asyncio.sleep(20.0)
         assert replica.warned == []
-
-    site = at("1.34", play, NEWEST_SERVER)
     assert site.hosts == {"p": "node-1"}
     claim = site.store.storage.of("resourceclaims")["default", "c"]
     assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
@@ -123,11 +115,10 @@ SIZES = ("300m", "1", "700m", "500m", "1", "200m")
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_live_and_simulated(release: str) -> None:
+async def test_live_and_simulated(release: str) -> None:
     """A live scheduler places the pods that wait at its start as a simulation of the same objects does, and leaves the same one out."""
     wanted = [f"p{number}" for number in range(len(SIZES))]
-
-    async def play(site: Site) -> None:
+    async with at(release, NEWEST_SERVER) as site:
         for number in range(2):
             site.add_node(f"node-{number}", cpu="1500m", zone=f"z{number}")
         for name, cpu in zip(wanted, SIZES, strict=True):
@@ -135,8 +126,7 @@ def test_live_and_simulated(release: str) -> None:
         site.add_pod("far", cpu="100m", nodeSelector={"zone": "z9"})
         site.start(leader_elect="false")
         await asyncio.sleep(30.0)
-
-    live = at(release, play, NEWEST_SERVER).hosts
+    live = site.hosts
     nodes = [{"apiVersion": "v1", "kind": "Node", **node_form(f"node-{number}", cpu="1500m", zone=f"z{number}")} for number in range(2)]
     pods = [{"apiVersion": "v1", "kind": "Pod", **pod_form(name, cpu=cpu)} for name, cpu in zip(wanted, SIZES, strict=True)]
     far = {"apiVersion": "v1", "kind": "Pod", **pod_form("far", nodeSelector={"zone": "z9"})}

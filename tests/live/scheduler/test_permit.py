@@ -9,10 +9,10 @@ from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import retries_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
-from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.scheduler.writes.api import WireApi
 from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.recorded import EPOCH
-from tests.live.scheduler.worlds import World, live, pod_form
+from tests.live.scheduler.worlds import World, lived, pod_form
 from tests.support.logs import log_to
 from tests.support.permitbuild import names, waiting_scheduler, waits_of
 
@@ -27,7 +27,7 @@ class Waiting:
         api = WireApi(Api(transport, retries_of(release.client)), release.version)
         times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
         self.scheduler = LiveScheduler(LiveState(self.engine, api, world.events, times, log=log_to(world.reports)))
-        world.follow(transport, self.scheduler, self.scheduler.run)
+        world.follow(transport, self.scheduler.state, self.scheduler.run)
 
     @property
     def names(self) -> list[str]:
@@ -52,10 +52,9 @@ def add(world: World, name: str, seconds: str, cpu: str = "100m", **spec: Any) -
     assert world.send("POST", "/api/v1/namespaces/default/pods", form).status == 201
 
 
-def test_an_allowed_pod_is_bound() -> None:
+async def test_an_allowed_pod_is_bound() -> None:
     """A pod keeps its place while it waits, others are bound, and it is bound as soon as the plugin allows it."""
-
-    async def play(world: World) -> None:
+    async with lived("1.27") as world:
         world.add_node("node-0")
         waiting = Waiting(world)
         add(world, "first", "60")
@@ -68,13 +67,10 @@ def test_an_allowed_pod_is_bound() -> None:
         assert world.hosts["first"] == "node-0"
         assert waiting.names == []
 
-    live("1.27", play)
 
-
-def test_a_pod_that_waits_too_long_is_rejected() -> None:
+async def test_a_pod_that_waits_too_long_is_rejected() -> None:
     """After the plugin's time the pod loses its place, is told why, and another one gets the place."""
-
-    async def play(world: World) -> None:
+    async with lived("1.27") as world:
         world.add_node("node-0", cpu="1")
         waiting = Waiting(world)
         add(world, "first", "30", cpu="800m")
@@ -86,13 +82,10 @@ def test_a_pod_that_waits_too_long_is_rejected() -> None:
         assert waiting.texts("first")[0] == "rejected due to timeout after waiting 30s at plugin Doorman"
         assert world.hosts["second"] == "node-0"
 
-    live("1.27", play)
 
-
-def test_a_timeout_that_grows_counts() -> None:
+async def test_a_timeout_that_grows_counts() -> None:
     """When the plugin with the shorter time allows the pod, the other one's time counts, from the same beginning."""
-
-    async def play(world: World) -> None:
+    async with lived("1.27") as world:
         world.add_node("node-0")
         waiting = Waiting(world)
         form = pod_form("first")
@@ -105,13 +98,10 @@ def test_a_timeout_that_grows_counts() -> None:
         await asyncio.sleep(6.0)
         assert waiting.texts("first")[0] == "rejected due to timeout after waiting 40s at plugin Second"
 
-    live("1.27", play)
 
-
-def test_a_deleted_pod_gives_its_place_back() -> None:
+async def test_a_deleted_pod_gives_its_place_back() -> None:
     """A pod that is deleted while it waits frees its place at once."""
-
-    async def play(world: World) -> None:
+    async with lived("1.27") as world:
         world.add_node("node-0", cpu="1")
         waiting = Waiting(world)
         add(world, "first", "600", cpu="800m")
@@ -123,13 +113,10 @@ def test_a_deleted_pod_gives_its_place_back() -> None:
         assert waiting.names == []
         assert world.hosts == {"second": "node-0"}
 
-    live("1.27", play)
 
-
-def test_a_waiting_victim_is_rejected_not_deleted() -> None:
+async def test_a_waiting_victim_is_rejected_not_deleted() -> None:
     """A pod of higher priority takes the place of one that waits; that one stays in the API and is tried again."""
-
-    async def play(world: World) -> None:
+    async with lived("1.27") as world:
         world.add_node("node-0", cpu="1")
         waiting = Waiting(world)
         add(world, "low", "600", cpu="800m")
@@ -140,5 +127,3 @@ def test_a_waiting_victim_is_rejected_not_deleted() -> None:
         assert world.hosts == {"low": "", "high": "node-0"}
         assert waiting.names == []
         assert waiting.texts("low") == ["Preempted by a pod on node node-0", "preempted"]
-
-    live("1.27", play)

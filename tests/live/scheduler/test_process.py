@@ -34,10 +34,9 @@ def attempts(release: str, result: str) -> str:
 
 
 @each_release
-def test_it_schedules_with_and_without_an_election(release: str) -> None:
+async def test_it_schedules_with_and_without_an_election(release: str) -> None:
     """With the flags' defaults a process leads and binds pods; with --leader-elect=false it binds without a lock."""
-
-    async def play(site: Site) -> None:
+    async with at(release) as site:
         site.add_node("node-0")
         site.add_pod("first")
         first = site.start()
@@ -49,15 +48,13 @@ def test_it_schedules_with_and_without_an_election(release: str) -> None:
         second = site.start(leader_elect="false")
         await asyncio.sleep(5.0)
         assert second.process.elector is None
-
-    assert at(release, play).hosts == {"first": "node-0", "second": "node-0"}
+    assert site.hosts == {"first": "node-0", "second": "node-0"}
 
 
 @each_electing
-def test_one_of_two_schedules(release: str) -> None:
+async def test_one_of_two_schedules(release: str) -> None:
     """The other one lists everything and binds nothing; when the leader is gone it takes over, and no pod is bound twice."""
-
-    async def play(site: Site) -> None:
+    async with at(release) as site:
         site.add_node("node-0")
         first = site.start("a")
         await asyncio.sleep(1.0)
@@ -73,18 +70,17 @@ def test_one_of_two_schedules(release: str) -> None:
         await asyncio.sleep(60.0)
         assert second.called("POST", "/binding") == 1
         assert site.lock()["holderIdentity"] == "b"
-
-    assert at(release, play).hosts["late"] == "node-0"
+    assert site.hosts["late"] == "node-0"
 
 
 @pytest.mark.parametrize(("release", "holder"), [("1.16", "a"), ("1.27", "")])
-def test_a_stop_lets_bindings_end(release: str, holder: str) -> None:
+async def test_a_stop_lets_bindings_end(release: str, holder: str) -> None:
     """At SIGTERM no more pods are taken, the binding that is under way ends, and the framework's release gives the lock back."""
 
     def slow(request: Request) -> Fault:
         return Fault(slow=3.0) if request.path.endswith("/binding") else NO_FAULT
 
-    async def play(site: Site) -> None:
+    async with at(release) as site:
         site.add_node("node-0")
         replica = site.start("a", faults=slow)
         await asyncio.sleep(1.0)
@@ -97,16 +93,14 @@ def test_a_stop_lets_bindings_end(release: str, holder: str) -> None:
         assert replica.process.scheduler.bindings.under_way == 0
         assert site.lock().get("holderIdentity", "") == holder
         assert not replica.warned
-
-    assert at(release, play).hosts == {"first": "node-0", "second": ""}
+    assert site.hosts == {"first": "node-0", "second": ""}
 
 
 @each_electing
-def test_a_lost_lease_ends_it(release: str) -> None:
+async def test_a_lost_lease_ends_it(release: str) -> None:
     """A leader that cannot renew its lease ends with an error, and binds nothing once another one may lead."""
     bound_at: list[float] = []
-
-    async def play(site: Site) -> None:
+    async with at(release) as site:
         loop = asyncio.get_running_loop()
 
         def cut(request: Request) -> Fault:
@@ -123,17 +117,14 @@ def test_a_lost_lease_ends_it(release: str) -> None:
             await asyncio.sleep(0.5)
         with pytest.raises(LeaderLostError, match="lost lease"):
             await replica.task
-
-    at(release, play)
     assert bound_at
     assert max(bound_at) < 10.0 + 15.0
 
 
 @each_release
-def test_metrics(release: str) -> None:
+async def test_metrics(release: str) -> None:
     """Pods that were bound and that fit nowhere are counted by the release's names, as are answers of the API server."""
-
-    async def play(site: Site) -> None:
+    async with at(release) as site:
         site.add_node("node-0", cpu="1")
         replica = site.start()
         site.add_pod("small")
@@ -149,33 +140,27 @@ def test_metrics(release: str) -> None:
         if release not in ("1.12", "1.13"):
             assert found['leader_election_master_status{name="kube-scheduler"}'] == 1
 
-    at(release, play)
-
 
 @pytest.mark.parametrize(
     ("flags", "tries"), [({}, [0, 330]), ({"pod_max_in_unschedulable_pods_duration": "50s"}, [0, 60, 120, 180, 240, 300])]
 )
-def test_a_pod_that_fits_nowhere_is_tried_again(flags: dict[str, str], tries: list[int]) -> None:
+async def test_a_pod_that_fits_nowhere_is_tried_again(flags: dict[str, str], tries: list[int]) -> None:
     """Without an event it is tried after five minutes, or after what the flag says; looks are 30 seconds apart."""
     found: list[float] = []
-
-    async def play(site: Site) -> None:
+    async with at("1.27") as site:
         loop = asyncio.get_running_loop()
         site.add_node("node-0", cpu="1")
         site.add_pod("big", cpu="8")
         replica = site.start(leader_elect="false", **flags)
         replica.process.on_decision = lambda decision: found.append(loop.time())
         await asyncio.sleep(345.0)
-
-    at("1.27", play)
     assert [round(time) for time in found] == tries
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
-def test_a_dry_run_writes_nothing(release: str) -> None:
+async def test_a_dry_run_writes_nothing(release: str) -> None:
     """It needs no lease, sends reads only, and does not listen unless told to."""
-
-    async def play(site: Site) -> None:
+    async with at(release) as site:
         site.add_node("node-0")
         site.add_pod("first")
         hosts: list[str | None] = []
@@ -192,15 +177,13 @@ def test_a_dry_run_writes_nothing(release: str) -> None:
         await replica.stop()
         assert asyncio.get_running_loop().time() - before < 1.0, "there is nothing to wait for"
         assert replica.process.ending.words() == "nothing was written"
+    assert site.hosts == {"first": ""}
 
-    assert at(release, play).hosts == {"first": ""}
 
-
-def test_requests_are_kept_below_a_rate() -> None:
+async def test_requests_are_kept_below_a_rate() -> None:
     """With --kube-api-qps=2 and --kube-api-burst=1 bindings follow each other half a second apart, the lock is renewed all the same."""
     times: list[float] = []
-
-    async def play(site: Site) -> None:
+    async with at("1.16") as site:
         loop = asyncio.get_running_loop()
 
         def noted(request: Request) -> Fault:
@@ -214,8 +197,6 @@ def test_requests_are_kept_below_a_rate() -> None:
         for number in range(10):
             site.add_pod(f"pod-{number}")
         await asyncio.sleep(30.0)
-
-    at("1.16", play)
     gaps = [after - before for before, after in itertools.pairwise(times)]
     assert len(gaps) == 9
     assert min(gaps) >= 0.49
@@ -246,12 +227,11 @@ def test_the_endpoints_answer() -> None:
     asyncio.run(asyncio.wait_for(play(), 60))
 
 
-def test_events_of_a_burst() -> None:
+async def test_events_of_a_burst() -> None:
     """1.15 sends events one at a time; within its own limits, and 15 ms away from the server, all of a burst are there 5 s after it."""
     bound: list[float] = []
     told: list[float] = []
-
-    async def play(site: Site) -> None:
+    async with at("1.15") as site:
         loop = asyncio.get_running_loop()
 
         def away(request: Request) -> Fault:
@@ -268,8 +248,6 @@ def test_events_of_a_burst() -> None:
         replica = site.start(leader_elect="false", faults=away)
         await asyncio.sleep(30.0)
         assert replica.metrics()["kubeclassic_events_dropped_total"] == 0
-
-    at("1.15", play)
     assert (len(bound), len(told)) == (400, 400)
     assert max(told) < max(bound) + 5.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from kubeclassic.live.scheduler.shadow.refusingrules import refusing_rule
+from kubeclassic.live.scheduler.shadow.judging import refusing_rule
 from kubeclassic.predicates import reasons
 
 MESSAGE = "0/3 nodes are available: 3 {}."

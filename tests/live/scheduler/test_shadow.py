@@ -13,15 +13,14 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.scheduler.dryrun import DryRun
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
-from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.scheduler.writes.api import WireApi
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
-from tests.live.scheduler.worlds import World, live
+from tests.live.scheduler.worlds import World, live, lived
 from tests.support.kubeconfigs import kubeconfig
 
 MOST_ALLOCATED = {"policy": {"kind": "Policy", "predicates": [], "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}}
@@ -78,11 +77,10 @@ def test_other_predicates_are_found() -> None:
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
-def test_a_difference_in_a_quiet_cluster(release: str) -> None:
+async def test_a_difference_in_a_quiet_cluster(release: str) -> None:
     """Of pods that come one by one the order is known: one on a node that ours would not take is different, told within three seconds."""
     told: list[PodJudgement] = []
-
-    async def play(world: World) -> None:
+    async with lived(release) as world:
         world.add_node("node-0")
         world.add_node("node-1", cpu="64")
         found = world.shadow(release)[1]
@@ -93,21 +91,17 @@ def test_a_difference_in_a_quiet_cluster(release: str) -> None:
             await asyncio.sleep(3.0)
             assert len(found) == number + 1
         told.extend(found)
-
-    live(release, play)
     assert [one.verdict for one in told] == ["same", "same", "different", "same", "same", "same"]
 
 
-def test_nothing_is_written() -> None:
+async def test_nothing_is_written() -> None:
     """A shadow alone leaves pods as they are."""
-
-    async def play(world: World) -> None:
+    async with lived("1.16") as world:
         world.add_node("node-0")
         world.shadow("1.16")
         world.add_pod("web")
         await asyncio.sleep(60.0)
-
-    assert live("1.16", play).hosts == {"web": ""}
+    assert world.hosts == {"web": ""}
 
 
 @attrs.define(eq=False)
@@ -122,7 +116,7 @@ class Slow(LiveScheduler):
 
 @pytest.mark.parametrize("release", ["1.15", "1.16", "1.27", "1.34"])
 @pytest.mark.parametrize("seed", range(3))
-def test_priorities_while_pods_come(release: str, seed: int) -> None:
+async def test_priorities_while_pods_come(release: str, seed: int) -> None:
     """Pods of four priorities come faster than they are decided on, and their bindings are written in any order: still nothing differs."""
     rand = random.Random(seed)
     told: list[PodJudgement] = []
@@ -130,7 +124,7 @@ def test_priorities_while_pods_come(release: str, seed: int) -> None:
     def slow_bindings(request: Request) -> Fault:
         return Fault(delay=rand.uniform(0.0, 0.1)) if request.path.endswith("/binding") else NO_FAULT
 
-    async def play(world: World) -> None:
+    async with lived(release, slow_bindings) as world:
         for number, value in enumerate((-10, 100, 1000)):
             world.send("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": f"class-{number}"}, "value": value})
         for number in range(9):
@@ -138,7 +132,7 @@ def test_priorities_while_pods_come(release: str, seed: int) -> None:
         found = world.shadow(release)[1]
         transport = StoreTransport(world.store, world.faults)
         scheduler = Slow(world.state(WireApi(Api(transport), release)))
-        world.follow(transport, DryRun.of(scheduler, scheduler.state.api), scheduler.run)
+        world.follow(transport, scheduler.state, scheduler.run)
         await asyncio.sleep(2.0)
         for number in range(90):
             wanted = rand.choice(({}, *({"priorityClassName": f"class-{value}"} for value in range(3))))
@@ -146,18 +140,15 @@ def test_priorities_while_pods_come(release: str, seed: int) -> None:
             await asyncio.sleep(0.02)
         await asyncio.sleep(60.0)
         told.extend(found)
-
-    live(release, play, slow_bindings)
     assert {one.pod for one in told} == {f"default/pod-{number}" for number in range(90)}
     assert [one.line() for one in told if one.differs] == []
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
-def test_a_refused_pod_holds_nobody_up(release: str) -> None:
+async def test_a_refused_pod_holds_nobody_up(release: str) -> None:
     """What becomes of the pods after one that fits nowhere is told as soon as that of others."""
     told: list[str] = []
-
-    async def play(world: World) -> None:
+    async with lived(release) as world:
         world.add_node("node-0")
         world.schedule()
         found = world.shadow(release)[1]
@@ -167,17 +158,14 @@ def test_a_refused_pod_holds_nobody_up(release: str) -> None:
         world.add_pod("web")
         await asyncio.sleep(1.5)
         told.extend(one.pod for one in found)
-
-    live(release, play)
     assert sorted(told) == [*(f"default/big-{number}" for number in range(5)), "default/web"]
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
-def test_what_follows_a_decision_does_not_count_for_it(release: str) -> None:
+async def test_what_follows_a_decision_does_not_count_for_it(release: str) -> None:
     """A pod is refused, and at once another one goes whose place it then gets: for the shadow too it fitted nowhere first."""
     told: list[PodJudgement] = []
-
-    async def play(world: World) -> None:
+    async with lived(release) as world:
         world.add_node("node-0", cpu="1")
         world.schedule()
         found = world.shadow(release)[1]
@@ -188,8 +176,6 @@ def test_what_follows_a_decision_does_not_count_for_it(release: str) -> None:
         world.drop_pod("first")
         await asyncio.sleep(30.0)
         told.extend(found)
-
-    live(release, play)
     assert [(one.pod, one.verdict, one.cluster) for one in told] == [
         ("default/first", "same", "node-0"), ("default/second", "same", None), ("default/second", "same", "node-0"),
     ]  # fmt: skip

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 import attrs
 
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import informers_of, retries_of
-from kubeclassic.live.scheduler.dryrun import DryApi, DryRun
+from kubeclassic.live.scheduler.dryrun import handler_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
-from kubeclassic.live.scheduler.writes.api import ClusterApi
-from kubeclassic.live.scheduler.writes.wireapi import WireApi
+from kubeclassic.live.scheduler.writes.api import ClusterApi, DryApi, WireApi
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.storage import Storage
@@ -110,7 +110,7 @@ class World:
         client = release.client
         api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), release.version, client.device_api)
         scheduler = LiveScheduler(self.state(api, config))
-        self.follow(transport, DryRun.of(scheduler, api), scheduler.run)
+        self.follow(transport, handler_of(scheduler.state), scheduler.run)
         return scheduler
 
     def shadow(self, release: str, config: Mapping[str, Any] | None = None) -> tuple[Shadow, list[PodJudgement]]:
@@ -144,15 +144,22 @@ class World:
                 raise error
 
 
+@asynccontextmanager
+async def lived(release: str, faults: Decide = lambda request: NO_FAULT) -> AsyncIterator[World]:
+    """A world, at whose end all its schedulers end."""
+    world = World(release, faults)
+    yield world
+    await world.stop()
+
+
 def live(release: str, play: Callable[[World], Coroutine[Any, Any, None]], faults: Decide = lambda request: NO_FAULT) -> World:
     """The world after *play* in it."""
-    found: list[World] = []
 
-    async def work() -> None:
-        world = World(release, faults)
-        found.append(world)
-        await play(world)
-        await world.stop()
+    async def work() -> World:
+        async with lived(release, faults) as world:
+            await play(world)
+        return world
 
-    run_virtually(work())
-    return found[0]
+    found = run_virtually(work())
+    assert found is not None
+    return found

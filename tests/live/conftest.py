@@ -1,0 +1,18 @@
+"""Tests that are coroutines."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from tests.support.virtualtime import run_virtually
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine on virtual time."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    run_virtually(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}))
+    return True
