@@ -21,7 +21,7 @@ from .config.configuration import KubeSchedulerConfiguration
 from .config.defaults import PluginEntry, Plugins, PluginSet
 from .config.fielderrors import FieldFault, aggregated, fault_of
 from .config.profiles import ProfileConfig, sorter_args
-from .extensionpoints import Points, PreFilter
+from .extensionpoints import POINTS, Points
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .status import Status
 from .userplugins import made
@@ -59,7 +59,7 @@ class Profile:
     """What its plugins share."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
     """Its pods that wait for Permit plugins."""
-    slot: StateKey[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("concerned"))
+    slot: StateKey[frozenset[Plugin]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("concerned"))
     """Where a template's notes have the plugins whose PreFilter concerns it."""
     pre_score_slot: StateKey[dict[str, Status | None]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("pre_score"))
     """Where they have what PreScore says of it, of the plugins that look at nothing else."""
@@ -154,12 +154,12 @@ class _Builder:
         weights = self._weights([*self.sets.get("score", PluginSet()).enabled, *multi])
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         algorithm = self._algorithm(points, weights, percentage)
-        plugins = {point: tuple(self.made[name] for name in names) for point, names in points.items()}
+        plugins = {point: tuple(self.made[name] for name in points[point]) for point in POINTS}
         repeats = len(set(points["score"])) < len(points["score"])
         cacheable = None if algorithm.leaves_counts or repeats else self._cacheable(algorithm, points)
         joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
         name, waiting = self.profile.scheduler_name or "", self.handle.waiting_pods
-        return Profile(name, percentage, Points.of(plugins), weights, algorithm, cacheable, joined, self.handle, waiting)
+        return Profile(name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting)
 
     def _needed(self) -> list[str]:
         names = dict.fromkeys(plugin.name for found in self.sets.values() for plugin in found.enabled)

@@ -6,10 +6,10 @@ Upstream: schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go, the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Protocol, TypeGuard
+from typing import Any, TypeGuard
 
 import attrs
 
@@ -20,11 +20,12 @@ from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.engine import Engine
 from ...core.release import Release
 from ...exceptions import CacheError
-from ..extensionpoints import Named, PreBind
+from ..plugin import Plugin
 from ..plugins.defaultbinder import DefaultBinder
 from ..plugins.dynamicresources import DynamicResources
 from ..plugins.volumebinding import VolumeBinding, assume_volumes
 from ..profile import Profile
+from ..queue.queue import FrameworkQueue
 from ..status import Status, error
 from ..waitingpods import MAX_TIMEOUT, WaitingPod
 from .diagnosis import fit_error, reasons_text
@@ -44,17 +45,17 @@ class BindingSteps:
 
         A pod that Permit plugins make wait is among ``profile.waiting_pods`` afterwards.
         """
-        for plugin in profile.points.reserve:
+        for plugin in profile.points["reserve"]:
             status = plugin.reserve(pod, host, cycle)
             if _failed(status):
                 told = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
                 return _told(on_phase, Phase.RESERVE, self._undone(pod, host, profile, cycle, told))
         _told(on_phase, Phase.RESERVE, None)
-        return _told(on_phase, Phase.PERMIT, self._permit(pod, host, profile, cycle) if profile.points.permit else None)
+        return _told(on_phase, Phase.PERMIT, self._permit(pod, host, profile, cycle) if profile.points["permit"] else None)
 
     def _permit(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         timeouts: dict[str, float] = {}
-        for plugin in profile.points.permit:
+        for plugin in profile.points["permit"]:
             status = plugin.permit(pod, host, cycle)
             if status is not None and status.is_wait:
                 timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
@@ -65,7 +66,7 @@ class BindingSteps:
             profile.waiting_pods.add(WaitingPod(pod, timeouts))
         return None
 
-    def pre_bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[PreBind]) -> Status | None:
+    def pre_bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[Any]) -> Status | None:
         """PreBind of *plugins* only, in order; after a failure everything is undone as in :meth:`reserve`."""
         for plugin in plugins:
             status = plugin.pre_bind(pod, host, cycle)
@@ -76,7 +77,7 @@ class BindingSteps:
     def bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
         """Bind by the first plugin that does not skip, then PostBind; after a failure everything is undone as in :meth:`reserve`."""
         status = None
-        for plugin in profile.points.bind:
+        for plugin in profile.points["bind"]:
             status = plugin.bind(pod, host, cycle)
             if status is not None and status.is_skip:
                 continue
@@ -86,13 +87,13 @@ class BindingSteps:
         if status is not None and status.is_skip:
             # Upstream: if all skip, the binding fails with the last one's message.
             return self._undone(pod, host, profile, cycle, error(status.message))
-        for listener in profile.points.post_bind:
+        for listener in profile.points["postBind"]:
             listener.post_bind(pod, host, cycle)
         return None
 
     def undo(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> None:
         """Unreserve in reverse order, and forget the pod."""
-        for plugin in reversed(profile.points.reserve):
+        for plugin in reversed(profile.points["reserve"]):
             plugin.unreserve(pod, host, cycle)
         if cycle.release.framework.assumes_volumes_first:
             cycle.binder.revert(pod, host)
@@ -115,7 +116,7 @@ def _failed(status: Status | None) -> TypeGuard[Status]:
     return status is not None and not status.is_success
 
 
-def _refusal(status: Status, point: str, plugin: Named) -> Status:
+def _refusal(status: Status, point: str, plugin: Plugin) -> Status:
     """A rejection as it is; an error with the name of its plugin."""
     return attrs.evolve(status, plugin=plugin.name) if status.is_rejection else _error(status, point, plugin)
 
@@ -127,14 +128,8 @@ def _fit_error(status: Status, step: str, release: Release) -> Status | None:
     return attrs.evolve(status, reasons=(fit_error(1, reasons_text(Counter(status.reasons))),))
 
 
-def _error(status: Status, point: str, plugin: Named) -> Status:
+def _error(status: Status, point: str, plugin: Plugin) -> Status:
     return error(f'running {point} plugin "{plugin.name}": {status.message}')
-
-
-class Activating(Protocol):
-    """A queue whose pods can be made active."""
-
-    def activate(self, pods: Iterable[Pod]) -> None: ...
 
 
 @attrs.define(eq=False, repr=False)
@@ -149,7 +144,7 @@ class FrameworkBinding:
     latest_cycle: Callable[[Pod], FrameworkCycle]
     """The latest cycle if it was for this pod, else a new one."""
     ends_nominations: bool = True
-    queue: Activating | None = None
+    queue: FrameworkQueue | None = None
     """Where pods go that plugins activate; None: there is no queue, and nothing happens."""
     steps: BindingSteps = attrs.field(init=False)
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
@@ -165,10 +160,10 @@ class FrameworkBinding:
             return self._assume_plainly(pod, host, cycle)
         bound = pod.bound_to(host)
         refused = self._reserve(pod, bound, profile, cycle)
-        if refused is None and profile.points.permit and profile.waiting_pods.get(pod.uid) is not None:
+        if refused is None and profile.points["permit"] and profile.waiting_pods.get(pod.uid) is not None:
             self._cycles[pod.uid] = cycle
             return None
-        refused = refused or self.steps.pre_bind(bound, host, profile, cycle, profile.points.pre_bind)
+        refused = refused or self.steps.pre_bind(bound, host, profile, cycle, profile.points["preBind"])
         return refused or self._bind(bound, host, profile, cycle)
 
     def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle) -> Status | None:
@@ -236,7 +231,7 @@ class FrameworkBinding:
         return waiting is not None
 
     def waits_for_claims(self, pod: Pod) -> bool:
-        plugins = self.profile_of(pod).points.pre_bind
+        plugins = self.profile_of(pod).points["preBind"]
         return self.engine.release.framework.assumes_volumes_first or any(isinstance(plugin, VolumeBinding) for plugin in plugins)
 
     def begin(self, pod: Pod, host: str) -> Failure | None:
@@ -253,7 +248,7 @@ class FrameworkBinding:
             if cycle.pods_to_activate:
                 self._activate(cycle)
             return None
-        bound, rest = pod.bound_to(host), profile.points.pre_bind[len(before_volumes(profile)) :]
+        bound, rest = pod.bound_to(host), profile.points["preBind"][len(before_volumes(profile)) :]
         return self._failure(self.steps.pre_bind(bound, host, profile, cycle, rest) or self._bind(bound, host, profile, cycle))
 
     def _bind(self, bound: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
@@ -286,8 +281,8 @@ class FrameworkBinding:
 def is_plain(profile: Profile) -> bool:
     """Whether only plugins run after a decision that have nothing to do for a pod without claims."""
     points = profile.points
-    of_claims = all(type(plugin) in (VolumeBinding, DynamicResources) for plugin in (*points.reserve, *points.pre_bind))
-    return of_claims and not points.permit and not points.post_bind and type(points.bind[0]) is DefaultBinder
+    of_claims = all(type(plugin) in (VolumeBinding, DynamicResources) for plugin in (*points["reserve"], *points["preBind"]))
+    return of_claims and not points["permit"] and not points["postBind"] and type(points["bind"][0]) is DefaultBinder
 
 
 def _runs_nothing(profile: Profile, cycle: FrameworkCycle) -> bool:
@@ -296,7 +291,7 @@ def _runs_nothing(profile: Profile, cycle: FrameworkCycle) -> bool:
 
 
 @lru_cache(1 << 6)
-def before_volumes(profile: Profile) -> tuple[PreBind, ...]:
+def before_volumes(profile: Profile) -> tuple[Any, ...]:
     """The PreBind plugins before VolumeBinding; none if it is not enabled."""
-    plugins = profile.points.pre_bind
+    plugins = profile.points["preBind"]
     return next((plugins[:i] for i, plugin in enumerate(plugins) if isinstance(plugin, VolumeBinding)), ())

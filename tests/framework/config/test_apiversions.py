@@ -157,8 +157,8 @@ class TestFields:
     @pytest.mark.parametrize(("release", "api"), [("1.17", "v1alpha1"), ("1.18", "v1alpha1"), ("1.18", "v1alpha2")])
     def test_preemption_off(self, release: str, api: str) -> None:
         """The first versions switch preemption off by a field."""
-        assert not built(release, api, None, disablePreemption=True).points.post_filter
-        assert built(release, api, None, disablePreemption=False).points.post_filter
+        assert not built(release, api, None, disablePreemption=True).points["postFilter"]
+        assert built(release, api, None, disablePreemption=False).points["postFilter"]
 
     def test_v1alpha1_is_one_profile(self) -> None:
         """Its fields are those of a profile; the weight of required affinity is an argument later."""
@@ -172,9 +172,9 @@ class TestFields:
         """In 1.17 the provider's plugins run whatever a configuration disables; its own come after them, or sort and bind instead."""
         given = {"plugins": {"filter": {"disabled": [{"name": "*"}]}, "score": {"enabled": [{"name": MOST, "weight": 3}]}}}
         plain, found = built("1.17", "v1alpha1"), built("1.17", "v1alpha1", given)
-        assert [one.name for one in found.points.filter] == [one.name for one in plain.points.filter] != []
+        assert [one.name for one in found.points["filter"]] == [one.name for one in plain.points["filter"]] != []
         assert found.weights == {**plain.weights, MOST: 3}
-        assert [one.name for one in built("1.18", "v1alpha1", given).points.filter] == []
+        assert [one.name for one in built("1.18", "v1alpha1", given).points["filter"]] == []
         text = refusal("1.17", "v1alpha1", enabled("score", ImageLocality=5))
         assert text.endswith('plugin "ImageLocality" already registered as "ScorePlugin"')
         plugins = {"queueSort": {"enabled": [{"name": "Mine"}]}, "bind": {"enabled": [{"name": "Mine"}]}}
