@@ -58,62 +58,11 @@ class TestTheMatrix:
             "MatchInterPodAffinity",
         )
 
-    @pytest.mark.parametrize(
-        ("gate", "defaults"),
-        [
-            ("TaintNodesByCondition", [True] * 5),
-            ("PodPriority", [True] * 5),
-            ("VolumeScheduling", [True, True, True, True, None]),
-            ("EnableEquivalenceClassCache", [False, False, None, None, None]),
-            ("EvenPodsSpread", [None, None, None, None, False]),
-            ("PodOverhead", [None, None, None, None, False]),
-            ("NonPreemptingPriority", [None, None, None, False, False]),
-            ("BlockVolume", [False, True, True, True, True]),
-            ("CSINodeInfo", [False, False, True, True, True]),
-            ("CSIMigration", [None, None, False, False, False]),
-            ("CSIMigrationAzureDisk", [None, None, None, False, False]),
-            ("BalanceAttachedNodeVolumes", [False] * 5),
-        ],
-    )
-    def test_gates(self, gate, defaults):
-        """Each gate's default in each release; None where the release does not know it."""
-        assert self.by_release(lambda r: r.gates[gate].default if gate in r.gates else None) == defaults
-
     def test_locked_gates(self):
         """VolumeScheduling is locked in 1.14 and 1.15, PodPriority in 1.16."""
         locked = self.by_release(lambda r: {name for name, gate in r.gates.items() if gate.locked})
         assert ["VolumeScheduling" in names for names in locked] == [False, False, True, True, False]
         assert ["PodPriority" in names for names in locked] == [False, False, False, False, True]
-
-    @pytest.mark.parametrize(
-        ("cell", "values"),
-        [
-            ("default_percentage", [50, 50, 0, 0, 0]),
-            ("ignorable_extenders_last", [False, False, False, True, True]),
-            ("spread_matches_any_selector", [True, True, False, False, False]),
-            ("reads_out_of_disk", [True, True, False, False, False]),
-            ("best_effort_sees_init_containers", [False, False, False, False, True]),
-            ("equivalence_cache", [True, True, False, False, False]),
-            ("preemption.by_start_time", [False, False, False, True, True]),
-            ("preemption.excludes_self", [False, True, True, True, True]),
-            ("preemption.refreshes_snapshot", [True, True, False, False, False]),
-            ("queue.has_backoff", [False, False, True, True, True]),
-            ("queue.pop_removes_nomination", [True, False, False, False, False]),
-            ("volumes.checks_phase", [False, True, True, True, True]),
-            ("volumes.selected_node_is_immediate", [True, True, False, False, False]),
-            ("volumes.counts_unresolved_claims", [True, True, True, True, False]),
-            ("volumes.csi_reads_unbound_claims", [False, False, False, True, True]),
-        ],
-    )
-    def test_cells(self, cell, values):
-        """The differences at a glance, release by release."""
-
-        def value(release):
-            for part in cell.split("."):
-                release = getattr(release, part)
-            return release
-
-        assert self.by_release(value) == values
 
 
 class TestFindRelease:

@@ -162,12 +162,14 @@ class TestArguments:
         assert refusal("1.34", profile) == f'{path}[{{"Utilization":0,"Score":1}}]: {wanted}'
 
     def test_a_shape_out_of_order(self) -> None:
-        """The text about points that do not rise is shorter since 1.34."""
+        """The text about points that do not rise is shorter since 1.34; each resource weighs 100 at most."""
         points = [{"utilization": 50, "score": 1}, {"utilization": 50, "score": 2}]
-        strategy = {"type": "RequestedToCapacityRatio", "requestedToCapacityRatio": {"shape": points}}
-        profile = arguments("NodeResourcesFit", scoringStrategy=strategy)
-        assert refusal("1.33", profile).endswith("Invalid value: 50: utilization values must be sorted in increasing order")
-        assert refusal("1.34", profile).endswith("Invalid value: 50: values must be sorted in increasing order")
+        resources = [{"name": "cpu", "weight": 101}]
+        strategy = {"type": "RequestedToCapacityRatio", "requestedToCapacityRatio": {"shape": points}, "resources": resources}
+        profile, weight = arguments("NodeResourcesFit", scoringStrategy=strategy), "resource weight of cpu not in valid range (0, 100]"
+        for version, text in (("1.33", "utilization values"), ("1.34", "values")):
+            assert f"Invalid value: 50: {text} must be sorted in increasing order" in refusal(version, profile)
+            assert weight in refusal(version, profile)
 
     def test_time_for_devices(self) -> None:
         """DynamicResources has a time since 1.34, 10 seconds by default; with its gate off none may be given."""
@@ -260,12 +262,6 @@ class TestProfilesTogether:
         profiles = [{"schedulerName": name, **sorter, **arguments("Mine", by=name)} for name in "ab"]
         text = 'profiles[1].pluginConfig.args: Invalid value: {"by":"b"}: queueSort must be the same for all profiles'
         assert refusal("1.34", profiles=profiles) == text
-
-    def test_a_name_twice(self) -> None:
-        """The original shows the path of the earlier profile as JSON since 1.34, which is empty."""
-        twice = [{"schedulerName": "a"}, {"schedulerName": "a"}]
-        assert refusal("1.33", profiles=twice) == "profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName"
-        assert refusal("1.34", profiles=twice) == "profiles[1].schedulerName: Duplicate value: {}"
 
     @pytest.mark.parametrize(("version", "shared"), [("1.30", False), ("1.31", True)])
     def test_waiting_pods(self, version: str, shared: bool) -> None:

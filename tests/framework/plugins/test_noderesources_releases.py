@@ -32,12 +32,6 @@ def with_sidecar(name: str, cpu: str = "3", **more: Any) -> Pod:
 
 
 class TestSidecars:
-    def test_they_need_room(self) -> None:
-        """A sidecar of 2 cpu and a container of 3 do not fit on a node of 4, but for 1.27, which takes the larger of the two."""
-        assert scheduler("1.27", node("n")).schedule(with_sidecar("new")).host == "n"
-        assert scheduler("1.29", node("n")).schedule(with_sidecar("new")).error == "0/1 nodes are available: 1 Insufficient cpu. " + (
-            "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
-        )
 
     @pytest.mark.parametrize(("release", "number"), [("1.28", "3 "), ("1.29", "3 "), ("1.30", ""), ("1.31", "")])
     def test_without_the_gate(self, release: str, number: str) -> None:
@@ -91,14 +85,6 @@ class TestRoom:
         new = pod("new", requests={"cpu": "3"}, priority=10, status={"nominatedNodeName": "small"})
         plans = [scheduler(release, *objects).schedule(new).preemption for release in ("1.33", "1.34")]
         assert [plan.node if plan is not None else None for plan in plans] == [None, "large"]
-
-
-class TestBalance:
-    @pytest.mark.parametrize(("release", "scored"), [("1.32", True), ("1.33", False)])
-    def test_pods_that_ask_for_nothing(self, release: str, scored: bool) -> None:
-        """From 1.33 on they have no score of NodeResourcesBalancedAllocation."""
-        record = scheduler(release, *map(node, "ab")).schedule(pod("new")).record(details=True)
-        assert ("NodeResourcesBalancedAllocation" in record["priorities"]) == scored
 
 
 class TestResizes:
