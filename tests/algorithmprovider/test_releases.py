@@ -33,37 +33,6 @@ class TestEachRelease:
         """A gate that changes names is a gate of the release."""
         assert {effect.gate for effect in release.gate_effects} <= set(release.gates)
 
-    def test_avoiding_pods_weighs_most(self, release):
-        """NodePreferAvoidPodsPriority has weight 10000, all others 1."""
-        assert {name for name, weight in release.default_priorities.items() if weight != 1} == {"NodePreferAvoidPodsPriority"}
-        assert release.default_priorities["NodePreferAvoidPodsPriority"] == 10000
-
-
-class TestTheMatrix:
-    def by_release(self, of):
-        """One value a release, oldest first."""
-        return [of(release) for release in RELEASES.values()]
-
-    def test_ordering(self):
-        """Cinder comes with 1.14 before CheckVolumeBinding, EvenPodsSpread with 1.16 before MatchInterPodAffinity."""
-        assert self.by_release(lambda r: len(r.ordering)) == [22, 22, 23, 23, 24]
-        assert self.by_release(lambda r: "MaxCinderVolumeCount" in r.predicates) == [False, False, True, True, True]
-        last = RELEASES["1.16"].ordering
-        assert last[16:18] == ("MaxCinderVolumeCount", "CheckVolumeBinding")
-        assert last[-5:] == (
-            "CheckNodeMemoryPressure",
-            "CheckNodePIDPressure",
-            "CheckNodeDiskPressure",
-            "EvenPodsSpread",
-            "MatchInterPodAffinity",
-        )
-
-    def test_locked_gates(self):
-        """VolumeScheduling is locked in 1.14 and 1.15, PodPriority in 1.16."""
-        locked = self.by_release(lambda r: {name for name, gate in r.gates.items() if gate.locked})
-        assert ["VolumeScheduling" in names for names in locked] == [False, False, True, True, False]
-        assert ["PodPriority" in names for names in locked] == [False, False, False, False, True]
-
 
 class TestFindRelease:
     @pytest.mark.parametrize("name", ["1.14", "v1.14", "1.14.0", "v1.14.9-rc.1"])

@@ -12,8 +12,6 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, ServiceAffinityArgs, ShapePoint
 from kubeclassic.framework.plugins.older import allocation, labels, preferences
-from kubeclassic.framework.registry import registry_of
-from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.support.asking import cycle_of, found_by, handle
 from tests.support.build import node, obj, pod
 
@@ -35,24 +33,6 @@ def rejections(plugin: Any, new: Pod, *objects: KubeObject, release: str = "1.21
     """Node -> the reason against it."""
     cycle = cycle_of(new, *objects, release=release)
     return found_by(plugin, cycle, Batch(cycle.table))
-
-
-class TestRegistry:
-    @pytest.mark.parametrize(
-        ("release", "has", "lacks"),
-        [
-            ("1.23", "SelectorSpread", "NodeLabel"),
-            ("1.22", "NodeLabel", "NodeResourceLimits"),
-            ("1.19", "SelectorSpread", "DefaultPodTopologySpread"),
-            ("1.18", "NodeResourceLimits", "SelectorSpread"),
-            ("1.17", "ResourceLimitsPriority", "NodeResourceLimits"),
-        ],
-    )
-    def test_each_release_has_its_own(self, release: str, has: str, lacks: str) -> None:
-        """A profile may name a plugin in the releases that have it alone."""
-        known = registry_of(FRAMEWORK_RELEASES[release])
-        assert has in known
-        assert lacks not in known
 
 
 class TestAllocation:

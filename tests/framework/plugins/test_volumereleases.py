@@ -46,7 +46,6 @@ def attachment(name: str, of: str | None, to: str = "n", attacher: str = "d") ->
 
 
 class TestLimits:
-
     def test_attachments_count(self) -> None:
         """From 1.32 on the volumes that are attached to a node count, whether a pod uses them or not."""
         objects = [node("n"), csi_node("n", d=1), *csi(0), *csi(1), attachment("x", "v1")]
@@ -86,24 +85,6 @@ class TestLimits:
         shows({"1.27": "n"}, host, [node("n")], using("p", ebs("aws://z/odd")))
 
 
-class TestMigration:
-    @pytest.mark.parametrize(
-        ("plugin", "driver", "disk", "gate", "told"),
-        [
-            (PORTWORX, "pxd.portworx.com", {"portworxVolume": {"volumeID": "p"}}, "CSIMigrationPortworx", {"1.27": ["n"], "1.31": []}),
-            (CEPH, "rbd.csi.ceph.com", {"rbd": {"monitors": ["m"], "image": "i", "pool": "rbd"}}, "CSIMigrationRBD", {"1.27": ["n"]}),
-        ],
-    )
-    def test_gates_of_drivers(self, plugin: str, driver: str, disk: Json, gate: str, told: Any) -> None:
-        """Portworx migrates from 1.31 on where the CSINode says so, Ceph with a gate that is gone by then."""
-        objects = [node("n"), csi_node("n", plugin, **{driver: 0}), volume("v", **disk), bound("c", "v")]
-        for asked in (using("p", disk), using("p", "c")):
-            shows(told, feasible, objects, asked)
-            assert answer("1.30", objects, [asked], gates={gate: True})["feasible"] == []
-            unlisted = [node("n"), csi_node("n", **{driver: 0}), *objects[2:]]
-            assert answer("1.30", unlisted, [asked], gates={gate: True})["feasible"] == ["n"]
-
-
 class TestSoleUsers:
     SOLE = claim("c", None, accessModes=["ReadWriteOncePod"], volumeName="v", annotations={"pv.kubernetes.io/bind-completed": "yes"})
 
@@ -113,22 +94,7 @@ class TestSoleUsers:
         shows({"1.27": "n"}, lambda found: found["preemption"]["node"], objects, using("p", "c", priority=2))
 
 
-class TestAttributesClasses:
-    VOLUMES = (volume("plain", size="2Gi", **on(zone="a")), volume("fast", volumeAttributesClassName="fast", **on(zone="b")))
-
-    def test_claims_with_a_class(self) -> None:
-        """From 1.31 on a claim with a class is an error while the gate is off; with it, as in 1.34, the classes must be equal."""
-        asked, objects = using("p", "c"), [*TWO, LATE, *self.VOLUMES, claim("c", volumeAttributesClassName="fast")]
-        off = "when the feature-gate VolumeAttributesClass is disabled"
-        text = f"unsupported volumeAttributesClassName is set on claim default/c {off}"
-        shows({"1.31": f'running "VolumeBinding" filter plugin: {text}'}, error, objects, asked, until="1.33")
-        shows({"1.34": ["b"]}, feasible, objects, asked)
-        assert answer("1.32", objects, [asked], gates={"VolumeAttributesClass": True})["feasible"] == ["b"]
-        assert answer("1.30", objects, [asked], gates={"VolumeAttributesClass": True})["feasible"] == ["a", "b"]
-
-
 class TestScores:
-
     def test_storage_left_for_new_volumes(self) -> None:
         """With StorageCapacityScoring a node with more left is better; the capacity is that of the class, not one for each claim."""
         left = [storage_left(name, "wait", {"matchLabels": {"zone": name}}, capacity=size) for name, size in (("a", "4Gi"), ("b", "8Gi"))]
