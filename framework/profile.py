@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -108,6 +108,16 @@ def faults_of(profile: ProfileConfig, config: KubeSchedulerConfiguration, regist
     return list(_Builder(profile, config, registry, handle).faults())
 
 
+def _check_total(weights: Iterable[int]) -> None:
+    """Refuse weights that are too large together."""
+    total = 0
+    for weight in weights:
+        # Upstream: the room that is left wraps around after a negative weight, so that any weight after it is refused.
+        if weight * MAX_NODE_SCORE > wrap_int64(MAX_TOTAL - total):
+            raise PolicyError("total score of Score plugins could overflow")
+        total += weight * MAX_NODE_SCORE
+
+
 def _split(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
     """Those of the plugins of one point that multiPoint names too, and the others."""
     return [name for name in explicit if name in overridden], [name for name in explicit if name not in overridden]
@@ -144,7 +154,7 @@ class _Builder:
 
     def build(self) -> Profile:
         if self.config.release.configuration.weights_come_first and self.config.context.cells.adds_up_weights:
-            self._weights_alone()
+            _check_total(entry.weight or 1 for entry in self.sets.get("score", PluginSet()).enabled)
         self._check_repeats()
         self.made = {name: self._construct(name) for name in self._needed()}
         explicit = {point: tuple(self._explicit(point)) for point in _EXPANSION}
@@ -269,26 +279,11 @@ class _Builder:
             raise PolicyError(f'at least one bind plugin is needed for profile with scheduler name "{name}"')
 
     def _weights(self, entries: list[PluginEntry]) -> dict[str, int]:
-        found: dict[str, int] = {}
-        total = 0
-        for entry in entries:
-            if entry.name in found or not self.made[entry.name].joins("score"):
-                continue
-            found[entry.name] = entry.weight or 1
-            # Upstream: the room that is left wraps around after a negative weight, so that any weight after it is refused.
-            if self.config.context.cells.adds_up_weights and found[entry.name] * MAX_NODE_SCORE > wrap_int64(MAX_TOTAL - total):
-                raise PolicyError("total score of Score plugins could overflow")
-            total += found[entry.name] * MAX_NODE_SCORE
+        scoring = {entry.name: entry.weight or 1 for entry in reversed(entries) if self.made[entry.name].joins("score")}
+        found = {entry.name: scoring[entry.name] for entry in entries if entry.name in scoring}
+        if self.config.context.cells.adds_up_weights:
+            _check_total(found.values())
         return found
-
-    def _weights_alone(self) -> None:
-        """Refuse weights that are too large together, whether their plugins exist or not."""
-        total = 0
-        for entry in self.sets.get("score", PluginSet()).enabled:
-            weight = (entry.weight or 1) * MAX_NODE_SCORE
-            if weight > wrap_int64(MAX_TOTAL - total):
-                raise PolicyError("total score of Score plugins could overflow")
-            total += weight
 
     def _algorithm(self, points: Mapping[str, tuple[str, ...]], weights: Mapping[str, int], percentage: int) -> Algorithm:
         pre_filters, pre_scores = set(points["preFilter"]), set(points["preScore"])

@@ -12,9 +12,6 @@ from ...api.objects import Node, Pod, PodAffinityTerm
 from ...core.pods.template import Port, host_ports
 from .nodes import was_on_node
 
-PortsOf = Callable[[Pod], Sequence[Port]]
-
-
 # --- host ports -----------------------------------------------------------------------------------------------------
 
 
