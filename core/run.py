@@ -44,7 +44,7 @@ class Run:
 
     def __attrs_post_init__(self) -> None:
         self.feed = EventFeed(self.engine)
-        self._may_hold = any(profile.points.permit for profile in self.engine.flow.profiles.values())
+        self._may_hold = any(profile.points["permit"] for profile in self.engine.flow.profiles.values())
 
     def __repr__(self) -> str:
         return f"<Run of {self.engine!r}>"

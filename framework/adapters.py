@@ -16,13 +16,14 @@ from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.release import FrameworkCells
 from ..core.rule import Predicate, Priority, PriorityError, Reduction
-from .extensionpoints import OURS, Filter, Score
+from .extensionpoints import OURS
 
 
-def as_predicate(plugin: Filter, pre_filters: bool, one_reason: bool = False) -> Predicate:
+def as_predicate(plugin: Any, pre_filters: bool, one_reason: bool = False) -> Predicate:
     """The plugin's Filter as a predicate; *pre_filters*: its PreFilter is enabled too; *one_reason*: a node has one reason, of upstream's
     plugins (those with clauses see to it themselves)."""
-    ask, missing = plugin.filter, None if pre_filters else plugin.without_pre_filter
+    ask: Callable[..., Failures | None] = plugin.filter
+    missing = None if pre_filters else plugin.without_pre_filter
     clauses = None if missing is not None else getattr(plugin, "filter_clauses", None)
     has_one_reason = one_reason and getattr(plugin, "filter_clauses", None) is None and type(plugin).__module__.startswith(OURS)
 
@@ -46,7 +47,7 @@ def as_predicate(plugin: Filter, pre_filters: bool, one_reason: bool = False) ->
     )  # fmt: skip
 
 
-def _wrapped(plugin: Filter, text: str) -> str:
+def _wrapped(plugin: Any, text: str) -> str:
     return f'running "{plugin.name}" filter plugin: {text}'
 
 
@@ -59,9 +60,9 @@ def filter_error(text: str, pod: str, cells: FrameworkCells) -> str:
     return text if found is None else cells.filter_error.format(plugin=found[1], text=found[2], pod=pod)
 
 
-def as_priority(plugin: Score, pre_scores: bool) -> Priority:
+def as_priority(plugin: Any, pre_scores: bool) -> Priority:
     """The plugin's Score and NormalizeScore as a priority; *pre_scores*: its PreScore is enabled too."""
-    score = plugin.score
+    score: Callable[..., Scores] = plugin.score
     missing = None if pre_scores else plugin.without_pre_score
 
     def raw(pod: Template, nodes: Batch, cycle: Any) -> Scores:

@@ -12,6 +12,8 @@ from ..predicates.reasons import insufficient
 from .correspondences import weights
 from .plugins.podtopologyspread import MISSING_LABEL
 
+GATES = "PodSchedulingReadiness"
+
 
 class Change(Record):
     """One point that the framework changed."""
@@ -26,6 +28,11 @@ Newer = str | Callable[[Release], str | None]
 """What a release has; a function of it gives None where it is as before."""
 
 
+def _where(has: Callable[[Release], object], text: str) -> Newer:
+    """*text* for the releases that have it."""
+    return lambda release: text if has(release) else None
+
+
 def _what_runs(release: Release) -> str:
     if release.policies is None:
         return "a KubeSchedulerConfiguration; Policies are gone since 1.23"
@@ -36,35 +43,15 @@ def _what_runs(release: Release) -> str:
     )
 
 
-def _is_alpha(release: Release) -> bool:
-    return release.configuration.default_version.startswith("v1alpha")
-
-
-def _profiles(release: Release) -> str | None:
-    return None if release.configuration.default_version == "v1alpha1" else "a profile for each schedulerName"
-
-
 def _full_nodes(release: Release) -> str:
     if release.policies is not None and release.policies.providers:
         return "the same, or plugin NodeResourcesMostAllocated"
     return "scoringStrategy MostAllocated of NodeResourcesFit"
 
 
-def _affinity_weight(release: Release) -> str | None:
-    if release.policies is not None and release.policies.least_affinity_weight:
-        return None
-    return "hardPodAffinityWeight of InterPodAffinity, 0 to 100; 0 switches it off"
-
-
-def _no_preemption(release: Release) -> str | None:
-    return None if _is_alpha(release) else "DefaultPreemption among the disabled plugins of postFilter"
-
-
-def _first_rule(release: Release) -> str | None:
+def _taints_first(release: Release) -> bool:
     order = list(weights(release))
-    if order.index("TaintToleration") > order.index("NodeResourcesFit"):
-        return None
-    return "taints, then affinity, ports and resources: a node with both is reported for its taint"
+    return order.index("TaintToleration") < order.index("NodeResourcesFit")
 
 
 def _all_rules(release: Release) -> str:
@@ -78,63 +65,48 @@ def _before_nodes(release: Release) -> str:
     return f"PreFilter plugins may turn the whole pod down{names}"
 
 
-def _nominated_first(release: Release) -> str | None:
-    gate = release.framework.nominated_gate
-    is_on = not gate or (gate in release.gates and release.gates[gate].default)
-    return "tried first; if it fits, no other is asked" if is_on else None
-
-
-def _pods_without_requests(release: Release) -> str | None:
-    return None if release.framework.balance_of_two else "count nothing"
-
-
-def _room(release: Release) -> str | None:
-    return None if release.framework.fit_sums_wrap else "what is asked is compared with what is left"
-
-
-def _budgets(release: Release) -> str | None:
-    return None if release.framework.budgets == "used up" else "each victim uses up one disruption that its budget allows"
-
-
-def _nodes_tried(release: Release) -> str | None:
-    return "10 % of them, 100 at least (arguments of DefaultPreemption)" if release.framework.samples_candidates else None
-
-
-def _preemption_told(release: Release) -> str | None:
-    return "follows the reasons, after `preemption:`" if release.framework.shows_post_filter else None
-
-
-def _retried_by(release: Release) -> str | None:
-    return None if release.queueing.any_event_moves else "when something happens for which one of the plugins waits that turned it down"
-
-
-def _gated_pods(release: Release) -> str | None:
-    gate = "PodSchedulingReadiness"
-    is_on = gate in release.configuration.settled_gates or (gate in release.gates and release.gates[gate].default)
-    return "are not tried until the gates are gone" if is_on else None
+def _is_on(gate: str, release: Release) -> bool:
+    return gate in release.gates and release.gates[gate].default
 
 
 _CHANGES: tuple[tuple[str, str, str | None, Newer], ...] = (
     ("configuration", "what runs", "a Policy, or a provider", _what_runs),
-    ("configuration", "several schedulers in one process", None, _profiles),
+    ("configuration", "several schedulers in one process", None,
+     _where(lambda release: release.configuration.default_version != "v1alpha1", "a profile for each schedulerName")),
     ("configuration", "prefer full nodes", "provider ClusterAutoscalerProvider, or MostRequestedPriority", _full_nodes),
-    ("configuration", "weight of required pod affinity in scores", "hardPodAffinitySymmetricWeight, 1 to 100", _affinity_weight),
-    ("configuration", "no preemption", "disablePreemption", _no_preemption),
-    ("filtering", "which rule comes first", "resources, ports and selectors (GeneralPredicates), then taints", _first_rule),
+    ("configuration", "weight of required pod affinity in scores", "hardPodAffinitySymmetricWeight, 1 to 100",
+     _where(lambda release: release.policies is None or not release.policies.least_affinity_weight,
+            "hardPodAffinityWeight of InterPodAffinity, 0 to 100; 0 switches it off")),
+    ("configuration", "no preemption", "disablePreemption",
+     _where(lambda release: not release.configuration.default_version.startswith("v1alpha"),
+            "DefaultPreemption among the disabled plugins of postFilter")),
+    ("filtering", "which rule comes first", "resources, ports and selectors (GeneralPredicates), then taints",
+     _where(_taints_first, "taints, then affinity, ports and resources: a node with both is reported for its taint")),
     ("filtering", "all rules that fail", "reported with alwaysCheckAllPredicates", _all_rules),
     ("filtering", "before any node is asked", None, _before_nodes),
-    ("filtering", "the node that a pod waits for after preemption", "one among others", _nominated_first),
+    ("filtering", "the node that a pod waits for after preemption", "one among others",
+     _where(lambda release: not (gate := release.framework.nominated_gate) or _is_on(gate, release),
+            "tried first; if it fits, no other is asked")),
     ("filtering", "conditions of nodes", "read by CheckNodeCondition and others, or as taints (TaintNodesByCondition)",
      "read as taints alone, which the node lifecycle controller sets"),
     ("arithmetic", "score of a rule", "0 to 10", "0 to 100"),
     ("arithmetic", "score of an extender", "times its weight", "times its weight, times 10"),
-    ("arithmetic", "pods without requests in BalancedResourceAllocation", "count 100m cpu and 200 MiB", _pods_without_requests),
-    ("arithmetic", "whether there is room", "requested and asked are added up, and a sum beyond 2^63 wraps around", _room),
-    ("preemption", "disruption budgets", "a victim is protected once its budget allows no more disruptions", _budgets),
-    ("preemption", "nodes that are tried", "all", _nodes_tried),
-    ("preemption", "in the pod's message", None, _preemption_told),
-    ("queue", "when a pod that fits nowhere is tried again", "when anything moves pods", _retried_by),
-    ("queue", "pods with schedulingGates", "are tried", _gated_pods),
+    ("arithmetic", "pods without requests in BalancedResourceAllocation", "count 100m cpu and 200 MiB",
+     _where(lambda release: not release.framework.balance_of_two, "count nothing")),
+    ("arithmetic", "whether there is room", "requested and asked are added up, and a sum beyond 2^63 wraps around",
+     _where(lambda release: not release.framework.fit_sums_wrap, "what is asked is compared with what is left")),
+    ("preemption", "disruption budgets", "a victim is protected once its budget allows no more disruptions",
+     _where(lambda release: release.framework.budgets != "used up", "each victim uses up one disruption that its budget allows")),
+    ("preemption", "nodes that are tried", "all",
+     _where(lambda release: release.framework.samples_candidates, "10 % of them, 100 at least (arguments of DefaultPreemption)")),
+    ("preemption", "in the pod's message", None,
+     _where(lambda release: release.framework.shows_post_filter, "follows the reasons, after `preemption:`")),
+    ("queue", "when a pod that fits nowhere is tried again", "when anything moves pods",
+     _where(lambda release: not release.queueing.any_event_moves,
+            "when something happens for which one of the plugins waits that turned it down")),
+    ("queue", "pods with schedulingGates", "are tried",
+     _where(lambda release: GATES in release.configuration.settled_gates or _is_on(GATES, release),
+            "are not tried until the gates are gone")),
 )  # fmt: skip
 """Subject, what it is, with predicates and priorities, with plugins."""
 

@@ -205,7 +205,7 @@ class FrameworkFlow:
 
     def _cached_failure(self, cycle: FrameworkCycle) -> Decision | None:
         pod, refusals = cycle.pod, self.refusals[cycle.pod.spec.scheduler_name or DEFAULT_SCHEDULER]
-        post_filters = self._profile(pod).points.post_filter if self.preempts else ()
+        post_filters = self._profile(pod).points["postFilter"] if self.preempts else ()
         if (post_filters and not only_preempts(post_filters, cycle)) or (kept := refusals.again(cycle)) is None:
             return None
         decision = refused(cycle, kept, post_filters)
@@ -268,7 +268,7 @@ class FrameworkFlow:
 
     def post_filter(self, cycle: FrameworkCycle, found: FrameworkDetails, decision: Decision) -> None:
         profile, diagnosis, decision.nominated = self._profile(cycle.pod), found.diagnosis, None
-        if self.preempts and profile.points.post_filter:
+        if self.preempts and profile.points["postFilter"]:
             engine = self.engine
             runs = self.runs if cycle.table is engine.table else DryRuns(self._layout(cycle.table))
             result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, runs)
@@ -281,7 +281,7 @@ class FrameworkFlow:
             self.cached_failure = self._cached_failure
 
     def victims(self, cycle: FrameworkCycle, rows: Rows, unresolvable: Mask, given: Collection[str]) -> dict[str, Victims]:
-        preempts = self.preempts and self._profile(cycle.pod).points.post_filter
+        preempts = self.preempts and self._profile(cycle.pod).points["postFilter"]
         if not preempts or ineligible(cycle, unresolvable) is not None:
             return {}
         potential = self.runs.layout.lower_than(cycle.pod.priority, rows[~unresolvable[rows]])

@@ -189,39 +189,30 @@ class SchedulerOptions(ABC):
         """The release without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one of the other kind."""
 
 
-def _provider() -> Any:
-    return option(
+@attrs.frozen(kw_only=True)
+class PolicyOptions(SchedulerOptions):
+    """What schedulers of releases that read a Policy take besides."""
+
+    provider: str | None = option(
         None, flags=("--provider", "--algorithm-provider"), metavar="NAME", types=(str,), wanted='a name such as "DefaultProvider"',
         help="Up to 1.21: DefaultProvider (the default) or ClusterAutoscalerProvider.",
         key="provider", example="NAME", words="provider", instead="a profile",
     )  # fmt: skip
-
-
-def _policy() -> Any:
-    return option(
+    policy: GivenPolicy | None = option(
         None, flags=("--policy", "--policy-config-file"), common=True, takes="file", types=_policies,
         wanted=f"{_A_FILE}, a Policy or its JSON form",
         help="Up to 1.22: a Policy, by itself or in a ConfigMap, instead of a provider.",
         key="policy", example="FILE", words="policy", instead=MIGRATED,
     )  # fmt: skip
-
-
-def _policy_configmap() -> Any:
-    return option(
+    policy_configmap: str | None = option(
         None, flags=("--policy-configmap",), metavar="NAME", types=(str,), wanted="the name of a ConfigMap",
         help="Up to 1.22: a ConfigMap among the manifests that holds the Policy.", words="policy in ConfigMap", instead=MIGRATED,
     )  # fmt: skip
-
-
-def _policy_configmap_namespace() -> Any:
-    return option(
+    policy_configmap_namespace: str = option(
         "kube-system", flags=("--policy-configmap-namespace",), metavar="NAME", types=(str,), wanted="a namespace",
         help="Where that ConfigMap is.",
     )  # fmt: skip
-
-
-def _affinity_weight() -> Any:
-    return option(
+    hard_pod_affinity_weight: int | None = option(
         None, flags=("--hard-pod-affinity-symmetric-weight",), takes="whole", metavar="N", types=(int,),
         wanted="a whole number from 0 to 100",
         help="The weight of the required affinity of other pods in scoring, 0 to 100.  [default: 1]",
@@ -230,14 +221,9 @@ def _affinity_weight() -> Any:
 
 
 @attrs.frozen(kw_only=True)
-class Classic(SchedulerOptions):
+class Classic(PolicyOptions):
     """What schedulers of 1.12 to 1.16 take, which have predicates and priorities."""
 
-    provider: str | None = _provider()
-    policy: GivenPolicy | None = _policy()
-    policy_configmap: str | None = _policy_configmap()
-    policy_configmap_namespace: str = _policy_configmap_namespace()
-    hard_pod_affinity_weight: int | None = _affinity_weight()
     scheduler_name: str | None = option(
         None, flags=("--scheduler-name",), metavar="NAME", types=(str,), wanted="a text",
         help="Schedule the pods that ask for this one.  [default: default-scheduler]",
@@ -257,7 +243,7 @@ class Classic(SchedulerOptions):
 
 
 @attrs.frozen(kw_only=True)
-class Framework(SchedulerOptions):
+class Framework(PolicyOptions):
     """What schedulers of 1.17 and later take, which have profiles of plugins; the first of them make these of Policies, too."""
 
     profile: GivenProfile | None = option(
@@ -267,11 +253,6 @@ class Framework(SchedulerOptions):
         key="profile", example="FILE", words="profile", instead=f"release {DEFAULT_FRAMEWORK}",
     )  # fmt: skip
     plugins: Sequence[type[Plugin]] = option((), types=(Sequence,), wanted="a list of subclasses of Plugin", instead="a catalogue")
-    provider: str | None = _provider()
-    policy: GivenPolicy | None = _policy()
-    policy_configmap: str | None = _policy_configmap()
-    policy_configmap_namespace: str = _policy_configmap_namespace()
-    hard_pod_affinity_weight: int | None = _affinity_weight()
 
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()

@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/framework/runtime/framework.go NewFramework.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -21,7 +21,7 @@ from .config.configuration import KubeSchedulerConfiguration
 from .config.defaults import PluginEntry, Plugins, PluginSet
 from .config.fielderrors import FieldFault, aggregated, fault_of
 from .config.profiles import ProfileConfig, sorter_args
-from .extensionpoints import Points, PreFilter
+from .extensionpoints import POINTS, Points
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
 from .status import Status
 from .userplugins import made
@@ -59,7 +59,7 @@ class Profile:
     """What its plugins share."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
     """Its pods that wait for Permit plugins."""
-    slot: StateKey[frozenset[PreFilter]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("concerned"))
+    slot: StateKey[frozenset[Plugin]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("concerned"))
     """Where a template's notes have the plugins whose PreFilter concerns it."""
     pre_score_slot: StateKey[dict[str, Status | None]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("pre_score"))
     """Where they have what PreScore says of it, of the plugins that look at nothing else."""
@@ -108,6 +108,16 @@ def faults_of(profile: ProfileConfig, config: KubeSchedulerConfiguration, regist
     return list(_Builder(profile, config, registry, handle).faults())
 
 
+def _check_total(weights: Iterable[int]) -> None:
+    """Refuse weights that are too large together."""
+    total = 0
+    for weight in weights:
+        # Upstream: the room that is left wraps around after a negative weight, so that any weight after it is refused.
+        if weight * MAX_NODE_SCORE > wrap_int64(MAX_TOTAL - total):
+            raise PolicyError("total score of Score plugins could overflow")
+        total += weight * MAX_NODE_SCORE
+
+
 def _split(explicit: Sequence[str], overridden: Collection[str]) -> tuple[list[str], list[str]]:
     """Those of the plugins of one point that multiPoint names too, and the others."""
     return [name for name in explicit if name in overridden], [name for name in explicit if name not in overridden]
@@ -144,7 +154,7 @@ class _Builder:
 
     def build(self) -> Profile:
         if self.config.release.configuration.weights_come_first and self.config.context.cells.adds_up_weights:
-            self._weights_alone()
+            _check_total(entry.weight or 1 for entry in self.sets.get("score", PluginSet()).enabled)
         self._check_repeats()
         self.made = {name: self._construct(name) for name in self._needed()}
         explicit = {point: tuple(self._explicit(point)) for point in _EXPANSION}
@@ -154,12 +164,12 @@ class _Builder:
         weights = self._weights([*self.sets.get("score", PluginSet()).enabled, *multi])
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         algorithm = self._algorithm(points, weights, percentage)
-        plugins = {point: tuple(self.made[name] for name in names) for point, names in points.items()}
+        plugins = {point: tuple(self.made[name] for name in points[point]) for point in POINTS}
         repeats = len(set(points["score"])) < len(points["score"])
         cacheable = None if algorithm.leaves_counts or repeats else self._cacheable(algorithm, points)
         joined = {plugin.name: plugin for found in plugins.values() for plugin in found}
         name, waiting = self.profile.scheduler_name or "", self.handle.waiting_pods
-        return Profile(name, percentage, Points.of(plugins), weights, algorithm, cacheable, joined, self.handle, waiting)
+        return Profile(name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting)
 
     def _needed(self) -> list[str]:
         names = dict.fromkeys(plugin.name for found in self.sets.values() for plugin in found.enabled)
@@ -269,26 +279,11 @@ class _Builder:
             raise PolicyError(f'at least one bind plugin is needed for profile with scheduler name "{name}"')
 
     def _weights(self, entries: list[PluginEntry]) -> dict[str, int]:
-        found: dict[str, int] = {}
-        total = 0
-        for entry in entries:
-            if entry.name in found or not self.made[entry.name].joins("score"):
-                continue
-            found[entry.name] = entry.weight or 1
-            # Upstream: the room that is left wraps around after a negative weight, so that any weight after it is refused.
-            if self.config.context.cells.adds_up_weights and found[entry.name] * MAX_NODE_SCORE > wrap_int64(MAX_TOTAL - total):
-                raise PolicyError("total score of Score plugins could overflow")
-            total += found[entry.name] * MAX_NODE_SCORE
+        scoring = {entry.name: entry.weight or 1 for entry in reversed(entries) if self.made[entry.name].joins("score")}
+        found = {entry.name: scoring[entry.name] for entry in entries if entry.name in scoring}
+        if self.config.context.cells.adds_up_weights:
+            _check_total(found.values())
         return found
-
-    def _weights_alone(self) -> None:
-        """Refuse weights that are too large together, whether their plugins exist or not."""
-        total = 0
-        for entry in self.sets.get("score", PluginSet()).enabled:
-            weight = (entry.weight or 1) * MAX_NODE_SCORE
-            if weight > wrap_int64(MAX_TOTAL - total):
-                raise PolicyError("total score of Score plugins could overflow")
-            total += weight
 
     def _algorithm(self, points: Mapping[str, tuple[str, ...]], weights: Mapping[str, int], percentage: int) -> Algorithm:
         pre_filters, pre_scores = set(points["preFilter"]), set(points["preScore"])

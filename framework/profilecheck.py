@@ -174,7 +174,7 @@ def _checked(profile: Profile, config: KubeSchedulerConfiguration) -> CheckedPro
         scheduler_name=profile.scheduler_name,
         filters=tuple(RunningPredicate(rule.name, "default" if rule.name in defaults else "profile") for rule in algorithm.predicates),
         scores=tuple(WeightedPriority(rule.name, weight) for rule, weight in algorithm.priorities),
-        post_filters=tuple(plugin.name for plugin in profile.points.post_filter),
+        post_filters=tuple(plugin.name for plugin in profile.points["postFilter"]),
         percentage=profile.percentage,
     )
 
@@ -188,7 +188,7 @@ def _warnings(data: Mapping[str, Any], config: KubeSchedulerConfiguration, built
         rules = {rule.name for rule in profile.algorithm.predicates}
         if FIT not in rules:
             yield f"{path}plugins: plugin {FIT} does not run: nothing looks at what pods request"
-        if not profile.points.post_filter:
+        if not profile.points["postFilter"]:
             yield f"{path}plugins: no pod preempts others: no plugin runs at postFilter"
         if not profile.algorithm.priorities and not config.extenders:
             yield f"{path}plugins: no Score plugins and no extenders: all nodes are as good"

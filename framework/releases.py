@@ -10,12 +10,11 @@ from ..algorithmprovider.releases import PATCH_LEVELS, RELEASES
 from ..choices import DEFAULT_FRAMEWORK as DEFAULT_FRAMEWORK
 from ..core.release import Release
 from ..exceptions import UnknownNameError
-from .tables.middle import MIDDLE
 from .tables.newer import NEWER
 from .tables.older import OLDER
 from .tables.older import OTHER_PATCHES as OTHER_PATCHES
 
-_LIKE = {**OLDER, **MIDDLE, **NEWER}
+_LIKE = {**OLDER, **NEWER}
 """Patch level -> the release that is like it."""
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({release.version: release for release in _LIKE.values()})

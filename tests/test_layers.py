@@ -53,18 +53,16 @@ ROWS = {
     "extenders": "exceptions.py choices.py api core algorithmprovider",
     "framework/config/middlegates.py": f"{CORE} algorithmprovider",
     "framework/config/gatetable.py": f"{CORE} algorithmprovider framework",
-    "framework/queue/releasetable.py": CORE,
-    "framework/tables/versions.py framework/config/versioncells.py": CORE,
+    "framework/facts/fact.py": CORE,
+    "framework/facts/newer.py framework/facts/middle.py framework/facts/older.py framework/facts/classic.py": f"{CORE} framework",
+    "framework/tables/versions.py framework/tables/policies.py": f"{CORE} framework",
     "framework/tables/newer.py": f"{CORE} algorithmprovider framework",
-    "framework/tables/policies.py framework/tables/around.py": f"{CORE} algorithmprovider framework",
-    "framework/tables/middle.py": f"{CORE} algorithmprovider framework",
-    "framework/tables": f"{CORE} algorithmprovider framework",
+    "framework/tables/older.py": f"{CORE} algorithmprovider framework",
     "framework/releases.py": f"{CORE} algorithmprovider framework",
-    "framework/status.py framework/queue/events.py": CORE,
+    "framework/status.py framework/queue/events.py framework/extensionpoints.py": CORE,
     "framework/hints": f"{CORE} predicates",
     "framework/cycle/diagnosis.py framework/waitingpods.py": f"{CORE} framework",
     "framework/cycle/state.py": CORE,
-    "framework/extensionpoints.py": f"{CORE} framework",
     "framework/plugin.py framework/adapters.py": f"{CORE} framework",
     "framework/userplugins.py": f"{CORE} framework",
     "framework/config": CONFIG,
@@ -101,10 +99,10 @@ A part within a folder that has a line of its own is not part of that folder's l
 
 FLOORS = 10
 TABLES = (
-    "algorithmprovider/releases.py", "framework/releases.py", "framework/tables/middle.py", "framework/tables/newer.py",
-    "framework/tables/older.py", "framework/tables/around.py", "framework/config/middlegates.py", "framework/tables/policies.py",
-    "framework/config/gatetable.py", "framework/queue/releasetable.py", "framework/facts/classic.py", "framework/facts/middle.py",
-    "framework/facts/newer.py", "framework/facts/older.py", "live/settings/livereleases.py", "live/settings/flagtable.py", "choices.py",
+    "algorithmprovider/releases.py", "framework/releases.py", "framework/tables/newer.py", "framework/tables/older.py",
+    "framework/tables/policies.py", "framework/config/middlegates.py", "framework/config/gatetable.py", "framework/facts/classic.py",
+    "framework/facts/middle.py", "framework/facts/newer.py", "framework/facts/older.py", "live/settings/livereleases.py",
+    "live/settings/flagtable.py", "choices.py",
 )  # fmt: skip
 """Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, around a live scheduler, and
 the defaults for the help."""

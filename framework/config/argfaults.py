@@ -186,7 +186,7 @@ def _fit(args: a.NodeResourcesFitArgs, path: str, context: Context) -> Faults:
     yield from _strategy(args.scoring_strategy, f"{path}{context.cells.strategy_path}", context)
 
 
-def _allocation(args: a.NodeResourcesLeastAllocatedArgs | a.NodeResourcesMostAllocatedArgs, path: str, context: Context) -> Faults:
+def _allocation(args: a.NodeResourcesLeastAllocatedArgs, path: str, context: Context) -> Faults:
     yield from weight_fault(args.resources) if context.cells.plain_arg_faults else _weights(args.resources, f"{path}resources")
 
 

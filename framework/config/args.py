@@ -85,14 +85,8 @@ class NodeResourcesLeastAllocatedArgs:
         return attrs.evolve(self, resources=self.resources or CPU_AND_MEMORY)
 
 
-@attrs.frozen
-class NodeResourcesMostAllocatedArgs:
+class NodeResourcesMostAllocatedArgs(NodeResourcesLeastAllocatedArgs):
     """Which resources should be used up."""
-
-    resources: tuple[ResourceSpec, ...] = ()
-
-    def with_defaults(self, context: Context) -> NodeResourcesMostAllocatedArgs:
-        return attrs.evolve(self, resources=self.resources or CPU_AND_MEMORY)
 
 
 @attrs.frozen

@@ -30,6 +30,7 @@ from ...exceptions import KubeclassicError, PolicyError
 from ..extensionpoints import POINTS
 from ..plugin import Plugin
 from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE
+from ..tables.versions import cells_in
 from . import apiversions
 from .apiversions import WEIGHT, disables_preemption, is_flat, of_all_versions, own_path, with_plugins, with_profiles, without
 from .args import SCHEMA, read_args, reads_args, unknown_args
@@ -38,7 +39,6 @@ from .fielderrors import ConfigurationError, Context, FieldFault, aggregated, in
 from .firstargs import later_args
 from .profiles import PluginArgs, ProfileConfig, percentage_faults, profile_faults
 from .servingfaults import address_faults, lock_faults
-from .versioncells import cells_in
 
 EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=lambda value: duration(value) or DEFAULT_TIMEOUT)}
 """How an item of ``extenders`` differs from :class:`~kubeclassic.algorithmprovider.extenders.ExtenderConfig`."""

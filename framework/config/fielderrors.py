@@ -16,7 +16,7 @@ from ...api.reading.fields import shown as shown_value
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ...exceptions import PolicyError
 from ..releases import PROFILE_RELEASE
-from .versioncells import cells_in
+from ..tables.versions import cells_in
 
 _HTML = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 

@@ -6,102 +6,31 @@ Upstream: schedulingCycle and bindingCycle in pkg/scheduler/schedule_one.go, the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Protocol, TypeGuard
+from typing import Any, TypeGuard
 
 import attrs
 
 from ...api.objects import Pod
 from ...core.bindingcycle import UNSCHEDULABLE, Failure
-from ...core.cluster.cache import Cache
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.engine import Engine
 from ...core.release import Release
 from ...exceptions import CacheError
-from ..extensionpoints import Named, PreBind
+from ..plugin import Plugin
 from ..plugins.defaultbinder import DefaultBinder
 from ..plugins.dynamicresources import DynamicResources
 from ..plugins.volumebinding import VolumeBinding, assume_volumes
 from ..profile import Profile
+from ..queue.queue import FrameworkQueue
 from ..status import Status, error
 from ..waitingpods import MAX_TIMEOUT, WaitingPod
 from .diagnosis import fit_error, reasons_text
 from .state import FrameworkCycle
 
 PREEMPTION = "DefaultPreemption"
-
-
-@attrs.define(eq=False, repr=False)
-class BindingSteps:
-    """The steps of the binding cycle. *pod* is the assumed pod, with its node set. Each returns why it failed, or None on success."""
-
-    cache: Cache
-
-    def reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, on_phase: PhaseHook | None = None) -> Status | None:
-        """Reserve, then Permit; *on_phase* is called after each. If a plugin refuses, all reservations are undone and the pod is forgotten.
-
-        A pod that Permit plugins make wait is among ``profile.waiting_pods`` afterwards.
-        """
-        for plugin in profile.points.reserve:
-            status = plugin.reserve(pod, host, cycle)
-            if _failed(status):
-                told = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
-                return _told(on_phase, Phase.RESERVE, self._undone(pod, host, profile, cycle, told))
-        _told(on_phase, Phase.RESERVE, None)
-        return _told(on_phase, Phase.PERMIT, self._permit(pod, host, profile, cycle) if profile.points.permit else None)
-
-    def _permit(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        timeouts: dict[str, float] = {}
-        for plugin in profile.points.permit:
-            status = plugin.permit(pod, host, cycle)
-            if status is not None and status.is_wait:
-                timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
-            elif _failed(status):
-                told = _fit_error(status, "Permit", cycle.release) or _refusal(status, "Permit", plugin)
-                return self._undone(pod, host, profile, cycle, told)
-        if timeouts:
-            profile.waiting_pods.add(WaitingPod(pod, timeouts))
-        return None
-
-    def pre_bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[PreBind]) -> Status | None:
-        """PreBind of *plugins* only, in order; after a failure everything is undone as in :meth:`reserve`."""
-        for plugin in plugins:
-            status = plugin.pre_bind(pod, host, cycle)
-            if _failed(status):
-                return self._undone(pod, host, profile, cycle, _refusal(status, "PreBind", plugin))
-        return None
-
-    def bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        """Bind by the first plugin that does not skip, then PostBind; after a failure everything is undone as in :meth:`reserve`."""
-        status = None
-        for plugin in profile.points.bind:
-            status = plugin.bind(pod, host, cycle)
-            if status is not None and status.is_skip:
-                continue
-            if _failed(status):
-                return self._undone(pod, host, profile, cycle, _refusal(status, "Bind", plugin))
-            break
-        if status is not None and status.is_skip:
-            # Upstream: if all skip, the binding fails with the last one's message.
-            return self._undone(pod, host, profile, cycle, error(status.message))
-        for listener in profile.points.post_bind:
-            listener.post_bind(pod, host, cycle)
-        return None
-
-    def undo(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> None:
-        """Unreserve in reverse order, and forget the pod."""
-        for plugin in reversed(profile.points.reserve):
-            plugin.unreserve(pod, host, cycle)
-        if cycle.release.framework.assumes_volumes_first:
-            cycle.binder.revert(pod, host)
-        with suppress(CacheError):  # Upstream: a pod that somebody else has bound meanwhile is only logged
-            self.cache.forget(pod)
-
-    def _undone(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
-        self.undo(pod, host, profile, cycle)
-        return status
 
 
 def _told(on_phase: PhaseHook | None, part: Phase, status: Status | None) -> Status | None:
@@ -115,7 +44,7 @@ def _failed(status: Status | None) -> TypeGuard[Status]:
     return status is not None and not status.is_success
 
 
-def _refusal(status: Status, point: str, plugin: Named) -> Status:
+def _refusal(status: Status, point: str, plugin: Plugin) -> Status:
     """A rejection as it is; an error with the name of its plugin."""
     return attrs.evolve(status, plugin=plugin.name) if status.is_rejection else _error(status, point, plugin)
 
@@ -127,14 +56,8 @@ def _fit_error(status: Status, step: str, release: Release) -> Status | None:
     return attrs.evolve(status, reasons=(fit_error(1, reasons_text(Counter(status.reasons))),))
 
 
-def _error(status: Status, point: str, plugin: Named) -> Status:
+def _error(status: Status, point: str, plugin: Plugin) -> Status:
     return error(f'running {point} plugin "{plugin.name}": {status.message}')
-
-
-class Activating(Protocol):
-    """A queue whose pods can be made active."""
-
-    def activate(self, pods: Iterable[Pod]) -> None: ...
 
 
 @attrs.define(eq=False, repr=False)
@@ -149,14 +72,10 @@ class FrameworkBinding:
     latest_cycle: Callable[[Pod], FrameworkCycle]
     """The latest cycle if it was for this pod, else a new one."""
     ends_nominations: bool = True
-    queue: Activating | None = None
+    queue: FrameworkQueue | None = None
     """Where pods go that plugins activate; None: there is no queue, and nothing happens."""
-    steps: BindingSteps = attrs.field(init=False)
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
     """UID of a pod -> the cycle that it was reserved in, until it is bound."""
-
-    def __attrs_post_init__(self) -> None:
-        self.steps = BindingSteps(self.engine.cache)
 
     def assume_and_bind(self, pod: Pod, host: str) -> Status | None:
         """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on success."""
@@ -165,10 +84,10 @@ class FrameworkBinding:
             return self._assume_plainly(pod, host, cycle)
         bound = pod.bound_to(host)
         refused = self._reserve(pod, bound, profile, cycle)
-        if refused is None and profile.points.permit and profile.waiting_pods.get(pod.uid) is not None:
+        if refused is None and profile.points["permit"] and profile.waiting_pods.get(pod.uid) is not None:
             self._cycles[pod.uid] = cycle
             return None
-        refused = refused or self.steps.pre_bind(bound, host, profile, cycle, profile.points.pre_bind)
+        refused = refused or self._pre_bind(bound, host, profile, cycle, profile.points["preBind"])
         return refused or self._bind(bound, host, profile, cycle)
 
     def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle) -> Status | None:
@@ -204,7 +123,7 @@ class FrameworkBinding:
         except CacheError as failure:
             return error(str(failure))
         self.engine.nominations.remove(pod)
-        refused = self.steps.reserve(bound, bound.spec.node_name, profile, cycle, self.engine.on_phase)
+        refused = self._run_reserve(bound, bound.spec.node_name, profile, cycle)
         if refused is None and cycle.pods_to_activate:
             self._activate(cycle)
         return refused
@@ -236,13 +155,13 @@ class FrameworkBinding:
         return waiting is not None
 
     def waits_for_claims(self, pod: Pod) -> bool:
-        plugins = self.profile_of(pod).points.pre_bind
+        plugins = self.profile_of(pod).points["preBind"]
         return self.engine.release.framework.assumes_volumes_first or any(isinstance(plugin, VolumeBinding) for plugin in plugins)
 
     def begin(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)
         plugins = before_volumes(profile)
-        refused = self.steps.pre_bind(pod.bound_to(host), host, profile, cycle, plugins) if plugins else None
+        refused = self._pre_bind(pod.bound_to(host), host, profile, cycle, plugins) if plugins else None
         if refused is None:
             self._cycles[pod.uid] = cycle
         return self._failure(refused)
@@ -253,11 +172,11 @@ class FrameworkBinding:
             if cycle.pods_to_activate:
                 self._activate(cycle)
             return None
-        bound, rest = pod.bound_to(host), profile.points.pre_bind[len(before_volumes(profile)) :]
-        return self._failure(self.steps.pre_bind(bound, host, profile, cycle, rest) or self._bind(bound, host, profile, cycle))
+        bound, rest = pod.bound_to(host), profile.points["preBind"][len(before_volumes(profile)) :]
+        return self._failure(self._pre_bind(bound, host, profile, cycle, rest) or self._bind(bound, host, profile, cycle))
 
     def _bind(self, bound: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
-        refused = self.steps.bind(bound, host, profile, cycle)
+        refused = self._run_bind(bound, host, profile, cycle)
         if refused is None and cycle.pods_to_activate:
             self._activate(cycle)
         return refused
@@ -265,7 +184,7 @@ class FrameworkBinding:
     def give_back(self, pod: Pod, host: str) -> None:
         profile, cycle = self._reserved(pod)
         profile.waiting_pods.remove(pod.uid)
-        self.steps.undo(pod.bound_to(host), host, profile, cycle)
+        self._undo(pod.bound_to(host), host, profile, cycle)
 
     def _reserved(self, pod: Pod) -> tuple[Profile, FrameworkCycle]:
         """The profile of a reserved pod, and the cycle with the plugins' state; the cycle is removed from ``_cycles``."""
@@ -281,13 +200,80 @@ class FrameworkBinding:
             return self.failure(status.message)
         return Failure(status.message, UNSCHEDULABLE, status.plugin if self.engine.release.queueing.names_refusing_plugin else "")
 
+    # --- the steps: each takes the assumed pod, with its node set, and returns why it failed, or None on success -------
+
+    def _run_reserve(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
+        """Reserve, then Permit. If a plugin refuses, all reservations are undone and the pod is forgotten.
+
+        A pod that Permit plugins make wait is among ``profile.waiting_pods`` afterwards.
+        """
+        on_phase = self.engine.on_phase
+        for plugin in profile.points["reserve"]:
+            status = plugin.reserve(pod, host, cycle)
+            if _failed(status):
+                told = _fit_error(status, "Reserve", cycle.release) or _error(status, "Reserve", plugin)
+                return _told(on_phase, Phase.RESERVE, self._undone(pod, host, profile, cycle, told))
+        _told(on_phase, Phase.RESERVE, None)
+        return _told(on_phase, Phase.PERMIT, self._permit(pod, host, profile, cycle) if profile.points["permit"] else None)
+
+    def _permit(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
+        timeouts: dict[str, float] = {}
+        for plugin in profile.points["permit"]:
+            status = plugin.permit(pod, host, cycle)
+            if status is not None and status.is_wait:
+                timeouts[plugin.name] = min(status.timeout, MAX_TIMEOUT)
+            elif _failed(status):
+                told = _fit_error(status, "Permit", cycle.release) or _refusal(status, "Permit", plugin)
+                return self._undone(pod, host, profile, cycle, told)
+        if timeouts:
+            profile.waiting_pods.add(WaitingPod(pod, timeouts))
+        return None
+
+    def _pre_bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, plugins: Sequence[Any]) -> Status | None:
+        """PreBind of *plugins* only, in order; after a failure everything is undone as in :meth:`_run_reserve`."""
+        for plugin in plugins:
+            status = plugin.pre_bind(pod, host, cycle)
+            if _failed(status):
+                return self._undone(pod, host, profile, cycle, _refusal(status, "PreBind", plugin))
+        return None
+
+    def _run_bind(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> Status | None:
+        """Bind by the first plugin that does not skip, then PostBind; after a failure everything is undone as in :meth:`_run_reserve`."""
+        status = None
+        for plugin in profile.points["bind"]:
+            status = plugin.bind(pod, host, cycle)
+            if status is not None and status.is_skip:
+                continue
+            if _failed(status):
+                return self._undone(pod, host, profile, cycle, _refusal(status, "Bind", plugin))
+            break
+        if status is not None and status.is_skip:
+            # Upstream: if all skip, the binding fails with the last one's message.
+            return self._undone(pod, host, profile, cycle, error(status.message))
+        for listener in profile.points["postBind"]:
+            listener.post_bind(pod, host, cycle)
+        return None
+
+    def _undo(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle) -> None:
+        """Unreserve in reverse order, and forget the pod."""
+        for plugin in reversed(profile.points["reserve"]):
+            plugin.unreserve(pod, host, cycle)
+        if cycle.release.framework.assumes_volumes_first:
+            cycle.binder.revert(pod, host)
+        with suppress(CacheError):  # Upstream: a pod that somebody else has bound meanwhile is only logged
+            self.engine.cache.forget(pod)
+
+    def _undone(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
+        self._undo(pod, host, profile, cycle)
+        return status
+
 
 @lru_cache(1 << 6)
 def is_plain(profile: Profile) -> bool:
     """Whether only plugins run after a decision that have nothing to do for a pod without claims."""
     points = profile.points
-    of_claims = all(type(plugin) in (VolumeBinding, DynamicResources) for plugin in (*points.reserve, *points.pre_bind))
-    return of_claims and not points.permit and not points.post_bind and type(points.bind[0]) is DefaultBinder
+    of_claims = all(type(plugin) in (VolumeBinding, DynamicResources) for plugin in (*points["reserve"], *points["preBind"]))
+    return of_claims and not points["permit"] and not points["postBind"] and type(points["bind"][0]) is DefaultBinder
 
 
 def _runs_nothing(profile: Profile, cycle: FrameworkCycle) -> bool:
@@ -296,7 +282,7 @@ def _runs_nothing(profile: Profile, cycle: FrameworkCycle) -> bool:
 
 
 @lru_cache(1 << 6)
-def before_volumes(profile: Profile) -> tuple[PreBind, ...]:
+def before_volumes(profile: Profile) -> tuple[Any, ...]:
     """The PreBind plugins before VolumeBinding; none if it is not enabled."""
-    plugins = profile.points.pre_bind
+    plugins = profile.points["preBind"]
     return next((plugins[:i] for i, plugin in enumerate(plugins) if isinstance(plugin, VolumeBinding)), ())

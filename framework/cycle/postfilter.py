@@ -10,7 +10,7 @@ from ...core.decision.extender import Extender
 from ...core.decision.preemptionplan import Preemption
 from ...core.preemption.outcomes import DryRuns
 from ...core.preemption.refusals import UnschedulableTemplate
-from ..extensionpoints import PostFilter
+from ..plugin import Plugin
 from ..plugins.defaultpreemption import DefaultPreemption
 from ..plugins.dynamicresources import DynamicResources
 from ..profile import Profile
@@ -20,14 +20,14 @@ from .preemption import NEVER, NO_VICTIMS, NOT_HELPFUL, in_vain, refuses_to_pree
 from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
 
-def only_preempts(post_filters: tuple[PostFilter, ...], cycle: FrameworkCycle) -> bool:
+def only_preempts(post_filters: tuple[Plugin, ...], cycle: FrameworkCycle) -> bool:
     """Whether of *post_filters* only upstream's preemption has something to do, and no pod has a lower priority than that of *cycle*."""
     *before, last = post_filters
     is_upstreams = type(last) is DefaultPreemption and all(type(plugin) is DynamicResources for plugin in before)
     return is_upstreams and min(cycle.table.priorities, default=cycle.pod.priority) >= cycle.pod.priority
 
 
-def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tuple[PostFilter, ...]) -> Decision:
+def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tuple[Plugin, ...]) -> Decision:
     """The FitError for the pod of *cycle*, which has no claims to devices. With *post_filters* preemption finds no pod that could leave."""
     never, preempts = refuses_to_preempt(cycle), bool(post_filters)
     told = kept.errors.get((preempts, never))
@@ -67,10 +67,10 @@ def run_post_filter(
     runs: DryRuns,
 ) -> PostFilterResult:
     """Ask the PostFilter plugins in order; the first that succeeds, errs or says that nothing helps ends it; else messages are joined."""
-    cycle.post_filter = PostFilterContext(profile.points.pre_filter, nominations, extenders, shortlists, runs)
+    cycle.post_filter = PostFilterContext(profile.points["preFilter"], nominations, extenders, shortlists, runs)
     found = PostFilterResult()
     messages: list[str] = []
-    for plugin in profile.points.post_filter:
+    for plugin in profile.points["postFilter"]:
         answer = plugin.post_filter(cycle.template, diagnosis, cycle)
         result = _as_result(answer)
         if result.is_error or _is_final(answer) or not (result.message or isinstance(answer, Status)):

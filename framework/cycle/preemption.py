@@ -5,6 +5,8 @@ Upstream: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreem
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 import numpy as np
 
@@ -22,7 +24,7 @@ from ...exceptions import ExtenderError
 from ..config.args import DefaultPreemptionArgs
 from ..config.fielderrors import aggregated
 from .diagnosis import Diagnosis, fit_error, reasons_text
-from .state import FollowsPods, FrameworkCycle, PostFilterContext, PostFilterResult
+from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
 _PROTECTIONS = {"counted down": counted_down, "counted to the first": counted_to_the_first, "used up": exhausted}
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
@@ -199,7 +201,7 @@ class Evaluator:
                 return True
         return False
 
-    def _misses_pre_filter(self, plugin: FollowsPods) -> bool:
+    def _misses_pre_filter(self, plugin: Any) -> bool:
         return plugin.follows_pods is not None and plugin.name not in self.cycle.pre_filtered | self.cycle.skipped
 
     def _begin(self, potential: PotentialVictims) -> Trial:

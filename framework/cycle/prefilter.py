@@ -5,6 +5,8 @@ Upstream: RunPreFilterPlugins in pkg/scheduler/framework/runtime/framework.go.
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
 from ...api.objects import Pod
@@ -13,7 +15,7 @@ from ...core.incremental.quick import Detour
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
 from ...core.release import FrameworkCells
-from ..extensionpoints import PreFilter, PreScore
+from ..plugin import Plugin
 from ..profile import Profile
 from ..status import Code, Status, error, unresolvable, unschedulable
 from .state import FrameworkCycle, PreFilterResult
@@ -34,8 +36,8 @@ EVERYTHING = PreFilterOutcome()
 
 def pre_enqueue(pod: Pod, profile: Profile) -> Status | None:
     """Why *pod* may not be tried at all; None if it may. Upstream: runPreEnqueuePlugins."""
-    for plugin in profile.points.pre_enqueue:
-        status = plugin.pre_enqueue(pod)
+    for plugin in profile.points["preEnqueue"]:
+        status: Status | None = plugin.pre_enqueue(pod)
         if status is not None and not status.is_success:
             return attrs.evolve(status, plugin=plugin.name)
     return None
@@ -45,7 +47,7 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
     """Run the PreFilter plugins in order until one ends it."""
     found, rejection, cells = EVERYTHING, None, profile.algorithm.release.framework
     concerned = _concerned(cycle, profile)
-    for plugin in profile.points.pre_filter:
+    for plugin in profile.points["preFilter"]:
         answer = _ask(plugin, cycle) if plugin in concerned else None
         if isinstance(answer, Status) and answer.code is not Code.SUCCESS:
             if answer.code is Code.SKIP:
@@ -64,28 +66,29 @@ def run_pre_filter(cycle: FrameworkCycle, profile: Profile) -> PreFilterOutcome:
     return found if rejection is None else attrs.evolve(found, status=rejection)
 
 
-def _concerned(cycle: FrameworkCycle, profile: Profile) -> frozenset[PreFilter]:
+def _concerned(cycle: FrameworkCycle, profile: Profile) -> frozenset[Plugin]:
     """The plugins that can object to the pod's template."""
     found = cycle.template.notes.get(profile.slot)
     if found is None:
-        found = frozenset(plugin for plugin in profile.points.pre_filter if plugin.concerns(cycle.template))
+        found = frozenset(plugin for plugin in profile.points["preFilter"] if plugin.concerns(cycle.template))
         cycle.template.notes[profile.slot] = found
     return found
 
 
-def _ask(plugin: PreFilter, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
+def _ask(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
     return ask_once(plugin, cycle) if plugin.pre_filter_by_class else plugin.pre_filter(cycle.template, cycle)
 
 
-def ask_once(plugin: PreFilter, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
+def ask_once(plugin: Any, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
     """The answer of *plugin* to the pod's template; it runs once for a template."""
-    notes, slot = cycle.template.notes, plugin.pre_filter_slot
+    notes = cycle.template.notes
+    slot: StateKey[PreFilterResult | Status | None] = plugin.pre_filter_slot
     if slot not in notes:
         notes[slot] = plugin.pre_filter(cycle.template, cycle)
     return notes[slot]
 
 
-def _refusal(plugin: PreFilter, status: Status, cells: FrameworkCells, pod: str) -> Status:
+def _refusal(plugin: Any, status: Status, cells: FrameworkCells, pod: str) -> Status:
     if status.is_rejection and cells.pre_filter_rejection_errs:
         return attrs.evolve(error(f'rejected by "{plugin.name}" at prefilter: {status.message}'), plugin=plugin.name)
     if status.is_rejection:
@@ -122,18 +125,18 @@ class PluginCheck:
         return notes[slot] if slot in notes else notes.setdefault(slot, self._of_template(cycle.template, cycle))
 
     def _of_template(self, pod: Template, cycle: FrameworkCycle) -> Detour | None:
-        for plugin in self.profile.points.pre_filter:
+        for plugin in self.profile.points["preFilter"]:
             if plugin.concerns(pod):
                 if not (plugin.pre_filter_by_class or plugin.pre_filter_skips):
                     return Detour.PLUGINS
                 answer = ask_once(plugin, cycle) if plugin.pre_filter_by_class else plugin.pre_filter(pod, cycle)
                 if answer is not None and not (isinstance(answer, Status) and answer.is_skip):
                     return Detour.PLUGINS
-        is_fine = all(_is_fine(plugin, pod, cycle) for plugin in self.profile.points.pre_score)
+        is_fine = all(_is_fine(plugin, pod, cycle) for plugin in self.profile.points["preScore"])
         return None if is_fine else Detour.PLUGINS
 
 
-def _is_fine(plugin: PreScore, pod: Template, cycle: FrameworkCycle) -> bool:
+def _is_fine(plugin: Any, pod: Template, cycle: FrameworkCycle) -> bool:
     if not (plugin.pre_score_by_class or plugin.pre_score_skips):
         return False
     status = plugin.pre_score(pod, Batch.everywhere(cycle.table), cycle)

@@ -30,7 +30,7 @@ def prioritize(
     *on_phase* is called when PreScore has ended.
     """
     ranking = Ranking(np.zeros(len(feasible), np.int64), {}, {})
-    if not extenders and not profile.points.score:
+    if not extenders and not profile.points["score"]:
         ranking.totals += 1
         return ranking
     nodes = Batch(cycle.table, feasible)
@@ -72,7 +72,7 @@ def pre_score_one(cycle: FrameworkCycle, profile: Profile, feasible: Rows) -> No
 def _pre_score(cycle: FrameworkCycle, profile: Profile, nodes: Batch) -> set[str]:
     skipped: set[str] = set()
     known = cycle.template.notes.setdefault(profile.pre_score_slot, {})
-    for plugin in profile.points.pre_score:
+    for plugin in profile.points["preScore"]:
         if plugin.name in known:
             status = known[plugin.name]
         else:

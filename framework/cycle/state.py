@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
 import attrs
 
@@ -16,16 +16,6 @@ from ...core.preemption.claimusers import ClaimUsers
 from ...core.preemption.layout import PodLayout
 from ...core.preemption.outcomes import DryRuns
 from ...core.rule import Predicate
-
-
-class FollowsPods(Protocol):
-    """What a dry run asks of a PreFilter plugin."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def follows_pods(self) -> str | None: ...
 
 
 @attrs.frozen(repr=False)
@@ -50,8 +40,8 @@ class PostFilterResult:
 class PostFilterContext:
     """What a PostFilter plugin may use besides its cycle."""
 
-    pre_filters: Sequence[FollowsPods]
-    """Those of the profile, in running order."""
+    pre_filters: Sequence[Any]
+    """The PreFilter plugins of the profile, in running order."""
     nominations: Nominations
     extenders: Sequence[Extender]
     shortlists: bool

@@ -17,9 +17,20 @@ SEARCH, TIES, PREEMPTION, CONFIGURATION = "search", "ties", "preemption", "confi
 """In place of a plugin: which nodes are looked at; which of several best nodes is taken; who makes room; which rules run."""
 REASONS = "reasons"
 """In place of a plugin: which of the reasons against a node are said."""
+PLUGINS = "framework/plugins"
+"""Where upstream's plugins are."""
+CLOUD_DISKS = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
+LIMIT_RULES = ("NodeVolumeLimits", "EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits")
+USAGE = ("NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio")
+"""The plugins whose scores NodeResourcesFit took over."""
+SELECTOR_SPREAD = ("SelectorSpread", "DefaultPodTopologySpread", "SelectorSpreadPriority", "ServiceSpreadingPriority")
+
+Cells = Mapping[str, Any]
+"""Cell -> value. A cell is named by its path: ``framework.counts_images_late``, or ``configuration.point_plugins.POINT`` for the default
+plugins of one point; None takes an entry out of a mapping."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Fact:
     """What *release* does otherwise than the one before it."""
 
@@ -31,9 +42,12 @@ class Fact:
     """What the release does, in a few words that follow its number."""
     upstream: str
     """The file below ``pkg/scheduler`` that changed."""
-    cells: tuple[str, ...] = ()
-    """The cells of the table of releases that say it: ``framework.counts_images_late``, or ``gates.NAME`` for a gate's default
-    and ``configuration.point_plugins.POINT`` for the default plugins of one point."""
+    was: Cells = MappingProxyType({})
+    """The cells of the table of releases that say it, up to 1.27: with the values that the release before has."""
+    now: Cells = MappingProxyType({})
+    """The same from 1.28 on: with the values that the release has."""
+    elsewhere: tuple[str, ...] = ()
+    """Further such cells, of which another table has the values; ``gates.NAME`` is a gate's default."""
     others: tuple[str, ...] = ()
     """Further rules that it is about, as older releases call them too."""
     needs: tuple[str, ...] = ()
@@ -43,9 +57,33 @@ class Fact:
     decides: bool = True
     """Whether a pod can get another node by it, or none; else it changes what is said alone."""
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """All cells that say it."""
+        return (*self.was, *self.now, *self.elsewhere)
+
     def is_about(self, rule: str | None) -> bool:
         """Whether *rule* may decide otherwise by it."""
         return rule is not None and (rule == self.plugin or rule in self.others)
+
+
+# --- cells ----------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _Edit:
+    """In place of a cell's value that is a set or a list: what it has *more* than before, and what it no longer has."""
+
+    more: tuple[Any, ...]
+    but: frozenset[Any]
+
+    def of(self, before: Any) -> Any:
+        return type(before)((*(item for item in before if item not in self.but), *self.more))
+
+
+def also(*more: Any, but: Iterable[Any] = ()) -> Any:
+    """The value of a cell that is a set or a list: as before with *more*, and without the items of *but*."""
+    return _Edit(more, frozenset(but))
 
 
 def value_of(release: Release, cell: str) -> Any:
@@ -53,31 +91,26 @@ def value_of(release: Release, cell: str) -> Any:
     return reduce(_part, cell.split("."), release)
 
 
-def with_values_of(release: Release, other: Release, cells: Iterable[str]) -> Release:
-    """*release* with the values that *other* has of *cells*."""
-    for cell in cells:
-        release = _with(release, cell.split("."), value_of(other, cell))
-    return release
-
-
 def _part(whole: Any, name: str) -> Any:
     return whole.get(name) if isinstance(whole, Mapping) else getattr(whole, name)
 
 
-def _with(whole: Any, path: list[str], value: Any) -> Any:
-    """*whole* with another *value* of the cell at *path*."""
-    name, *rest = path
-    if rest:
-        value = _with(_part(whole, name), rest, value)
+def changed(whole: Any, values: Cells) -> Any:
+    """*whole*, a release or a part of one, with other *values* of cells."""
+    parts: dict[str, dict[str, Any]] = {}
+    for path, value in values.items():
+        name, _, rest = path.partition(".")
+        parts.setdefault(name, {})[rest] = value
+    found = {name: _changed_part(_part(whole, name), within) for name, within in parts.items()}
     if not isinstance(whole, Mapping):
-        return attrs.evolve(whole, **{name: value})
-    kept = {key: known for key, known in whole.items() if key != name}
-    return MappingProxyType(kept if value is None else {**kept, name: value})
+        return attrs.evolve(whole, **found)
+    return MappingProxyType({name: value for name, value in {**whole, **found}.items() if value is not None})
 
 
-def by_release(facts: Iterable[Fact]) -> Mapping[str, tuple[Fact, ...]]:
-    """Release -> its facts."""
-    found: dict[str, list[Fact]] = {}
-    for fact in facts:
-        found.setdefault(fact.release, []).append(fact)
-    return MappingProxyType({release: tuple(its) for release, its in found.items()})
+def _changed_part(before: Any, within: dict[str, Any]) -> Any:
+    if "" not in within:
+        return changed(before, within)
+    value = within[""]
+    if isinstance(value, _Edit):
+        return value.of(before)
+    return MappingProxyType(value) if isinstance(value, dict) else value

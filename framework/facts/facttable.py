@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from types import MappingProxyType
 
 from ...core.release import Release
 from ..releases import ALL_RELEASES
 from .classic import CLASSIC_FACTS
-from .fact import Fact, by_release, with_values_of
+from .fact import Fact, changed, value_of
 from .middle import MIDDLE_FACTS
 from .newer import NEWER_FACTS
 from .older import OLDER_FACTS
@@ -17,7 +19,7 @@ FACTS: tuple[Fact, ...] = (*CLASSIC_FACTS, *OLDER_FACTS, *MIDDLE_FACTS, *NEWER_F
 """In the order of releases."""
 BY_ID: Mapping[str, Fact] = MappingProxyType({fact.id: fact for fact in FACTS})
 """Id -> fact."""
-_BY_RELEASE = by_release(FACTS)
+_BY_RELEASE = {release: tuple(facts) for release, facts in groupby(FACTS, attrgetter("release"))}
 _ORDER = list(ALL_RELEASES)
 
 
@@ -40,7 +42,8 @@ def release_before(release: str) -> Release:
 def undone(release: Release, facts: Iterable[Fact]) -> Release:
     """*release* as it would be without *facts*: with the cells that the release before each of them has."""
     for fact in reversed(list(facts)):
-        release = with_values_of(release, release_before(fact.release), fact.cells)
+        before = release_before(fact.release)
+        release = changed(release, {cell: value_of(before, cell) for cell in fact.cells})
     return release
 
 

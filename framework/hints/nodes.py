@@ -22,10 +22,11 @@ def node_matches_affinity(pod: Pod, old: Any, new: Any, *, added: NodeSelector |
     """The node begins to match the pod's node selector and required affinity, and matches what the profile *added*."""
     if added is not None and not node_selector_matches(added, new.labels, new.name):
         return False
-    return _is_selected(pod, new) and not (compares and old is not None and _is_selected(pod, old))
+    return is_selected(pod, new) and not (compares and old is not None and is_selected(pod, old))
 
 
-def _is_selected(pod: Pod, node: Node) -> bool:
+def is_selected(pod: Pod, node: Node) -> bool:
+    """Whether the pod's node selector and required affinity match the node."""
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
     required = None if affinity is None else affinity.required
     if not pairs_match(pod.spec.node_selector, node.labels):

@@ -12,9 +12,6 @@ from ...api.objects import Node, Pod, PodAffinityTerm
 from ...core.pods.template import Port, host_ports
 from .nodes import was_on_node
 
-PortsOf = Callable[[Pod], Sequence[Port]]
-
-
 # --- host ports -----------------------------------------------------------------------------------------------------
 
 
@@ -22,10 +19,11 @@ def pod_leaves_ports(pod: Pod, old: Any, new: Any, *, nominated: bool) -> bool:
     """A pod left its node that used a host port which the pod wants. Upstream: isSchedulableAfterPodDeleted of NodePorts."""
     if not was_on_node(old, nominated):
         return False
-    return any(_clash(wanted, used) for wanted in host_ports(pod) for used in host_ports(old))
+    return any(ports_clash(wanted, used) for wanted in host_ports(pod) for used in host_ports(old))
 
 
-def _clash(one: Port, other: Port) -> bool:
+def ports_clash(one: Port, other: Port) -> bool:
+    """Whether no node has both ports."""
     everywhere = "0.0.0.0"
     return one[1:] == other[1:] and (one[0] == other[0] or everywhere in (one[0], other[0]))
 

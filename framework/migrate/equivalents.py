@@ -7,33 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-GENERAL = ("NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity")
-BY_TAINTS = ("NodeUnschedulable", "TaintToleration")
+from ..policy.policyrules import BY_ARGUMENT
+from ..tables.policies import LAST_POLICIES
 
+TAINTS, CONDITIONS = ("TaintToleration",), ("CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure")
 FILTERS: Mapping[str, tuple[str, ...]] = {
-    "CheckNodeCondition": BY_TAINTS,
-    "CheckNodeMemoryPressure": BY_TAINTS[1:],
-    "CheckNodeDiskPressure": BY_TAINTS[1:],
-    "CheckNodePIDPressure": BY_TAINTS[1:],
-    "CheckNodeUnschedulable": BY_TAINTS[:1],
-    "GeneralPredicates": GENERAL,
-    "HostName": ("NodeName",),
-    "PodFitsHostPorts": ("NodePorts",),
+    **{name: tuple(plugins.split()) for name, plugins in LAST_POLICIES.predicates.items() if name not in BY_ARGUMENT},
+    "CheckNodeCondition": ("NodeUnschedulable", *TAINTS),
+    **dict.fromkeys((*CONDITIONS, "PodToleratesNodeNoExecuteTaints"), TAINTS),
     "PodFitsPorts": ("NodePorts",),
-    "MatchNodeSelector": ("NodeAffinity",),
-    "PodFitsResources": ("NodeResourcesFit",),
-    "NoDiskConflict": ("VolumeRestrictions",),
-    "PodToleratesNodeTaints": BY_TAINTS[1:],
-    "PodToleratesNodeNoExecuteTaints": BY_TAINTS[1:],
-    "MaxEBSVolumeCount": ("EBSLimits",),
-    "MaxGCEPDVolumeCount": ("GCEPDLimits",),
-    "MaxCSIVolumeCountPred": ("NodeVolumeLimits",),
-    "MaxAzureDiskVolumeCount": ("AzureDiskLimits",),
-    "MaxCinderVolumeCount": ("CinderLimits",),
-    "CheckVolumeBinding": ("VolumeBinding",),
-    "NoVolumeZoneConflict": ("VolumeZone",),
-    "EvenPodsSpread": ("PodTopologySpread",),
-    "MatchInterPodAffinity": ("InterPodAffinity",),
 }
 """Predicate -> the filter plugins that replace it, in order."""
 
@@ -102,27 +84,11 @@ DIFFERENCES: Mapping[str, str] = {
 COUNTED_ELSEWHERE = "NodeVolumeLimits counts such volumes where they are migrated, up to the limit that the CSINode names"
 """What remains of the limits of built-in disks in releases without their plugins."""
 
-OLDER = frozenset({
-    "CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure", "PodToleratesNodeNoExecuteTaints",
-    "ResourceLimitsPriority",
-})  # fmt: skip
+OLDER = frozenset({"CheckNodeCondition", *CONDITIONS, "PodToleratesNodeNoExecuteTaints", "ResourceLimitsPriority"})
 """Rules that upstream's own translation did not know any more."""
 
-UPSTREAM_PREDICATES = (
-    "CheckNodeUnschedulable", "GeneralPredicates", "NoDiskConflict", "PodToleratesNodeTaints", "MaxEBSVolumeCount", "MaxGCEPDVolumeCount",
-    "MaxCSIVolumeCountPred", "MaxAzureDiskVolumeCount", "CheckVolumeBinding", "NoVolumeZoneConflict", "EvenPodsSpread",
-    "MatchInterPodAffinity",
-)  # fmt: skip
+UPSTREAM_PREDICATES = tuple(name for name in LAST_POLICIES.predicates if name in LAST_POLICIES.default_predicates)
 """The predicates that upstream's own translation used for a Policy without a list, in running order."""
 
-UPSTREAM_PRIORITIES: Mapping[str, int] = {
-    "SelectorSpreadPriority": 1,
-    "InterPodAffinityPriority": 1,
-    "LeastRequestedPriority": 1,
-    "BalancedResourceAllocation": 1,
-    "NodeAffinityPriority": 1,
-    "TaintTolerationPriority": 1,
-    "ImageLocalityPriority": 1,
-    "EvenPodsSpreadPriority": 2,
-}
+UPSTREAM_PRIORITIES: Mapping[str, int] = {name: weight for name, weight in LAST_POLICIES.default_priorities.items() if name not in GONE}
 """Priority -> weight for a Policy without a list, in upstream's own translation; NodePreferAvoidPodsPriority, now removed, is left out."""

@@ -15,7 +15,7 @@ from ...core.release import ConfigurationCells, Release
 from ..config.args import RequestedToCapacityRatioArgs
 from ..config.configuration import KIND, KubeSchedulerConfiguration
 from ..config.defaults import GROUP, PluginSet
-from ..config.versioncells import cells_in
+from ..tables.versions import cells_in
 from .deviations import Note
 from .extenderargs import written_extenders
 from .fromplugins import running

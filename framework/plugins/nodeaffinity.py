@@ -33,7 +33,6 @@ from ..plugin import MAX_NODE_SCORE, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, reason, unresolvable
 
-NOT_MATCHING = reason("node(s) didn't match Pod's node affinity/selector", resolvable=False)
 NOT_ENFORCED = Reason("node(s) didn't match scheduler-enforced node affinity", resolvable=False)
 CONFLICT = "pod affinity terms conflict"
 NAME_FIELD = "metadata.name"

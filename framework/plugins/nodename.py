@@ -14,8 +14,6 @@ from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import reason
 
-DIFFERENT_NODE = reason("node(s) didn't match the requested node name", resolvable=False)
-
 
 class NodeName(Plugin):
     """Reject every node except the one in the pod's ``spec.nodeName``, if that is set.

@@ -19,7 +19,6 @@ from ...core.binding import Finding
 from ...core.failures import Failures, Reason
 from ...core.pods.notes import claim_name, has_ephemeral_claims, is_made_for_pod, not_owned
 from ...core.pods.template import Template
-from ...core.release import FrameworkCells
 from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.match import claim_class, storage_left
@@ -35,7 +34,6 @@ from .noderesources import scaled_line, utilization
 
 HOSTNAME = "kubernetes.io/hostname"
 TOO_LITTLE_STORAGE = Reason("node(s) did not have enough free storage", resolvable=False)
-MISSING_VOLUME = Reason(FrameworkCells().missing_volume_text, resolvable=False)
 _NO_STATE = "not found"
 
 

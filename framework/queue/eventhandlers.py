@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from ...api.meaning.labels import node_selector_matches, pairs_match, tolerates
+from ...api.meaning.labels import tolerates
 from ...api.objects import KubeObject, Node, Pod, StorageClass
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.cluster.cache import NodeInfo
@@ -22,6 +22,8 @@ from ...core.queue.backoff import Clock
 from ...core.release import QueueingCells, Requests
 from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import KubeSchedulerConfiguration
+from ..hints.nodes import is_selected
+from ..hints.pods import ports_clash
 from .events import (
     ANYTHING,
     ASSIGNED_POD_DELETE,
@@ -76,16 +78,10 @@ class NodeAdmission:
         return fits and all(number <= self.free.get(name, 0) for name, number in scalars)
 
     def _selected(self, pod: Template) -> bool:
-        affinity = pod.affinity.node_affinity
-        required = None if affinity is None else affinity.required
-        if not pairs_match(pod.node_selector, self.node.labels):
-            return False
-        if required is not None and not node_selector_matches(required, self.node.labels, self.node.name):
-            return False
-        return pod.spec.node_name in ("", self.node.name)
+        return is_selected(pod.pod, self.node) and pod.spec.node_name in ("", self.node.name)
 
     def _ports_free(self, pod: Template) -> bool:
-        return not any(_conflict(wanted, used) for wanted in pod.ports for used in self.used_ports)
+        return not any(ports_clash(wanted, used) for wanted in pod.ports for used in self.used_ports)
 
     def _tolerated(self, pod: Template) -> bool:
         # Upstream: from 1.24 on NoExecute is not looked at here.
@@ -101,11 +97,6 @@ def _free(info: NodeInfo, node: Node) -> Requests:
         for name, number in entry.template.footprint.items():
             found[name] = found.get(name, 0) - number
     return found
-
-
-def _conflict(one: Port, other: Port) -> bool:
-    everywhere = "0.0.0.0"
-    return one[1:] == other[1:] and (one[0] == other[0] or everywhere in (one[0], other[0]))
 
 
 ACTIONS = {ADD: Action.ADD, UPDATE: Action.UPDATE}
@@ -235,7 +226,7 @@ def queue_for(
     gives_hints = enabled("SchedulerQueueingHints")
     profiles = engine.profiles
     return FrameworkQueue(
-        cells=release.queue, nominations=nominations, clock=clock, less=next(iter(profiles.values())).points.less[0].less,
+        cells=release.queue, nominations=nominations, clock=clock, less=next(iter(profiles.values())).points["queueSort"][0].less,
         held_by=held_by, registrations=Registrations(profiles, release.queueing, gives_hints, bool(engine.extenders)),
         templates=engine.templates, queueing=release.queueing, gives_hints=gives_hints, pops_early=enabled("SchedulerPopFromBackoffQ"),
         namespaces=engine.listings.namespaces, initial_backoff=float(config.initial_backoff), max_backoff=float(config.max_backoff),

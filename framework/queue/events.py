@@ -166,7 +166,6 @@ POD_CHANGES: Mapping[str, tuple[Action, Callable[[Pod, Pod], bool]]] = {
     "claims": (Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM, lambda old, new: _claims(old) != _claims(new)),
 }
 """The changes of a pod that count as different, in the order of upstream; requests that become smaller come after labels."""
-SCALED_DOWN = "smaller requests"
 
 
 def pod_changes(old: Pod, new: Pod, cells: QueueingCells, templates: Templates) -> list[ClusterEvent]:

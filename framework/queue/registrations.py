@@ -7,7 +7,7 @@ pkg/scheduler/framework/runtime/framework.go (1.27: clusterEventMap).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
@@ -20,15 +20,11 @@ REJECTING = ("pre_enqueue", "pre_filter", "filter", "reserve", "permit")
 """The methods by which a plugin can reject a pod."""
 
 
-class _Profile(Protocol):
-    def plugins(self) -> Mapping[str, Any]: ...
-
-
 @attrs.define(eq=False, repr=False)
 class Registrations:
     """The events that plugins of all *profiles* registered, by schedulerName and plugin."""
 
-    profiles: Mapping[str, _Profile]
+    profiles: Mapping[str, Any]
     cells: QueueingCells
     gives_hints: bool = False
     has_extenders: bool = False
@@ -40,7 +36,7 @@ class Registrations:
     def __attrs_post_init__(self) -> None:
         self._by_profile = {name: dict(self._of(profile)) for name, profile in self.profiles.items()}
 
-    def _of(self, profile: _Profile) -> Iterator[tuple[str, tuple[ClusterEvent, ...]]]:
+    def _of(self, profile: Any) -> Iterator[tuple[str, tuple[ClusterEvent, ...]]]:
         for name, plugin in profile.plugins().items():
             says = not self.cells.registering or name in self.cells.registering
             ask = getattr(plugin, "events_to_register", None) if says else None

@@ -1,19 +1,25 @@
-"""The releases 1.27 to 1.34: in which cells each differs from the one before, and 1.27 from the last with predicates."""
+"""The releases 1.27 to 1.34: 1.27 from the last with predicates, and the others by their facts.
+
+Here are the cells besides those that a fact tells (``facts/newer.py``): which plugins, arguments and gates there are, and what is around
+a decision: the queue and its events, the clients of the API server.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from types import MappingProxyType
 
 import attrs
 
 from ...algorithmprovider import cells
 from ...algorithmprovider.releases import RELEASES
-from ...core.pods import podsums, requests, resized
+from ...core.pods import requests, resized
 from ...core.release import ConfigurationCells, ExtenderCells, Release
 from ...core.volumes import intree
 from ..config.gatetable import gates_of, settled_by
-from ..queue.releasetable import QUEUEING
+from ..facts.fact import CLOUD_DISKS, Cells, also, changed
+from ..facts.newer import NEWER_FACTS
 from . import versions
 
 _LAST = next(reversed(RELEASES.values()))
@@ -44,10 +50,7 @@ _OLDER = frozenset(
         "RequestedToCapacityRatioPriority", "ResourceLimitsPriority", "ServiceAffinity", "ServiceSpreadingPriority",
     }
 )  # fmt: skip
-_DISK_LIMITS = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
 _DEVICES = {"DynamicResourceAllocation": ("DynamicResources", "DefaultPreemption")}
-_CLASSIC_DEVICES = {"DynamicResourceAllocation": "the allocation of claims by controllers"}
-_DEVICE_TAINTS = {"DRADeviceTaints": "taints of devices", "DRAPartitionableDevices": "devices that share counters"}
 
 V1_27: Release = attrs.evolve(
     _LAST,
@@ -132,240 +135,93 @@ V1_27: Release = attrs.evolve(
             point_plugins=MappingProxyType(_BY_POINT),
             gated_plugins=MappingProxyType({"PodSchedulingReadiness": ("SchedulingGates", ""), **_DEVICES}),
             gone_plugins=_OLDER,
-            not_modelled=MappingProxyType(_CLASSIC_DEVICES),
+            not_modelled=MappingProxyType({"DynamicResourceAllocation": "the allocation of claims by controllers"}),
             fields_lacked=versions.NEWEST | {"delayCacheUntilActive"},
             args_lacked=frozenset({"DynamicResources"}),
-        ),
-        *("v1beta2", "v1beta3"),
+        )
     ),
 )
 
-V1_28 = attrs.evolve(
-    V1_27,
-    version="1.28",
-    gates=gates_of("1.28"),
-    queueing=QUEUEING["1.28"],
-    configuration=versions.with_versions(
-        attrs.evolve(
-            V1_27.configuration, settled_gates=settled_by("1.28"), api_versions=("v1beta3", "v1"), fields_lacked=versions.NEWEST
-        ),
-        "v1beta3",
-    ),
-    incoming=podsums.with_sidecars,
-    footprint=podsums.with_sidecars,
-    incoming_nonzero=podsums.with_sidecars_and_defaults,
-    footprint_nonzero=podsums.nonzero_of_uses,
-    framework=attrs.evolve(
-        V1_27.framework,
-        outside_text=None,
-        counts_outside=False,
-        tries_without_status=False,
-        index_of_all_nodes=True,
-        fit_errors_after=frozenset({"Reserve", "Permit"}),
-        faults_list_operators=True,
-        skips_scoring=frozenset({"InterPodAffinity", "PodTopologySpread"}),
-        points_lacked=frozenset({("VolumeBinding", "preScore")}),
-        idle_restrictions_skip=True,
-        rejects_sidecars="Filter",
-        fit_checks_requested=True,
-    ),
-    volumes=attrs.evolve(
-        V1_27.volumes,
-        always_migrated=V1_27.volumes.always_migrated | {intree.GCE_PD},
-    ),
-)
 
-V1_29 = attrs.evolve(
-    V1_28,
-    version="1.29",
-    gates=gates_of("1.29"),
-    queueing=QUEUEING["1.29"],
-    configuration=attrs.evolve(
-        V1_28.configuration,
-        settled_gates=settled_by("1.29"),
-        api_versions=("v1",),
-        versions=MappingProxyType({}),
-        gone_plugins=_OLDER | {"SelectorSpread"},
-        refused_plugins=frozenset(),
-    ),
-    framework=attrs.evolve(
-        V1_28.framework,
-        post_filter_full_stop=False,
-        fit_errors_after=frozenset({"Reserve", "Permit", "Wait"}),
-        zone_labels_match=True,
-        counts_images_late=True,
-    ),
-)
+def with_cells(release: Release, version: str, *values: Cells) -> Release:
+    """*release* with other *values* of cells, as *version*, from which its gates follow."""
+    found = reduce(changed, values, release)
+    configuration = versions.with_versions(attrs.evolve(found.configuration, settled_gates=settled_by(version)))
+    return attrs.evolve(found, version=version, gates=gates_of(version), configuration=configuration)
 
-V1_30 = attrs.evolve(
-    V1_29,
-    version="1.30",
-    gates=gates_of("1.30"),
-    queueing=QUEUEING["1.30"],
-    configuration=attrs.evolve(
-        V1_29.configuration,
-        settled_gates=settled_by("1.30"),
-        default_plugins=MappingProxyType({"SchedulingGates": 0, **_DEFAULTS}),
-        gated_plugins=MappingProxyType(_DEVICES),
-        queue_sort_text="queueSort must be the same for all profiles",
-        queue_sort_args_text="queueSort must be the same for all profiles",
-    ),
-    framework=attrs.evolve(
-        V1_29.framework,
-        rejection_ends_pre_filter=False,
-        disjoint_is_unresolvable=True,
-        one_is_enough=True,
-        skips_scoring=V1_29.framework.skips_scoring | {"NodeAffinity", "VolumeBinding"},
-        points_lacked=frozenset(),
-        init_images_count=True,
-        constraints_text="get constraints from pod: ",
-        sorts_victims_again=True,
-        narrows_to_local_volumes=False,
-        rejects_sidecars="PreFilter",
-    ),
-    volumes=attrs.evolve(
-        V1_29.volumes,
-        missing_claim_is_reason=True,
-    ),
-)
 
-V1_31 = attrs.evolve(
-    V1_30,
-    version="1.31",
-    gates=gates_of("1.31"),
-    queueing=QUEUEING["1.31"],
-    configuration=attrs.evolve(
-        V1_30.configuration,
-        settled_gates=settled_by("1.31"),
-        default_plugins=MappingProxyType(
-            {name: weight for name, weight in V1_30.configuration.default_plugins.items() if name not in _DISK_LIMITS}
-        ),
-        refused_plugins=_DISK_LIMITS,
-        shares_waiting_pods=True,
-    ),
-    framework=attrs.evolve(
-        V1_30.framework,
-        narrowing_rejects=True,
-        disjoint_sorts_plugins=True,
-        waits_for_preempted_alone=True,
-    ),
-    volumes=attrs.evolve(
-        V1_30.volumes,
-        migratable=V1_30.volumes.migratable - {intree.RBD},
-        attributes_class_gate="VolumeAttributesClass",
-    ),
-)
+def _after(release: Release, version: str, more: Cells) -> Release:
+    """The release after *release*: with what its facts say, and with *more* cells."""
+    return with_cells(release, version, *(fact.now for fact in NEWER_FACTS if fact.release == version), more)
 
-V1_32 = attrs.evolve(
-    V1_31,
-    version="1.32",
-    gates=gates_of("1.32"),
-    queueing=QUEUEING["1.32"],
-    client=cells.CLIENT_WITH_ATTACHMENTS,
-    configuration=attrs.evolve(
-        V1_31.configuration,
-        settled_gates=settled_by("1.32"),
-        gone_plugins=V1_31.configuration.gone_plugins | _DISK_LIMITS,
-        gated_plugins=MappingProxyType(_DEVICES),
-        not_modelled=MappingProxyType({}),
-    ),
-    incoming=podsums.of_pod,
-    footprint=podsums.of_pod,
-    incoming_nonzero=podsums.of_pod_with_defaults,
-    footprint_nonzero=podsums.nonzero_of_pod,
-    resized=resized.by_reported,
-    framework=attrs.evolve(
-        V1_31.framework,
-        outside_text="node(s) didn't satisfy plugin(s) [{plugins}]",
-        extender_replaces_reasons=True,
-    ),
-    volumes=attrs.evolve(
-        V1_31.volumes,
-        node_limits=False,
-        counts_attachments=True,
-    ),
-)
 
-V1_33 = attrs.evolve(
-    V1_32,
-    version="1.33",
-    gates=gates_of("1.33"),
-    queueing=QUEUEING["1.33"],
-    configuration=attrs.evolve(
-        V1_32.configuration,
-        settled_gates=settled_by("1.33"),
-        not_modelled=MappingProxyType(_DEVICE_TAINTS),
-        capacity_gate="StorageCapacityScoring",
-        capacity_shape=((0, 10), (100, 0)),
-    ),
-    incoming=podsums.of_pod_with_huge_pages,
-    footprint=podsums.of_pod_with_huge_pages,
-    incoming_nonzero=podsums.with_sidecars_and_defaults,
-    footprint_nonzero=podsums.nonzero_of_pod_with_huge_pages,
-    resized=resized.by_reported_and_allocated,
-    framework=attrs.evolve(
-        V1_32.framework,
-        volume_node_text="node(s) didn't match PersistentVolume's node affinity",
-        fit_scores_containers=True,
-        counts_apart=True,
-        skips_scoring=V1_32.framework.skips_scoring | {"NodeResourcesBalancedAllocation"},
-    ),
-    devices=attrs.evolve(
-        V1_32.devices,
-        alternatives=True,
-        all_wants_one=True,
-        all_stops=False,
-        room="again",
-        invalid_pool_errs=True,
-        leaves_counter_slices=True,
-        leaves_per_device_selection=True,
-        speaks_without_claims=False,
-    ),
-)
 
-V1_34 = attrs.evolve(
-    V1_33,
-    version="1.34",
-    gates=gates_of("1.34"),
-    queueing=QUEUEING["1.34"],
-    client=attrs.evolve(V1_33.client, device_api="resource.k8s.io/v1"),
-    configuration=attrs.evolve(
-        V1_33.configuration,
-        settled_gates=settled_by("1.34"),
-        not_modelled=MappingProxyType(
-            {
-                **_DEVICE_TAINTS,
-                "DRAConsumableCapacity": "devices that several claims share",
-                "DRADeviceBindingConditions": "conditions of devices before a binding",
-                "DRAExtendedResource": "extended resources that devices provide",
-                "NominatedNodeNameForExpectation": "the nomination of a node before a binding",
-            }
-        ),
-        args_lacked=frozenset(),
-        queue_sort_text="must be the same for all profiles",
-        shape_text="values must be sorted in increasing order",
+V1_28 = _after(V1_27, "1.28", {
+    "configuration.fields_lacked": versions.NEWEST,
+    "queueing.default_kinds": also("CSIDriver", "CSIStorageCapacity"),
+    "queueing.skips_gated": True,
+    "queueing.names_refusing_plugin": True,
+    "queueing.without_hints": (
+        *("NodePorts", "NodeResourcesFit", "NodeAffinity", "NodeUnschedulable", "PodTopologySpread", "InterPodAffinity"),
+        *("TaintToleration", "NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "VolumeZone"),
     ),
-    framework=attrs.evolve(
-        V1_33.framework,
-        leaving_victims_keep_nominations=True,
-        sole_user_text="node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
-        faults_as_json=True,
-        sidecars_have_ports=True,
-        too_small_is_unresolvable=True,
-        keeps_namespace_selectors=True,
-    ),
-    devices=attrs.evolve(
-        V1_33.devices,
-        admin_takes_once=True,
-        all_gives_back=True,
-        room="left",
-        distinct_attribute=True,
-        leaves_counter_slices=False,
-        leaves_counted_devices=True,
-        leaves_binding_conditions=True,
-        speaks_without_claims=True,
-    ),
-)
+})  # fmt: skip
+V1_29 = _after(V1_28, "1.29", {
+    "queueing.errors_back_off": True,
+    "queueing.only_rejecting_plugins": True,
+    "queueing.without_hints": also(but=("NodePorts",)),
+})  # fmt: skip
+V1_30 = _after(V1_29, "1.30", {
+    "configuration.default_plugins": {"SchedulingGates": 0, **_DEFAULTS},
+    "configuration.gated_plugins": _DEVICES,
+    "queueing.default_kinds": also("ResourceClaim"),
+    "queueing.each_node_change": True,
+    "queueing.drops_unwanted": True,
+    "queueing.taints_wake": True,
+    "queueing.limits_wait_for": ("new claims",),
+    "queueing.without_hints": also(but=("NodeResourcesFit", "NodeAffinity", "NodeUnschedulable", "PodTopologySpread")),
+})  # fmt: skip
+V1_31 = _after(V1_30, "1.31", {
+    **{f"configuration.default_plugins.{name}": None for name in CLOUD_DISKS},
+    "queueing.default_kinds": also("DeviceClass"),
+    "queueing.pod_changes": ("labels", "smaller requests"),
+    "queueing.narrow_claim_events": True,
+    "queueing.spread_is_woken": True,
+    "queueing.hints_for_pods": True,
+    "queueing.keeps_nominations": True,
+    "queueing.without_hints": (),
+})  # fmt: skip
+V1_32 = _after(V1_31, "1.32", {
+    "client": cells.CLIENT_WITH_ATTACHMENTS,
+    "queueing.node_delete": True,
+    "queueing.pod_changes": also("scheduling gates", "tolerations", "claims"),
+    "queueing.full_labels": True,
+    "queueing.narrow_events": True,
+    "queueing.limits_wait_for": also("VolumeAttachments that go"),
+    "queueing.comparing_hints": ("NodeAffinity", "NodeResourcesFit", "NodeUnschedulable", "PodTopologySpread"),
+    "queueing.hints_replace_checks": True,
+    "queueing.gated_back_off": True,
+    "queueing.activates_tried_pods": True,
+})  # fmt: skip
+V1_33 = _after(V1_32, "1.33", {
+    "configuration.not_modelled": {
+        "DRADeviceTaints": "taints of devices", "DRAPartitionableDevices": "devices that share counters",
+    },
+    "queueing.nomination_ends": True,
+    "queueing.limits_wait_for": also("changed CSINodes"),
+    "queueing.comparing_hints": also("InterPodAffinity"),
+    "queueing.backs_off_to_the_end": True,
+})  # fmt: skip
+V1_34 = _after(V1_33, "1.34", {
+    "client.device_api": "resource.k8s.io/v1",
+    "configuration.not_modelled.DRAConsumableCapacity": "devices that several claims share",
+    "configuration.not_modelled.DRADeviceBindingConditions": "conditions of devices before a binding",
+    "configuration.not_modelled.DRAExtendedResource": "extended resources that devices provide",
+    "configuration.not_modelled.NominatedNodeNameForExpectation": "the nomination of a node before a binding",
+    "queueing.amounts_wake_claims": True,
+    "queueing.holder_decides": True,
+    "queueing.counts_rejections": True,
+})  # fmt: skip
 
 NEWER: Mapping[str, Release] = MappingProxyType(
     {

@@ -1,6 +1,9 @@
-"""The releases 1.21 down to 1.17: in which cells each differs from the one after it.
+"""The releases 1.26 down to 1.17 by the facts of the one after each, so that what 1.27 has is said once.
 
-Patch levels: 1.17 as cluster-autoscaler 1.17 has it, 1.18.2 with the requests of later patch levels, 1.19.0-rc.4, 1.20.15, 1.21.9.
+Here are the cells besides those that a fact tells (``facts/older.py``, ``facts/middle.py``): which plugins and arguments there are, and
+what is around a decision. Patch levels: 1.17 as cluster-autoscaler 1.17 has it, 1.18.2 with the requests of later patch levels,
+1.19.0-rc.4, 1.20.15, 1.21.9. Upstream of what is around it: pkg/scheduler/internal/queue, pkg/scheduler/scheduler.go; client-go
+(tools/cache/reflector.go, rest/request.go).
 """
 
 from __future__ import annotations
@@ -8,275 +11,152 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-import attrs
-
-from ...core.pods import requests
+from ...algorithmprovider.cells import FIRST_CLIENT
 from ...core.release import Release
-from ...core.volumes import intree
-from ..config.gatetable import gates_of, settled_by
-from ..config.versioncells import cells_in
-from . import around, middle, policies, versions
-from .middle import PRIORITIES, TO_COME, points
+from ..facts.fact import Cells, also
+from ..facts.middle import MIDDLE_FACTS
+from ..facts.older import OLDER_FACTS
+from . import newer, policies, versions
 
-_IN_V1BETA1 = cells_in(middle.V1_22.configuration, "v1beta1").args_lacked
-_OF_V1BETA1 = frozenset(
-    {"NodeResourcesFit.ignoredResourceGroups", "NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "VolumeBinding"}
+_PRIORITIES = ("RequestedToCapacityRatioPriority", "ResourceLimitsPriority", "ServiceSpreadingPriority")
+"""The priorities that are no plugins in the first release with plugins."""
+_SPREAD, _GATED_SPREAD = "-DefaultPodTopologySpread:SelectorSpread", "+EvenPodsSpread:PodTopologySpread"
+_FILTERS = (
+    "NodeUnschedulable NodeResourcesFit NodeName NodePorts NodeAffinity VolumeRestrictions TaintToleration EBSLimits GCEPDLimits"
+    " NodeVolumeLimits AzureDiskLimits VolumeBinding VolumeZone"
 )
-"""The arguments that came with v1beta1."""
-_GONE_UP_TO_1_18 = PRIORITIES | TO_COME | {"SelectorSpread"}
-
-V1_21 = attrs.evolve(
-    middle.V1_22,
-    version="1.21",
-    **around.of("1.21"),
-    gates=gates_of("1.21"),
-    incoming=requests.gated_sums,
-    footprint=requests.gated_sums,
-    framework=attrs.evolve(
-        middle.V1_22.framework,
-        fit_scores_overhead=True,
-        balance_of_two=True,
-        pod_affinity_text="node(s) didn't match pod affinity/anti-affinity rules",
-        lacking_resources_score=True,
-        ratio_rounds_up=True,
-        clears_itself=True,
-        needs_victims=False,
-        points_lacked=middle.V1_22.framework.points_lacked | {("VolumeRestrictions", "preFilter")},
-        owners_by_selector=True,
-    ),
-    configuration=attrs.evolve(
-        middle.V1_22.configuration,
-        settled_gates=settled_by("1.21"),
-        constraints_are_the_list=True,
-        default_version="v1beta1",
-        api_versions=("v1beta1",),
-        versions=MappingProxyType({}),
-        replaces_defaults=False,
-        args_lacked=_IN_V1BETA1 | {"NodeResourcesBalancedAllocation", "NodeResourcesFit.scoringStrategy", "VolumeBinding.shape"},
-        args_with_configuration=False,
-        fills_ratio_weights=False,
-        point_plugins=points(
-            middle.V1_22,
-            preFilter="NodeResourcesFit NodePorts PodTopologySpread InterPodAffinity VolumeBinding NodeAffinity",
-            score=middle.OLD_SCORES,
-        ),
-        refusal_text="",
-        refused_plugins=frozenset(),
-        compares_sorters="as given",
-    ),
-    policies=policies.V1_21,
+_SCORES = (
+    "NodeResourcesBalancedAllocation=1 ImageLocality=1 InterPodAffinity=1 NodeResourcesLeastAllocated=1 NodeAffinity=1"
+    f" NodePreferAvoidPods=10000 DefaultPodTopologySpread=1 TaintToleration=1 {_GATED_SPREAD}=1"
 )
 
-V1_20 = attrs.evolve(
-    V1_21,
-    version="1.20",
-    **around.of("1.20"),
-    gates=gates_of("1.20"),
-    selects_namespaces=False,
-    framework=attrs.evolve(
-        V1_21.framework,
-        node_name_text="node(s) didn't match the requested hostname",
-        fit_sums_wrap=True,
-        liking_includes_zero=True,
-        node_affinity_text="node(s) didn't match Pod's node affinity",
-        pod_affinity_text="node(s) didn't match pod affinity/anti-affinity",
-        points_lacked=V1_21.framework.points_lacked | {("VolumeBinding", "score")},
-        ephemeral_off_text="",
-        plain_selector_faults=True,
-        filter_error='running "{plugin}" filter plugin for pod "{pod}": {text}',
-    ),
-    configuration=attrs.evolve(
-        V1_21.configuration,
-        settled_gates=settled_by("1.20"),
-        compares_sorters="as given, or not",
-        plain_arg_faults=True,
-        point_plugins=points(
-            V1_21,
-            preFilter="NodeResourcesFit NodePorts PodTopologySpread InterPodAffinity VolumeBinding",
-            preScore="InterPodAffinity PodTopologySpread TaintToleration -DefaultPodTopologySpread:SelectorSpread",
-        ),
-    ),
-    volumes=attrs.evolve(V1_21.volumes, zone_labels=(intree.ZONE,), beta_zones_alone=True, reads_maximum_size=False),
-    policies=policies.V1_20,
-)
 
-V1_19 = attrs.evolve(
-    V1_20,
-    version="1.19",
-    **around.of("1.19"),
-    forgets_pods_with_node=True,
-    gates=gates_of("1.19"),
-    configuration=attrs.evolve(
-        V1_20.configuration,
-        settled_gates=settled_by("1.19"),
-        plugin_prefix='error initializing plugin "{name}": ',
-        fields_lacked=V1_20.configuration.fields_lacked | {"parallelism"},
-        args_lacked=V1_20.configuration.args_lacked | {"DefaultPreemption", "NodeAffinity", "PodTopologySpread.defaultingType"},
-        point_plugins=points(
-            V1_20,
-            filter="NodeUnschedulable NodeResourcesFit NodeName NodePorts NodeAffinity VolumeRestrictions TaintToleration EBSLimits"
-            " GCEPDLimits NodeVolumeLimits AzureDiskLimits VolumeBinding VolumeZone PodTopologySpread InterPodAffinity",
-        ),
-    ),
-    framework=attrs.evolve(
-        V1_20.framework,
-        samples_candidates=False,
-        no_domain_fits=True,
-        system_needs_all_keys=True,
-        balances_without_volumes=True,
-        reads_preferred_fields=False,
-        unreadable_terms_are_none=True,
-        node_affinity_text="node(s) didn't match node selector",
-        soft_constraints_text="error when calculating preScoreState: ",
-        zone_faults_are_errors=True,
-        zone_missing_class_text='StorageClass "{kind}" claimed by PersistentVolumeClaim "{claim}" not found',
-        missing_claims_end_cycle=True,
-        overfull_scores_zero=True,
-        pre_score_error='error while running "{plugin}" prescore plugin for pod "{pod}": {text}',
-        score_error='error while running score plugin for pod "{pod}": {text}',
-        normalize_error='error while running normalize score plugin for pod "{pod}": normalize score plugin "{plugin}" failed with'
-        " error {text}",
-        range_error='error while applying score defaultWeights for pod "{pod}": score ',
-        pre_filter_error='prefilter plugin "{plugin}" failed for pod "{pod}": {text}',
-    ),
-    incoming=requests.half_gated_sums,
-    footprint=requests.half_gated_sums,
-    volumes=attrs.evolve(V1_20.volumes, missing_volume_is_reason=False, groups_by_beta_class=False),
-    policies=policies.V1_19,
-)
+def _before(release: Release, version: str, more: Cells) -> Release:
+    """The release before *release*: with what was before its facts, and with *more* cells."""
+    facts = (fact.was for fact in (*OLDER_FACTS, *MIDDLE_FACTS) if fact.release == release.version)
+    return newer.with_cells(release, version, *facts, more)
 
-V1_18 = attrs.evolve(
-    V1_19,
-    version="1.18",
-    **around.of("1.18"),
-    gates=gates_of("1.18"),
-    configuration=versions.with_versions(
-        attrs.evolve(
-            V1_19.configuration,
-            settled_gates=settled_by("1.18"),
-            system_constraints=False,
-            default_version="v1alpha2",
-            gone_plugins=_GONE_UP_TO_1_18,
-            api_versions=("v1alpha1", "v1alpha2"),
-            fields_lacked=(V1_19.configuration.fields_lacked - versions.ALPHA - {versions.OLD_HTTPS})
-            | {versions.POST_FILTER, versions.NEW_HTTPS},
-            args_lacked=V1_19.configuration.args_lacked | _OF_V1BETA1,
-            lenient_args=True,
-            has_unreserve=True,
-            fills_ratio_weights=True,
-            point_plugins=points(
-                V1_19,
-                reserve="",
-                preBind="",
-                preFilter="NodeResourcesFit NodePorts InterPodAffinity +EvenPodsSpread:PodTopologySpread",
-                filter="NodeUnschedulable NodeResourcesFit NodeName NodePorts NodeAffinity VolumeRestrictions TaintToleration EBSLimits"
-                " GCEPDLimits NodeVolumeLimits AzureDiskLimits VolumeBinding VolumeZone InterPodAffinity"
-                " +EvenPodsSpread:PodTopologySpread",
-                preScore="InterPodAffinity DefaultPodTopologySpread TaintToleration +EvenPodsSpread:PodTopologySpread"
-                " +ResourceLimitsPriorityFunction:NodeResourceLimits",
-                score="NodeResourcesBalancedAllocation=1 ImageLocality=1 InterPodAffinity=1 NodeResourcesLeastAllocated=1 NodeAffinity=1"
-                " NodePreferAvoidPods=10000 DefaultPodTopologySpread=1 TaintToleration=1 +EvenPodsSpread:PodTopologySpread=1"
-                " +ResourceLimitsPriorityFunction:NodeResourceLimits=1",
-            ),
-        ),
-        "v1alpha1",
-    ),
-    framework=attrs.evolve(
-        V1_19.framework,
-        literal_pairs=False,
-        image_bound_of_one=True,
-        counts_without_labels=True,
-        points_lacked=V1_19.framework.points_lacked | {("VolumeBinding", point) for point in ("preFilter", "reserve", "preBind")},
-        assumes_volumes_first=True,
-        newer_zone_labels=False,
-        tries_idle_nodes=True,
-        unresolvable_ends_wait=False,
-        checks_pairs=True,
-        spreads_by_share=True,
-        counts_whole_domains=False,
-        missing_key_is_uneven=True,
-        edits_make_domains=True,
-        existing_pods_refuse_first=True,
-        first_pod_needs_keys=False,
-        nominated_pods_lack_company=True,
-        trial_terms_change_namespace=True,
-        pre_filter_error='error while running "{plugin}" prefilter plugin for pod "{pod}": {text}',
-        pre_filter_rejection_errs=True,
-        pre_scores_one_node=True,
-        never_needs_gate=True,
-        reads_order_by_cursor="after changes",
-        budgets="counted to the first",
-    ),
-    volumes=attrs.evolve(
-        V1_19.volumes,
-        ephemeral_claims=False,
-        checks_storage_capacity=False,
-        migratable=V1_19.volumes.migratable - {"kubernetes.io/vsphere-volume"},
-    ),
-    policies=policies.V1_18,
-)
 
-V1_17 = attrs.evolve(
-    V1_18,
-    version="1.17",
-    **around.of("1.17"),
-    gates=gates_of("1.17"),
-    configuration=attrs.evolve(
-        cells_in(V1_18.configuration, "v1alpha1"),
-        settled_gates=settled_by("1.17"),
-        versions=MappingProxyType({}),
-        args_lacked=V1_18.configuration.args_lacked | {"InterPodAffinity", "NodeResourcesFit", "PodTopologySpread"},
-        profile_prefix="error initializing the scheduling framework: ",
-        adds_up_weights=False,
-        adds_plugins_alone=True,
-        first_args=True,
-        sorters_first=False,
-        sorters_text="only one queue sort plugin can be enabled",
-        default_version="v1alpha1",
-        api_versions=("v1alpha1",),
-        gone_plugins=TO_COME | {"NodeResourceLimits", "SelectorSpread"},
-        point_plugins=points(
-            V1_18,
-            filter="NodeUnschedulable NodeResourcesFit NodeName NodePorts NodeAffinity VolumeRestrictions TaintToleration EBSLimits"
-            " GCEPDLimits NodeVolumeLimits AzureDiskLimits VolumeBinding VolumeZone +EvenPodsSpread:PodTopologySpread InterPodAffinity",
-            preScore="InterPodAffinity DefaultPodTopologySpread TaintToleration +EvenPodsSpread:PodTopologySpread",
-            score="NodeResourcesBalancedAllocation=1 ImageLocality=1 InterPodAffinity=1 NodeResourcesLeastAllocated=1 NodeAffinity=1"
-            " NodePreferAvoidPods=10000 DefaultPodTopologySpread=1 TaintToleration=1 +EvenPodsSpread:PodTopologySpread=1"
-            " +ResourceLimitsPriorityFunction:ResourceLimitsPriority=1",
-        ),
+V1_26 = _before(newer.V1_27, "1.26", {
+    "configuration.point_plugins.preFilter":
+        "NodeResourcesFit NodePorts VolumeRestrictions PodTopologySpread InterPodAffinity VolumeBinding NodeAffinity",
+    "configuration.point_plugins.preScore": "InterPodAffinity PodTopologySpread TaintToleration NodeAffinity",
+})  # fmt: skip
+V1_25 = _before(V1_26, "1.25", {
+    "configuration.fields_lacked": also(versions.PERCENTAGE, versions.PRE_ENQUEUE),
+    "configuration.gone_plugins": also("DynamicResources", "SchedulingGates"),
+    "configuration.point_plugins.preEnqueue": None,
+    "live.preempted_text": "Preempted by {pod} on node {node}",
+})  # fmt: skip
+V1_24 = _before(V1_25, "1.24", {"live.assumed_pods_expire": 900.0})
+V1_23 = _before(V1_24, "1.23", {
+    "configuration.gated_plugins": {"-DefaultPodTopologySpread": ("SelectorSpread=1", "")},
+    "configuration.point_plugins.preScore": f"InterPodAffinity PodTopologySpread TaintToleration NodeAffinity {_SPREAD}",
+    "configuration.point_plugins.score": f"{V1_24.configuration.point_plugins['score']} {_SPREAD}=1",
+    "queue.parked_at_most": 60.0,
+    "queueing.checks_no_execute": True,
+    "queueing.own_changes_of_nodes": True,
+    "client.resources.CSIStorageCapacity": "storage.k8s.io/v1beta1",
+    "nominations.empty_name_counts": False,
+    "nominations.placed_are_nominated": True,
+})  # fmt: skip
+V1_22 = _before(V1_23, "1.22", {
+    "configuration.fields_lacked": also(versions.MULTI_POINT, but=versions.ADDRESSES),
+    "configuration.args_lacked": also(*versions.USAGE_AND_LABELS),
+    "queueing.given_up_moves": False,
+    "queueing.binding_waits_for_nodes": True,
+    "live.assumed_pods_expire": 120.0,
+    "policies": policies.V1_22,
+})  # fmt: skip
+V1_21 = _before(V1_22, "1.21", {
+    "configuration.args_lacked": also(
+        *("NodeResourcesBalancedAllocation", "NodeResourcesFit.scoringStrategy", "VolumeBinding.shape"), but=versions.USAGE_AND_LABELS
     ),
-    framework=attrs.evolve(
-        V1_18.framework,
-        peer_node_text='node "{node}" not found',
-        first_peer_by_list=False,
-        spreads_constrained_pods=True,
-        zone_without_class_text='PersistentVolumeClaim was not found: "{claim}"',
-        zone_missing_class_text='PersistentVolumeClaim was not found: "{claim}"',
-        affinity_sums_in_32_bits=True,
-        trial_terms_change_namespace=False,
-        any_term_counts=True,
-        one_reason=True,
-        too_many_pods_text="Insufficient pods",
-        taint_text="node(s) had taints that the pod didn't tolerate",
-        gates_node_storage=False,
-        terminating_peers_count=True,
-        soft_peers_anywhere=True,
-        filter_error='error while running "{plugin}" filter plugin for pod "{pod}": {text}',
-        pre_score_error='error while running "{plugin}" postfilter plugin for pod "{pod}": {text}',
-        reads_order_by_cursor="always",
-        budgets="used up",
+    "configuration.point_plugins.preFilter": "NodeResourcesFit NodePorts PodTopologySpread InterPodAffinity VolumeBinding NodeAffinity",
+    "configuration.point_plugins.score": versions.OLD_SCORES,
+    "queue.finalizers_count": True,
+    "queueing.default_kinds": also("Service"),
+    "queueing.registering": ("NodeResourcesFit",),
+    "queueing.fixed_events": True,
+    "queueing.checks_nodes": False,
+    "queueing.checks_no_execute": False,
+    "queueing.binding_waits_for_nodes": False,
+    "client.resources.Namespace": None,
+    "client.rewatches_limited": False,
+    "client.resends_watches": False,
+    "nominations.asks_lister": False,
+    "policies": policies.V1_21,
+})  # fmt: skip
+V1_20 = _before(V1_21, "1.20", {
+    "configuration.point_plugins.preFilter": "NodeResourcesFit NodePorts PodTopologySpread InterPodAffinity VolumeBinding",
+    "configuration.point_plugins.preScore": f"InterPodAffinity PodTopologySpread TaintToleration {_SPREAD}",
+    "queue.update_ends_backoff": True,
+    "queue.refusals": (
+        "pod: {} is already present in unschedulable queue",
+        "pod: {} is already present in the active queue",
+        "pod {} is already present in the backoff queue",
     ),
-    volumes=attrs.evolve(V1_18.volumes, unbound_claim_text="PersistentVolumeClaim was not found: {}"),
-    policies=policies.V1_17,
-    incoming=requests.with_overhead,
-    footprint=requests.with_overhead,
-    forgets_pods_with_node=False,
-)
+    "queueing.any_event_moves": True,
+    "queueing.registering": (),
+    "queueing.own_changes_of_nodes": False,
+    "queueing.idle_updates_count": True,
+    "client.resources.CSIDriver": None,
+    "client.resources.CSIStorageCapacity": None,
+    "client.resources.PodDisruptionBudget": "policy/v1beta1",
+    "nominations.asks_lister": True,
+    "policies": policies.V1_20,
+})  # fmt: skip
+V1_19 = _before(V1_20, "1.19", {
+    "configuration.fields_lacked": also("parallelism"),
+    "configuration.args_lacked": also("DefaultPreemption", "NodeAffinity", "PodTopologySpread.defaultingType"),
+    "configuration.point_plugins.filter": f"{_FILTERS} PodTopologySpread InterPodAffinity",
+    "client.pod_selector": FIRST_CLIENT.pod_selector,
+    "client.pods_send_duration": False,
+    "live.assumed_pods_expire": 30.0,
+    "nominations.asks_lister": False,
+    "policies": policies.V1_19,
+})  # fmt: skip
+V1_18 = _before(V1_19, "1.18", {
+    "configuration.fields_lacked": also(versions.POST_FILTER, versions.NEW_HTTPS, but={*versions.ALPHA, versions.OLD_HTTPS}),
+    "configuration.args_lacked": also(
+        "NodeResourcesFit.ignoredResourceGroups", "NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "VolumeBinding"
+    ),
+    "configuration.gone_plugins": also("SelectorSpread", but=("DefaultPodTopologySpread", "NodeResourceLimits")),
+    "configuration.point_plugins.reserve": None,
+    "configuration.point_plugins.preBind": None,
+    "configuration.point_plugins.preFilter": f"NodeResourcesFit NodePorts InterPodAffinity {_GATED_SPREAD}",
+    "configuration.point_plugins.filter": f"{_FILTERS} InterPodAffinity {_GATED_SPREAD}",
+    "configuration.point_plugins.preScore": f"InterPodAffinity DefaultPodTopologySpread TaintToleration {_GATED_SPREAD}"
+    " +ResourceLimitsPriorityFunction:NodeResourceLimits",
+    "configuration.point_plugins.score": f"{_SCORES} +ResourceLimitsPriorityFunction:NodeResourceLimits=1",
+    "queue.skips_condition_updates": False,
+    "client.attempts": FIRST_CLIENT.attempts,
+    "policies": policies.V1_18,
+})  # fmt: skip
+V1_17 = _before(V1_18, "1.17", {
+    "configuration.fields_lacked": also(*versions.PROFILED, *versions.FLAT_POINTS, but=versions.FLAT),
+    "configuration.args_lacked": also("InterPodAffinity", "NodeResourcesFit", "PodTopologySpread"),
+    "configuration.gone_plugins": also("NodeResourceLimits", but=_PRIORITIES),
+    "configuration.point_plugins.filter": f"{_FILTERS} {_GATED_SPREAD} InterPodAffinity",
+    "configuration.point_plugins.preScore": f"InterPodAffinity DefaultPodTopologySpread TaintToleration {_GATED_SPREAD}",
+    "configuration.point_plugins.score": f"{_SCORES} +ResourceLimitsPriorityFunction:ResourceLimitsPriority=1",
+    "queue.skips_condition_updates": True,
+    "queue.backoff_forget_after": 20.0,
+    "queue.refusals": (
+        "pod is already present in unschedulableQ",
+        "pod is already present in the activeQ",
+        "pod is already present in the backoffQ",
+    ),
+    "client.pauses": FIRST_CLIENT.pauses,
+    "client.relists_from_last": False,
+    "client.resends_reads": False,
+    "policies": policies.V1_17,
+})  # fmt: skip
 
 OLDER: Mapping[str, Release] = MappingProxyType(
     {
         "1.17 of cluster-autoscaler": V1_17, "1.18.2, requests of later patches": V1_18, "1.19.0-rc.4": V1_19, "1.20.15": V1_20,
-        "1.21.9": V1_21,
+        "1.21.9": V1_21, "1.22.6": V1_22, "1.23.5": V1_23, "1.24.16": V1_24, "1.25.12": V1_25, "1.26.15": V1_26,
     }
 )  # fmt: skip
 """Patch level -> the release that is like it."""

@@ -55,6 +55,8 @@ V1_22 = PolicyCells(
     pre_scores=_FIRST_PRE_SCORES | {"NodeAffinity"},
     spread_gate="DefaultPodTopologySpread",
 )
+LAST_POLICIES = V1_22
+"""Those of the last release that reads Policies."""
 V1_21 = attrs.evolve(V1_22, fills_arguments=True, providers=MappingProxyType(_PROVIDERS), weight_is_argument=True)
 V1_20 = attrs.evolve(
     V1_21,

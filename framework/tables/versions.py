@@ -5,13 +5,13 @@ Upstream: k8s.io/kube-scheduler/config (types.go of each version), pkg/scheduler
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import attrs
 
 from ...core.release import ConfigurationCells
+from ..facts.fact import USAGE, Cells, also, changed
 
 MULTI_POINT, PRE_ENQUEUE, POST_FILTER = "profiles.plugins.multiPoint", "profiles.plugins.preEnqueue", "profiles.plugins.postFilter"
 PERCENTAGE = "profiles.percentageOfNodesToScore"
@@ -34,27 +34,44 @@ NEW_HTTPS, OLD_HTTPS = "extenders.enableHTTPS", "extenders.enableHttps"
 """How v1beta1 and later spell it, and how v1alpha2, which has the extenders of a Policy."""
 NEWEST = ADDRESSES | ALPHA | FLAT | {OLD_HTTPS}
 """What the newest version does not have."""
-Cells = Mapping[str, Any]
+USAGE_AND_LABELS = frozenset({*USAGE, "NodeLabel", "ServiceAffinity"})
+"""The arguments that v1beta1 has, and v1beta2 not."""
+OLD_SCORES = (
+    "NodeResourcesBalancedAllocation=1 ImageLocality=1 InterPodAffinity=1 NodeResourcesLeastAllocated=1 NodeAffinity=1"
+    " NodePreferAvoidPods=10000 PodTopologySpread=2 TaintToleration=1 +VolumeCapacityPriority:VolumeBinding=1"
+    " -DefaultPodTopologySpread:SelectorSpread=1"
+)
+"""The Score plugins of v1beta1."""
 
-
-def _v1beta3(cells: ConfigurationCells) -> Cells:
+_OTHERWISE: Mapping[str, Cells] = {
     # Upstream: plugins of preEnqueue are decoded, but not merged into the defaults.
-    return {"fields_lacked": cells.fields_lacked | {PERCENTAGE}, "refused_plugins": frozenset(), "unread_points": frozenset({"preEnqueue"})}
+    "v1beta3": {"fields_lacked": also(PERCENTAGE), "refused_plugins": frozenset(), "unread_points": frozenset({"preEnqueue"})},
+    "v1beta2": {
+        "fields_lacked": also(PERCENTAGE, but=ADDRESSES), "refused_plugins": frozenset(), "lists_points": True,
+        "unread_points": frozenset({"multiPoint", "preEnqueue"}),
+    },
+    "v1beta1": {
+        "point_plugins.score": OLD_SCORES, "replaces_defaults": False, "constraints_are_the_list": True,
+        "args_lacked": also(but=USAGE_AND_LABELS), "refused_plugins": frozenset(), "conflicting_scores": frozenset(USAGE),
+    },
+    "v1alpha1": {"fields_lacked": also(*PROFILED, *FLAT_POINTS, but=FLAT), "lenient_fields": True},
+}
+"""Version -> in which cells it differs from the default one."""
 
 
-def _v1beta2(cells: ConfigurationCells) -> Cells:
-    lacked = (cells.fields_lacked | {PERCENTAGE}) - ADDRESSES
-    unread = frozenset({"multiPoint", "preEnqueue"})
-    return {"fields_lacked": lacked, "refused_plugins": frozenset(), "unread_points": unread, "lists_points": True}
+def with_versions(cells: ConfigurationCells) -> ConfigurationCells:
+    """*cells* with what each version that they read has otherwise than the default one."""
+    others = {name: _OTHERWISE[name] for name in cells.api_versions if name != cells.default_version}
+    return attrs.evolve(cells, versions=MappingProxyType({name: _differing(cells, values) for name, values in others.items()}))
 
 
-def _v1alpha1(cells: ConfigurationCells) -> Cells:
-    return {"fields_lacked": (cells.fields_lacked - FLAT) | PROFILED | FLAT_POINTS, "lenient_fields": True}
+def _differing(cells: ConfigurationCells, values: Cells) -> Cells:
+    """The cells of *values* with their values."""
+    found, names = changed(cells, values), dict.fromkeys(path.partition(".")[0] for path in values)
+    return MappingProxyType({name: getattr(found, name) for name in names})
 
 
-_OTHERWISE: Mapping[str, Callable[[ConfigurationCells], Cells]] = {"v1beta3": _v1beta3, "v1beta2": _v1beta2, "v1alpha1": _v1alpha1}
-
-
-def with_versions(cells: ConfigurationCells, *versions: str) -> ConfigurationCells:
-    """*cells* with what each of *versions* has otherwise than the default one."""
-    return attrs.evolve(cells, versions=MappingProxyType({name: MappingProxyType(_OTHERWISE[name](cells)) for name in versions}))
+def cells_in(cells: ConfigurationCells, version: str) -> ConfigurationCells:
+    """*cells* as *version* of the configuration has them."""
+    other = cells.versions.get(version)
+    return attrs.evolve(cells, **other) if other else cells

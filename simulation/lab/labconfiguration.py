@@ -13,9 +13,9 @@ from ...algorithmprovider.policy import read_policy
 from ...api.objects import Map
 from ...core.release import Release
 from ...framework.config.configuration import default_document, given_configuration
-from ...framework.config.versioncells import cells_in
 from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
+from ...framework.tables.versions import cells_in
 from .movedrules import changed_policy, changed_profile
 from .source import PROVIDER, Json, Source, default_source, policy_of, version_of
 

@@ -153,7 +153,7 @@ def _engine(configuration: LabConfiguration, scenario: Scenario, **more: Any) ->
 def _is_undone(simulation: WarmSimulation) -> bool:
     """Put right what taking back left in another order; False where that cannot be done."""
     engine, cache = simulation.engine, simulation.engine.cache
-    if any(profile.points.permit for profile in engine.flow.profiles.values()):
+    if any(profile.points["permit"] for profile in engine.flow.profiles.values()):
         return False
     _, states, assumed = cache.counts
     there = [item for item in simulation.scenario.objects if isinstance(item, Pod) and not item.is_terminal]

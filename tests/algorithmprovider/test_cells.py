@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from kubeclassic.algorithmprovider import cells
-from kubeclassic.algorithmprovider.releases import RELEASES
 
 
 def ints(*values):
@@ -30,32 +29,6 @@ class TestNodesToFind:
     def test_adaptive_share(self, nodes, percentage, found):
         """0 looks at a share that falls from 50 to 5 percent as the cluster grows."""
         assert cells.adaptive_share(nodes, percentage) == found
-
-
-PERCENTAGES = (0, 1, 5, 50, 99, 100)
-FIXED = {
-    99: (99, 99, 99, 99, 99, 99),
-    100: (100, 100, 100, 100, 100, 100),
-    101: (101, 100, 100, 100, 100, 101),
-    1000: (1000, 100, 100, 500, 990, 1000),
-    5000: (5000, 100, 250, 2500, 4950, 5000),
-    5250: (5250, 100, 262, 2625, 5197, 5250),
-    20000: (20000, 200, 1000, 10000, 19800, 20000),
-}
-"""Nodes -> how many are looked for at each percentage, where 0 means all."""
-ADAPTIVE = {99: 99, 100: 100, 101: 100, 1000: 420, 5000: 500, 5250: 420, 20000: 1000}
-"""Nodes -> how many are looked for at percentage 0, where the share falls as the cluster grows."""
-
-
-class TestNodesToFindTable:
-    @pytest.mark.parametrize("release", ["1.12", "1.13", "1.14", "1.15", "1.16"])
-    @pytest.mark.parametrize("nodes", FIXED)
-    def test_the_table(self, release, nodes):
-        """What each release looks for, by number of nodes and percentage; written out, not computed."""
-        wanted = list(FIXED[nodes])
-        if release not in ("1.12", "1.13"):
-            wanted[0] = ADAPTIVE[nodes]
-        assert [RELEASES[release].nodes_to_find(nodes, percentage) for percentage in PERCENTAGES] == wanted
 
 
 class TestPickHost:

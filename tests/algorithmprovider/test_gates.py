@@ -66,25 +66,6 @@ class TestResolvedGates:
 
 
 class TestNames:
-    def test_default_predicates(self):
-        """With default gates the set is the same in all releases."""
-        names = {tuple(rule.name for rule in resolve(release).predicates) for release in RELEASES.values()}
-        assert names == {
-            (
-                "CheckNodeUnschedulable",
-                "GeneralPredicates",
-                "NoDiskConflict",
-                "PodToleratesNodeTaints",
-                "MaxEBSVolumeCount",
-                "MaxGCEPDVolumeCount",
-                "MaxCSIVolumeCountPred",
-                "MaxAzureDiskVolumeCount",
-                "CheckVolumeBinding",
-                "NoVolumeZoneConflict",
-                "MatchInterPodAffinity",
-            )
-        }
-
     def test_without_taints_by_condition(self):
         """Without TaintNodesByCondition conditions are asked directly, and unschedulable nodes with them."""
         names = [rule.name for rule in resolve(LAST, gates={"TaintNodesByCondition": False}).predicates]

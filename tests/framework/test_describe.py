@@ -77,21 +77,6 @@ class TestCorrespondences:
 class TestMiddle:
     """The releases that run plugins and still read a Policy."""
 
-    @pytest.mark.parametrize(
-        ("release", "plugin", "wanted"),
-        [
-            ("1.17", "PodTopologySpread", (False, 1)), ("1.18", "PodTopologySpread", (True, 1)), ("1.20", "PodTopologySpread", (True, 2)),
-            ("1.20", "NodeResourcesLeastAllocated", (True, 1)), ("1.20", "NodeResourcesFit", (True, None)),
-            ("1.21", "NodePreferAvoidPods", (True, 10000)), ("1.22", "NodePreferAvoidPods", (False, 1)),
-            ("1.22", "NodeResourcesFit", (True, 1)), ("1.22", "TaintToleration", (True, 1)), ("1.23", "TaintToleration", (True, 3)),
-            ("1.18", "DefaultPodTopologySpread", (True, 1)), ("1.19", "SelectorSpread", (True, 1)), ("1.20", "SelectorSpread", (False, 1)),
-        ],
-    )  # fmt: skip
-    def test_weights(self, release, plugin, wanted):
-        """Each release has the plugins and weights of its own default version of the configuration."""
-        found = describe_any(release).plugins[plugin]
-        assert (found.is_default, found.weight) == wanted
-
     def test_points(self):
         """A default plugin is shown at the points of the default profile, another where it can run in that release."""
         found = describe_any("1.20").plugins

@@ -14,7 +14,7 @@ from kubeclassic.core.run import Run
 from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
-from kubeclassic.framework.status import Status, error, unschedulable
+from kubeclassic.framework.status import Status, unschedulable
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import binding_methods, configuration, decided, disabled, enabled, placed, scheduler
 
@@ -273,28 +273,3 @@ class TestBinding:
         engine, plugin = self.engine()
         assert placed(engine, pod("p")) == "a"
         assert plugin.seen == ["reserve", "permit", "pre_bind", "bind", "post_bind"]
-
-    @pytest.mark.parametrize("point", ["permit", "pre_bind", "bind"])
-    def test_a_refusal_is_undone(self, point: str) -> None:
-        """Reservations are undone and the pod is forgotten."""
-        engine, plugin = self.engine(point)
-        new = pod("p")
-        assert engine.assume(new, str(decided(engine, new).host)) == f"no at {point}"
-        assert plugin.seen[-2:] == [point, "unreserve"]
-        assert not engine.cache.is_assumed(new)
-
-    def test_an_error_is_told_with_its_plugin(self) -> None:
-        """An error names the point and the plugin."""
-
-        class Fails(Plugin):
-            """Cannot bind."""
-
-            name = "Fails"
-
-            def bind(self, pod: Any, node_name: str, cycle: Any) -> Status:
-                """Err."""
-                return error("broken")
-
-        engine = scheduler(node("a"), plugins=(Fails,), profile={"plugins": {"bind": disabled("*") | enabled("Fails")}})
-        new = pod("p")
-        assert engine.assume(new, str(decided(engine, new).host)) == 'running Bind plugin "Fails": broken'

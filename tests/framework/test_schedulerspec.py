@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from kubeclassic.core.failures import Failures, Reason
 from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.options import options_of
+from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 
 
@@ -49,6 +51,7 @@ def test_it_makes_the_same_scheduler_each_time() -> None:
             "config: got a value of type KubeSchedulerConfiguration, wanted one of releases with predicates",
         ),
         ({"percentage_of_nodes_to_score": 101}, "percentageOfNodesToScore: Invalid value: 101: not in valid range 0-100"),
+        ({"release": "1.30", "gates": {"PodLevelResources": True}}, "gates: unrecognized feature gate: PodLevelResources; "),
     ],
 )
 def test_what_does_not_go_together(options: dict[str, Any], message: str) -> None:
@@ -56,6 +59,23 @@ def test_what_does_not_go_together(options: dict[str, Any], message: str) -> Non
     with pytest.raises(KubeclassicError) as caught:
         SchedulerSpec.of(options_of(options)).read().engine()
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("release", ["1.17", "1.20", "1.34"])
+def test_plugins_of_ones_own(release: str) -> None:
+    """A user's plugin runs at its points in the default profile of each release, with what upstream runs there."""
+    found = SchedulerSpec.of(options_of({"release": release, "plugins": [Closed]})).read().engine()
+    assert [rule.name for rule in found.algorithm.predicates if rule.name in ("Closed", "NodeName")] == ["NodeName", "Closed"]
+
+
+class Closed(Plugin):
+    """Rejects every node."""
+
+    name = "Closed"
+
+    def filter(self, pod: Any, nodes: Any, cycle: Any) -> Failures:
+        """Reject."""
+        return Failures.where(Reason("closed"), nodes.has_node)
 
 
 def test_unknown_names() -> None:

@@ -18,7 +18,6 @@ Json = dict[str, Any]
 Answer = Json
 """The record of the last cycle; with ``refused`` alone: why the configuration is refused."""
 NEWEST = next(reversed(FRAMEWORK_RELEASES))
-PREEMPTED = " preemption: "
 
 
 def answer(
@@ -67,32 +66,6 @@ host, failed, scores, priorities = field("host"), field("failed"), field("scores
 feasible, error = field("feasible"), field("error")
 
 
-def message(found: Answer) -> str:
-    """The message without what preemption says, or why the configuration is refused."""
-    return str(error(found)).partition(PREEMPTED)[0]
-
-
-def preemption(found: Answer) -> str:
-    """What preemption says in the message."""
-    return str(found["error"]).partition(PREEMPTED)[2]
-
-
-def plan(found: Answer) -> Any:
-    """The node of preemption and its victims, None without a node."""
-    made = found["preemption"]
-    return (made["node"], *made["victims"]) if made and made["node"] else None
-
-
-def plugins(found: Answer) -> list[str]:
-    """The plugins that gave scores."""
-    return sorted(found["priorities"])
-
-
-def has(name: str) -> Callable[[Answer], bool]:
-    """Whether the plugin *name* gave scores."""
-    return lambda found: name in found["priorities"]
-
-
 # --- what clusters are made of --------------------------------------------------------------------------------------
 
 
@@ -104,29 +77,6 @@ def asks(**requests: str) -> Json:
 def sidecar(cpu: str, **more: Any) -> Json:
     """An init container that goes on running."""
     return {"name": "sidecar", "image": "sidecar", "restartPolicy": "Always", **asks(cpu=cpu), **more}
-
-
-def init(cpu: str, image: str = "init") -> Json:
-    """An init container that ends."""
-    return {"name": "init", "image": image, **asks(cpu=cpu)}
-
-
-def profile(*, plugins: Json | None = None, args: Mapping[str, Json] | None = None) -> Json:
-    """A configuration of one profile with *plugins*, and arguments of plugins by name."""
-    config = [{"name": name, "args": {"apiVersion": f"{GROUP}/v1", "kind": f"{name}Args", **given}} for name, given in (args or {}).items()]
-    return {"profiles": [{"plugins": plugins or {}, "pluginConfig": config}]}
-
-
-def only(*names: str) -> Json:
-    """A configuration of the plugins *names* alone, with those that no profile can do without."""
-    enabled = [{"name": name} for name in ("PrioritySort", *names, "DefaultBinder")]
-    return profile(plugins={"multiPoint": {"disabled": [{"name": "*"}], "enabled": enabled}})
-
-
-def only_on(*names: str) -> Json:
-    """A required node affinity to nodes by their names, which is a set of PreFilter."""
-    fields = [{"key": "metadata.name", "operator": "In", "values": list(names)}]
-    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": fields}]}}}
 
 
 def made(kind: str, name: str, **fields: Any) -> Any:

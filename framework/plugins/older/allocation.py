@@ -19,13 +19,7 @@ from ....core.rule import Reads
 from ....exceptions import PolicyError
 from ....priorities.requestedtocapacity import FULL
 from ....priorities.shares import free_share, request, used_share
-from ...config.args import (
-    CPU_AND_MEMORY,
-    NodeResourcesLeastAllocatedArgs,
-    NodeResourcesMostAllocatedArgs,
-    RequestedToCapacityRatioArgs,
-    ShapePoint,
-)
+from ...config.args import CPU_AND_MEMORY, RequestedToCapacityRatioArgs, ShapePoint
 from ...cycle.state import FrameworkCycle
 from ...plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..noderesources import ScoredResources, Shares, counted_requests, scaled_line, utilization
@@ -58,9 +52,6 @@ class NodeResourcesLeastAllocated(_AllocationScore):
 
     name = "NodeResourcesLeastAllocated"
 
-    def __init__(self, args: NodeResourcesLeastAllocatedArgs | None, handle: Handle) -> None:
-        super().__init__(args, handle)
-
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         shares = self._shares(pod, nodes)
         return shares.mean(free_share(shares.requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper))
@@ -73,9 +64,6 @@ class NodeResourcesMostAllocated(_AllocationScore):
     """
 
     name = "NodeResourcesMostAllocated"
-
-    def __init__(self, args: NodeResourcesMostAllocatedArgs | None, handle: Handle) -> None:
-        super().__init__(args, handle)
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         shares = self._shares(pod, nodes)

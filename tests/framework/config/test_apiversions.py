@@ -15,38 +15,14 @@ from kubeclassic.framework.config.args import (
     ServiceAffinityArgs,
     ShapePoint,
 )
-from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, load_configuration, read_configuration
-from kubeclassic.framework.profile import Profile, build_profiles
-from kubeclassic.framework.registry import registry_of
+from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.support.configbuild import GROUP, arguments, built, configuration, refusal
 
-GROUP = "kubescheduler.config.k8s.io"
 USAGE = ("NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio")
 READ = [(release, api) for release, found in FRAMEWORK_RELEASES.items() for api in found.configuration.api_versions]
 ORDER = ("v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3", "v1")
 MOST = "NodeResourcesMostAllocated"
-SHARED = {"NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "InterPodAffinity": 1, "NodeAffinity": 1, "TaintToleration": 1}
-
-
-def configuration(release: str, api: str, profile: dict[str, Any] | None = None, **fields: Any) -> KubeSchedulerConfiguration:
-    """A configuration of one profile in version *api*, as *release* reads it."""
-    given = dict(profile or {}) if api == "v1alpha1" else {"profiles": [profile or {}]}
-    document = {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **given, **fields}
-    return read_configuration(document, None, FRAMEWORK_RELEASES[release])
-
-
-def built(*given: Any, **fields: Any) -> Profile:
-    """That profile, built."""
-    config = configuration(*given, **fields)
-    (found,) = build_profiles(config, registry_of(config.release)).values()
-    return found
-
-
-def refusal(*given: Any, **fields: Any) -> str:
-    """Why it is refused."""
-    with pytest.raises(PolicyError) as caught:
-        built(*given, **fields)
-    return str(caught.value)
 
 
 def enabled(point: str, **weights: int) -> dict[str, Any]:
@@ -54,31 +30,8 @@ def enabled(point: str, **weights: int) -> dict[str, Any]:
     return {"plugins": {point: {"enabled": [{"name": name, "weight": weight} for name, weight in weights.items()]}}}
 
 
-def arguments(plugin: str, **args: Any) -> dict[str, Any]:
-    """A profile with arguments of a plugin."""
-    return {"pluginConfig": [{"name": plugin, "args": args}]}
-
-
 class TestDefaults:
     """The Score plugins of a profile that says nothing, with their weights, as apis/config/VERSION/default_plugins.go has them."""
-
-    @pytest.mark.parametrize(("release", "api"), READ)
-    def test_scores(self, release: str, api: str) -> None:
-        """Each version has its own plugins and weights, in whichever release reads it."""
-        wanted = dict(SHARED)
-        if ORDER.index(api) >= ORDER.index("v1beta3"):
-            wanted |= {"TaintToleration": 3, "NodeAffinity": 2, "InterPodAffinity": 2}
-        if ORDER.index(api) >= ORDER.index("v1beta2"):
-            wanted |= {"NodeResourcesFit": 1, "PodTopologySpread": 2}
-        else:
-            wanted |= {"NodeResourcesLeastAllocated": 1, "NodePreferAvoidPods": 10000}
-            wanted |= {
-                "1.17": {"DefaultPodTopologySpread": 1}, "1.18": {"DefaultPodTopologySpread": 1, "PodTopologySpread": 1},
-                "1.19": {"SelectorSpread": 1, "PodTopologySpread": 2},
-            }.get(release, {"PodTopologySpread": 2})  # fmt: skip
-        found = built(release, api)
-        weights = {rule.name: weight for rule, weight in found.algorithm.priorities if rule.name != "VolumeBinding"}
-        assert weights == wanted
 
     @pytest.mark.parametrize(
         ("api", "release", "kind"), [("v1beta1", "1.22", "List"), ("v1beta1", "1.21", "List"), ("v1beta2", "1.22", "")]
@@ -157,8 +110,8 @@ class TestFields:
     @pytest.mark.parametrize(("release", "api"), [("1.17", "v1alpha1"), ("1.18", "v1alpha1"), ("1.18", "v1alpha2")])
     def test_preemption_off(self, release: str, api: str) -> None:
         """The first versions switch preemption off by a field."""
-        assert not built(release, api, None, disablePreemption=True).points.post_filter
-        assert built(release, api, None, disablePreemption=False).points.post_filter
+        assert not built(release, api, None, disablePreemption=True).points["postFilter"]
+        assert built(release, api, None, disablePreemption=False).points["postFilter"]
 
     def test_v1alpha1_is_one_profile(self) -> None:
         """Its fields are those of a profile; the weight of required affinity is an argument later."""
@@ -172,9 +125,9 @@ class TestFields:
         """In 1.17 the provider's plugins run whatever a configuration disables; its own come after them, or sort and bind instead."""
         given = {"plugins": {"filter": {"disabled": [{"name": "*"}]}, "score": {"enabled": [{"name": MOST, "weight": 3}]}}}
         plain, found = built("1.17", "v1alpha1"), built("1.17", "v1alpha1", given)
-        assert [one.name for one in found.points.filter] == [one.name for one in plain.points.filter] != []
+        assert [one.name for one in found.points["filter"]] == [one.name for one in plain.points["filter"]] != []
         assert found.weights == {**plain.weights, MOST: 3}
-        assert [one.name for one in built("1.18", "v1alpha1", given).points.filter] == []
+        assert [one.name for one in built("1.18", "v1alpha1", given).points["filter"]] == []
         text = refusal("1.17", "v1alpha1", enabled("score", ImageLocality=5))
         assert text.endswith('plugin "ImageLocality" already registered as "ScorePlugin"')
         plugins = {"queueSort": {"enabled": [{"name": "Mine"}]}, "bind": {"enabled": [{"name": "Mine"}]}}

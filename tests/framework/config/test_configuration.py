@@ -31,26 +31,12 @@ class TestDefaults:
         assert [profile.scheduler_name for profile in config.profiles] == ["default-scheduler"]
         assert (config.parallelism, config.percentage, config.initial_backoff, config.max_backoff) == (16, 0, 1, 10)
 
-    def test_gates_decide_about_scheduling_gates(self) -> None:
-        """SchedulingGates is in the default list only with its gate."""
-        names = {True: "SchedulingGates", False: "DefaultBinder"}
-        for switch, last in names.items():
-            config = configuration({}, gates={"PodSchedulingReadiness": switch})
-            assert config.profiles[0].plugins["multiPoint"].enabled[-1].name == last
-
     def test_a_scoring_strategy_without_resources_gets_cpu_and_memory(self) -> None:
         """Resources of a strategy default to cpu and memory, weights of 0 to 1."""
         strategies = [{"type": "MostAllocated"}, {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 0}]}]
         found = [read_configuration(with_args("NodeResourcesFit", scoringStrategy=s)).profiles[0].plugin_config[0].args for s in strategies]
         listed = [[(r.name, r.weight) for r in args.scoring_strategy.resources] for args in found]
         assert listed == [[("cpu", 1), ("memory", 1)], [("cpu", 1)]]
-
-    def test_v1beta2_lists_each_point(self) -> None:
-        """In v1beta2 the defaults are lists by extension point with weights of 1."""
-        config = configuration({}, version="v1beta2")
-        scores = {plugin.name: plugin.weight for plugin in config.profiles[0].plugins["score"].enabled}
-        assert (scores["TaintToleration"], scores["PodTopologySpread"]) == (1, 2)
-        assert "VolumeBinding" not in scores
 
 
 class TestMerging:
@@ -84,10 +70,6 @@ class TestDecoding:
             "decoding .profiles[0].pluginConfig[0]: args for plugin NodeAffinity were not of type"
             " NodeAffinityArgs.kubescheduler.config.k8s.io, got InterPodAffinityArgs.kubescheduler.config.k8s.io"
         )
-
-    def test_other_versions(self) -> None:
-        """A version that is gone is not registered."""
-        assert refusal(document(version="v1beta1")).startswith('no kind "KubeSchedulerConfiguration" is registered for version')
 
 
 class TestValidation:
@@ -123,20 +105,10 @@ class TestValidation:
         text = refusal(document({}, {"schedulerName": "b"}))
         assert text == "profiles[0].schedulerName: Required value"
 
-    def test_names_must_differ(self) -> None:
-        """Two profiles of one name are refused."""
-        assert "profiles[1].schedulerName: Duplicate value" in refusal(document({"schedulerName": "a"}, {"schedulerName": "a"}))
-
-    def test_selector_spread_is_refused_at_single_points_only(self) -> None:
-        """SelectorSpread is gone from v1, but not from its multiPoint."""
-        assert "was invalid in version" in refusal(document({"plugins": {"score": enabled("SelectorSpread")}}))
-        configuration({"plugins": {"multiPoint": enabled("SelectorSpread")}})
-
     @pytest.mark.parametrize(
         ("plugin", "args", "text"),
         [
             ("InterPodAffinity", {"hardPodAffinityWeight": 101}, "hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]"),
-            ("PodTopologySpread", {"defaultingType": "X"}, 'defaultingType: Unsupported value: "X": supported values: "System", "List"'),
             (
                 "DefaultPreemption",
                 {"minCandidateNodesAbsolute": -1},
@@ -146,11 +118,6 @@ class TestValidation:
                 "NodeResourcesBalancedAllocation",
                 {"resources": [{"name": "cpu", "weight": 2}]},
                 "resources[0].weight: Invalid value: 2: must be 1",
-            ),
-            (
-                "VolumeBinding",
-                {"bindTimeoutSeconds": -1},
-                "bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a negative value",
             ),
         ],
     )
@@ -166,14 +133,3 @@ class TestValidation:
             "profiles[0].pluginConfig[0].args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution"
             '.nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value: "Near"'
         )
-
-    def test_a_shape_needs_its_gate(self) -> None:
-        """VolumeBinding's shape is refused without gate VolumeCapacityPriority."""
-        shape = {"shape": [{"utilization": 0, "score": 10}]}
-        assert "turn on the feature gate VolumeCapacityPriority" in refusal(with_args("VolumeBinding", **shape))
-        read_configuration(with_args("VolumeBinding", **shape), {"VolumeCapacityPriority": True})
-
-    def test_gates(self) -> None:
-        """A gate that the release does not know, or has locked, is refused."""
-        assert refusal(document({}), EvenPodsSpread=True) == "unrecognized feature gate: EvenPodsSpread"
-        assert refusal(document({}), CSIMigrationGCE=False) == "cannot set feature gate CSIMigrationGCE to false, feature is locked to true"

@@ -7,63 +7,12 @@ import pytest
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.core.release import Release
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.framework.config.gatetable import gates_of
 from kubeclassic.framework.describe import DECIDING, IDLE
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 VERSIONS = [f"1.{minor}" for minor in range(27, 35)]
 NEWEST = FRAMEWORK_RELEASES["1.34"]
 # Gate -> a letter for each of VERSIONS: u unknown, - off, + on, L locked on.
-TOUCH_DECISIONS = {
-    "SidecarContainers": "u-++++LL",
-    "MinDomainsInPodTopologySpread": "+++LLuuu",
-    "MatchLabelKeysInPodTopologySpread": "++++++++",
-    "MatchLabelKeysInPodTopologySpreadSelectorMerge": "uuuuuuu+",
-    "NodeInclusionPolicyInPodTopologySpread": "++++++LL",
-    "MatchLabelKeysInPodAffinity": "uu--++LL",
-    "InPlacePodVerticalScaling": "------++",
-    "PodLevelResources": "uuuuu--+",
-    "PodSchedulingReadiness": "+++LLLLL",
-    "PodDisruptionConditions": "++++LLLu",
-    "ReadWriteOncePod": "++LLuuuu",
-    "SchedulerQueueingHints": "u----++L",
-    "SchedulerAsyncPreemption": "uuuuu-++",
-    "SchedulerPopFromBackoffQ": "uuuuuu++",
-    "SchedulerAsyncAPICalls": "uuuuuuu+",
-    "VolumeCapacityPriority": "------uu",
-    "StorageCapacityScoring": "uuuuuu--",
-    "VolumeAttributesClass": "uu-----+",
-    "DynamicResourceAllocation": "-------+",
-    "DRAPrioritizedList": "uuuuuu-+",
-    "DRAAdminAccess": "uuuuu--+",
-    "DRAResourceClaimDeviceStatus": "uuuuu-++",
-    "DRASchedulerFilterTimeout": "uuuuuuu+",
-    "DRAPartitionableDevices": "uuuuuu--",
-    "DRADeviceTaints": "uuuuuu--",
-    "DRADeviceBindingConditions": "uuuuuuu-",
-    "DRAConsumableCapacity": "uuuuuuu-",
-    "DRAExtendedResource": "uuuuuuu-",
-    "NominatedNodeNameForExpectation": "uuuuuuu-",
-    "ClearingNominatedNodeNameAfterBinding": "uuuuuuu-",
-    "CSIMigrationGCE": "Luuuuuuu",
-    "CSIMigrationRBD": "----uuuu",
-    "CSIMigrationPortworx": "----++LL",
-}
-
-
-def _letter(gate: str, version: str) -> str:
-    found = gates_of(version).get(gate)
-    if found is None:
-        return "u"
-    if found.locked:
-        return "L" if found.default else "l"
-    return "+" if found.default else "-"
-
-
-@pytest.mark.parametrize("gate", TOUCH_DECISIONS)
-def test_defaults(gate: str) -> None:
-    """A gate that touches decisions has the default and the lock of each release."""
-    assert "".join(_letter(gate, version) for version in VERSIONS) == TOUCH_DECISIONS[gate]
 
 
 def with_all(release: Release, stages: str) -> dict[str, bool]:
@@ -103,12 +52,6 @@ def test_each_gate_that_is_asked_is_spoken_of(release: Release) -> None:
     """A gate decides, or changes no answer, or is not modelled: no two of these."""
     assert not set(DECIDING) & set(IDLE)
     assert not set(IDLE) & set(release.configuration.not_modelled)
-
-
-def test_the_table_of_deciding_gates() -> None:
-    """Each gate of the tables is known to a release."""
-    known = {name for release in FRAMEWORK_RELEASES.values() for name in release.gates}
-    assert {*DECIDING, *IDLE} <= known
 
 
 def test_settled_gates() -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from kubeclassic.exceptions import CacheError
-from kubeclassic.framework.queue.events import Action
-from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from tests.framework.queue.test_queue_releases import FIT, Bench, named, waits
+from tests.framework.queue.test_queue_releases import FIT, Bench, named
 from tests.support.build import node, obj
 
 NAMES = frozenset({"NodeName"})
@@ -58,17 +54,6 @@ class TestEvents:
         bench.router.put(node("n"))
         bench.fail(item)
         assert bench.parts == ((0, 1, 0) if moved else (0, 0, 1))
-
-    def test_what_plugins_wait_for(self) -> None:
-        """In 1.22 and 1.23 plugins wait for those changes of nodes that they read; in 1.21 all but one wait for anything."""
-        assert waits("1.23", "NodeName") == {"Node": Action.ADD}
-        assert waits("1.24", "NodeName") == {"Node": Action.ADD | Action.UPDATE}
-        assert waits("1.21", "NodeResourcesFit") == {"Pod": Action.DELETE, "Node": Action.ADD | Action.UPDATE_NODE_ALLOCATABLE}
-        assert [waits(release, "VolumeBinding")["Node"] for release in ("1.22", "1.23")] == [
-            Action.ADD | Action.UPDATE,
-            Action.ADD | Action.UPDATE_NODE_LABEL,
-        ]
-        assert set(waits("1.21", "NodeName")) == {*waits("1.27", "ImageLocality"), "Service"}
 
 
 class TestWaiting:
@@ -119,10 +104,3 @@ class TestWaiting:
         item = bench.failed(named("p"))
         with pytest.raises(CacheError, match=text):
             bench.fail(item)
-
-
-def test_cells() -> None:
-    """Assumed pods expire up to 1.24, and the time that it takes grows with the releases."""
-    found: dict[str, Any] = {version: release.live.assumed_pods_expire for version, release in FRAMEWORK_RELEASES.items()}
-    wanted = {"1.19": 30.0, "1.20": 120.0, "1.22": 120.0, "1.23": 900.0, "1.24": 900.0, "1.25": None, "1.27": None}
-    assert {version: found[version] for version in wanted} == wanted

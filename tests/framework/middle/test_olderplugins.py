@@ -10,13 +10,8 @@ import pytest
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.exceptions import PolicyError
-from kubeclassic.framework.config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, ResourceSpec, ServiceAffinityArgs, ShapePoint
-from kubeclassic.framework.plugins.imagelocality import ImageLocality
-from kubeclassic.framework.plugins.nodename import NodeName
+from kubeclassic.framework.config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, ServiceAffinityArgs, ShapePoint
 from kubeclassic.framework.plugins.older import allocation, labels, preferences
-from kubeclassic.framework.plugins.selectorspread import DefaultPodTopologySpread
-from kubeclassic.framework.registry import registry_of
-from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.support.asking import cycle_of, found_by, handle
 from tests.support.build import node, obj, pod
 
@@ -40,50 +35,12 @@ def rejections(plugin: Any, new: Pod, *objects: KubeObject, release: str = "1.21
     return found_by(plugin, cycle, Batch(cycle.table))
 
 
-class TestRegistry:
-    @pytest.mark.parametrize(
-        ("release", "has", "lacks"),
-        [
-            ("1.23", "SelectorSpread", "NodeLabel"),
-            ("1.22", "NodeLabel", "NodeResourceLimits"),
-            ("1.19", "SelectorSpread", "DefaultPodTopologySpread"),
-            ("1.18", "NodeResourceLimits", "SelectorSpread"),
-            ("1.17", "ResourceLimitsPriority", "NodeResourceLimits"),
-        ],
-    )
-    def test_each_release_has_its_own(self, release: str, has: str, lacks: str) -> None:
-        """A profile may name a plugin in the releases that have it alone."""
-        known = registry_of(FRAMEWORK_RELEASES[release])
-        assert has in known
-        assert lacks not in known
-
-
 class TestAllocation:
     def test_free_and_used_shares(self) -> None:
         """Half of the cpu and of the memory of an empty node is 50 either way."""
         new = pod("new", requests=HALF)
         assert scores(allocation.NodeResourcesLeastAllocated(None, handle("1.21")), new, node("n", memory="8Gi")) == {"n": 50}
         assert scores(allocation.NodeResourcesMostAllocated(None, handle("1.21")), new, node("n", memory="8Gi")) == {"n": 50}
-
-    @pytest.mark.parametrize(("release", "score"), [("1.20", 100), ("1.19", 0)])
-    def test_more_than_there_is(self, release: str, score: int) -> None:
-        """A node that is asked for too much counts as full from 1.20 on, and as nothing before."""
-        plugin = allocation.NodeResourcesMostAllocated(None, handle(release))
-        assert scores(plugin, pod("new", requests={"cpu": "5", "memory": "9Gi"}), node("n", memory="8Gi"), release=release) == {"n": score}
-
-    @pytest.mark.parametrize(("release", "score"), [("1.22", 50), ("1.21", 25)])
-    def test_a_resource_that_no_node_has(self, release: str, score: int) -> None:
-        """It counts as full in the mean up to 1.21."""
-        args = allocation.NodeResourcesLeastAllocatedArgs((ResourceSpec("cpu", 1), ResourceSpec("example.com/foo", 1)))
-        plugin = allocation.NodeResourcesLeastAllocated(args, handle(release))
-        assert scores(plugin, pod("new", requests={"cpu": "2"}), node("n"), release=release) == {"n": score}
-
-    @pytest.mark.parametrize(("release", "score"), [("1.22", 33), ("1.21", 34)])
-    def test_a_third(self, release: str, score: int) -> None:
-        """A share in use of a third is rounded down in 1.22, and up before."""
-        args = RequestedToCapacityRatioArgs((ShapePoint(0, 0), ShapePoint(100, 10)), (ResourceSpec("cpu", 1),))
-        plugin = allocation.RequestedToCapacityRatio(args, handle(release))
-        assert scores(plugin, pod("new", requests={"cpu": "1"}), node("n", cpu="3"), release=release) == {"n": score}
 
     def test_without_resources_all_are_alike(self) -> None:
         """A Policy's argument without resources scores nothing; without any argument the plugin refuses."""
@@ -141,48 +98,9 @@ class TestServiceAffinity:
         chosen = pod("new", labels={"app": "a"}, nodeSelector={"zone": "1"})
         assert rejections(self.PLUGIN, chosen, *self.NODES, SERVICE, first) == {"x": None, "y": reason}
 
-    @pytest.mark.parametrize(("release", "fits"), [("1.21", "b"), ("1.17", "a")])
-    def test_who_is_first(self, release: str, fits: str) -> None:
-        """The list of nodes decides whose pod is the first from 1.18 on, and the names of nodes before."""
-        nodes = [node(name, labels={"zone": name}) for name in ("b", "a")]
-        peers = [pod(f"on-{name}", on=name, labels={"app": "a"}) for name in ("a", "b")]
-        plugin = labels.ServiceAffinityPlugin(ServiceAffinityArgs(("zone",)), handle(release))
-        found = rejections(plugin, pod("new", labels={"app": "a"}), *nodes, SERVICE, *peers, release=release)
-        assert [name for name, reason in found.items() if reason is None] == [fits]
-
     def test_spreading_is_a_mean_of_labels(self) -> None:
         """The share of pods on other values counts for each label; a label that is not there counts 0."""
         found = scores(
             self.PLUGIN, pod("new", labels={"app": "a"}), *self.NODES, SERVICE, pod("p", on="x", labels={"app": "a"}), normal=True
         )
         assert found == {"x": 0, "y": 50}
-
-    @pytest.mark.parametrize(("release", "asks"), [("1.19", False), ("1.18", True)])
-    def test_without_labels(self, release: str, asks: bool) -> None:
-        """From 1.19 on the plugin does nothing then."""
-        plugin = labels.ServiceAffinityPlugin(ServiceAffinityArgs(), handle(release))
-        assert plugin.concerns(cycle_of(pod("new"), release=release).template) is asks
-
-
-class TestOthers:
-    @pytest.mark.parametrize(("release", "text"), [("1.21", "node name"), ("1.20", "hostname")])
-    def test_another_node(self, release: str, text: str) -> None:
-        """The reason of other nodes than the pod's speaks of its host name up to 1.20."""
-        found = rejections(NodeName(None, handle(release)), pod("new", on="y"), node("x"), release=release)
-        assert found == {"x": f"node(s) didn't match the requested {text}"}
-
-    @pytest.mark.parametrize(("release", "score"), [("1.19", 50), ("1.18", 100)])
-    def test_images_of_two_containers(self, release: str, score: int) -> None:
-        """Up to 1.18 images are worth no more for two containers than for one."""
-        image = {"names": ["big:1"], "sizeBytes": 1035 * 1024 * 1024}
-        new = pod("new", containers=[{"name": "a", "image": "big:1"}, {"name": "b", "image": "other"}])
-        found = scores(ImageLocality(None, handle(release)), new, node("n", images=[image]), release=release)
-        assert found["n"] // 10 * 10 == score
-
-    @pytest.mark.parametrize(("release", "score"), [("1.18", 0), ("1.17", 1)])
-    def test_constraints_of_its_own(self, release: str, score: int) -> None:
-        """In 1.17 the services of a pod with topology spread constraints spread it, too."""
-        wanted = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}]
-        new = pod("new", labels={"app": "a"}, topologySpreadConstraints=wanted)
-        plugin = DefaultPodTopologySpread(None, handle(release))
-        assert scores(plugin, new, node("n"), SERVICE, pod("p", on="n", labels={"app": "a"}), release=release) == {"n": score}

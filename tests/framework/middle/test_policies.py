@@ -62,11 +62,6 @@ class TestFilters:
         assert names(found, "filter") == ["NodeUnschedulable", *general, "TaintToleration", "InterPodAffinity"]
         assert names(found, "preFilter") == ["NodeResourcesFit", "NodePorts", "InterPodAffinity"]
 
-    @pytest.mark.parametrize(("release", "more"), [("1.21", ["NodeAffinity"]), ("1.20", [])])
-    def test_node_affinity_has_a_pre_filter_from_1_21_on(self, release: str, more: list[str]) -> None:
-        """Its PreFilter runs where the release has it."""
-        assert names(translated(release, predicates=named("MatchNodeSelector")), "preFilter") == more
-
     def test_a_plugin_of_two_rules(self) -> None:
         """It runs once from 1.20 on; before, the Policy is refused, and 1.17 has no PreFilter to say so first."""
         twice = named("GeneralPredicates", "HostName")
@@ -81,21 +76,6 @@ class TestFilters:
         plugins = translated(release, predicates=named("CheckVolumeBinding")).profiles[0].plugins
         assert ([p.name for p in plugins["reserve"].enabled] if "reserve" in plugins else None) == points
         assert "reserve" not in translated(release, predicates=[]).profiles[0].plugins
-
-    @pytest.mark.parametrize(("release", "found"), [("1.20", ["DefaultPreemption"]), ("1.19", []), ("1.18", ["DefaultPreemption"])])
-    def test_preemption(self, release: str, found: list[str]) -> None:
-        """1.19 has none under a Policy."""
-        assert names(translated(release), "postFilter") == found
-
-    @pytest.mark.parametrize(("release", "checks"), [("1.18", True), ("1.17", False)])
-    def test_check_all(self, release: str, checks: bool) -> None:
-        """1.17 stops at the first plugin that rejects a node, whatever the Policy says."""
-        assert translated(release, alwaysCheckAllPredicates=True).checks_all is checks
-
-    @pytest.mark.parametrize(("release", "runs"), [("1.18", ["NodePorts"]), ("1.17", [])])
-    def test_the_old_name_of_ports(self, release: str, runs: list[str]) -> None:
-        """In 1.17 it is a rule that never runs."""
-        assert [name for name in names(translated(release, predicates=named("PodFitsPorts")), "filter") if name == "NodePorts"] == runs
 
 
 class TestScores:
@@ -114,11 +94,6 @@ class TestScores:
         assert alone.profiles[0].args_of("PodTopologySpread", alone.context).defaulting_type == "List"
         assert weights(translated("1.19", priorities=both)) == {"PodTopologySpread": 2, "SelectorSpread": 7}
         assert weights(translated("1.18", priorities=both)) == {"PodTopologySpread": 2, "DefaultPodTopologySpread": 7}
-
-    @pytest.mark.parametrize(("release", "weight"), [("1.22", 2), ("1.19", 2), ("1.18", 1)])
-    def test_default_weight_of_spreading(self, release: str, weight: int) -> None:
-        """A Policy without priorities spreads with weight 2 from 1.19 on."""
-        assert weights(translated(release))["PodTopologySpread"] == weight
 
     def test_weights_are_cut_to_32_bits(self) -> None:
         """One that becomes negative makes those after it too high; 1.17 looks at them before they are cut."""

@@ -53,7 +53,7 @@ def test_what_1_17_disabled_in_vain() -> None:
     for release in ("1.18", "1.20", "1.27"):
         found = moved(given, "1.17", release)
         (built,) = to(found, release)
-        assert {one.name for one in before.points.filter} <= {one.name for one in built.points.filter}
+        assert {one.name for one in before.points["filter"]} <= {one.name for one in built.points["filter"]}
         assert told(found)["plugins.filter.disabled"] == "not disabled: nothing is by the configuration of this release"
     assert moved(given, "1.17", "1.17").document == given
 
@@ -191,7 +191,7 @@ def test_v1alpha2_becomes_v1beta1() -> None:
     given = document("v1alpha2", scored("DefaultPodTopologySpread", 4, "DefaultPodTopologySpread"), disablePreemption=True)
     (built,) = to(moved(given, "1.18", "1.19"), "1.19")
     assert built.weights["SelectorSpread"] == 4
-    assert not built.points.post_filter
+    assert not built.points["postFilter"]
     flat = document("v1alpha1", {"schedulerName": "mine"}, hardPodAffinitySymmetricWeight=7)
     found = moved(flat, "1.18", "1.20").document["profiles"][0]
     assert (found["schedulerName"], found["pluginConfig"][0]["args"]) == ("mine", {"hardPodAffinityWeight": 7})

@@ -10,7 +10,6 @@ import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.framework.describe import DECIDING, EARLIER
-from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.support.build import node, pod
 from tests.support.releasewalk import answer, bound, claim, claims, csi_node, made, sidecar, volume
 from tests.support.replaybuild import at, played, replay, there, told
@@ -207,11 +206,3 @@ def test_each_gate_has_a_case() -> None:
     """Every gate that decides is tried above, or shows in the queue alone."""
     assert {*CASES, *IN_THE_QUEUE, *WHILE_DELETING} == set(DECIDING)
     assert set(EARLIER_CASES) == set(EARLIER)
-
-
-@pytest.mark.parametrize("gate", EARLIER)
-def test_earlier_gates_can_be_switched(gate: str) -> None:
-    """A gate of earlier releases can be switched in one with plugins, and in none of the newest."""
-    switched = [release.version for release in FRAMEWORK_RELEASES.values() if gate in release.gates and not release.gates[gate].locked]
-    assert switched
-    assert "1.27" not in switched

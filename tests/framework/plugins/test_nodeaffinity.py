@@ -162,25 +162,6 @@ class TestPreScore:
         bare = cycle_of(pod("new"), *NODES)
         assert judge.pre_score(bare.template, Batch(bare.table), bare) == (SKIP if release == "1.30" else None)
 
-    @pytest.mark.parametrize(("release", "text"), [
-        ("1.28", '[0].matchExpressions[0].operator: Unsupported value: "Foo": '
-         'supported values: "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"'),
-        ("1.27", '[0].matchExpressions[0].operator: Unsupported value: "Foo"'),
-    ])  # fmt: skip
-    def test_the_error_lists_operators(self, release: str, text: str) -> None:
-        """From 1.28 on the error for an unknown operator says which there are."""
-        cycle = cycle_of(liking(weighing(1, labelled("disk", "ssd", operator="Foo"))), *NODES)
-        assert NodeAffinityPlugin(None, handle(release)).pre_score(cycle.template, Batch(cycle.table), cycle) == error(text)
-
-    @pytest.mark.parametrize(("release", "values"), [("1.33", '[]string{"1", "2"}'), ("1.34", '["1","2"]')])
-    def test_lists_are_printed_as_in_json(self, release: str, values: str) -> None:
-        """From 1.34 on lists of values are printed as in JSON."""
-        expression = {"key": "disk", "operator": "Gt", "values": ["1", "2"]}
-        cycle = cycle_of(liking({"weight": 1, "preference": {"matchExpressions": [expression]}}), *NODES)
-        found = NodeAffinityPlugin(None, handle(release)).pre_score(cycle.template, Batch(cycle.table), cycle)
-        assert found is not None
-        assert f"Invalid value: {values}: for 'Gt', 'Lt' operators" in found.message
-
 
 class TestFaults:
     def test_an_empty_list_is_not_an_absent_one(self) -> None:

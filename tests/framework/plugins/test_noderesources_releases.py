@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
@@ -32,21 +30,6 @@ def with_sidecar(name: str, cpu: str = "3", **more: Any) -> Pod:
 
 
 class TestSidecars:
-    def test_they_need_room(self) -> None:
-        """A sidecar of 2 cpu and a container of 3 do not fit on a node of 4, but for 1.27, which takes the larger of the two."""
-        assert scheduler("1.27", node("n")).schedule(with_sidecar("new")).host == "n"
-        assert scheduler("1.29", node("n")).schedule(with_sidecar("new")).error == "0/1 nodes are available: 1 Insufficient cpu. " + (
-            "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
-        )
-
-    @pytest.mark.parametrize(("release", "number"), [("1.28", "3 "), ("1.29", "3 "), ("1.30", ""), ("1.31", "")])
-    def test_without_the_gate(self, release: str, number: str) -> None:
-        """A pod with a sidecar fits nowhere: up to 1.29 each node says so, then the pod is rejected as a whole."""
-        made = scheduler(release, *map(node, "abc"), SidecarContainers=False)
-        found = made.schedule(with_sidecar("new", "1"))
-        assert (found.error or "").startswith(f"0/3 nodes are available: {number}{SIDECARS_OFF}.")
-        assert "3 Preemption is not helpful for scheduling" in (found.error or "")
-
     def test_without_the_gate_bound_pods_count(self) -> None:
         """A bound pod with a sidecar takes up room even where these are off."""
         made = scheduler("1.28", node("n"), with_sidecar("old", "1", on="n"))
@@ -65,19 +48,6 @@ class TestSidecars:
 
 
 class TestRoom:
-    @pytest.mark.parametrize(("release", "host"), [("1.27", None), ("1.28", "n"), ("1.34", "n")])
-    def test_only_what_is_asked_for_counts(self, release: str, host: str | None) -> None:
-        """From 1.28 on a pod that asks for no cpu fits where cpu is overcommitted; in 1.27 it must ask for nothing at all."""
-        made = scheduler(release, node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"}))
-        assert made.schedule(pod("new", requests={"memory": "1Gi"})).host == host
-
-    @pytest.mark.parametrize(("release", "text"), [("1.33", "2 No preemption victims found"), ("1.34", "1 No preemption victims found")])
-    def test_a_node_that_is_too_small(self, release: str, text: str) -> None:
-        """From 1.34 on removing pods does not help on a node whose allocatable is less than the pod asks for."""
-        full = [pod(name, on="large", requests={"cpu": "2"}, priority=100) for name in ("one", "other")]
-        made = scheduler(release, node("small", cpu="1"), node("large", cpu="4"), *full)
-        assert text in (made.schedule(pod("new", requests={"cpu": "2"}, priority=10)).error or "")
-
     def test_too_many_pods_is_no_size(self) -> None:
         """A node that takes no pod at all may still be helped, as far as 1.34 says."""
         made = scheduler("1.34", node("n", pods="0"))
@@ -91,14 +61,6 @@ class TestRoom:
         new = pod("new", requests={"cpu": "3"}, priority=10, status={"nominatedNodeName": "small"})
         plans = [scheduler(release, *objects).schedule(new).preemption for release in ("1.33", "1.34")]
         assert [plan.node if plan is not None else None for plan in plans] == [None, "large"]
-
-
-class TestBalance:
-    @pytest.mark.parametrize(("release", "scored"), [("1.32", True), ("1.33", False)])
-    def test_pods_that_ask_for_nothing(self, release: str, scored: bool) -> None:
-        """From 1.33 on they have no score of NodeResourcesBalancedAllocation."""
-        record = scheduler(release, *map(node, "ab")).schedule(pod("new")).record(details=True)
-        assert ("NodeResourcesBalancedAllocation" in record["priorities"]) == scored
 
 
 class TestResizes:

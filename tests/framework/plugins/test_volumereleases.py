@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import KubeObject, VolumeAttachment
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.run import Run
-from kubeclassic.core.volumes.intree import REGION, TOPOLOGY_REGION, TOPOLOGY_ZONE, ZONE
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.plugins.volumelimits import NodeVolumeLimits
 from kubeclassic.framework.schedulerspec import SchedulerSpec
@@ -20,7 +19,7 @@ from tests.support.asking import found_by, handle
 from tests.support.build import node, obj, pod
 from tests.support.examples import examples
 from tests.support.frameworkbuild import scheduler
-from tests.support.releasewalk import answer, error, failed, feasible, host, message, priorities, scores, shows
+from tests.support.releasewalk import answer, error, failed, feasible, host, priorities, scores, shows
 from tests.support.volumebuild import WAIT, claim, on, storage_class, volume
 from tests.support.volumecluster import bound, csi_driver, csi_node, ebs, gce, storage_left, using
 
@@ -47,12 +46,6 @@ def attachment(name: str, of: str | None, to: str = "n", attacher: str = "d") ->
 
 
 class TestLimits:
-    def test_limits_of_drivers_are_those_of_csi_nodes(self) -> None:
-        """Allocatable limits a CSI driver up to 1.31; from 1.32 on only the CSINode does."""
-        tight = node("n", allocatable={LIMIT: "0"})
-        shows({"1.27": [], "1.32": ["n"]}, feasible, [tight, *csi(0)], using("p", "c0"))
-        shows({"1.27": []}, feasible, [tight, csi_node("n", d=0), *csi(0)], using("p", "c0"))
-
     def test_attachments_count(self) -> None:
         """From 1.32 on the volumes that are attached to a node count, whether a pod uses them or not."""
         objects = [node("n"), csi_node("n", d=1), *csi(0), *csi(1), attachment("x", "v1")]
@@ -84,24 +77,6 @@ class TestLimits:
         run.feed.delete(attachment("x", "v1"))
         assert run.cycle(using("p", "c0")).host == "n"
 
-    def test_gce_disks_migrate_with_a_csi_node(self) -> None:
-        """From 1.28 on a CSINode is enough for a GCE disk to count for its driver, up to 1.27 it has to name the plugin."""
-        objects = [node("n"), csi_node("n", **{"pd.csi.storage.gke.io": 0})]
-        shows({"1.27": {}, "1.28": {"n": [FULL]}}, failed, objects, using("p", gce("d")))
-
-    def test_missing_claims_turn_nodes_down(self) -> None:
-        """Where nothing else looks at claims a missing one is an error up to 1.29, and rejects the nodes from 1.30 on."""
-        text = 'looking up PVC default/gone: persistentvolumeclaim "gone" not found'
-        told = {"1.27": f'running "NodeVolumeLimits" filter plugin: {text}', "1.30": f"0/1 nodes are available: 1 {text}."}
-        found = {release: self.without_others(release) for release in ("1.27", "1.28", "1.29", "1.30")}
-        assert found == {**dict.fromkeys(("1.27", "1.28", "1.29"), told["1.27"]), "1.30": told["1.30"]}
-
-    def without_others(self, release: str) -> str:
-        names = ("VolumeBinding", "VolumeRestrictions", "VolumeZone", "EBSLimits", "GCEPDLimits", "AzureDiskLimits")
-        disabled = [{"name": name} for name in names]
-        profile = {"profiles": [{"plugins": {"multiPoint": {"disabled": disabled}}}]}
-        return message(answer(release, [node("n"), csi_node("n", d=1)], [using("p", "gone")], profile=profile))
-
     def test_a_disk_that_has_no_handle_is_an_error(self) -> None:
         """An EBS volume whose name cannot be translated is an error on nodes with a CSINode, and is not counted elsewhere."""
         cause = "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
@@ -110,67 +85,8 @@ class TestLimits:
         shows({"1.27": "n"}, host, [node("n")], using("p", ebs("aws://z/odd")))
 
 
-class TestMigration:
-    @pytest.mark.parametrize(
-        ("plugin", "driver", "disk", "gate", "told"),
-        [
-            (PORTWORX, "pxd.portworx.com", {"portworxVolume": {"volumeID": "p"}}, "CSIMigrationPortworx", {"1.27": ["n"], "1.31": []}),
-            (CEPH, "rbd.csi.ceph.com", {"rbd": {"monitors": ["m"], "image": "i", "pool": "rbd"}}, "CSIMigrationRBD", {"1.27": ["n"]}),
-        ],
-    )
-    def test_gates_of_drivers(self, plugin: str, driver: str, disk: Json, gate: str, told: Any) -> None:
-        """Portworx migrates from 1.31 on where the CSINode says so, Ceph with a gate that is gone by then."""
-        objects = [node("n"), csi_node("n", plugin, **{driver: 0}), volume("v", **disk), bound("c", "v")]
-        for asked in (using("p", disk), using("p", "c")):
-            shows(told, feasible, objects, asked)
-            assert answer("1.30", objects, [asked], gates={gate: True})["feasible"] == []
-            unlisted = [node("n"), csi_node("n", **{driver: 0}), *objects[2:]]
-            assert answer("1.30", unlisted, [asked], gates={gate: True})["feasible"] == ["n"]
-
-    def test_classes_of_ceph(self) -> None:
-        """From 1.31 on Ceph's plugin is a driver like others where claims are counted by their class."""
-        objects = [node("n"), csi_node("n", **{CEPH: 0}), storage_class("wait", **WAIT, provisioner=CEPH), claim("c")]
-        shows({"1.27": ["n"], "1.31": []}, feasible, objects, using("p", "c"))
-
-
-class TestReach:
-    def test_local_volumes_narrow_the_nodes(self) -> None:
-        """Up to 1.29 only the node of a local volume is looked at; from 1.30 on the others have a reason, with a new text from 1.33 on."""
-        host_label = "kubernetes.io/hostname"
-        nodes = [node(name, labels={host_label: name}) for name in ("a", "b")]
-        old, new = "node(s) had volume node affinity conflict", "node(s) didn't match PersistentVolume's node affinity"
-        outside = {"b": ["node is filtered out by the prefilter result"]}
-        shows(
-            {"1.27": outside, "1.28": {}, "1.30": {"b": [old]}, "1.33": {"b": [new]}},
-            failed, [*nodes, volume("v", **on(**{host_label: "a"})), bound("c", "v")], using("p", "c"),
-        )  # fmt: skip
-
-    @pytest.mark.parametrize(("beta", "newer"), [(ZONE, TOPOLOGY_ZONE), (REGION, TOPOLOGY_REGION)])
-    def test_beta_labels_of_volumes(self, beta: str, newer: str) -> None:
-        """From 1.29 on a node without the beta label is asked for the newer one, not the other way round."""
-        nodes = [node("new", labels={newer: "z"}), node("old", labels={beta: "z"}), node("both", labels={beta: "y", newer: "z"})]
-
-        def labelled(key: str) -> list[KubeObject]:
-            return [*nodes, volume("v", meta={"labels": {key: "z"}}), bound("c", "v")]
-
-        shows({"1.27": {"old"}, "1.29": {"old", "new"}}, lambda found: set(feasible(found)), labelled(beta), using("p", "c"))
-        shows({"1.27": {"new", "both"}}, lambda found: set(feasible(found)), labelled(newer), using("p", "c"))
-
-
 class TestSoleUsers:
     SOLE = claim("c", None, accessModes=["ReadWriteOncePod"], volumeName="v", annotations={"pv.kubernetes.io/bind-completed": "yes"})
-
-    def test_the_reason(self) -> None:
-        """A claim that another pod uses turns every node down, with a new text in 1.34."""
-        old = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
-        new = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
-        objects = [node("n"), volume("v"), self.SOLE, using("q", "c", on="n")]
-        shows({"1.27": {"n": [old]}, "1.34": {"n": [new]}}, failed, objects, using("p", "c"))
-
-    def test_claims_of_nominated_pods(self) -> None:
-        """Upstream: from 1.28 on a claim that only a nominated pod uses is not seen, as the plugin has skipped by then."""
-        objects, waiting = [node("n"), volume("v"), self.SOLE], using("q", "c", priority=9)
-        shows({"1.27": None, "1.28": "n"}, host, objects, using("p", "c"), nominated=[(waiting, "n")])
 
     def test_preemption_frees_a_claim(self) -> None:
         """The user of the claim is preempted by a pod of higher priority, in each release."""
@@ -178,30 +94,7 @@ class TestSoleUsers:
         shows({"1.27": "n"}, lambda found: found["preemption"]["node"], objects, using("p", "c", priority=2))
 
 
-class TestAttributesClasses:
-    VOLUMES = (volume("plain", size="2Gi", **on(zone="a")), volume("fast", volumeAttributesClassName="fast", **on(zone="b")))
-
-    def test_claims_without_a_class(self) -> None:
-        """From 1.31 on a volume with a class is ignored where the claim has none."""
-        shows({"1.27": ["a", "b"], "1.31": ["a"]}, feasible, [*TWO, LATE, *self.VOLUMES, claim("c")], using("p", "c"))
-
-    def test_claims_with_a_class(self) -> None:
-        """From 1.31 on a claim with a class is an error while the gate is off; with it, as in 1.34, the classes must be equal."""
-        asked, objects = using("p", "c"), [*TWO, LATE, *self.VOLUMES, claim("c", volumeAttributesClassName="fast")]
-        off = "when the feature-gate VolumeAttributesClass is disabled"
-        text = f"unsupported volumeAttributesClassName is set on claim default/c {off}"
-        shows({"1.31": f'running "VolumeBinding" filter plugin: {text}'}, error, objects, asked, until="1.33")
-        shows({"1.34": ["b"]}, feasible, objects, asked)
-        assert answer("1.32", objects, [asked], gates={"VolumeAttributesClass": True})["feasible"] == ["b"]
-        assert answer("1.30", objects, [asked], gates={"VolumeAttributesClass": True})["feasible"] == ["a", "b"]
-
-
 class TestScores:
-    def test_without_gates_nothing_is_scored(self) -> None:
-        """From 1.30 on VolumeBinding skips scoring; before, it gives 0."""
-        objects = [*TWO, LATE, volume("v"), claim("c")]
-        shows({"1.27": True, "1.30": False}, lambda found: "VolumeBinding" in priorities(found), objects, using("p", "c"))
-
     def test_storage_left_for_new_volumes(self) -> None:
         """With StorageCapacityScoring a node with more left is better; the capacity is that of the class, not one for each claim."""
         left = [storage_left(name, "wait", {"matchLabels": {"zone": name}}, capacity=size) for name, size in (("a", "4Gi"), ("b", "8Gi"))]

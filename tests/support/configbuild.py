@@ -1,0 +1,44 @@
+"""Configurations of one profile in any version, as a release reads, builds and refuses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from kubeclassic.exceptions import PolicyError
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, read_configuration
+from kubeclassic.framework.profile import Profile, build_profiles
+from kubeclassic.framework.registry import registry_of
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+
+GROUP = "kubescheduler.config.k8s.io"
+
+
+def configuration(
+    release: str, api: str, profile: Mapping[str, Any] | None = None, *, gates: str = "", **fields: Any
+) -> KubeSchedulerConfiguration:
+    """A configuration of one profile in version *api*, as *release* reads it."""
+    given = dict(profile or {}) if api == "v1alpha1" else {"profiles": [profile or {}]}
+    document = {"apiVersion": f"{GROUP}/{api}", "kind": "KubeSchedulerConfiguration", **given, **fields}
+    return read_configuration(document, gates, FRAMEWORK_RELEASES[release])
+
+
+def built(*given: Any, **fields: Any) -> Profile:
+    """That profile, built."""
+    config = configuration(*given, **fields)
+    (found,) = build_profiles(config, registry_of(config.release)).values()
+    return found
+
+
+def refusal(*given: Any, **fields: Any) -> str:
+    """Why it is refused."""
+    with pytest.raises(PolicyError) as caught:
+        built(*given, **fields)
+    return str(caught.value)
+
+
+def arguments(plugin: str, **args: Any) -> dict[str, Any]:
+    """A profile with arguments of a plugin."""
+    return {"pluginConfig": [{"name": plugin, "args": args}]}
