@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import objects as o
 from ..objects.metadata import is_value
+from ..objects.quantity import Quantity
 from .apifields import type_shape
 from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
 from .fields import Mismatch, Reader, entries, flag, list_of, member, one_of, quantity, remembered, shared, text, texts_unshared, whole
@@ -117,7 +118,8 @@ def schema(strict: bool) -> Schema:
 
 def _unread() -> Mapping[type[Any], Shape]:
     """Class -> all fields of its type in the API."""
-    classes = [found for name in o.__all__ if is_value(found := getattr(o, name)) and found not in (o.KubeObject, o.VolumeSource)]
+    parts = [found for found in vars(o).values() if is_value(found) and found.__module__.startswith(o.__name__)]
+    classes = [found for found in parts if found not in (o.KubeObject, o.VolumeSource, Quantity)]
     return {found: type_shape(*_TYPES.get(found, found.__name__).split()) for found in classes}
 
 
