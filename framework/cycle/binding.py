@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Protocol, TypeGuard
+from typing import ClassVar, Protocol, TypeGuard
 
 import attrs
 
 from ...api.objects import Pod
-from ...core.bindingcycle import UNSCHEDULABLE, Failure
+from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
 from ...core.cluster.cache import Cache
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.engine import Engine
@@ -138,7 +138,7 @@ class Activating(Protocol):
 
 
 @attrs.define(eq=False, repr=False)
-class FrameworkBinding:
+class FrameworkBinding(BindingCycle):
     """The binding cycle of an engine with profiles.
 
     Reserve and Permit run at once; then, perhaps after a wait, PreBind, where VolumeBinding waits for volumes, Bind and PostBind.
@@ -148,7 +148,7 @@ class FrameworkBinding:
     profile_of: Callable[[Pod], Profile]
     latest_cycle: Callable[[Pod], FrameworkCycle]
     """The latest cycle if it was for this pod, else a new one."""
-    ends_nominations: bool = True
+    ends_nominations: ClassVar[bool] = True
     queue: Activating | None = None
     """Where pods go that plugins activate; None: there is no queue, and nothing happens."""
     steps: BindingSteps = attrs.field(init=False)
