@@ -12,7 +12,7 @@ from operator import or_
 import attrs
 import numpy as np
 
-from ...api.meaning.labels import Matcher, SelectorError, compile_selector, everything, node_term_matches
+from ...api.meaning.labels import Matcher, SelectorError, compile_node_term, compile_selector, everything
 from ...api.objects import (
     CSIStorageCapacity,
     NodeSelector,
@@ -214,7 +214,7 @@ def _single_value(affinity: NodeSelector) -> tuple[str, str] | None:
     if len(terms) != 1 or terms[0].match_fields or len(terms[0].match_expressions) != 1:
         return None
     (wanted,) = terms[0].match_expressions
-    if wanted.operator != "In" or len(wanted.values) != 1 or not node_term_matches(terms[0], {wanted.key: wanted.values[0]}, ""):
+    if wanted.operator != "In" or len(wanted.values) != 1 or not compile_node_term(terms[0])({wanted.key: wanted.values[0]}, ""):
         return None
     return wanted.key, wanted.values[0]
 
