@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -27,6 +27,7 @@ from ..objects import (
 )
 from ..reading.notices import Notice
 
+K = TypeVar("K", bound=KubeObject)
 PEERS = {kind.kind: kind for kind in (ReplicaSet, ReplicationController, StatefulSet)}
 """Kinds of controllers that scheduling reads: it spreads the pods that one of them selects."""
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
@@ -78,7 +79,7 @@ def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True
 def _storage_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObject], str]]:
     """What is missing in words, its class and its key."""
     for name in (volume.persistent_volume_claim for volume in pod.spec.volumes):
-        claim: PersistentVolumeClaim | None = there.by_kind.get(PersistentVolumeClaim, {}).get(f"{pod.namespace}/{name}")
+        claim = there.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
         lacks = _lack(pod, name, there) if name else ""
         if lacks == NO_CLAIM:
             yield f"PersistentVolumeClaim {pod.namespace}/{name}", PersistentVolumeClaim, f"{pod.namespace}/{name}"
@@ -95,7 +96,7 @@ def _device_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObjec
     for one in pod.spec.resource_claims:
         template = one.resource_claim_template_name
         key, made = (f"{pod.namespace}/{name}" for name in (one.resource_claim_name, template))
-        claim: ResourceClaim | None = there.by_kind.get(ResourceClaim, {}).get(key)
+        claim = there.get(ResourceClaim, key)
         if one.resource_claim_name and claim is None:
             yield f"ResourceClaim {key}", ResourceClaim, key
         elif template and not there.has(ResourceClaimTemplate, made):
@@ -120,6 +121,10 @@ class _There:
                 found.setdefault(type(item), {})[item.key] = item
         return cls(found)
 
+    def get(self, kind: type[K], key: str) -> K | None:
+        """The object of a kind that is called *key*."""
+        return self.by_kind.get(kind, {}).get(key)
+
     def has(self, kind: type[KubeObject], key: str | None = None) -> bool:
         """Whether there is any of a kind, or the one called *key*."""
         found = self.by_kind.get(kind, {})
@@ -133,7 +138,7 @@ class _There:
 
     def makes_none(self, name: str | None) -> bool:
         """Whether volumes of the class *name* are made by hand, and none is free."""
-        storage_class: StorageClass | None = self.by_kind.get(StorageClass, {}).get(name or "")
+        storage_class = self.get(StorageClass, name or "")
         volumes: Iterable[PersistentVolume] = self.by_kind.get(PersistentVolume, {}).values()
         free = (one for one in volumes if one.spec.storage_class_name == name and one.spec.claim_ref is None)
         return storage_class is not None and storage_class.provisioner == NO_PROVISIONER and next(free, None) is None
@@ -158,7 +163,7 @@ def _claims(pod: Pod, there: _There) -> Iterator[Notice]:
 
 def _lack(pod: Pod, name: str, there: _There) -> str:
     """What is not there of a claim; empty if all is."""
-    claim: PersistentVolumeClaim | None = there.by_kind.get(PersistentVolumeClaim, {}).get(f"{pod.namespace}/{name}")
+    claim = there.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
     if claim is None:
         return NO_CLAIM
     if claim.spec.volume_name:

@@ -47,10 +47,6 @@ def _each(read: Reader[Any]) -> Reader[Any]:
     return read_each
 
 
-def _is_there(value: Any) -> bool:
-    return bool(value)
-
-
 DEVICE_PLACES: Overrides = {
     o.DeviceSelector: {"expression": Field(inside="cel")},
     o.AllocationResult: {"results": Field(inside="devices")},
@@ -58,10 +54,10 @@ DEVICE_PLACES: Overrides = {
     o.Device: {
         "attributes": Field(read=_each(_attribute)),
         "capacity": Field(read=_each(member("value", quantity, o.quantity.ZERO))),
-        "consumes_counters": Field(read=_is_there),
-        "taints": Field(read=_is_there),
+        "consumes_counters": Field(read=bool),
+        "taints": Field(read=bool),
     },
-    o.ResourceSliceSpec: {"shared_counters": Field(read=_is_there)},
+    o.ResourceSliceSpec: {"shared_counters": Field(read=bool)},
 }
 
 
@@ -91,14 +87,10 @@ def _request(read: Reader[o.DeviceRequest]) -> Reader[o.DeviceRequest]:
     return read_request
 
 
-def _both(first: Wrapper, then: Wrapper) -> Wrapper:
-    return lambda form: then(first(form))
-
-
 DEVICE_WRAPPERS: Mapping[Any, Wrapper] = {
     o.PodResourceClaim: _unpacked("source"),
     o.DeviceRequest: over(_request),
-    o.Device: _both(_unpacked("basic"), over(remembered)),
+    o.Device: lambda form: over(remembered)(_unpacked("basic")(form)),
     o.DeviceClaim: over(shared),
     o.Map[o.DeviceAttribute]: over(shared),
 }
