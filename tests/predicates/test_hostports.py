@@ -47,32 +47,14 @@ class TestPodFitsHostPorts:
             (("127.0.0.1", "TCP", 80), ("0.0.0.0", "TCP", 80), True),
             (("0.0.0.0", "TCP", 80), ("127.0.0.1", "TCP", 80), True),
             (("127.0.0.1", "TCP", 80), ("", "TCP", 80), True),
+            (("::", "TCP", 80), ("127.0.0.1", "TCP", 80), False),
+            (("", "TCP", 0), ("", "TCP", 0), False),
+            (("", "TCP", -1), ("", "TCP", -1), False),
         ],
     )
     def test_two_ports(self, wanted: Port, used: Port, expected: bool) -> None:
-        """Equal protocol and number clash where the addresses are equal or one is 0.0.0.0; these are the default address and TCP."""
+        """Equal protocol and number above 0 clash where the addresses are equal or one is 0.0.0.0, the default; so is TCP."""
         assert clash(wanted, used) is expected
-
-    def test_the_second_any_address_is_an_address_like_any_other(self) -> None:
-        """``::`` clashes with itself and with 0.0.0.0, not with every address."""
-        assert not clash(("::", "TCP", 80), ("127.0.0.1", "TCP", 80))
-        assert clash(("::", "TCP", 80), ("::", "TCP", 80))
-        assert clash(("::", "TCP", 80), ("0.0.0.0", "TCP", 80))
-
-    def test_one_of_several_ports_is_enough(self) -> None:
-        """A pod of several ports fails on a node where one of them is taken, with one reason."""
-        incoming = with_ports("p", ("", "TCP", 1), ("127.0.0.1", "TCP", 2), ("", "TCP", 3))
-        objects = node("n"), node("m"), with_ports("old", ("", "TCP", 2), ("", "TCP", 3), on="n")
-        assert ask(pod_fits_host_ports, incoming, *objects) == {"n": [REASON], "m": []}
-
-    def test_a_pods_own_ports_do_not_clash(self) -> None:
-        """A pod that asks twice for one port fits where nobody else has it."""
-        assert ask(pod_fits_host_ports, with_ports("p", ("", "TCP", 1), ("127.0.0.1", "TCP", 1)), node("n")) == {"n": []}
-
-    def test_ports_without_a_host_port_do_not_count(self) -> None:
-        """A host port of 0 or less is none."""
-        assert not clash(("", "TCP", 0), ("", "TCP", 0))
-        assert not clash(("", "TCP", -1), ("", "TCP", -1))
 
     def test_init_containers_have_none(self) -> None:
         """The ports of init containers are neither asked for nor in use."""
