@@ -99,7 +99,7 @@ def _checked(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterat
 
 
 def _outside(bound: Quantity, is_out: Callable[[Quantity, Quantity], bool], *amounts: tuple[str, Quantity | None]) -> str | None:
-    """What is wrong with the first of *amounts*, by name, that is not there or out of *bound*; only the first one has to be there."""
+    """What is wrong with the first of *amounts*, by name, that is absent or out of *bound*; only the first one is required."""
     (first, needed), _ = amounts
     if needed is None:
         return f".  No {first} is specified"

@@ -25,15 +25,12 @@ from ..objects import (
     StatefulSet,
     StorageClass,
 )
+from ..objects.storage import NO_PROVISIONER
 from ..reading.notices import Notice
 
 K = TypeVar("K", bound=KubeObject)
 PEERS = {kind.kind: kind for kind in (ReplicaSet, ReplicationController, StatefulSet)}
 """Kinds of controllers that scheduling reads: it spreads the pods that one of them selects."""
-_BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
-
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
-"""The provisioner of classes whose volumes are made by hand."""
 
 NO_OWNER = "its {} is not in the input, so its pods are not spread as those of one owner (kubectl get {})"
 NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
@@ -87,9 +84,9 @@ def _storage_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObje
             volume = claim.spec.volume_name
             yield f"PersistentVolume {volume}, the volume of claim {claim.key},", PersistentVolume, volume
         elif claim is not None and lacks == NO_CLASS:
-            yield f"StorageClass {_class_of(claim)}, the class of claim {claim.key},", StorageClass, _class_of(claim) or ""
-        elif claim is not None and not claim.spec.volume_name and there.makes_none(_class_of(claim)):
-            yield f"a free PersistentVolume of class {_class_of(claim)}, which claim {claim.key} waits for,", PersistentVolume, ""
+            yield f"StorageClass {claim.storage_class}, the class of claim {claim.key},", StorageClass, claim.storage_class
+        elif claim is not None and not claim.spec.volume_name and there.makes_none(claim.storage_class):
+            yield f"a free PersistentVolume of class {claim.storage_class}, which claim {claim.key} waits for,", PersistentVolume, ""
 
 
 def _device_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObject], str]]:
@@ -136,9 +133,9 @@ class _There:
         keys = (other.rpartition("/") for other in self.by_kind.get(kind, {}))
         return did_you_mean(name, [other for place, _, other in keys if place == namespace])
 
-    def makes_none(self, name: str | None) -> bool:
+    def makes_none(self, name: str) -> bool:
         """Whether volumes of the class *name* are made by hand, and none is free."""
-        storage_class = self.get(StorageClass, name or "")
+        storage_class = self.get(StorageClass, name)
         volumes: Iterable[PersistentVolume] = self.by_kind.get(PersistentVolume, {}).values()
         free = (one for one in volumes if one.spec.storage_class_name == name and one.spec.claim_ref is None)
         return storage_class is not None and storage_class.provisioner == NO_PROVISIONER and next(free, None) is None
@@ -168,12 +165,7 @@ def _lack(pod: Pod, name: str, there: _There) -> str:
         return NO_CLAIM
     if claim.spec.volume_name:
         return "" if there.has(PersistentVolume, claim.spec.volume_name) else NO_VOLUME
-    storage_class = _class_of(claim)
-    return NO_CLASS if storage_class and not there.has(StorageClass, storage_class) else ""
-
-
-def _class_of(claim: PersistentVolumeClaim) -> str | None:
-    return claim.annotations.get(_BETA_CLASS, claim.spec.storage_class_name)
+    return NO_CLASS if claim.storage_class and not there.has(StorageClass, claim.storage_class) else ""
 
 
 def _is_dump(objects: Sequence[KubeObject]) -> bool:
