@@ -83,23 +83,11 @@ class TestLimits:
 
 
 class TestCounting:
-    @pytest.mark.parametrize("objects", [[], [claim("c")], [claim("c", volumeName="gone")]], ids=["no claim", "unbound", "no volume"])
-    def test_claims_that_lead_nowhere_count_for_every_type_before_1_16(self, objects: list[Any]) -> None:
-        """Before 1.16 an unresolvable claim is a disk of each type, the same one each time it is named; since then it is none."""
-        for rule in (max_ebs_volume_count, max_gce_pd_volume_count, max_azure_disk_volume_count):
-            nodes = node("n", allocatable={EBS_KEY: "0", "attachable-volumes-gce-pd": "0", "attachable-volumes-azure-disk": "0"})
-            assert ask(rule, user("p", claimed("c")), nodes, *objects, release="1.15") == {"n": EXCEEDED}
-            assert ask(rule, user("p", claimed("c")), nodes, *objects) == {"n": []}
-        twice = [limited("n", 1), *objects, user("q", claimed("c"), on="n")]
-        assert ask(max_ebs_volume_count, user("p", claimed("c")), *twice, release="1.15") == {"n": []}
-
-    def test_a_claim_counts_by_the_provisioner_of_its_class_from_1_16(self) -> None:
-        """From 1.16 an unresolvable claim counts where its class, by the spec alone, names the type's own plugin."""
-        kinds = [storage_class("wait", provisioner="kubernetes.io/aws-ebs"), storage_class("gce", provisioner="kubernetes.io/gce-pd")]
-        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), claim("c"), *kinds) == {"n": EXCEEDED}
-        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), claim("c", "gce"), *kinds) == {"n": []}
+    def test_the_class_of_an_annotation_does_not_count(self) -> None:
+        """The class of an unresolvable claim is that of its spec alone."""
         beta = claim("c", None, annotations={"volume.beta.kubernetes.io/storage-class": "wait"})
-        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), beta, *kinds) == {"n": []}
+        wait = storage_class("wait", provisioner="kubernetes.io/aws-ebs")
+        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), beta, wait) == {"n": []}
 
     def test_claims_are_told_apart_by_namespace(self) -> None:
         """Claims of one name in two namespaces are two disks."""
