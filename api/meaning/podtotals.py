@@ -31,24 +31,23 @@ def add_exactly(total: dict[str, Quantity], amounts: Amounts) -> None:
         total[name] = total[name] + quantity if name in total else quantity
 
 
-def uses(pod: Pod, amounts_of: AmountsOf, sidecars: bool = True) -> Iterator[dict[str, Quantity]]:
-    """What runs while each init container does: the container itself, and the *sidecars* before it."""
+def uses(pod: Pod, amounts_of: AmountsOf) -> Iterator[dict[str, Quantity]]:
+    """What runs while each init container does: the container itself, and the sidecars before it."""
     running: dict[str, Quantity] = {}
     for container in pod.spec.init_containers:
         own = dict(amounts_of(container))
         add_exactly(own, running)
-        if sidecars and container.is_sidecar:
+        if container.is_sidecar:
             running = own
         yield own
 
 
-def total_of(pod: Pod, amounts_of: AmountsOf, sidecars: bool = True) -> dict[str, Quantity]:
-    """The sum over containers and *sidecars*, or what runs with an init container if that is more."""
+def total_of(pod: Pod, amounts_of: AmountsOf) -> dict[str, Quantity]:
+    """The sum over containers and sidecars, or what runs with an init container if that is more."""
     total: dict[str, Quantity] = {}
-    last = [container for container in pod.spec.init_containers if container.is_sidecar] if sidecars else ()
-    for container in (*pod.spec.containers, *last):
+    for container in (*pod.spec.containers, *(one for one in pod.spec.init_containers if one.is_sidecar)):
         add_exactly(total, amounts_of(container))
-    for use in uses(pod, amounts_of, sidecars):
+    for use in uses(pod, amounts_of):
         for name, quantity in use.items():
             if name not in total or quantity.nanos > total[name].nanos:
                 total[name] = quantity

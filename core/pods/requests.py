@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 from ...api.meaning.label_syntax import is_valid_label_key
-from ...api.meaning.podtotals import add_exactly, total_of
+from ...api.meaning.podtotals import add_exactly
 from ...api.objects import Pod
 from ...api.objects.quantity import ZERO, Quantity, wrap_int64
 from ..release import Gates, Requests
@@ -198,7 +198,13 @@ def exact_sums_with_defaults(pod: Pod, gates: Gates) -> Requests:
 
 
 def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:
-    total = total_of(pod, lambda container: {**defaults, **container.requests}, sidecars=False)
+    total: dict[str, Quantity] = {}
+    for container in pod.spec.containers:
+        add_exactly(total, {**defaults, **container.requests})
+    for container in pod.spec.init_containers:
+        for name, quantity in {**defaults, **container.requests}.items():
+            if name not in total or quantity.nanos > total[name].nanos:
+                total[name] = quantity
     add_exactly(total, pod.spec.overhead)
     return total
 
