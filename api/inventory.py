@@ -124,14 +124,14 @@ def made_by_workloads(parts: Sequence[Loaded], known: Sequence[KubeObject] = (),
 
     A workload that is given twice counts once, as it was given last.
     """
-    given = each_once(document for part in parts for kind, found in part.raw.items() if kind in WORKLOADS for document in found)
-    if not given.each:
+    given, repeated = each_once(document for part in parts for kind, found in part.raw.items() if kind in WORKLOADS for document in found)
+    if not given:
         return Made()
     there = Loaded((*known, *(item for part in parts for item in part.objects)))
     claims, replica_sets = tuple(there.of(PersistentVolumeClaim)), tuple(there.of(ReplicaSet))
     cluster = Known(tuple(there.of(Node)), tuple(there.of(Pod)), claims, replica_sets)
-    made = expand(given.each, cluster, cron_jobs=cron_jobs, strict=defaults)
-    return attrs.evolve(made, notices=(*given.notices, *made.notices))
+    made = expand(given, cluster, cron_jobs=cron_jobs, strict=defaults)
+    return attrs.evolve(made, notices=(*repeated, *made.notices))
 
 
 def config_maps(parts: Iterable[Loaded]) -> dict[tuple[str, str], Mapping[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import IO, Any, TypeVar
 
 import attrs
@@ -54,7 +55,6 @@ def load(
     *,
     stdin: IO[Any] | None = None,
     defaults: bool = True,
-    strict: bool = True,
     strict_fields: bool = False,
     raw_kinds: Collection[str] = RAW_KINDS,
     keeps_manifests: bool = False,
@@ -63,29 +63,22 @@ def load(
 
     YAML, JSON and JSON Lines, gzipped or not, single objects or ``List``\\ s, as ``kubectl get -o yaml|json`` and
     ``kubectl cluster-info dump`` print them. With *defaults* objects are completed as the API server would do it
-    (:func:`~.controlplane.defaults.with_defaults`); *strict* refuses unknown words in enumerations. Fields that the API does not have
-    and keys given twice are warnings, as is what an API server refuses (:mod:`~.reading.validation`); *strict_fields* refuses them. Of two
-    objects with one name the last counts, but a node may be given only once. Documents of *raw_kinds*, by default workloads and ConfigMaps,
-    are also kept in JSON form; with *keeps_manifests* every object has its own as ``manifest``.
+    (:func:`~.controlplane.defaults.with_defaults`). Fields that the API does not have and keys given twice are warnings, as is what an API
+    server refuses (:mod:`~.reading.validation`); *strict_fields* refuses them. Of two objects with one name the last counts, but a node may
+    be given only once. Documents of *raw_kinds*, by default workloads and ConfigMaps, are also kept in JSON form; with *keeps_manifests*
+    every object has its own as ``manifest``.
     Raises :class:`~kubeclassic.exceptions.ManifestError` with the place.
     """
-    loading = _Loading(defaults, strict, Oddities(strict_fields), frozenset(raw_kinds), keeps_manifests)
+    loading = _Loading(defaults, Oddities(strict_fields), frozenset(raw_kinds), keeps_manifests)
     with no_garbage_collection():
         for file in read_files(paths, stdin):
-            loading.take_file(file)
+            loading = loading.with_file(file)
     return loading.result()
 
 
-def load_documents(
-    documents: Iterable[Document],
-    *,
-    defaults: bool = True,
-    strict: bool = True,
-    strict_fields: bool = False,
-    raw_kinds: Collection[str] = RAW_KINDS,
-) -> Loaded:
+def load_documents(documents: Iterable[Document], *, defaults: bool = True, raw_kinds: Collection[str] = RAW_KINDS) -> Loaded:
     """Like :func:`load`, for documents that have been read."""
-    loading = _Loading(defaults, strict, Oddities(strict_fields), frozenset(raw_kinds))
+    loading = _Loading(defaults, Oddities(), frozenset(raw_kinds))
     with no_garbage_collection():
         for document in documents:
             loading.take(document)
@@ -124,7 +117,6 @@ class _Place:
 @attrs.define(repr=False)
 class _Loading:
     defaults: bool
-    strict: bool
     odd: Oddities
     raw_kinds: frozenset[str]
     keeps_manifests: bool = False
@@ -136,20 +128,17 @@ class _Loading:
     huge: HugeQuantities = attrs.field(factory=HugeQuantities)
     validation: Validation = attrs.field(factory=Validation)
 
-    def take_file(self, file: File) -> None:
-        """Add what a file has. A long list is tried item by item, and if anything is wrong, from its beginning in the exact way."""
+    def with_file(self, file: File) -> _Loading:
+        """With what a file has. A long list is tried item by item, and if anything is wrong, from its beginning in the exact way."""
         long_list = file.long_list()
         if long_list is not None:
             trial = self._copied()
-            try:
+            with suppress(ManifestError, Uncertain):
                 trial._take_items(long_list.kind.removesuffix("List"), long_list.items(), f"{file.where}, document 1")
-            except (ManifestError, Uncertain):
-                pass
-            else:
-                self._adopt(trial)
-                return
+                return trial
         for document in file.documents():
             self.take(document)
+        return self
 
     def _copied(self) -> _Loading:
         raw = {kind: documents.copy() for kind, documents in self.raw.items()}
@@ -157,10 +146,6 @@ class _Loading:
         return attrs.evolve(
             self, objects=self.objects.copy(), raw=raw, ignored=self.ignored.copy(), numbers=self.numbers.copy(), odd=odd
         )
-
-    def _adopt(self, other: _Loading) -> None:
-        self.objects, self.raw, self.ignored, self.odd = other.objects, other.raw, other.ignored, other.odd
-        self.numbers = other.numbers
 
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""
@@ -192,7 +177,7 @@ class _Loading:
         if kind in self.raw_kinds:
             check_nesting(data, place)
             self.raw.setdefault(kind, []).append(data if "kind" in data else {"kind": kind, **data})
-        decoded = decode_kind(kind, data, place, strict=self.strict, keeps_manifest=self.keeps_manifests)
+        decoded = decode_kind(kind, data, place, keeps_manifest=self.keeps_manifests)
         if decoded is not None:
             self._keep(self._named(decoded, data, place), data, place)
             if isinstance(decoded, PersistentVolumeClaim):

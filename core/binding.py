@@ -14,8 +14,6 @@ from .arrays.batch import Batch
 from .arrays.types import Ints, Mask
 from .failures import Codes
 
-"""For each node the index of a volume in a list: int64[n], -1 for none."""
-
 
 @attrs.frozen(repr=False)
 class VolumeDecision:
@@ -94,57 +92,43 @@ class Binder(Protocol):
     @property
     def enabled(self) -> bool:
         """Whether the scheduler binds and assumes volumes at all."""
-        ...
 
     @property
     def version(self) -> int:
         """Moves with every change that answers depend on, except changes of nodes."""
-        ...
 
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
-        """Which of *nodes* can serve the claims with these keys, and how."""
-        ...
+        """Which of *nodes* can serve the claims with these keys, and how; nothing is stored. Upstream: FindPodVolumes."""
 
     def needs(self, claims: Sequence[str]) -> PodClaims:
-        """The claims with these keys, by kind."""
-        ...
+        """The claims with these keys, by kind; raises VolumeError for a claim without an answer. Upstream: GetPodVolumeClaims."""
 
     def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
         """Store the decision for *pod* on each of *nodes*."""
-        ...
 
     def assume(self, pod: Pod, node_name: str) -> bool:
         """Assume the decision for *pod* on the node. Returns whether all its claims were bound before."""
-        ...
 
     def revert(self, pod: Pod, node_name: str) -> None:
-        """Undo :meth:`assume` for *pod* on the node."""
-        ...
+        """Undo :meth:`assume` for *pod* on the node. Upstream: RevertAssumedPodVolumes."""
 
     def restore(self, items: Iterable[KubeObject]) -> None:
         """Undo what was assumed of these volumes and claims alone."""
-        ...
 
     def volume(self, name: str) -> PersistentVolume:
-        """The volume called *name*, with what is assumed of it; raises an error if there is none."""
-        ...
+        """The volume called *name*, with what is assumed of it; raises VolumeError if there is none."""
 
     def bind(self, pod: Pod) -> tuple[KubeObject, ...]:
         """The volumes, then the claims, to be written to the API for *pod*, which has its node."""
-        ...
 
     def forget(self, pod: Pod) -> None:
         """Drop the decisions for *pod*, for example when it is deleted."""
-        ...
 
     def undone(self, pod: Pod) -> AbstractContextManager[None]:
         """A context at whose end the decisions made for *pod* inside are dropped."""
-        ...
 
     def put(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
         """A volume or claim is added or updated, which ends what was assumed of it."""
-        ...
 
     def drop(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
         """A volume or claim is deleted; only its kind and key matter."""
-        ...

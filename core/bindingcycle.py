@@ -6,8 +6,9 @@ pkg/scheduler/schedule_one.go.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import attrs
 
@@ -44,74 +45,70 @@ class Waiting(Protocol):
     @property
     def pending_plugins(self) -> tuple[str, ...]:
         """The plugins that it waits for."""
-        ...
 
     @property
     def is_over(self) -> bool:
         """Whether it ended; then :meth:`BindingCycle.permitted` is next."""
-        ...
 
     @property
     def timeout(self) -> float:
         """How long it lasts at most, in seconds from its beginning. It can grow when a plugin allows the pod."""
-        ...
 
     def allow(self, plugin: str) -> None:
         """*plugin* allows the binding; the wait ends when the last pending plugin does so."""
-        ...
 
     def pass_time(self, waited: float) -> None:
         """It has lasted *waited* seconds; a wait of that :attr:`timeout` or a shorter one ends here."""
-        ...
 
 
-class BindingCycle(Protocol):
+class BindingCycle(ABC):
     """The steps of one scheduler; *pod* is the object without a node. A step that fails undoes the earlier steps itself.
 
     In order: :meth:`reserve`; where :meth:`waiting` answers with a wait, its end and :meth:`permitted`; :meth:`begin`; where
     :meth:`waits_for_claims` says so, the wait for volumes; :meth:`bind`. After a failure of any step but the first, others may fit:
-    ``EventRouter.pod_given_up`` informs the queue.
+    ``EventRouter.pod_given_up`` informs the queue. What is not abstract is so where nothing waits for plugins.
     """
 
-    ends_nominations: bool
+    __slots__ = ()
+    ends_nominations: ClassVar[bool] = False
     """A pod whose binding fails loses its nomination."""
 
+    @abstractmethod
     def reserve(self, pod: Pod, host: str) -> Failure | None:
         """The end of the scheduling cycle: the pod is assumed on *host*."""
-        ...
 
     def waiting(self, pod: Pod) -> Waiting | None:
         """What a reserved pod waits for before :meth:`begin`; None: it need not wait."""
-        ...
+        return None
 
     def permitted(self, pod: Pod, host: str) -> Failure | None:
         """The end of a pod's wait, which is over: the pod was allowed, or why it was rejected."""
-        ...
+        return None
 
     def removed(self, pod: Pod) -> bool:
         """The API has the pod no more, or on a node: if it waits it is rejected. Answers whether it does."""
-        ...
+        return False
 
     def preempt(self, victim: Pod, preemptor: Pod) -> bool:
         """Reject *victim* if it waits, and so has to lose its node only; if not (False), it has to be deleted."""
-        ...
+        return False
 
+    @abstractmethod
     def waits_for_claims(self, pod: Pod) -> bool:
         """Whether the binding waits until the pod's claims have their volumes."""
-        ...
 
     def begin(self, pod: Pod, host: str) -> Failure | None:
         """The steps before the wait for volumes."""
-        ...
+        return None
 
     def bind(self, pod: Pod, host: str) -> Failure | None:
         """The steps after it, and the binding itself."""
-        ...
+        return None
 
+    @abstractmethod
     def give_back(self, pod: Pod, host: str) -> None:
         """Undo :meth:`reserve`, because the pod will not be bound. If it waits, its wait is dropped."""
-        ...
 
+    @abstractmethod
     def failure(self, text: str) -> Failure:
         """The failure for an error *text*, such as one of the API."""
-        ...

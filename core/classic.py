@@ -17,7 +17,7 @@ import numpy as np
 from ..api.objects import KubeObject, Pod
 from ..exceptions import CacheError, ExtenderError
 from .arrays.types import Mask, Rows
-from .bindingcycle import UNSCHEDULABLE, Failure, Waiting
+from .bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
 from .cluster.order import RoundOrder
 from .cycle import Cycle
 from .decision.decision import Decision, Details
@@ -292,7 +292,7 @@ class ClassicFlow:
         yield f"priorities: {', '.join(f'{priority.name} x {weight}' for priority, weight in algorithm.priorities)}"
 
     def queue(self, clock: Clock, *, apart: bool = False) -> SchedulingQueue:
-        from .queue.protocol import make_queue  # most questions have no queue
+        from .queue.priority import make_queue  # most questions have no queue
 
         nominations = self.engine.new_nominations() if apart else self.engine.nominations
         return make_queue(self.engine.algorithm, nominations, clock)
@@ -322,36 +322,17 @@ def aggregated(algorithm: Algorithm, errors: list[str]) -> str:
 
 
 @attrs.define(eq=False, repr=False)
-class ClassicBinding:
+class ClassicBinding(BindingCycle):
     """The binding cycle with predicates and priorities: assume, wait for volumes, bind."""
 
     engine: Engine
-    ends_nominations: bool = False
 
     def reserve(self, pod: Pod, host: str) -> Failure | None:
         error = self.engine.assume(pod, host)
         return None if error is None else self.failure(error)
 
-    def waiting(self, pod: Pod) -> Waiting | None:
-        return None
-
-    def permitted(self, pod: Pod, host: str) -> Failure | None:
-        return None
-
-    def removed(self, pod: Pod) -> bool:
-        return False
-
-    def preempt(self, victim: Pod, preemptor: Pod) -> bool:
-        return False
-
     def waits_for_claims(self, pod: Pod) -> bool:
         return self.engine.binder.enabled
-
-    def begin(self, pod: Pod, host: str) -> Failure | None:
-        return None
-
-    def bind(self, pod: Pod, host: str) -> Failure | None:
-        return None
 
     def give_back(self, pod: Pod, host: str) -> None:
         self.engine.cache.forget(pod.bound_to(host))

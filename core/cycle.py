@@ -33,12 +33,10 @@ class CachedAnswer(Protocol):
     @property
     def watched(self) -> list[PodCount]:
         """The counters of the census that the rule read."""
-        ...
 
     @property
     def answer(self) -> Any:
         """Of a predicate: Failures or None; of a priority: int64[size], its raw scores."""
-        ...
 
 
 class CachedScores(CachedAnswer, Protocol):
@@ -47,7 +45,6 @@ class CachedScores(CachedAnswer, Protocol):
     @property
     def constant(self) -> int | None:
         """The score of all rows, where it is known to be the same for all."""
-        ...
 
 
 class Answers(Protocol):
@@ -55,15 +52,12 @@ class Answers(Protocol):
 
     def keeps(self, rule: Predicate | Priority, cycle: Cycle) -> bool:
         """Whether answers of *rule* may be cached."""
-        ...
 
     def failures(self, predicate: Predicate, cycle: Cycle) -> CachedAnswer:
         """The failures of *predicate* for every row of the table."""
-        ...
 
     def scores(self, priority: Priority, cycle: Cycle) -> CachedScores:
         """The raw scores of *priority* for every row of the table."""
-        ...
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)

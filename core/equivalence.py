@@ -42,29 +42,48 @@ PRESSURES = {
     "NetworkUnavailable": CONDITION,
 }
 ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region")
-LATE = "WaitForFirstConsumer"
 
 
 def of_change(old: KubeObject | None, new: KubeObject | None, release: Release, gates: Gates) -> Ends:
     """What is invalid when an object comes (*old* is None), changes, or is deleted (*new* is None). Pods are those bound to a node."""
-    match old or new:
-        case Node():
-            return _of_node(old, new)
-        case Pod():
-            return _of_pod(old, new, release, gates)
-        case PersistentVolume():
-            return _everywhere(_of_volume(old, new, gates))
-        case PersistentVolumeClaim():
-            return _everywhere(_of_claim(old, new, gates))
-        case StorageClass() if new is None:
-            return _everywhere(_of_class_gone(old, gates))
-        case Service():
-            return _everywhere(_of_service(old, new))
-    return ()
+    match old, new:
+        case Node(), Node():
+            return [(name, old.name) for name in _of_changed_node(old, new)]
+        case Node(), None:
+            return [(ALL, old.name)]
+        case Pod(), Pod():
+            labels = [(AFFINITY, None)] if old.labels != new.labels else []
+            requests = [(GENERAL, old.spec.node_name)] if release.incoming(old, gates) != release.incoming(new, gates) else []
+            return [*labels, *requests]
+        case Pod(), None:
+            ended = of_pod_arrival(old, gates) | ({DISKS} if any(map(_may_conflict, old.spec.volumes)) else set())
+            return [(AFFINITY, None), *((name, old.spec.node_name) for name in ended)]
+    # Upstream: of pods that come only the scheduler's own invalidate results, when they are assumed; a pod that others bind does not.
+    return [(predicate, None) for predicate in _everywhere(old, new, gates)]
 
 
-def _everywhere(predicates: Iterable[str]) -> Ends:
-    return [(predicate, None) for predicate in predicates]
+def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) -> set[str]:
+    """What is invalid on all nodes when an object that is no pod and no node comes, changes or is deleted."""
+    late = gates.get("VolumeScheduling", False)
+    match old, new:
+        case PersistentVolume(), PersistentVolume():
+            changed = (key for key in ZONE_LABELS if key in new.labels and new.labels[key] != old.labels.get(key, ""))
+            # Upstream: a removed zone label does not invalidate NoVolumeZoneConflict.
+            return _binding(gates) | ({ZONE} if any(changed) else set())
+        case (PersistentVolume() as volume, None) | (None, PersistentVolume() as volume):
+            return _of_volume(volume, gates)
+        case PersistentVolumeClaim(), PersistentVolumeClaim():
+            # Upstream: an update does not invalidate NoVolumeZoneConflict; without gate VolumeScheduling updates are ignored.
+            return _counts(gates) | {BINDING} if late and old.spec.volume_name != new.spec.volume_name else set()
+        case (PersistentVolumeClaim(), None) | (None, PersistentVolumeClaim()):
+            return _counts(gates) | {ZONE} | _binding(gates)
+        case StorageClass(volume_binding_mode="WaitForFirstConsumer"), None:
+            return {BINDING, ZONE} if late else set()
+        case Service(), Service():
+            return {SERVICES} if old.selector != new.selector else set()
+        case (Service(), None) | (None, Service()):
+            return {SERVICES}
+    return set()
 
 
 # --- pods -----------------------------------------------------------------------------------------------------------
@@ -88,33 +107,18 @@ def of_volumes_assumed(gates: Gates) -> set[str]:
     return _binding(gates)
 
 
-def _of_pod(old: KubeObject | None, new: KubeObject | None, release: Release, gates: Gates) -> Ends:
-    if not isinstance(old, Pod):
-        # Upstream: only the scheduler's own pods invalidate results, when they are assumed; a pod that others bind does not.
-        return ()
-    node_name = old.spec.node_name
-    if not isinstance(new, Pod):
-        ended = [(AFFINITY, None), *((name, node_name) for name in of_pod_arrival(old, gates))]
-        return [*ended, (DISKS, node_name)] if any(map(_may_conflict, old.spec.volumes)) else ended
-    labels = [(AFFINITY, None)] if old.labels != new.labels else []
-    requests = [(GENERAL, node_name)] if release.incoming(old, gates) != release.incoming(new, gates) else []
-    return [*labels, *requests]
-
-
 def _may_conflict(volume: object) -> bool:
     kinds = ("gce_persistent_disk", "aws_elastic_block_store", "rbd", "iscsi")
     return any(getattr(volume, kind) is not None for kind in kinds)
 
 
-# --- nodes ----------------------------------------------------------------------------------------------------------
+# --- nodes and volumes ----------------------------------------------------------------------------------------------
 
 
-def _of_node(old: KubeObject | None, new: KubeObject | None) -> Ends:
-    if not isinstance(old, Node):
-        return ()
-    if not isinstance(new, Node):
-        return [(ALL, old.name)]
-    ended = _of_labels(old.labels, new.labels) | _of_conditions(old, new)
+def _of_changed_node(old: Node, new: Node) -> set[str]:
+    before, after = ({condition.type: condition.status for condition in node.status.conditions} for node in (old, new))
+    ended = {predicate for kind, predicate in PRESSURES.items() if before.get(kind, "") != after.get(kind, "")}
+    ended |= _of_labels(old.labels, new.labels)
     if _forms(old) != _forms(new):
         ended.add(GENERAL)
     if old.spec.taints != new.spec.taints:
@@ -122,7 +126,7 @@ def _of_node(old: KubeObject | None, new: KubeObject | None) -> Ends:
     if old.spec.unschedulable != new.spec.unschedulable:
         # Upstream: this invalidates CheckNodeCondition, but not CheckNodeUnschedulable.
         ended.add(CONDITION)
-    return [(name, old.name) for name in ended]
+    return ended
 
 
 def _forms(node: Node) -> dict[str, object]:
@@ -134,20 +138,14 @@ def _of_labels(old: Mapping[str, str], new: Mapping[str, str]) -> set[str]:
         return set()
     # Upstream: a label that the node did not have before invalidates neither of the two below.
     changed = {key for key, value in old.items() if value != new.get(key, "")}
-    ended = {GENERAL, SERVICES}
-    if changed:
-        ended.add(AFFINITY)
-    if changed.intersection(ZONE_LABELS):
-        ended.add(ZONE)
-    return ended
+    return {GENERAL, SERVICES} | ({AFFINITY} if changed else set()) | ({ZONE} if changed.intersection(ZONE_LABELS) else set())
 
 
-def _of_conditions(old: Node, new: Node) -> set[str]:
-    before, after = ({condition.type: condition.status for condition in node.status.conditions} for node in (old, new))
-    return {predicate for kind, predicate in PRESSURES.items() if before.get(kind, "") != after.get(kind, "")}
-
-
-# --- volumes, services ----------------------------------------------------------------------------------------------
+def _of_volume(volume: PersistentVolume, gates: Gates) -> set[str]:
+    source = volume.spec.source
+    kinds = ((EBS, source.aws_elastic_block_store), (GCE, source.gce_persistent_disk), (AZURE, source.azure_disk), (CSI, source.csi))
+    ended = {name for name, found in kinds if found is not None} & _counts(gates)
+    return ended | _binding(gates) | ({ZONE} if any(key in volume.labels for key in ZONE_LABELS) else set())
 
 
 def _binding(gates: Gates) -> set[str]:
@@ -156,40 +154,6 @@ def _binding(gates: Gates) -> set[str]:
 
 def _counts(gates: Gates) -> set[str]:
     return {EBS, GCE, AZURE, CSI} if gates.get("AttachVolumeLimit", False) else {EBS, GCE, AZURE}
-
-
-def _of_volume(old: KubeObject | None, new: KubeObject | None, gates: Gates) -> set[str]:
-    if isinstance(old, PersistentVolume) and isinstance(new, PersistentVolume):
-        changed = (key for key in ZONE_LABELS if key in new.labels and new.labels[key] != old.labels.get(key, ""))
-        # Upstream: a removed zone label does not invalidate NoVolumeZoneConflict.
-        return _binding(gates) | ({ZONE} if any(changed) else set())
-    volume = old or new
-    assert isinstance(volume, PersistentVolume)
-    source = volume.spec.source
-    kinds = ((EBS, source.aws_elastic_block_store), (GCE, source.gce_persistent_disk), (AZURE, source.azure_disk), (CSI, source.csi))
-    ended = {name for name, found in kinds if found is not None} & _counts(gates)
-    if any(key in volume.labels for key in ZONE_LABELS):
-        ended.add(ZONE)
-    return ended | _binding(gates)
-
-
-def _of_claim(old: KubeObject | None, new: KubeObject | None, gates: Gates) -> set[str]:
-    if not isinstance(old, PersistentVolumeClaim) or not isinstance(new, PersistentVolumeClaim):
-        return _counts(gates) | {ZONE} | _binding(gates)
-    # Upstream: an update does not invalidate NoVolumeZoneConflict; without gate VolumeScheduling updates are ignored.
-    if not gates.get("VolumeScheduling", False) or old.spec.volume_name == new.spec.volume_name:
-        return set()
-    return _counts(gates) | _binding(gates)
-
-
-def _of_class_gone(old: KubeObject | None, gates: Gates) -> set[str]:
-    late = isinstance(old, StorageClass) and old.volume_binding_mode == LATE
-    return {BINDING, ZONE} if late and gates.get("VolumeScheduling", False) else set()
-
-
-def _of_service(old: KubeObject | None, new: KubeObject | None) -> set[str]:
-    unchanged = isinstance(old, Service) and isinstance(new, Service) and old.selector == new.selector
-    return set() if unchanged else {SERVICES}
 
 
 Kept = NDArray[np.int32]

@@ -31,7 +31,7 @@ class EventFeed:
         elif isinstance(item, Pod):
             self._put_pod(item)
         else:
-            self._put_listed(item)
+            self._change_listed(item, item)
 
     def put_all(self, items: Iterable[KubeObject]) -> None:
         """Many objects are added or updated, such as a whole cluster."""
@@ -51,7 +51,7 @@ class EventFeed:
         elif isinstance(item, Pod):
             self._delete_pod(item)
         else:
-            self._delete_listed(item)
+            self._change_listed(item, None)
 
     def _note(self, item: KubeObject, new: KubeObject | None) -> None:
         """*new* is about to be put, or *item* deleted."""
@@ -113,24 +113,16 @@ class EventFeed:
         self.engine.cache.remove(state.pod)
         self._follow(state.pod, None)
 
-    def _put_listed(self, item: KubeObject) -> None:
-        listing = self.engine.listings.of(item)
+    def _change_listed(self, item: KubeObject, new: KubeObject | None) -> None:
+        """The object of the kind and key of *item*, no node and no pod, is *new* now; None where it is deleted."""
+        listing, binder = self.engine.listings.of(item), self.engine.binder
         old = None if listing is None else listing.get(item.key)
         if listing is not None:
-            listing.put(item)
+            listing.drop(item.key) if new is None else listing.put(new)
         if isinstance(item, PersistentVolume | PersistentVolumeClaim):
-            self.engine.binder.put(item)
-        self._follow(old, item)
-
-    def _delete_listed(self, item: KubeObject) -> None:
-        listing = self.engine.listings.of(item)
-        old = None if listing is None else listing.get(item.key)
-        if listing is not None:
-            listing.drop(item.key)
-        if isinstance(item, PersistentVolume | PersistentVolumeClaim):
-            self.engine.binder.drop(item)
-        if old is not None:
-            self._follow(old, None)
+            (binder.drop if new is None else binder.put)(item)
+        if old is not None or new is not None:
+            self._follow(old, new)
 
     def _follow(self, old: KubeObject | None, new: KubeObject | None) -> None:
         self.engine.flow.follow(old, new)

@@ -217,13 +217,8 @@ def guarded_predicate(rule: Predicate) -> Predicate:
     """*rule*, a user's own: whatever it does wrong is a :class:`~kubeclassic.exceptions.RuleError`."""
     if isinstance(rule, GuardedPredicate):
         return rule
-    name = f'predicate "{rule.name}"'
-    return GuardedPredicate(
-        name=rule.name, reads=rule.reads, check=guarded(name, rule.check, failures_of_batch),
-        concerns=guarded(f"{name}: concerns", rule.concerns), key=guarded(f"{name}: key", rule.key, hashable),
-        effect=None if rule.effect is None else guarded(f"{name}: effect", rule.effect), declared=rule,
-        clauses=None if rule.clauses is None else guarded(f"{name}: clauses", rule.clauses, clauses),
-    )  # fmt: skip
+    methods = _guarded(f'predicate "{rule.name}"', rule, "check", failures_of_batch, effect=anything, clauses=clauses)
+    return GuardedPredicate(name=rule.name, reads=rule.reads, declared=rule, **methods)
 
 
 def guarded_priority(rule: Priority) -> Priority:
@@ -231,12 +226,17 @@ def guarded_priority(rule: Priority) -> Priority:
     if isinstance(rule, GuardedPriority):
         return rule
     name = f'priority "{rule.name}"'
-    return GuardedPriority(
-        name=rule.name, reads=rule.reads, whole_list=rule.whole_list, score=guarded(name, rule.score, scores_of_batch),
-        concerns=guarded(f"{name}: concerns", rule.concerns), key=guarded(f"{name}: key", rule.key, hashable),
-        reduce=guarded_reduce(f"{name}: reduce", rule.reduce), declared=rule,
-        sums=None if rule.sums is None else guarded(f"{name}: sums", rule.sums, sums),
-    )  # fmt: skip
+    methods = _guarded(name, rule, "score", scores_of_batch, sums=sums) | {"reduce": guarded_reduce(f"{name}: reduce", rule.reduce)}
+    return GuardedPriority(name=rule.name, reads=rule.reads, whole_list=rule.whole_list, declared=rule, **methods)
+
+
+def _guarded(name: str, rule: Predicate | Priority, main: str, check: Check, **checks: Check) -> dict[str, Any]:
+    """The methods that *rule* has behind guards: the *main* one, which goes by the name of the rule, and others with their *checks*."""
+    found = {main: guarded(name, getattr(rule, main), check)}
+    for part, wanted in {"concerns": anything, "key": hashable, **checks}.items():
+        if (method := getattr(rule, part)) is not None:
+            found[part] = guarded(f"{name}: {part}", method, wanted)
+    return found
 
 
 def guarded_reduce(name: str, reduce: Any) -> Any:

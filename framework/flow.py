@@ -128,7 +128,7 @@ class FrameworkFlow:
         for profile in profiles.values():
             profile.handle.listings = engine.listings
         release, gates, share = engine.release, engine.gates, engine.memory_bytes // len(profiles)
-        order = ListOrder(engine.cache, engine.snapshot, engine.table, release.framework.reads_order_by_cursor != "never")
+        order = ListOrder(engine.cache, engine.table, engine.snapshot, release.framework.reads_order_by_cursor != "never")
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
         quick_paths = {
             name: QuickPath(

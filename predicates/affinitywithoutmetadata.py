@@ -86,7 +86,7 @@ def _refused_by_existing(pod: Template, nodes: Batch) -> Mask:
 
 def _unreadable_existing(pod: Template, nodes: Batch) -> list[str | None]:
     """For each node: the error of the first invalid anti-affinity of a pod whose node is found."""
-    if not nodes.counter(Unreadable(REQUIRED_ANTI_AFFINITY)).total:
+    if not nodes.counter(Unreadable((REQUIRED_ANTI_AFFINITY,))).total:
         return [None] * nodes.n
     if not nodes.edits:
         return [next(_unreadable_texts(nodes, 0), None)] * nodes.n

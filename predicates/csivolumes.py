@@ -19,7 +19,6 @@ from ..core.pods.template import Template
 from ..core.rule import Reads
 from ..core.volumes.assumecache import VolumeError
 from ..core.volumes.intree import PLUGINS, handle_of, plugin_of
-from ..core.volumes.match import claim_class
 from .csimigration import migrated_plugins
 from .reasons import MAX_VOLUME_COUNT_EXCEEDED
 from .rule import has_volumes, predicate
@@ -130,7 +129,7 @@ def _of_volume(volume: PersistentVolume, cycle: Cycle) -> Found | None:
 def _of_class(claim: PersistentVolumeClaim, cycle: Cycle) -> Found | None:
     """As :func:`_of_volume`, for a volume that does not exist yet: the claim's name is used as the handle."""
     migration = cycle.algorithm.release.volumes.csi_reads_migration
-    found = cycle.listings.classes.get(claim_class(claim) if migration else claim.spec.storage_class_name or "")
+    found = cycle.listings.classes.get(claim.storage_class if migration else claim.spec.storage_class_name or "")
     if found is None or not found.provisioner:
         return None
     handle = (claim.namespace, claim.name)

@@ -12,7 +12,7 @@ from ..core.pods.notes import StateKey
 from ..core.pods.template import Template
 from ..core.pods.terms import REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY, Unreadable, unreadable
 
-REFUSED_BY = Unreadable(REQUIRED_ANTI_AFFINITY)
+REFUSED_BY = Unreadable((REQUIRED_ANTI_AFFINITY,))
 _MAY_FAIL: StateKey[bool] = StateKey("metadata may fail")
 
 

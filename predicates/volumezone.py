@@ -15,7 +15,6 @@ from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from ..core.volumes.intree import REGION, ZONE
-from ..core.volumes.match import claim_class
 from .reasons import VOLUME_ZONE_CONFLICT
 from .rule import has_volumes, predicate
 
@@ -53,7 +52,7 @@ def _volumes(pod: Template, cycle: Cycle) -> Iterator[PersistentVolume]:
 def _waits_for_pod(claim: PersistentVolumeClaim, cycle: Cycle) -> bool:
     if cycle.release.volumes.zone_needs_scheduling_gate and not cycle.enabled("VolumeScheduling"):
         return False
-    found = cycle.listings.classes.get(claim_class(claim))
+    found = cycle.listings.classes.get(claim.storage_class)
     if found is None:
         return False
     if found.volume_binding_mode is None:

@@ -21,7 +21,6 @@ from ..core.pods.terms import (
     PREFERRED_ANTI_AFFINITY,
     REQUIRED_AFFINITY,
     AllPods,
-    AnyUnreadable,
     PodsTargeted,
     Unreadable,
     target_of,
@@ -39,7 +38,7 @@ Preferences = list[tuple[PodsTargeted, str, int]]
 _PREFERENCES: Mapping[str, StateKey[Preferences]] = {role: StateKey(role) for role, _ in OWN}
 ALL_PODS = AllPods()
 READ = (REQUIRED_AFFINITY, PREFERRED_AFFINITY, PREFERRED_ANTI_AFFINITY)
-ANY_UNREADABLE, UNREADABLE = AnyUnreadable(READ), tuple(Unreadable(role) for role in READ)
+ANY_UNREADABLE, UNREADABLE = Unreadable(READ), tuple(Unreadable((role,)) for role in READ)
 
 
 def _key(pod: Template) -> Hashable:
@@ -138,7 +137,7 @@ def _refuse_unreadable(pod: Template, table: NodeTable) -> None:
         raise PriorityError(own, once=True)
     for query in UNREADABLE if table.census.counter(ANY_UNREADABLE).total else ():
         for row in _carrying_rows(table, query):
-            text = next(text for entry in table.pods[row] if (text := unreadable(entry.template, query.role)) is not None)
+            text = next(text for entry in table.pods[row] if (text := unreadable(entry.template, query.roles[0])) is not None)
             raise PriorityError(text, once=True)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..api.objects import Container
+from ..api.objects.quantity import wrap_int64
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Mask, Scores
 from ..core.cycle import Cycle
-from ..core.pods.requests import CPU, MEMORY, amount, wrapped
+from ..core.pods.requests import CPU, MEMORY, amount
 from ..core.pods.template import Template
 from ..core.rule import Reads
 from .rule import priority
@@ -21,7 +22,7 @@ def _limit(container: Container, resource: str) -> int:
 
 def _pod_limit(pod: Template, resource: str) -> int:
     """The sum over the containers, or the limit of an init container if that is more."""
-    together = wrapped(sum(_limit(container, resource) for container in pod.spec.containers))
+    together = wrap_int64(sum(_limit(container, resource) for container in pod.spec.containers))
     return max([together, *(_limit(container, resource) for container in pod.spec.init_containers)])
 
 

@@ -20,7 +20,8 @@ from ..api.reading.fields import shown
 from ..core.cluster.nominations import Nominations
 from ..core.queue.backoff import Clock
 from ..core.queue.parked import QueuedPod
-from ..core.queue.protocol import SchedulingQueue, make_queue
+from ..core.queue.priority import make_queue
+from ..core.queue.protocol import SchedulingQueue
 from ..exceptions import CacheError, ManifestError
 from ..framework.config.configuration import read_configuration
 from ..framework.flow import framework_engine, held_by

@@ -208,7 +208,7 @@ def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:
     Those that the queue of *engine* gates come last.
     """
     if order == "priority":
-        from ..core.queue.protocol import queues_by_priority
+        from ..core.queue.priority import queues_by_priority
 
         return sorted(pods, key=lambda pod: -pod.priority) if queues_by_priority(engine.algorithm) else list(pods)
     return list(_popped(pods, engine)) if order == "queue" else list(pods)

@@ -13,12 +13,12 @@ import attrs
 from msgspec.structs import replace
 
 from ..objects import KubeObject, ObjectMeta, PersistentVolumeClaim, Pod, PriorityClass, StorageClass
+from ..objects.storage import BETA_CLASS
 
 SYSTEM_CLUSTER_CRITICAL = PriorityClass(metadata=ObjectMeta(name="system-cluster-critical"), value=2_000_000_000)
 SYSTEM_NODE_CRITICAL = PriorityClass(metadata=ObjectMeta(name="system-node-critical"), value=2_000_001_000)
 
 _IS_DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
-_BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
 @attrs.frozen(repr=False)
@@ -126,7 +126,7 @@ def _default_storage_classes(classes: Iterable[StorageClass]) -> list[StorageCla
 
 def _with_storage_class(claim: PersistentVolumeClaim, defaults: list[StorageClass]) -> PersistentVolumeClaim:
     """The claim with the default class, if there is one and the claim names none; an empty text is a name."""
-    if claim.spec.storage_class_name is not None or _BETA_CLASS in claim.annotations or not defaults:
+    if claim.spec.storage_class_name is not None or BETA_CLASS in claim.annotations or not defaults:
         return claim
     if len(defaults) > 1:
         raise _Refusal(f"Internal error occurred: {len(defaults)} default StorageClasses were found")

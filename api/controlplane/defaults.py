@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from operator import is_
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -118,11 +119,7 @@ def _needed(
 def _each(complete: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any, ...]:
     """*complete* for each value; the same tuple if nothing changes."""
     completed = tuple([complete(value) for value in values])
-    return values if all(map(_is_same, completed, values)) else completed
-
-
-def _is_same(one: object, other: object) -> bool:
-    return one is other
+    return values if all(map(is_, completed, values)) else completed
 
 
 @lru_cache(maxsize=_CACHED)

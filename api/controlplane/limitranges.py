@@ -5,7 +5,8 @@ Upstream: plugin/pkg/admission/limitranger/admission.go
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import gt, lt
 
 from msgspec.structs import replace
 
@@ -87,30 +88,22 @@ def _of_pod(pod: Pod, amounts_of: AmountsOf) -> Amounts:
 
 
 def _checked(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    bounds = (("minimum", item.min, _below), ("maximum", item.max, _above))
-    for word, wanted, fault in bounds:
+    for word, wanted, is_out, order in (("minimum", item.min, lt, 1), ("maximum", item.max, gt, -1)):
         for name, bound in sorted(wanted.items()):
-            if (said := fault(bound, requests.get(name), limits.get(name))) is not None:
+            amounts = (("request", requests.get(name)), ("limit", limits.get(name)))[::order]
+            if (said := _outside(bound, is_out, *amounts)) is not None:
                 yield f"{word} {name} usage per {item.type} is {bound}{said}"
     for name, bound in sorted(item.max_limit_request_ratio.items()):
         if (said := _ratio(bound, requests.get(name, ZERO), limits.get(name, ZERO))) is not None:
             yield f"{name} max limit to request ratio per {item.type} is {bound}, but {said}"
 
 
-def _below(bound: Quantity, request: Quantity | None, limit: Quantity | None) -> str | None:
-    if request is None:
-        return ".  No request is specified"
-    if request < bound:
-        return f", but request is {request}"
-    return f", but limit is {limit}" if limit is not None and limit < bound else None
-
-
-def _above(bound: Quantity, request: Quantity | None, limit: Quantity | None) -> str | None:
-    if limit is None:
-        return ".  No limit is specified"
-    if limit > bound:
-        return f", but limit is {limit}"
-    return f", but request is {request}" if request is not None and request > bound else None
+def _outside(bound: Quantity, is_out: Callable[[Quantity, Quantity], bool], *amounts: tuple[str, Quantity | None]) -> str | None:
+    """What is wrong with the first of *amounts*, by name, that is absent or out of *bound*; only the first one is required."""
+    (first, needed), _ = amounts
+    if needed is None:
+        return f".  No {first} is specified"
+    return next((f", but {name} is {amount}" for name, amount in amounts if amount is not None and is_out(amount, bound)), None)
 
 
 def _ratio(bound: Quantity, request: Quantity, limit: Quantity) -> str | None:

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-import attrs
-
 from ...exceptions import ManifestError
 from ..objects import KINDS
 from ..reading.notices import Notice
@@ -19,16 +17,8 @@ Identity: TypeAlias = tuple[str, str, str]
 GIVEN_BEFORE = "was given before, the last one counts"
 
 
-@attrs.frozen(repr=False)
-class Manifests:
-    """Workloads, each once, and a notice for each that was given again."""
-
-    each: tuple[Manifest, ...] = ()
-    notices: tuple[Notice, ...] = ()
-
-
-def each_once(given: Iterable[Manifest]) -> Manifests:
-    """*given* without those that are given again later; ones with only a ``generateName`` get a number.
+def each_once(given: Iterable[Manifest]) -> tuple[tuple[Manifest, ...], tuple[Notice, ...]]:
+    """*given* without those that are given again later; ones with only a ``generateName`` get a number. And a notice for each of those.
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for one without both.
     """
@@ -40,7 +30,7 @@ def each_once(given: Iterable[Manifest]) -> Manifests:
         if identity in found and identity[0] not in KINDS:  # of kinds that become objects, loading has said so
             twice[identity] = None
         found[identity] = named
-    return Manifests(tuple(found.values()), tuple(Notice(_told(identity), GIVEN_BEFORE) for identity in twice))
+    return tuple(found.values()), tuple(Notice(f"{kind} {namespace}/{name}", GIVEN_BEFORE) for kind, namespace, name in twice)
 
 
 def identity_of(manifest: Manifest) -> Identity:
@@ -66,8 +56,3 @@ def _named(manifest: Manifest, numbers: Counter[Identity]) -> tuple[Identity, Ma
 def _metadata(manifest: Manifest) -> Mapping[str, Any]:
     metadata = manifest.get("metadata")
     return metadata if isinstance(metadata, Mapping) else {}
-
-
-def _told(identity: Identity) -> str:
-    kind, namespace, name = identity
-    return f"{kind} {namespace}/{name}"

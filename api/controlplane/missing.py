@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -25,14 +25,12 @@ from ..objects import (
     StatefulSet,
     StorageClass,
 )
+from ..objects.storage import NO_PROVISIONER
 from ..reading.notices import Notice
 
+K = TypeVar("K", bound=KubeObject)
 PEERS = {kind.kind: kind for kind in (ReplicaSet, ReplicationController, StatefulSet)}
 """Kinds of controllers that scheduling reads: it spreads the pods that one of them selects."""
-_BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
-
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
-"""The provisioner of classes whose volumes are made by hand."""
 
 NO_OWNER = "its {} is not in the input, so its pods are not spread as those of one owner (kubectl get {})"
 NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
@@ -78,7 +76,7 @@ def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True
 def _storage_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObject], str]]:
     """What is missing in words, its class and its key."""
     for name in (volume.persistent_volume_claim for volume in pod.spec.volumes):
-        claim: PersistentVolumeClaim | None = there.by_kind.get(PersistentVolumeClaim, {}).get(f"{pod.namespace}/{name}")
+        claim = there.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
         lacks = _lack(pod, name, there) if name else ""
         if lacks == NO_CLAIM:
             yield f"PersistentVolumeClaim {pod.namespace}/{name}", PersistentVolumeClaim, f"{pod.namespace}/{name}"
@@ -86,16 +84,16 @@ def _storage_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObje
             volume = claim.spec.volume_name
             yield f"PersistentVolume {volume}, the volume of claim {claim.key},", PersistentVolume, volume
         elif claim is not None and lacks == NO_CLASS:
-            yield f"StorageClass {_class_of(claim)}, the class of claim {claim.key},", StorageClass, _class_of(claim) or ""
-        elif claim is not None and not claim.spec.volume_name and there.makes_none(_class_of(claim)):
-            yield f"a free PersistentVolume of class {_class_of(claim)}, which claim {claim.key} waits for,", PersistentVolume, ""
+            yield f"StorageClass {claim.storage_class}, the class of claim {claim.key},", StorageClass, claim.storage_class
+        elif claim is not None and not claim.spec.volume_name and there.makes_none(claim.storage_class):
+            yield f"a free PersistentVolume of class {claim.storage_class}, which claim {claim.key} waits for,", PersistentVolume, ""
 
 
 def _device_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObject], str]]:
     for one in pod.spec.resource_claims:
         template = one.resource_claim_template_name
         key, made = (f"{pod.namespace}/{name}" for name in (one.resource_claim_name, template))
-        claim: ResourceClaim | None = there.by_kind.get(ResourceClaim, {}).get(key)
+        claim = there.get(ResourceClaim, key)
         if one.resource_claim_name and claim is None:
             yield f"ResourceClaim {key}", ResourceClaim, key
         elif template and not there.has(ResourceClaimTemplate, made):
@@ -120,6 +118,10 @@ class _There:
                 found.setdefault(type(item), {})[item.key] = item
         return cls(found)
 
+    def get(self, kind: type[K], key: str) -> K | None:
+        """The object of a kind that is called *key*."""
+        return self.by_kind.get(kind, {}).get(key)
+
     def has(self, kind: type[KubeObject], key: str | None = None) -> bool:
         """Whether there is any of a kind, or the one called *key*."""
         found = self.by_kind.get(kind, {})
@@ -131,9 +133,9 @@ class _There:
         keys = (other.rpartition("/") for other in self.by_kind.get(kind, {}))
         return did_you_mean(name, [other for place, _, other in keys if place == namespace])
 
-    def makes_none(self, name: str | None) -> bool:
+    def makes_none(self, name: str) -> bool:
         """Whether volumes of the class *name* are made by hand, and none is free."""
-        storage_class: StorageClass | None = self.by_kind.get(StorageClass, {}).get(name or "")
+        storage_class = self.get(StorageClass, name)
         volumes: Iterable[PersistentVolume] = self.by_kind.get(PersistentVolume, {}).values()
         free = (one for one in volumes if one.spec.storage_class_name == name and one.spec.claim_ref is None)
         return storage_class is not None and storage_class.provisioner == NO_PROVISIONER and next(free, None) is None
@@ -158,17 +160,12 @@ def _claims(pod: Pod, there: _There) -> Iterator[Notice]:
 
 def _lack(pod: Pod, name: str, there: _There) -> str:
     """What is not there of a claim; empty if all is."""
-    claim: PersistentVolumeClaim | None = there.by_kind.get(PersistentVolumeClaim, {}).get(f"{pod.namespace}/{name}")
+    claim = there.get(PersistentVolumeClaim, f"{pod.namespace}/{name}")
     if claim is None:
         return NO_CLAIM
     if claim.spec.volume_name:
         return "" if there.has(PersistentVolume, claim.spec.volume_name) else NO_VOLUME
-    storage_class = _class_of(claim)
-    return NO_CLASS if storage_class and not there.has(StorageClass, storage_class) else ""
-
-
-def _class_of(claim: PersistentVolumeClaim) -> str | None:
-    return claim.annotations.get(_BETA_CLASS, claim.spec.storage_class_name)
+    return NO_CLASS if claim.storage_class and not there.has(StorageClass, claim.storage_class) else ""
 
 
 def _is_dump(objects: Sequence[KubeObject]) -> bool:

@@ -25,7 +25,7 @@ from ..reading.notices import Notice
 Amounts = Mapping[str, Quantity]
 ONE = Quantity.of(1)
 COUNT, CLAIMS = "count/pods", "persistentvolumeclaims"
-_BETA_CLASS, _OF_CLASS = "volume.beta.kubernetes.io/storage-class", ".storageclass.storage.k8s.io/"
+_OF_CLASS = ".storageclass.storage.k8s.io/"
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 _REQUESTS, _HUGE_PAGES = "requests.", "hugepages-"
 _OF_PODS = ("cpu", "memory")
@@ -49,7 +49,7 @@ def usage(pod: Pod) -> dict[str, Quantity]:
 def claim_usage(claim: PersistentVolumeClaim) -> dict[str, Quantity]:
     """What *claim* uses of quotas: its count and its storage, both also by storage class."""
     found = {CLAIMS: ONE, f"count/{CLAIMS}": ONE}
-    storage, of_class = claim.spec.requests.get("storage"), claim.annotations.get(_BETA_CLASS, claim.spec.storage_class_name)
+    storage, of_class = claim.spec.requests.get("storage"), claim.storage_class
     prefixes = ["", *([f"{of_class}{_OF_CLASS}"] if of_class else [])]
     found |= {f"{prefix}{CLAIMS}": ONE for prefix in prefixes}
     return found | ({f"{prefix}requests.storage": storage for prefix in prefixes} if storage is not None else {})

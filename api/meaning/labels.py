@@ -12,31 +12,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TypeAlias
 
-from ..objects import LabelSelector, Map, NodeSelector, NodeSelectorTerm, Requirement, Taint, Toleration, TopologySelectorTerm
-from .label_syntax import SelectorError, check_pairs, check_requirement, int64_or_none, is_valid_label_key, is_valid_label_value, quoted
-
-__all__ = [
-    "Matcher",
-    "NodeMatcher",
-    "SelectorError",
-    "compile_node_selector",
-    "compile_node_term",
-    "compile_selector",
-    "everything",
-    "is_valid_label_key",
-    "is_valid_label_value",
-    "match_expressions_selector",
-    "node_selector_matches",
-    "node_term_matches",
-    "nothing",
-    "pairs_match",
-    "quoted",
-    "selector_matches",
-    "set_selector",
-    "topology_term_matches",
-    "topology_terms_match",
-    "zone_of",
-]
+from ..objects import LabelSelector, Map, NodeSelector, NodeSelectorTerm, Requirement, Taint, Toleration
+from .label_syntax import SelectorError as SelectorError
+from .label_syntax import check_pairs, check_requirement, int64_or_none, quoted
 
 Matcher: TypeAlias = Callable[[Mapping[str, str]], bool]
 NodeMatcher: TypeAlias = Callable[[Mapping[str, str], "str | None"], bool]
@@ -162,11 +140,6 @@ def node_selector_matches(selector: NodeSelector, labels: Mapping[str, str], nam
     return compile_node_selector(selector)(labels, name)
 
 
-def node_term_matches(term: NodeSelectorTerm, labels: Mapping[str, str], name: str | None) -> bool:
-    """Whether one term matches a node; see :func:`node_selector_matches`."""
-    return compile_node_term(term)(labels, name)
-
-
 @lru_cache(maxsize=_CACHED)
 def compile_node_selector(selector: NodeSelector) -> NodeMatcher:
     """The test for a whole node selector, a function of a node's labels and name."""
@@ -203,30 +176,7 @@ def _field_holds(field: Requirement, name: str) -> bool:
     return (actual == field.values[0]) == (field.operator == "In")
 
 
-# --- topologies of storage classes ----------------------------------------------------------------------------------
-
-
-def topology_terms_match(terms: tuple[TopologySelectorTerm, ...], labels: Mapping[str, str]) -> bool:
-    """Whether a node is in a storage class's allowedTopologies; no terms allow every node.
-
-    Upstream: pkg/apis/core/v1/helper/helpers.go MatchTopologySelectorTerms
-    """
-    return not terms or any(topology_term_matches(term, labels) for term in terms)
-
-
-def topology_term_matches(term: TopologySelectorTerm, labels: Mapping[str, str]) -> bool:
-    """Whether all of a term's keys have one of their values; an empty or invalid term matches nothing."""
-    return _compile_topology(term)(labels)
-
-
-@lru_cache(maxsize=_CACHED)
-def _compile_topology(term: TopologySelectorTerm) -> Matcher:
-    try:
-        return match_expressions_selector(
-            tuple(Requirement(key=e.key, operator="In", values=e.values) for e in term.match_label_expressions)
-        )
-    except SelectorError:
-        return nothing
+# --- selectors as texts, taints, zones ------------------------------------------------------------------------------
 
 
 _SET = re.compile(r"(\S+)\s+(in|notin)\s*\(([^()]*)\)")

@@ -45,14 +45,8 @@ def uses(pod: Pod, amounts_of: AmountsOf) -> Iterator[dict[str, Quantity]]:
 def total_of(pod: Pod, amounts_of: AmountsOf) -> dict[str, Quantity]:
     """The sum over containers and sidecars, or what runs with an init container if that is more."""
     total: dict[str, Quantity] = {}
-    spec = pod.spec
-    for container in spec.containers:
+    for container in (*pod.spec.containers, *(one for one in pod.spec.init_containers if one.is_sidecar)):
         add_exactly(total, amounts_of(container))
-    if not spec.init_containers:
-        return total
-    for container in spec.init_containers:
-        if container.is_sidecar:
-            add_exactly(total, amounts_of(container))
     for use in uses(pod, amounts_of):
         for name, quantity in use.items():
             if name not in total or quantity.nanos > total[name].nanos:

@@ -104,10 +104,10 @@ class AllocationResult(Struct, frozen=True, kw_only=True):
 class ResourceClaimConsumerReference(Struct, frozen=True, kw_only=True):
     """What may use a claim: a pod as a rule."""
 
-    api_group: str = ""
     resource: str = ""
     name: str = ""
     uid: str = ""
+    api_group: str = ""
 
 
 class ResourceClaimStatus(Struct, frozen=True, kw_only=True):

@@ -22,7 +22,6 @@ Int32: TypeAlias = Annotated[int, INT32]
 
 MAX_INT64 = 2**63 - 1
 _NANO = -9
-_LONGEST = 4000
 _MAX_DIGITS = 18
 _MAX_EXPONENT = 4096
 
@@ -90,6 +89,15 @@ class Quantity:
     def form(self) -> tuple[int, int, bool, str, str]:
         """What Go compares and hashes of a quantity, its notation included: ``1000m`` and ``1`` differ."""
         return (self._unscaled, self._scale, self._is_big, self._style, self._text)
+
+    @property
+    def written(self) -> str:
+        """As Go writes it after reading it: as it was written where that looks canonical, else in its canonical form.
+
+        >>> [Quantity.parse(text).written for text in ("4000m", "1500m", "04", "1.5", "1.500", "2048Ki", "2047Ki", "100E-3")]
+        ['4', '1500m', '04', '1500m', '1.500', '2Mi', '2047Ki', '100E-3']
+        """
+        return self._text or str(self)
 
     @property
     def is_zero(self) -> bool:
@@ -207,8 +215,6 @@ def _parse(text: str) -> Quantity:
     if not suffix and not whole and not fraction:
         return ZERO  # Upstream: a sign or a dot alone is zero too
     number = stripped[: len(stripped) - len(suffix)]
-    if len(number) > _LONGEST:
-        raise QuantityError(f"got a number of {len(number)} characters, wanted at most {_LONGEST}")
     return _interpret(text, -1 if sign == "-" else 1, number, whole or "0", fraction or "", suffix)
 
 

@@ -77,6 +77,11 @@ class VolumeSource(Struct, frozen=True, kw_only=True, cache_hash=True):
 
 # --- volumes --------------------------------------------------------------------------------------------------------
 
+BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
+"""The annotation that once named the class of a volume or claim, and still counts before the field."""
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+"""The provisioner of classes whose volumes are made by hand."""
+
 
 class ObjectReference(Struct, frozen=True, kw_only=True):
     kind: str = ""
@@ -127,6 +132,11 @@ class PersistentVolumeClaim(KubeObject, frozen=True, kw_only=True):
 
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     phase: str = ""
+
+    @property
+    def storage_class(self) -> str:
+        """The class that the claim asks for, the beta annotation first; empty where it asks for none."""
+        return self.annotations.get(BETA_CLASS, self.spec.storage_class_name or "")
 
 
 class ClaimTemplate(Struct, frozen=True, kw_only=True, cache_hash=True):

@@ -277,8 +277,8 @@ _Plan: TypeAlias = "tuple[tuple[str, str, Reader[Any]], ...]"
 """The fields that are read of objects with the same names: name, attribute, reader."""
 
 
-def _gatherer(table: Table) -> Reader[dict[str, Any]]:
-    """A reader for the attributes in a JSON object; nulls and unknown fields are ignored."""
+def within(table: Table) -> Reader[dict[str, Any]]:
+    """A reader for the attributes in a JSON object, such as an inner one of another; nulls and unknown fields are ignored."""
     known = table if isinstance(table, FieldTable) else FieldTable(table)
     plans: dict[tuple[str, ...], _Plan] = {}
 
@@ -319,7 +319,7 @@ def record(kind: Callable[..., V], table: Table, **from_itself: Reader[Any]) -> 
 
     The attributes *from_itself* are read from the same JSON object.
     """
-    gather = _gatherer(table)
+    gather = within(table)
 
     def read_record(value: Any) -> V:
         return kind(**gather(value))
@@ -330,15 +330,10 @@ def record(kind: Callable[..., V], table: Table, **from_itself: Reader[Any]) -> 
     return read_both if from_itself else read_record
 
 
-def within(table: Table) -> Reader[dict[str, Any]]:
-    """A reader for an inner object whose fields are attributes of the outer one."""
-    return _gatherer(table)
-
-
 def member(name: str, read: Reader[V], absent: V) -> Reader[V]:
     """A reader for one field of an object; *absent* if it is missing."""
 
-    gather = _gatherer({name: (name, read)})
+    gather = within({name: (name, read)})
 
     def read_member(value: Any) -> V:
         found: V = gather(value).get(name, absent)

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import objects as o
 from ..objects.metadata import is_value
+from ..objects.quantity import Quantity
 from .apifields import type_shape
 from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
 from .fields import Mismatch, Reader, entries, flag, list_of, member, one_of, quantity, remembered, shared, text, texts_unshared, whole
@@ -46,10 +47,6 @@ def _each(read: Reader[Any]) -> Reader[Any]:
     return read_each
 
 
-def _is_there(value: Any) -> bool:
-    return bool(value)
-
-
 DEVICE_PLACES: Overrides = {
     o.DeviceSelector: {"expression": Field(inside="cel")},
     o.AllocationResult: {"results": Field(inside="devices")},
@@ -57,10 +54,10 @@ DEVICE_PLACES: Overrides = {
     o.Device: {
         "attributes": Field(read=_each(_attribute)),
         "capacity": Field(read=_each(member("value", quantity, o.quantity.ZERO))),
-        "consumes_counters": Field(read=_is_there),
-        "taints": Field(read=_is_there),
+        "consumes_counters": Field(read=bool),
+        "taints": Field(read=bool),
     },
-    o.ResourceSliceSpec: {"shared_counters": Field(read=_is_there)},
+    o.ResourceSliceSpec: {"shared_counters": Field(read=bool)},
 }
 
 
@@ -90,14 +87,10 @@ def _request(read: Reader[o.DeviceRequest]) -> Reader[o.DeviceRequest]:
     return read_request
 
 
-def _both(first: Wrapper, then: Wrapper) -> Wrapper:
-    return lambda form: then(first(form))
-
-
 DEVICE_WRAPPERS: Mapping[Any, Wrapper] = {
     o.PodResourceClaim: _unpacked("source"),
     o.DeviceRequest: over(_request),
-    o.Device: _both(_unpacked("basic"), over(remembered)),
+    o.Device: lambda form: over(remembered)(_unpacked("basic")(form)),
     o.DeviceClaim: over(shared),
     o.Map[o.DeviceAttribute]: over(shared),
 }
@@ -117,7 +110,8 @@ def schema(strict: bool) -> Schema:
 
 def _unread() -> Mapping[type[Any], Shape]:
     """Class -> all fields of its type in the API."""
-    classes = [found for name in o.__all__ if is_value(found := getattr(o, name)) and found not in (o.KubeObject, o.VolumeSource)]
+    parts = [found for found in vars(o).values() if is_value(found) and found.__module__.startswith(o.__name__)]
+    classes = [found for found in parts if found not in (o.KubeObject, o.VolumeSource, Quantity)]
     return {found: type_shape(*_TYPES.get(found, found.__name__).split()) for found in classes}
 
 

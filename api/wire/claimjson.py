@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..objects import AllocationResult, NodeSelector, Requirement, ResourceClaim
+from ..objects import AllocationResult, ResourceClaim
+from .ownfields import own_fields
 
 Json = dict[str, Any]
 NO_CLASSES: Mapping[str, Mapping[str, Any]] = {}
@@ -26,24 +27,14 @@ def with_status(manifest: Mapping[str, Any], claim: ResourceClaim, classes: Mapp
         status["allocation"] = before if before is not None else allocation_json(allocation, _config(manifest, allocation, classes))
     else:
         status.pop("devices", None)
-    users = [
-        {"resource": one.resource, "name": one.name, "uid": one.uid, **({"apiGroup": one.api_group} if one.api_group else {})}
-        for one in claim.status.reserved_for
-    ]
+    users = list(map(own_fields, claim.status.reserved_for))
     return {**manifest, "status": {**status, **({"reservedFor": users} if users else {})}}
 
 
 def allocation_json(allocation: AllocationResult, config: list[Json]) -> Json:
     """The devices of a claim, and what their drivers get."""
-    results = [
-        {
-            "request": one.request, "driver": one.driver, "pool": one.pool, "device": one.device,
-            **({"adminAccess": one.admin_access} if one.admin_access is not None else {}),
-        }
-        for one in allocation.results
-    ]  # fmt: skip
-    selector = {} if allocation.node_selector is None else {"nodeSelector": _selector(allocation.node_selector)}
-    return {"devices": {"results": results, **({"config": config} if config else {})}, **selector}
+    written = own_fields(allocation)
+    return {**written, "devices": {"results": [], **written.get("devices", {}), **({"config": config} if config else {})}}
 
 
 def _config(manifest: Mapping[str, Any], allocation: AllocationResult, classes: Mapping[str, Mapping[str, Any]]) -> list[Json]:
@@ -71,13 +62,3 @@ def _class_of(request: Mapping[str, Any], chosen: str) -> str:
     return name
 
 
-def _selector(selector: NodeSelector) -> Json:
-    terms = []
-    for term in selector.node_selector_terms:
-        parts = {"matchExpressions": term.match_expressions, "matchFields": term.match_fields}
-        terms.append({name: list(map(_requirement, found)) for name, found in parts.items() if found})
-    return {"nodeSelectorTerms": terms}
-
-
-def _requirement(one: Requirement) -> Json:
-    return {"key": one.key, "operator": one.operator, **({"values": list(one.values)} if one.values else {})}

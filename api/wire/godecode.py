@@ -16,7 +16,8 @@ from typing import Any
 
 import attrs
 
-from .goquantity import go_quantity
+from ...exceptions import QuantityError
+from ..objects.quantity import Quantity
 from .gosyntax import GoJsonError, JsonNumber, first_value
 
 _WORD = re.compile(r"(?P<name>\w+):(?P<kind>[^!@]+)(?P<always>!?)(?:@(?P<since>[\d.]*)-?(?P<until>[\d.]*))?")
@@ -163,8 +164,8 @@ class _Decoder:
 
     def _quantity(self, given: Any) -> Any:
         try:
-            return go_quantity(str(given)) if isinstance(given, str) else self._mismatch("q", given)
-        except ValueError:
+            return Quantity.parse(given).written if isinstance(given, str) else self._mismatch("q", given)
+        except QuantityError:
             self.error = self.error or "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
             return None
 

@@ -19,8 +19,8 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
+from ..objects.quantity import Quantity
 from .godecode import GoField, go_type
-from .goquantity import go_quantity
 
 Json: TypeAlias = Any
 Write: TypeAlias = Callable[[Any], Json]
@@ -119,7 +119,7 @@ def _same(value: Any) -> Json:
 
 
 def _quantity(value: Any) -> str:
-    return go_quantity(str(value))
+    return Quantity.parse(str(value)).written
 
 
 def _moment(text: Any) -> datetime | None:

@@ -24,7 +24,7 @@ Json: TypeAlias = Any
 
 def current_manifest(item: KubeObject) -> dict[str, Json]:
     """The JSON form of *item*: its manifest, if it kept that, with all that the object says otherwise."""
-    own = {"metadata": {}, **_record(item)}
+    own = {"metadata": {}, **own_fields(item)}
     own["metadata"]["name"] = item.name
     if item.namespaced:
         own["metadata"] |= {"namespace": item.namespace, "uid": item.uid}
@@ -59,14 +59,15 @@ def _quantity(given: Json, own: Quantity) -> Json:
 # --- from values to JSON --------------------------------------------------------------------------------------------
 
 
-def _record(value: Any) -> dict[str, Json]:
+def own_fields(value: Any) -> dict[str, Json]:
+    """What the object, or part of one, says that is not the default."""
     found: dict[str, Json] = {}
     for name, default, field in _fields(value.__class__):
         held = getattr(value, name)
         if held is None or held == default or (field.inside and not held):
             continue
         if field is INLINE:
-            found |= _record(held)
+            found |= own_fields(held)
             continue
         place = found
         for outer in field.inside.split(".") if field.inside else ():
@@ -100,4 +101,4 @@ def _json(value: Any) -> Json:
         return [_json(item) for item in value]
     if isinstance(value, Mapping):
         return {key: _json(item) for key, item in value.items()}
-    return _record(value) if is_value(type(value)) and not isinstance(value, Quantity) else value
+    return own_fields(value) if is_value(type(value)) and not isinstance(value, Quantity) else value

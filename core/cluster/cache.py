@@ -176,10 +176,6 @@ class Cache:
             del self._states[uid], self._assumed[uid]
         return [state.pod for state in expired]
 
-    def next_expiry(self) -> float | None:
-        """The earliest deadline of an assumed pod, until which :meth:`expire` does nothing; None if there is none."""
-        return min((state.deadline for state in self._assumed.values() if state.deadline is not None), default=None)
-
     def _put_bound(self, pod: Pod) -> Entry:
         entry = self.templates.entry(pod)
         self._put(entry, pod.spec.node_name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Generic, TypeVar
 
 import attrs
@@ -242,28 +243,34 @@ def claim_name(pod: Pod, claim: PodResourceClaim) -> str | None:
     return made.get(claim.name)
 
 
+def _listed(kind: type[Kind], group: str = "namespace") -> Listing[Kind]:
+    """The field of :class:`Listings` for the objects of a class."""
+    field: Listing[Kind] = attrs.field(factory=partial(Listing, group=group), metadata={"kind": kind})
+    return field
+
+
 @attrs.define(eq=False, repr=False)
 class Listings:
     """One listing for each kind, without what is assumed of volumes and claims: the volume binder has that."""
 
-    volumes: Listing[PersistentVolume] = attrs.field(factory=Listing)
-    claims: Listing[PersistentVolumeClaim] = attrs.field(factory=Listing)
-    classes: Listing[StorageClass] = attrs.field(factory=Listing)
-    csi_nodes: Listing[CSINode] = attrs.field(factory=Listing)
-    csi_drivers: Listing[CSIDriver] = attrs.field(factory=Listing)
-    csi_capacities: Listing[CSIStorageCapacity] = attrs.field(factory=Listing)
-    attachments: Listing[VolumeAttachment] = attrs.field(factory=lambda: Listing(group="node_name"))
+    volumes: Listing[PersistentVolume] = _listed(PersistentVolume)
+    claims: Listing[PersistentVolumeClaim] = _listed(PersistentVolumeClaim)
+    classes: Listing[StorageClass] = _listed(StorageClass)
+    csi_nodes: Listing[CSINode] = _listed(CSINode)
+    csi_drivers: Listing[CSIDriver] = _listed(CSIDriver)
+    csi_capacities: Listing[CSIStorageCapacity] = _listed(CSIStorageCapacity)
+    attachments: Listing[VolumeAttachment] = _listed(VolumeAttachment, "node_name")
     """Volume attachments; ``within`` gives those of a node."""
-    services: Listing[Service] = attrs.field(factory=Listing)
-    controllers: Listing[ReplicationController] = attrs.field(factory=Listing)
-    replica_sets: Listing[ReplicaSet] = attrs.field(factory=Listing)
-    stateful_sets: Listing[StatefulSet] = attrs.field(factory=Listing)
-    budgets: Listing[PodDisruptionBudget] = attrs.field(factory=Listing)
-    namespaces: Listing[Namespace] = attrs.field(factory=Listing)
-    resource_claims: ResourceClaims = attrs.field(factory=ResourceClaims)
-    slices: Listing[ResourceSlice] = attrs.field(factory=Listing)
-    device_classes: Listing[DeviceClass] = attrs.field(factory=Listing)
-    claim_templates: Listing[ResourceClaimTemplate] = attrs.field(factory=Listing)
+    services: Listing[Service] = _listed(Service)
+    controllers: Listing[ReplicationController] = _listed(ReplicationController)
+    replica_sets: Listing[ReplicaSet] = _listed(ReplicaSet)
+    stateful_sets: Listing[StatefulSet] = _listed(StatefulSet)
+    budgets: Listing[PodDisruptionBudget] = _listed(PodDisruptionBudget)
+    namespaces: Listing[Namespace] = _listed(Namespace)
+    resource_claims: ResourceClaims = attrs.field(factory=ResourceClaims, metadata={"kind": ResourceClaim})
+    slices: Listing[ResourceSlice] = _listed(ResourceSlice)
+    device_classes: Listing[DeviceClass] = _listed(DeviceClass)
+    claim_templates: Listing[ResourceClaimTemplate] = _listed(ResourceClaimTemplate)
     volume_tick: Tick = attrs.field(init=False, factory=Tick)
     owner_tick: Tick = attrs.field(init=False, factory=Tick)
 
@@ -284,29 +291,6 @@ class Listings:
         """Moves with every change of a listing that volume rules read."""
         return self.volume_tick.count
 
-    @property
-    def owners_version(self) -> int:
-        """Moves when a service, a controller or a namespace changes."""
-        return self.owner_tick.count
 
-
-LISTED = {
-    "PersistentVolume": "volumes",
-    "PersistentVolumeClaim": "claims",
-    "StorageClass": "classes",
-    "CSINode": "csi_nodes",
-    "CSIDriver": "csi_drivers",
-    "CSIStorageCapacity": "csi_capacities",
-    "VolumeAttachment": "attachments",
-    "Service": "services",
-    "ReplicationController": "controllers",
-    "ReplicaSet": "replica_sets",
-    "StatefulSet": "stateful_sets",
-    "PodDisruptionBudget": "budgets",
-    "Namespace": "namespaces",
-    "ResourceClaim": "resource_claims",
-    "ResourceSlice": "slices",
-    "DeviceClass": "device_classes",
-    "ResourceClaimTemplate": "claim_templates",
-}
+LISTED = {field.metadata["kind"].kind: field.name for field in attrs.fields(Listings) if field.metadata}
 """Kind -> attribute of :class:`Listings`."""

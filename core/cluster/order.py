@@ -5,8 +5,9 @@ Releases with predicates visit the node tree round after round. The framework vi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 import numpy as np
@@ -20,61 +21,62 @@ from .snapshot import Snapshot
 NO_ROWS: Rows = np.zeros(0, np.intp)
 
 
-class Order(Protocol):
+@attrs.define(eq=False, repr=False)
+class Order(ABC):
     """Which nodes the next search visits. The snapshot must be fresh."""
 
-    is_regular: bool
+    cache: Cache
+    table: NodeTable
+    is_regular: bool = attrs.field(default=True, init=False)
     """Whether the coming pass visits each node once."""
-    revision: Hashable
+    revision: Hashable = attrs.field(default=-1, init=False)
     """Moves when the visited rows or their cyclic order change."""
+    _latest: tuple[Hashable, int, Rows] | None = attrs.field(default=None, init=False)
+    """The latest pass, and from where it was."""
+    _places: tuple[Rows, Rows] | None = attrs.field(default=None, init=False)
+    """The rows of a pass and their positions in it."""
 
     @property
+    @abstractmethod
     def position(self) -> Any:
         """Where the next search begins; it can be set."""
-        ...
 
     @position.setter
+    @abstractmethod
     def position(self, position: Any) -> None: ...
 
+    @abstractmethod
     def one_pass(self) -> Rows:
         """The rows that the next search visits if it does not stop early: intp[nodes]."""
-        ...
+
+    @abstractmethod
+    def take(self, visited: int, *, stopped: bool = False) -> None:
+        """A search visited *visited* nodes; *stopped*: the last of them was the feasible node beyond the wanted number."""
 
     def places(self) -> Rows:
         """The position of each row in the latest pass: intp[rows]."""
-        ...
-
-    def take(self, visited: int, *, stopped: bool = False) -> None:
-        """A search visited *visited* nodes; *stopped*: the last of them was the feasible node beyond the wanted number."""
-        ...
+        rows = self.one_pass() if self._latest is None else self._latest[2]
+        if self._places is None or self._places[0] is not rows:
+            places = np.zeros(int(rows.max()) + 1, np.intp)
+            places[rows] = np.arange(len(rows))
+            self._places = rows, places
+        return self._places[1]
 
 
 def _rows(names: Sequence[str], row_of: Mapping[str, int]) -> Rows:
     return np.fromiter(map(row_of.__getitem__, names), np.intp, len(names))
 
 
-def _places(rows: Rows) -> Rows:
-    places = np.zeros(int(rows.max()) + 1, np.intp)
-    places[rows] = np.arange(len(rows))
-    return places
-
-
 @rebuilt_from("cache", "table")
 @attrs.define(eq=False, repr=False)
-class RoundOrder:
+class RoundOrder(Order):
     """The endless rounds of the node tree. Upstream: NodeTree.Next in pkg/scheduler/internal/cache/node_tree.go."""
 
-    cache: Cache
-    table: NodeTable
-    is_regular: bool = True
-    revision: Hashable = (-1, -1)
     _counts: tuple[int, int] = (0, 0)
     """The number of nodes in the rest of the first round and in a whole round."""
     _rest: Rows = NO_ROWS
     _rounds: Rows = NO_ROWS
     """The rows of a round twice, so that a round from any start is a slice."""
-    _latest: tuple[bool, int, Rows] | None = None
-    _places: tuple[Rows, Rows] | None = None
 
     @property
     def position(self) -> Any:
@@ -110,31 +112,21 @@ class RoundOrder:
             return self._rounds[start : start + len(self._rounds) // 2]
         return np.concatenate([self._rest[start:], self._rounds])[:count]
 
-    def places(self) -> Rows:
-        rows = self.one_pass() if self._latest is None else self._latest[2]
-        if self._places is None or self._places[0] is not rows:
-            self._places = rows, _places(rows)
-        return self._places[1]
-
     def take(self, visited: int, *, stopped: bool = False) -> None:
         # Upstream: the feasible node beyond the wanted number is consumed too.
         self.cache.order.taken += visited
 
 
 @attrs.define(eq=False, repr=False)
-class ListOrder:
+class ListOrder(Order):
     """The snapshot's list of nodes, one of each zone in turn. Upstream: nodeTree.list, updateNodeInfoSnapshotList."""
 
-    cache: Cache
     snapshot: Snapshot
-    table: NodeTable
     by_cursor: bool = False
     """The list is read on from where the cursor of the node tree stopped, so that after a change it can begin at any node, and a node can
     occur twice and another not at all."""
     start: int = 0
     """The index at which the next search begins. Upstream: nextStartNodeIndex."""
-    is_regular: bool = True
-    revision: Hashable = -1
     _version: int = -1
     """That of the snapshot when the list was read."""
     _read_at: tuple[int, int, int] | None = None
@@ -142,8 +134,6 @@ class ListOrder:
     _readings: int = 0
     """How often the list was another than before."""
     _rows: Rows = NO_ROWS
-    _turned: tuple[Hashable, int, Rows] | None = None
-    _places: tuple[Rows, Rows] | None = None
 
     @property
     def position(self) -> Any:
@@ -195,15 +185,9 @@ class ListOrder:
     def one_pass(self) -> Rows:
         rows = self.rows()
         start = self.start % len(rows) if len(rows) else 0
-        if self._turned is None or self._turned[:2] != (self.revision, start):
-            self._turned = self.revision, start, np.concatenate([rows[start:], rows[:start]]) if start else rows
-        return self._turned[2]
-
-    def places(self) -> Rows:
-        rows = self.one_pass() if self._turned is None else self._turned[2]
-        if self._places is None or self._places[0] is not rows:
-            self._places = rows, _places(rows)
-        return self._places[1]
+        if self._latest is None or self._latest[:2] != (self.revision, start):
+            self._latest = self.revision, start, np.concatenate([rows[start:], rows[:start]]) if start else rows
+        return self._latest[2]
 
     def take(self, visited: int, *, stopped: bool = False) -> None:
         # Upstream: the feasible node beyond the wanted number is not consumed; the next search begins with it.

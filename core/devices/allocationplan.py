@@ -6,7 +6,6 @@ Upstream: the first part of Allocate, and validateDeviceRequest, in structured/i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 import attrs
 
@@ -53,15 +52,6 @@ class Option:
     def result_name(self) -> str:
         """The request as the result names it."""
         return f"{self.parent}/{self.name}" if self.parent else self.name
-
-
-class _Asked(NamedTuple):
-    """A request as the claim has it."""
-
-    claim: str
-    name: str
-    parent: str
-    request: ExactDeviceRequest
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -113,17 +103,16 @@ class DevicePlanner:
     def _options(self, claim: ResourceClaim, request: DeviceRequest, pools: Sequence[Pool]) -> list[Option]:
         self._selected.clear()
         alternatives = request.first_available if self.cells.alternatives else ()
-        if not alternatives:
-            exactly = _Asked(claim.key, request.name, "", request.exactly or ExactDeviceRequest())
-            return [self._option(exactly, pools, 0)]
-        asked = [_Asked(claim.key, one.name, request.name, one) for one in alternatives]
+        asked: list[tuple[str, str, ExactDeviceRequest]] = [(one.name, request.name, one) for one in alternatives]
+        asked = asked or [(request.name, "", request.exactly or ExactDeviceRequest())]
         # Upstream: which devices the second alternative matches is kept under the first one's number.
-        return [self._option(one, pools, max(i - 1, 0)) for i, one in enumerate(asked)]
+        return [self._option(claim.key, *one, pools, max(i - 1, 0)) for i, one in enumerate(asked)]
 
-    def _option(self, asked: _Asked, pools: Sequence[Pool], kept_under: int) -> Option:
-        request, where = asked.request, f"claim {asked.claim}, request {asked.name}"
-        device_class = self._class_of(request, where)
-        option = Option(asked.claim, asked.name, asked.parent, request, device_class, request.count)
+    def _option(
+        self, claim: str, name: str, parent: str, request: ExactDeviceRequest, pools: Sequence[Pool], kept_under: int
+    ) -> Option:
+        where = f"claim {claim}, request {name}"
+        option = Option(claim, name, parent, request, self._class_of(request, where), request.count)
         if request.allocation_mode == "All":
             found = [device for device in self._devices(pools, where) if self._matches(option, device, kept_under)]
             return attrs.evolve(option, count=len(found), all_devices=found)

@@ -34,7 +34,7 @@ class DeviceSelectorError(Exception):
 
 def quantity_value(amount: Quantity) -> Value:
     """*amount* as a value of an expression."""
-    return {QUANTITY: str(amount.nanos)}
+    return _of(amount.nanos)
 
 
 def quantity(text: str) -> Value:
@@ -43,14 +43,6 @@ def quantity(text: str) -> Value:
         return quantity_value(Quantity.parse(text))
     except QuantityError:
         raise ValueError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'") from None
-
-
-def is_quantity(text: str) -> bool:
-    """Whether *text* says a quantity."""
-    try:
-        return bool(quantity(text))
-    except ValueError:
-        return False
 
 
 def _nanos(value: Value) -> int:
@@ -63,11 +55,6 @@ def _of(nanos: int) -> Value:
     return {QUANTITY: str(nanos)}
 
 
-def _sign(value: Value) -> int:
-    nanos = _nanos(value)
-    return (nanos > 0) - (nanos < 0)
-
-
 def _is_integer(value: Value) -> bool:
     whole, rest = divmod(_nanos(value), _NANO)
     return not rest and -MAX_INT64 - 1 <= whole <= MAX_INT64
@@ -77,26 +64,6 @@ def _as_integer(value: Value) -> int:
     if not _is_integer(value):
         raise ValueError("cannot convert value to integer")
     return _nanos(value) // _NANO
-
-
-def _as_float(value: Value) -> float:
-    return _nanos(value) / _NANO
-
-
-def _add(value: Value, other: Value) -> Value:
-    return _of(_nanos(value) + _nanos(other))
-
-
-def _add_whole(value: Value, other: int) -> Value:
-    return _of(_nanos(value) + other * _NANO)
-
-
-def _subtract(value: Value, other: Value) -> Value:
-    return _of(_nanos(value) - _nanos(other))
-
-
-def _subtract_whole(value: Value, other: int) -> Value:
-    return _of(_nanos(value) - other * _NANO)
 
 
 # --- versions -------------------------------------------------------------------------------------------------------
@@ -132,30 +99,16 @@ class Version:
         return ".".join(map(str, self.numbers)) + ("-" + ".".join(self.labels) if self.labels else "")
 
 
-def semver_value(text: str) -> Value:
-    """The version *text* as a value of an expression. Raises ValueError."""
-    return {SEMVER: str(Version.parse(text))}
+def semver_value(text: str, normalize: bool = False) -> Value:
+    """The version *text* as a value of an expression; with *normalize* a ``v`` in front, missing parts and leading zeros are mended.
 
-
-def normalized(text: str, normalize: bool = True) -> Value:
-    """As :func:`semver_value`; with *normalize* a ``v`` in front, missing parts and leading zeros are mended."""
+    Raises ValueError.
+    """
     if normalize:
         core, mark, rest = re.match(r"([^-+]*)([-+]?)(.*)", text.removeprefix("v"), re.DOTALL).groups()  # type: ignore[union-attr]
         parts = [part.lstrip("0") or "0" if part else part for part in core.split(".")]
         text = ".".join(parts + ["0"] * (3 - len(parts))) + mark + rest
-    return semver_value(text)
-
-
-def is_semver(text: str, normalize: bool = False) -> bool:
-    """Whether *text* says a semantic version."""
-    try:
-        return bool(normalized(text, normalize))
-    except ValueError:
-        return False
-
-
-def _part(place: int) -> Callable[[Value], int]:
-    return lambda value: _version(value).numbers[place]
+    return {SEMVER: str(Version.parse(text))}
 
 
 def _version(value: Value) -> Version:
@@ -172,25 +125,45 @@ def _compare(value: Value, other: Value) -> int:
     return (one > two) - (one < two)  # type: ignore[operator]
 
 
-FUNCTIONS: Mapping[str, tuple[tuple[tuple[str, ...], str, Callable[..., Any]], ...]] = {
+def _says(value_of: Callable[..., Value]) -> Callable[..., bool]:
+    """Whether a text says a value, which *value_of* makes of it."""
+
+    def says(*arguments: Any) -> bool:
+        try:
+            return bool(value_of(*arguments))
+        except ValueError:
+            return False
+
+    return says
+
+
+Overloads = tuple[tuple[tuple[str, ...], str, Callable[..., Any]], ...]
+"""The types of what an overload takes, of what it gives, and what it does."""
+FUNCTIONS: Mapping[str, Overloads] = {
     "quantity": ((("string",), "value", quantity),),
-    "isQuantity": ((("string",), "bool", is_quantity),),
-    "semver": ((("string",), "value", semver_value), (("string", "bool"), "value", normalized)),
-    "isSemver": ((("string",), "bool", is_semver), (("string", "bool"), "bool", is_semver)),
+    "isQuantity": ((("string",), "bool", _says(quantity)),),
+    "semver": ((("string",), "value", semver_value), (("string", "bool"), "value", semver_value)),
+    "isSemver": ((("string",), "bool", _says(semver_value)), (("string", "bool"), "bool", _says(semver_value))),
 }
-"""Function -> its overloads: the types of what it takes, of what it gives, and what it does."""
-METHODS: Mapping[str, tuple[tuple[tuple[str, ...], str, Callable[..., Any]], ...]] = {
+"""Function -> its overloads."""
+METHODS: Mapping[str, Overloads] = {
     "compareTo": ((("value", "value"), "int", _compare),),
     "isGreaterThan": ((("value", "value"), "bool", lambda value, other: _compare(value, other) > 0),),
     "isLessThan": ((("value", "value"), "bool", lambda value, other: _compare(value, other) < 0),),
-    "sign": ((("value",), "int", _sign),),
+    "sign": ((("value",), "int", lambda value: (_nanos(value) > 0) - (_nanos(value) < 0)),),
     "isInteger": ((("value",), "bool", _is_integer),),
     "asInteger": ((("value",), "int", _as_integer),),
-    "asApproximateFloat": ((("value",), "double", _as_float),),
-    "add": ((("value", "value"), "value", _add), (("value", "int"), "value", _add_whole)),
-    "sub": ((("value", "value"), "value", _subtract), (("value", "int"), "value", _subtract_whole)),
-    "major": ((("value",), "int", _part(0)),),
-    "minor": ((("value",), "int", _part(1)),),
-    "patch": ((("value",), "int", _part(2)),),
+    "asApproximateFloat": ((("value",), "double", lambda value: _nanos(value) / _NANO),),
+    "add": (
+        (("value", "value"), "value", lambda value, other: _of(_nanos(value) + _nanos(other))),
+        (("value", "int"), "value", lambda value, whole: _of(_nanos(value) + whole * _NANO)),
+    ),
+    "sub": (
+        (("value", "value"), "value", lambda value, other: _of(_nanos(value) - _nanos(other))),
+        (("value", "int"), "value", lambda value, whole: _of(_nanos(value) - whole * _NANO)),
+    ),
+    "major": ((("value",), "int", lambda value: _version(value).numbers[0]),),
+    "minor": ((("value",), "int", lambda value: _version(value).numbers[1]),),
+    "patch": ((("value",), "int", lambda value: _version(value).numbers[2]),),
 }
 """The same, called as methods of what they take first."""

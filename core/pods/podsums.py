@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 from ...api.meaning.podtotals import add_exactly, requests_of, total_of, uses
 from ...api.objects import NO_QUANTITIES, Map, Pod
-from ...api.objects.quantity import ZERO, Quantity
+from ...api.objects.quantity import Quantity
 from ..release import Gates, Requests
-from .requests import CPU, DEFAULT_MEMORY, DEFAULT_MILLI_CPU, DEFAULTS, MEMORY, amount, is_counted, wrapped
+from .requests import CPU, DEFAULTS, MEMORY, amount, is_counted, nonzero_or_uses, overhead_added
 
 Amounts = Mapping[str, Quantity]
 POD_LEVEL = "PodLevelResources"
@@ -52,23 +52,7 @@ def _with_both(requests: Requests) -> Requests:
 def nonzero_of_uses(pod: Pod, gates: Gates) -> Requests:
     """cpu and memory over the containers, or of what runs with an init container; absent ones with the defaults; and the overhead."""
     # Upstream: sidecars count only where they make what an init container needs larger than the containers.
-    cpu = memory = 0
-    for container in pod.spec.containers:
-        more_cpu, more_memory = _nonzero(container.requests)
-        cpu, memory = wrapped(cpu + more_cpu), wrapped(memory + more_memory)
-    for use in uses(pod, requests_of):
-        used_cpu, used_memory = _nonzero(use)
-        cpu, memory = max(cpu, used_cpu), max(memory, used_memory)
-    overhead = pod.spec.overhead
-    return {
-        CPU: wrapped(cpu + overhead.get(CPU, ZERO).milli_value()),
-        MEMORY: wrapped(memory + overhead.get(MEMORY, ZERO).value()),
-    }
-
-
-def _nonzero(requests: Amounts) -> tuple[int, int]:
-    cpu, memory = requests.get(CPU), requests.get(MEMORY)
-    return DEFAULT_MILLI_CPU if cpu is None else cpu.milli_value(), DEFAULT_MEMORY if memory is None else memory.value()
+    return overhead_added(nonzero_or_uses(pod, uses(pod, requests_of)), pod)
 
 
 # --- requests of the pod as a whole ---------------------------------------------------------------------------------

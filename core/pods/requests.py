@@ -7,13 +7,13 @@ Upstream: pkg/scheduler/algorithm/predicates/predicates.go GetResourceRequest, p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
-from ...api.meaning.labels import is_valid_label_key
+from ...api.meaning.label_syntax import is_valid_label_key
 from ...api.meaning.podtotals import add_exactly
-from ...api.objects import Container, Pod
-from ...api.objects.quantity import ZERO, Quantity
+from ...api.objects import Pod
+from ...api.objects.quantity import ZERO, Quantity, wrap_int64
 from ..release import Gates, Requests
 
 CPU, MEMORY, EPHEMERAL_STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
@@ -51,15 +51,10 @@ def is_counted(name: str) -> bool:
     return name in NATIVE or is_scalar_resource(name)
 
 
-def wrapped(number: int) -> int:
-    """*number* as an int64 with overflow."""
-    return (number + 2**63) % 2**64 - 2**63
-
-
 def _add(total: Requests, quantities: Mapping[str, Quantity]) -> None:
     for name, quantity in quantities.items():
         if is_counted(name):
-            total[name] = wrapped(total.get(name, 0) + amount(name, quantity))
+            total[name] = wrap_int64(total.get(name, 0) + amount(name, quantity))
 
 
 def _raise_to(total: Requests, quantities: Mapping[str, Quantity]) -> None:
@@ -93,52 +88,61 @@ def with_overhead(pod: Pod, gates: Gates) -> Requests:
     return total
 
 
-def _nonzero(container: Container) -> tuple[int, int]:
-    cpu, memory = container.requests.get(CPU), container.requests.get(MEMORY)
-    return (DEFAULT_MILLI_CPU if cpu is None else cpu.milli_value(), DEFAULT_MEMORY if memory is None else memory.value())
-
-
-def _nonzero_sum(containers: Iterable[Container]) -> Requests:
-    cpu = memory = 0
-    for container in containers:
-        more_cpu, more_memory = _nonzero(container)
-        cpu, memory = wrapped(cpu + more_cpu), wrapped(memory + more_memory)
-    return {CPU: cpu, MEMORY: memory}
+def _nonzero(requests: Mapping[str, Quantity]) -> tuple[int, int]:
+    """cpu and memory of *requests*, absent ones counted with the defaults."""
+    cpu, memory = requests.get(CPU), requests.get(MEMORY)
+    return DEFAULT_MILLI_CPU if cpu is None else cpu.milli_value(), DEFAULT_MEMORY if memory is None else memory.value()
 
 
 def nonzero_of_containers(pod: Pod, gates: Gates) -> Requests:
     """cpu and memory over the containers, absent requests counted with the defaults."""
-    return _nonzero_sum(pod.spec.containers)
+    return nonzero_or_uses(pod, ())
 
 
 def nonzero_of_all_containers(pod: Pod, gates: Gates) -> Requests:
     """As :func:`nonzero_of_containers`, or the request of an init container if that is more."""
-    total = _nonzero_sum(pod.spec.containers)
-    for container in pod.spec.init_containers:
-        cpu, memory = _nonzero(container)
-        total = {CPU: max(total[CPU], cpu), MEMORY: max(total[MEMORY], memory)}
+    return nonzero_or_uses(pod, (container.requests for container in pod.spec.init_containers))
+
+
+def nonzero_or_uses(pod: Pod, uses: Iterable[Mapping[str, Quantity]]) -> Requests:
+    """As :func:`nonzero_of_containers`, or the most of *uses* if that is more."""
+    cpu = memory = 0
+    for container in pod.spec.containers:
+        more_cpu, more_memory = _nonzero(container.requests)
+        cpu, memory = wrap_int64(cpu + more_cpu), wrap_int64(memory + more_memory)
+    for use in uses:
+        used_cpu, used_memory = _nonzero(use)
+        cpu, memory = max(cpu, used_cpu), max(memory, used_memory)
+    return {CPU: cpu, MEMORY: memory}
+
+
+def overhead_added(total: Requests, pod: Pod, amount_of: Callable[[str, Quantity], int] = amount) -> Requests:
+    """*total* with the pod's overhead of what is in it."""
+    for name, quantity in pod.spec.overhead.items():
+        if name in total:
+            total[name] = wrap_int64(total[name] + amount_of(name, quantity))
     return total
+
+
+def _whole(name: str, quantity: Quantity) -> int:
+    return quantity.value()
 
 
 def nonzero_with_overhead(pod: Pod, gates: Gates) -> Requests:
     """As :func:`nonzero_of_all_containers`, and the overhead with gate PodOverhead, cpu in millicores."""
-    total = nonzero_of_all_containers(pod, gates)
-    if gates.get("PodOverhead", False):
-        for name, quantity in pod.spec.overhead.items():
-            if name in total:
-                total[name] = wrapped(total[name] + amount(name, quantity))
-    return total
+    return nonzero_with_any_overhead(pod, gates) if gates.get("PodOverhead", False) else nonzero_of_all_containers(pod, gates)
 
 
 def nonzero_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
     """As :func:`nonzero_of_all_containers`, and the overhead with gate PodOverhead, by its integer value."""
     # Upstream: the incoming pod's cpu overhead is added as whole cores, rounded up: 250m adds 1, not 250.
     total = nonzero_of_all_containers(pod, gates)
-    if gates.get("PodOverhead", False):
-        for name, quantity in pod.spec.overhead.items():
-            if name in total:
-                total[name] = wrapped(total[name] + quantity.value())
-    return total
+    return overhead_added(total, pod, _whole) if gates.get("PodOverhead", False) else total
+
+
+def nonzero_with_any_overhead(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`nonzero_of_all_containers`, and the overhead."""
+    return overhead_added(nonzero_of_all_containers(pod, gates), pod)
 
 
 def rounded_sums(pod: Pod, gates: Gates) -> Requests:
@@ -178,7 +182,7 @@ def sums_with_whole_overhead(pod: Pod, gates: Gates) -> Requests:
         for name, quantity in pod.spec.overhead.items():
             if is_counted(name):
                 # Upstream: as in the sums with defaults, and local storage is added whatever the gate says.
-                total[name] = wrapped(total.get(name, 0) + quantity.value())
+                total[name] = wrap_int64(total.get(name, 0) + quantity.value())
     return total
 
 
@@ -191,15 +195,6 @@ def exact_sums_with_defaults(pod: Pod, gates: Gates) -> Requests:
     """cpu and memory as :func:`exact_sums`, absent requests counted with the defaults, container by container."""
     total = _exact(pod, DEFAULTS)
     return {name: amount(name, total.get(name, ZERO)) for name in (CPU, MEMORY)}
-
-
-def nonzero_with_any_overhead(pod: Pod, gates: Gates) -> Requests:
-    """As :func:`nonzero_of_all_containers`, and the overhead."""
-    total = nonzero_of_all_containers(pod, gates)
-    for name, quantity in pod.spec.overhead.items():
-        if name in total:
-            total[name] = wrapped(total[name] + amount(name, quantity))
-    return total
 
 
 def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:

@@ -6,7 +6,8 @@ Upstream: pkg/api/v1/resource/helpers.go PodRequests; from 1.32 component-helper
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import is_
 
 from msgspec.structs import replace
 
@@ -25,16 +26,12 @@ _Rule = Callable[[Container, ContainerStatus, bool], Amounts]
 
 def by_allocated(pod: Pod, gates: Gates) -> Pod:
     """What is asked for or allocated, whichever is more; what is allocated where the resize is infeasible."""
-    if not gates.get(GATE, False):
-        return pod
-    return _with_requests(pod, _allocated, pod.status.resize == INFEASIBLE)
+    return _with_requests(pod, _allocated, pod.status.resize == INFEASIBLE) if gates.get(GATE, False) else pod
 
 
 def by_reported(pod: Pod, gates: Gates) -> Pod:
     """What is asked for or what the container has, whichever is more; what it has where the resize is infeasible."""
-    if not gates.get(GATE, False):
-        return pod
-    return _with_requests(pod, _reported, pod.status.resize == INFEASIBLE)
+    return _with_requests(pod, _reported, pod.status.resize == INFEASIBLE) if gates.get(GATE, False) else pod
 
 
 def by_reported_and_allocated(pod: Pod, gates: Gates) -> Pod:
@@ -107,14 +104,10 @@ def _with_requests(pod: Pod, rule: _Rule, infeasible: bool, *, sidecars: bool = 
 
 def _counted(containers: tuple[Container, ...], known: _Statuses, rule: _Rule, infeasible: bool) -> tuple[Container, ...]:
     """*containers* with the requests that count; the tuple itself where nothing is different."""
-    found: list[tuple[Container, Amounts]] = []
-    for container in containers:
-        status = known.get(container.name)
-        found.append((container, container.requests if status is None else rule(container, status, infeasible)))
-    if all(amounts is container.requests or amounts == container.requests for container, amounts in found):
-        return containers
-    return tuple(_asking(found))
+    found = tuple(_asking(container, known.get(container.name), rule, infeasible) for container in containers)
+    return containers if all(map(is_, found, containers)) else found
 
 
-def _asking(found: Iterable[tuple[Container, Amounts]]) -> Iterable[Container]:
-    return (one if amounts == one.requests else replace(one, requests=amounts) for one, amounts in found)
+def _asking(container: Container, status: ContainerStatus | None, rule: _Rule, infeasible: bool) -> Container:
+    amounts = container.requests if status is None else rule(container, status, infeasible)
+    return container if amounts is container.requests or amounts == container.requests else replace(container, requests=amounts)

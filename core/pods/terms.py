@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter as Multiset
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import attrs
 
@@ -109,9 +109,7 @@ class PodsTargeted:
 class AllPods:
     """A query for all pods."""
 
-    @property
-    def pairs(self) -> Collection[Pair]:
-        return ()
+    pairs: ClassVar[Collection[Pair]] = ()
 
     def counts(self, template: Template) -> int:
         return 1
@@ -119,27 +117,10 @@ class AllPods:
 
 @attrs.frozen(cache_hash=True, repr=False)
 class Unreadable:
-    """A query for the pods that have an invalid selector among their terms of a *role*."""
-
-    role: str
-
-    @property
-    def pairs(self) -> Collection[Pair]:
-        return ()
-
-    def counts(self, template: Template) -> int:
-        return int(unreadable(template, self.role) is not None)
-
-
-@attrs.frozen(cache_hash=True, repr=False)
-class AnyUnreadable:
     """A query for the pods that have an invalid selector among their terms of any of *roles*."""
 
     roles: tuple[str, ...]
-
-    @property
-    def pairs(self) -> Collection[Pair]:
-        return ()
+    pairs: ClassVar[Collection[Pair]] = ()
 
     def counts(self, template: Template) -> int:
         return int(any(unreadable(template, role) is not None for role in self.roles))
@@ -190,10 +171,7 @@ class TermCarriers:
     target: Target
     topology_key: str
     weight: int = 0
-
-    @property
-    def pairs(self) -> Collection[Pair]:
-        return ()
+    pairs: ClassVar[Collection[Pair]] = ()
 
     def counts(self, template: Template) -> int:
         return carriers(template, self.role)[self]

@@ -6,7 +6,7 @@ Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.1
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from math import inf
 
@@ -17,9 +17,10 @@ from ...api.objects import Condition, ObjectMeta, Pod, PodStatus
 from ...exceptions import CacheError
 from ..cluster.nominations import Nominations
 from ..release import QueueCells
-from .backoff import BackoffHeaps, Clock, Timer
+from .backoff import BackoffHeaps, Timer
 from .heap import Heap
 from .parked import Contents, Parked, Pending, QueuedPod
+from .protocol import SchedulingQueue
 
 BACKOFF_FLUSH = 1.0
 """Seconds between two flushes of the backoff queue."""
@@ -32,16 +33,13 @@ TIMEOUT = "UnschedulableTimeout"
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)
-class QueueBase(ABC):
-    """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`, which says what the public methods do."""
+class QueueBase(SchedulingQueue):
+    """See :class:`SchedulingQueue`, which says what the public methods do."""
 
     cells: QueueCells
     nominations: Nominations
-    clock: Clock
     less: Callable[[QueuedPod, QueuedPod], bool]
     """Whether the first of two active pods is tried before the second."""
-    cycle: int = 0
-    on_incoming: Callable[[str, str], None] | None = None
     _move_cycle: int = -1
     """The cycle of the last move."""
     _active: Heap[QueuedPod] = attrs.field(init=False)
@@ -85,18 +83,6 @@ class QueueBase(ABC):
     @property
     def can_pop(self) -> bool:
         return bool(self._active)
-
-    @abstractmethod
-    def activate(self, pods: Iterable[Pod]) -> None:
-        """Let parked pods and those that back off be tried next, where the queue can."""
-
-    @abstractmethod
-    def hold_back(self, pod: Pod, held: bool) -> None:
-        """Whether *pod* is kept from becoming active while its victims are deleted."""
-
-    @abstractmethod
-    def done(self, pod: Pod) -> None:
-        """A pod is not tried any more."""
 
     @abstractmethod
     def _count_failure(self, key: str) -> None:

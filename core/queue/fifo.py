@@ -8,31 +8,25 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable
 
 import attrs
 
 from ...api.objects import Pod
-from .backoff import Clock
 from .parked import Contents, Pending, QueuedPod
+from .protocol import SchedulingQueue
 
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 60.0
 """Seconds; a wait that was not asked for in this time is forgotten."""
 
 
-@attrs.define(eq=False, repr=False)
-class Fifo:
-    """See :class:`~kubeclassic.core.queue.protocol.SchedulingQueue`. No pod is parked, no event moves pods, nominations do not count.
+@attrs.define(eq=False, kw_only=True, repr=False)
+class Fifo(SchedulingQueue):
+    """No pod is parked, no event moves pods, nominations do not count, nor does the number of a cycle.
 
     A failed pod goes to the end at once; in a :class:`WaitingFifo` it waits first.
     """
 
-    clock: Clock
-    on_incoming: Callable[[str, str], None] | None = attrs.field(default=None, init=False)
-    """Not called: no release that counts such pods has this queue."""
-    cycle: int = attrs.field(default=0, init=False)
-    """Always 0: nothing here depends on it."""
     _order: deque[str] = attrs.field(init=False, factory=deque)
     _queued: dict[str, Pod] = attrs.field(init=False, factory=dict)
 
@@ -48,9 +42,6 @@ class Fifo:
 
     def contents(self) -> Contents:
         return Contents(Fifo.pods(self), [], [])
-
-    def is_gated(self, pod: Pod) -> bool:
-        return False
 
     def add(self, pod: Pod) -> None:
         self.tick()
@@ -79,9 +70,6 @@ class Fifo:
     def can_pop(self) -> bool:
         return bool(self._queued)
 
-    def done(self, pod: Pod) -> None:
-        """Nothing: what happens while a pod is tried does not count."""
-
     def update(self, old: Pod, new: Pod) -> None:
         self.add(new)
 
@@ -89,29 +77,11 @@ class Fifo:
         self.tick()
         self._queued.pop(pod.key, None)
 
-    def nominate(self, pod: Pod, node_name: str) -> None:
-        """Nothing: there are no nominations."""
-
-    def withdraw(self, pod: Pod) -> None:
-        """Nothing: there are no nominations."""
-
     def move_all(self) -> None:
         self.tick()
 
     def assigned_pod_added(self, pod: Pod) -> None:
         self.tick()
-
-    def assigned_pod_updated(self, pod: Pod) -> None:
-        self.tick()
-
-    def activate(self, pods: Iterable[Pod]) -> None:
-        """Nothing: no plugin asks for it."""
-
-    def hold_back(self, pod: Pod, held: bool) -> None:
-        """Nothing: victims are deleted before the pod is queued again."""
-
-    def tick(self) -> None:
-        """Nothing: there are no flushes."""
 
     def next_due(self) -> float | None:
         return None
@@ -127,11 +97,11 @@ class Wait:
     is_running: bool = False
 
 
-@attrs.define(eq=False, repr=False)
+@attrs.define(eq=False, kw_only=True, repr=False)
 class WaitingFifo(Fifo):
     """A FIFO with the scheduler's error function in front: a failed pod waits and then goes to the end."""
 
-    doubles: bool = attrs.field(kw_only=True)
+    doubles: bool
     """Whether a pod's wait grows with each failure."""
     _known: dict[str, Pod] = attrs.field(init=False, factory=dict)
     """The pods without a node as the API has them, which is asked when a wait ends."""

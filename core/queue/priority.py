@@ -5,7 +5,6 @@ Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.1
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf
@@ -14,9 +13,13 @@ import attrs
 
 from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import Pod, PodAffinityTerm
-from .backoff import Backoff
+from ..cluster.nominations import Nominations
+from ..rule import Algorithm
+from .backoff import Backoff, Clock
 from .base import QueueBase, scheduled_condition
+from .fifo import Fifo, WaitingFifo
 from .parked import QueuedPod
+from .protocol import SchedulingQueue
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)
@@ -47,15 +50,6 @@ class PriorityQueue(QueueBase):
     def _forget_failures(self, key: str) -> None:
         self._backoff.clear(key)
 
-    def done(self, pod: Pod) -> None:
-        """Nothing: only the number of the cycle says what happens while a pod is tried."""
-
-    def activate(self, pods: Iterable[Pod]) -> None:
-        """Nothing: no plugin asks for it."""
-
-    def hold_back(self, pod: Pod, held: bool) -> None:
-        """Nothing: victims are deleted before the pod is queued again."""
-
     def move_all(self) -> None:
         self.tick()
         self._move(self._parked.all(), self.clock.now)
@@ -63,9 +57,6 @@ class PriorityQueue(QueueBase):
     def assigned_pod_added(self, pod: Pod) -> None:
         self.tick()
         self._move(self._parked.that_want(lambda item: wants(item, pod)), self.clock.now)
-
-    def assigned_pod_updated(self, pod: Pod) -> None:
-        self.assigned_pod_added(pod)
 
 
 def by_priority(one: QueuedPod, other: QueuedPod) -> bool:
@@ -108,3 +99,20 @@ def _matches(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
         return compile_selector(term.label_selector)(other.labels)
     except SelectorError:
         return False
+
+
+def queues_by_priority(algorithm: Algorithm) -> bool:
+    """Whether the release's queue looks at priorities: some have a plain FIFO without gate PodPriority."""
+    return not algorithm.release.queue.fifo_without_priority or algorithm.enabled("PodPriority")
+
+
+def make_queue(algorithm: Algorithm, nominations: Nominations, clock: Clock, *, waits: bool = True) -> SchedulingQueue:
+    """The queue of the algorithm's release and gates, which keeps *nominations* and goes by *clock*.
+
+    *waits*: a FIFO includes the wait of failed pods, which upstream's error function adds; else they enter it at once.
+    """
+    cells = algorithm.release.queue
+    if not queues_by_priority(algorithm):
+        return WaitingFifo(clock=clock, doubles=cells.fifo_wait_doubles) if waits else Fifo(clock=clock)
+    less = by_priority_and_time if cells.by_timestamp else by_priority
+    return PriorityQueue(cells=cells, nominations=nominations, clock=clock, less=less)

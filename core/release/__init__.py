@@ -2,44 +2,6 @@
 
 from __future__ import annotations
 
-from .framework import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells, words_of
-from .policies import PolicyCells
-from .release import (
-    ClientCells,
-    ExtenderCells,
-    FeatureGate,
-    Footprint,
-    GateEffect,
-    Gates,
-    LiveCells,
-    NominationCells,
-    PreemptionCells,
-    QueueCells,
-    Release,
-    Requests,
-    VolumeCells,
-    gates_after,
-)
-
-__all__ = (
-    "ClientCells",
-    "ConfigurationCells",
-    "DeviceCells",
-    "ExtenderCells",
-    "FeatureGate",
-    "Footprint",
-    "FrameworkCells",
-    "GateEffect",
-    "Gates",
-    "LiveCells",
-    "NominationCells",
-    "PolicyCells",
-    "PreemptionCells",
-    "QueueCells",
-    "QueueingCells",
-    "Release",
-    "Requests",
-    "VolumeCells",
-    "gates_after",
-    "words_of",
-)
+from .framework import *
+from .policies import *
+from .release import *

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import attrs
 import numpy as np
@@ -48,7 +49,7 @@ def basic_checks(pod: Pod, claims: Listing[PersistentVolumeClaim], ephemeral: bo
 
 @attrs.define(eq=False, repr=False)
 class VolumeBinder:
-    """Answers questions about volumes. :meth:`put` and :meth:`drop` give it the API's objects; it also knows its own assumptions."""
+    """See :class:`~kubeclassic.core.binding.Binder`, which says what the methods do. It also knows its own assumptions."""
 
     release: Release
     gates: Mapping[str, bool]
@@ -73,38 +74,29 @@ class VolumeBinder:
 
     @property
     def enabled(self) -> bool:
-        """Whether volumes are bound and assumed at all."""
         return not self.release.volumes.binding_gate or bool(self.gates.get("VolumeScheduling", False))
 
     @property
     def version(self) -> int:
-        """Grows with every change that answers depend on, except changes of nodes."""
         return self.volumes.version + self.claims.version + self.listings.classes.version
 
     def put(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
-        """A volume or claim appears or changes; this ends what was assumed of it.
-
-        Upstream: an object older than the binder's own is dropped here, whether or not the listings take it.
-        """
-        if isinstance(item, PersistentVolume):
-            self.volumes.put(item)
-        else:
-            self.claims.put(item)
+        # Upstream: an object older than the binder's own is dropped here, whether or not the listings take it.
+        self._cache_of(item).put(item)
 
     def drop(self, item: PersistentVolume | PersistentVolumeClaim) -> None:
-        """A volume or claim is deleted; only its kind and key matter."""
-        (self.volumes if isinstance(item, PersistentVolume) else self.claims).drop(item.key)
+        self._cache_of(item).drop(item.key)
+
+    def _cache_of(self, item: KubeObject) -> AssumeCache[Any]:
+        return self.volumes if isinstance(item, PersistentVolume) else self.claims
 
     def find(self, claims: Sequence[str], nodes: Batch) -> Finding:
-        """What each of *nodes* can do for the claims with these keys; nothing is stored. Upstream: FindPodVolumes."""
         return self._search.find(claims, nodes)
 
     def needs(self, claims: Sequence[str]) -> PodClaims:
-        """Which of these claims have volumes, and which get one with the pod; raises :class:`VolumeError`. Upstream: GetPodVolumeClaims."""
         return self._search.needs(claims)
 
     def volume(self, name: str) -> PersistentVolume:
-        """The volume of that name as it is assumed to be; raises :class:`VolumeError` where there is none."""
         return self.volumes.get(name)
 
     def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
@@ -124,13 +116,11 @@ class VolumeBinder:
             stored[nodes.name(i)] = VolumeDecision(found.bindings or before.bindings, found.provisionings or before.provisionings)
 
     def forget(self, pod: Pod) -> None:
-        """Drop what was decided for *pod*, as when it is deleted."""
         self._decisions.pop(pod.key, None)
         self._asked.pop(pod.key, None)
 
     @contextmanager
     def undone(self, pod: Pod) -> Iterator[None]:
-        """Decisions for *pod* made inside the context are undone at its end."""
         asked, decided = self._asked.get(pod.key), dict(self._decisions.get(pod.key, {}))
         try:
             yield
@@ -160,17 +150,12 @@ class VolumeBinder:
         return False
 
     def revert(self, pod: Pod, node_name: str) -> None:
-        """Take back what was assumed for *pod* on the node. Upstream: RevertAssumedPodVolumes."""
         made = self._decisions.get(pod.key, {}).pop(node_name, UNDECIDED)
-        for volume, _ in made.bindings:
-            self.volumes.restore(volume.key)
-        for claim in made.provisionings:
-            self.claims.restore(claim.key)
+        self.restore((*(volume for volume, _ in made.bindings), *made.provisionings))
 
     def restore(self, items: Iterable[KubeObject]) -> None:
-        """Take back what was assumed of these volumes and claims, which could not be written."""
         for item in items:
-            (self.volumes if isinstance(item, PersistentVolume) else self.claims).restore(item.key)
+            self._cache_of(item).restore(item.key)
 
     def _claims(self, pod: Pod) -> tuple[str, ...]:
         return claim_keys(pod, has_ephemeral_claims(self.release.volumes, self.gates))
@@ -188,21 +173,17 @@ class VolumeBinder:
         return self.find(self._claims(pod), Batch(table, np.array([table.row_of[node_name]], np.intp))).decision(0)
 
     def _assume(self, decision: VolumeDecision, made: VolumeDecision) -> None:
-        volumes: list[str] = []
-        claims: list[str] = []
+        assumed: list[KubeObject] = []
         try:
             for (volume, _), (before, _) in zip(made.bindings, decision.bindings, strict=True):
                 if volume is not before:
                     self.volumes.assume(volume)
-                volumes.append(volume.key)
+                assumed.append(volume)
             for claim in made.provisionings:
                 self.claims.assume(claim)
-                claims.append(claim.key)
+                assumed.append(claim)
         except VolumeError:
-            for key in volumes:
-                self.volumes.restore(key)
-            for key in claims:
-                self.claims.restore(key)
+            self.restore(assumed)
             raise
 
     def bind(self, pod: Pod) -> tuple[KubeObject, ...]:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import attrs
 from msgspec.structs import replace
 
-from ...api.objects import NodeSelector, NodeSelectorTerm, PersistentVolume, Requirement, VolumeSource
+from ...api.objects import AWSElasticBlockStore, NodeSelector, NodeSelectorTerm, PersistentVolume, Requirement, VolumeSource
 from ..release import Gates, VolumeCells
 from .assumecache import VolumeError
 
@@ -32,42 +34,42 @@ UNSPECIFIED = "UNSPECIFIED"
 """The project or zone in the handle of a GCE disk where it is not known."""
 
 Labels = Sequence[str]
-Handle = Callable[[PersistentVolume, Labels], str]
 
 
 @attrs.frozen(repr=False)
 class InTreePlugin:
-    """An in-tree plugin: the driver that replaces it, and the gate for that.
+    """An in-tree plugin: the driver that replaces it, the gate for that, and the attribute of a :class:`VolumeSource` with its disk.
 
-    ``inline(source)``: the handle of a pod's own volume, None for a volume of another plugin. ``handle(volume, zone_labels)``: the handle
-    of a PersistentVolume of the plugin; its zone is in the first of the labels that is not empty. Raises :class:`~.assumecache.VolumeError`
-    where the driver has no handle for it. ``topology``: the driver's own label for a node's zone.
+    ``disk_handle(disk)``: the handle of a pod's own disk. ``volume_handle(volume, zone_labels)``: that of a PersistentVolume of the plugin,
+    where that is another; its zone is in the first of the labels that is not empty. Both raise :class:`~.assumecache.VolumeError` where
+    the driver has no handle for it. ``topology``: the driver's own label for a node's zone.
     """
 
     driver: str
     gate: str
-    inline: Callable[[VolumeSource], str | None]
-    handle: Handle
+    disk: str
+    disk_handle: Callable[[Any], str]
+    volume_handle: Callable[[PersistentVolume, Labels], str] | None = None
     topology: str | None = None
 
+    def inline(self, source: VolumeSource) -> str | None:
+        """The handle of a pod's own volume, None for a volume of another plugin."""
+        disk = getattr(source, self.disk)
+        return None if disk is None else self.disk_handle(disk)
 
-def _ebs_inline(source: VolumeSource) -> str | None:
-    disk = source.aws_elastic_block_store
-    return None if disk is None else _ebs_id(disk.volume_id)
+    def handle(self, volume: PersistentVolume, zone_labels: Labels) -> str:
+        """The handle of *volume*; empty where the driver has none."""
+        return self.inline(volume.spec.source) or "" if self.volume_handle is None else self.volume_handle(volume, zone_labels)
 
 
-def _ebs_id(written: str) -> str:
+def _ebs_id(disk: AWSElasticBlockStore) -> str:
+    written = disk.volume_id
     if not written.startswith("aws://"):
         return written
     found = unquote(urlsplit(written).path).strip("/")
     if not re.fullmatch(r"vol-[^/]*", found):
         raise VolumeError(f"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume ({written})")
     return found
-
-
-def _gce_inline(source: VolumeSource) -> str | None:
-    disk = source.gce_persistent_disk
-    return None if disk is None else _gce_handle_in(UNSPECIFIED, disk.pd_name)
 
 
 def _gce_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
@@ -96,22 +98,6 @@ def _region(zones: list[str]) -> str:
     return regions[0]
 
 
-def _azure_inline(source: VolumeSource) -> str | None:
-    return source.azure_disk.disk_uri if source.azure_disk else None
-
-
-def _cinder_inline(source: VolumeSource) -> str | None:
-    return source.cinder.volume_id if source.cinder else None
-
-
-def _portworx_inline(source: VolumeSource) -> str | None:
-    return source.portworx_volume.volume_id if source.portworx_volume else None
-
-
-def _rbd_inline(source: VolumeSource) -> str | None:
-    return source.rbd.image if source.rbd else None
-
-
 def _rbd_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
     disk, written = volume.spec.source.rbd, volume.annotations.get(RBD_HANDLE)
     if written or disk is None:
@@ -123,24 +109,22 @@ def _rbd_handle(volume: PersistentVolume, zone_labels: Labels) -> str:
     return f"mig_mons-{monitors}_image-{image}_{disk.pool.encode().hex()}"
 
 
-def _as_inline(inline: Callable[[VolumeSource], str | None]) -> Handle:
-    return lambda volume, zone_labels: inline(volume.spec.source) or ""
-
-
 PLUGINS: Mapping[str, InTreePlugin] = {
-    GCE_PD: InTreePlugin("pd.csi.storage.gke.io", "CSIMigrationGCE", _gce_inline, _gce_handle, "topology.gke.io/zone"),
-    AWS_EBS: InTreePlugin("ebs.csi.aws.com", "CSIMigrationAWS", _ebs_inline, _as_inline(_ebs_inline), "topology.ebs.csi.aws.com/zone"),
-    CINDER: InTreePlugin(
-        "cinder.csi.openstack.org",
-        "CSIMigrationOpenStack",
-        _cinder_inline,
-        _as_inline(_cinder_inline),
-        "topology.cinder.csi.openstack.org/zone",
+    GCE_PD: InTreePlugin(
+        "pd.csi.storage.gke.io", "CSIMigrationGCE", "gce_persistent_disk", lambda disk: _gce_handle_in(UNSPECIFIED, disk.pd_name),
+        _gce_handle, "topology.gke.io/zone",
     ),
-    AZURE_DISK: InTreePlugin("disk.csi.azure.com", "CSIMigrationAzureDisk", _azure_inline, _as_inline(_azure_inline)),
-    PORTWORX: InTreePlugin("pxd.portworx.com", "CSIMigrationPortworx", _portworx_inline, _as_inline(_portworx_inline)),
-    RBD: InTreePlugin("rbd.csi.ceph.com", "CSIMigrationRBD", _rbd_inline, _rbd_handle),
-}
+    AWS_EBS: InTreePlugin(
+        "ebs.csi.aws.com", "CSIMigrationAWS", "aws_elastic_block_store", _ebs_id, topology="topology.ebs.csi.aws.com/zone"
+    ),
+    CINDER: InTreePlugin(
+        "cinder.csi.openstack.org", "CSIMigrationOpenStack", "cinder", attrgetter("volume_id"),
+        topology="topology.cinder.csi.openstack.org/zone",
+    ),
+    AZURE_DISK: InTreePlugin("disk.csi.azure.com", "CSIMigrationAzureDisk", "azure_disk", attrgetter("disk_uri")),
+    PORTWORX: InTreePlugin("pxd.portworx.com", "CSIMigrationPortworx", "portworx_volume", attrgetter("volume_id")),
+    RBD: InTreePlugin("rbd.csi.ceph.com", "CSIMigrationRBD", "rbd", attrgetter("image"), _rbd_handle),
+}  # fmt: skip
 MIGRATABLE = frozenset({GCE_PD, AWS_EBS, CINDER, AZURE_DISK, AZURE_FILE})
 """Plugins that can be replaced; azure-file never is, as it has no gate."""
 
@@ -154,15 +138,7 @@ def may_migrate(plugin: str, cells: VolumeCells, gates: Gates) -> bool:
 
 def plugin_of(source: VolumeSource) -> str | None:
     """The in-tree plugin of a disk, None where a driver cannot take it over."""
-    disks = {
-        GCE_PD: source.gce_persistent_disk,
-        AWS_EBS: source.aws_elastic_block_store,
-        CINDER: source.cinder,
-        AZURE_DISK: source.azure_disk,
-        PORTWORX: source.portworx_volume,
-        RBD: source.rbd,
-    }
-    return next((name for name, disk in disks.items() if disk is not None), None)
+    return next((name for name, plugin in PLUGINS.items() if getattr(source, plugin.disk) is not None), None)
 
 
 def handle_of(plugin: str, volume: PersistentVolume, zone_labels: Labels, beta_zones: bool = False) -> str | None:

@@ -12,7 +12,7 @@ from operator import or_
 import attrs
 import numpy as np
 
-from ...api.meaning.labels import Matcher, SelectorError, compile_selector, everything, node_term_matches
+from ...api.meaning.labels import Matcher, SelectorError, compile_node_term, compile_selector, everything
 from ...api.objects import (
     CSIStorageCapacity,
     NodeSelector,
@@ -23,6 +23,7 @@ from ...api.objects import (
     TopologySelectorTerm,
 )
 from ...api.objects.quantity import Quantity
+from ...api.objects.storage import BETA_CLASS, NO_PROVISIONER
 from ..arrays.batch import Batch
 from ..arrays.columns import ColumnView
 from ..arrays.types import Ints, Mask, Rows
@@ -31,14 +32,8 @@ from ..matching.nodeselectors import expressions_mask, node_selector_mask, selec
 from ..release import VolumeCells
 from .assumecache import VolumeError
 
-BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 NOTHING = Quantity()
 NO_ROWS: Rows = np.zeros(0, np.intp)
-
-
-def claim_class(claim: PersistentVolumeClaim) -> str:
-    """The storage class that *claim* asks for, the beta annotation first; empty where it asks for none."""
-    return claim.annotations.get(BETA_CLASS, claim.spec.storage_class_name or "")
 
 
 def volume_class(volume: PersistentVolume) -> str:
@@ -152,7 +147,7 @@ class VolumeMatcher:
     def _by_size(self, claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume]) -> list[PersistentVolume]:
         """The volumes that are large enough and that a claim like this one may have, the smallest first."""
         labels = _selector(claim)
-        least, kind, modes = requested_size(claim), claim_class(claim), frozenset(claim.spec.access_modes)
+        least, kind, modes = requested_size(claim), claim.storage_class, frozenset(claim.spec.access_modes)
         free = [
             volume
             for volume in volumes
@@ -214,7 +209,7 @@ def _single_value(affinity: NodeSelector) -> tuple[str, str] | None:
     if len(terms) != 1 or terms[0].match_fields or len(terms[0].match_expressions) != 1:
         return None
     (wanted,) = terms[0].match_expressions
-    if wanted.operator != "In" or len(wanted.values) != 1 or not node_term_matches(terms[0], {wanted.key: wanted.values[0]}, ""):
+    if wanted.operator != "In" or len(wanted.values) != 1 or not compile_node_term(terms[0])({wanted.key: wanted.values[0]}, ""):
         return None
     return wanted.key, wanted.values[0]
 
@@ -226,9 +221,6 @@ def _selector(claim: PersistentVolumeClaim) -> Matcher:
         return compile_selector(claim.spec.selector)
     except SelectorError as error:
         raise VolumeError(f"error creating internal label selector for claim: {claim.key}: {error}") from error
-
-
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
 def can_provision(kind: StorageClass, nodes: Batch) -> Mask:

@@ -20,7 +20,7 @@ from ..matching.nodeselectors import node_selector_mask
 from ..release import VolumeCells
 from .assumecache import AssumeCache, VolumeError
 from .intree import MIGRATED_PLUGINS, PLUGINS, may_migrate, plugin_of, translated_affinity
-from .match import VolumeMatcher, can_provision, claim_class, has_capacity, requested_size
+from .match import VolumeMatcher, can_provision, has_capacity, requested_size
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
@@ -85,7 +85,7 @@ class VolumeSearch:
         """The claim's class if it binds volumes only when a pod has a node; else None."""
         if self.cells.selected_node_is_immediate and SELECTED_NODE in claim.annotations:
             return None
-        found = self.listings.classes.get(claim_class(claim))
+        found = self.listings.classes.get(claim.storage_class)
         if found is None:
             return None
         if found.volume_binding_mode is None:
@@ -155,7 +155,7 @@ class VolumeSearch:
         return self.cells.checks_storage_capacity and (not gate or bool(self.gates.get(gate)))
 
     def _match(self, claim: PersistentVolumeClaim, matcher: VolumeMatcher, finding: Finding) -> None:
-        name = claim_class(claim) if self.cells.matches_by_beta_class else claim.spec.storage_class_name or ""
+        name = claim.storage_class if self.cells.matches_by_beta_class else claim.spec.storage_class_name or ""
         try:
             numbers, failed = matcher.match(claim, self.volumes.within(name))
         except VolumeError as error:

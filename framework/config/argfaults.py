@@ -11,8 +11,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...api.meaning.durations import duration_text
-from ...api.meaning.label_syntax import int64_or_none, is_valid_label_key, is_valid_label_value
-from ...api.meaning.labels import SelectorError, compile_selector, match_expressions_selector, quoted
+from ...api.meaning.label_syntax import int64_or_none, is_valid_label_key, is_valid_label_value, quoted
+from ...api.meaning.labels import SelectorError, compile_selector, match_expressions_selector
 from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm, Requirement, TopologySpreadConstraint
 from ...core.release import FrameworkCells
 from . import args as a

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.gates import resolved_gates
-from ...api.meaning.labels import quoted
+from ...api.meaning.label_syntax import quoted
 from ...api.reading.fields import Mismatch
 from ...api.reading.fields import shown as shown_value
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from ...api.meaning.labels import quoted
+from ...api.meaning.label_syntax import quoted
 from . import args as a
 
 MOST = 100

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ...api.meaning.labels import quoted
+from ...api.meaning.label_syntax import quoted
 from ...api.objects.quantity import Int32
 from ...core.release import ConfigurationCells, FrameworkCells
 from ..extensionpoints import POINTS

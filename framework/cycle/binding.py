@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 import attrs
 
 from ...api.objects import Pod
-from ...core.bindingcycle import UNSCHEDULABLE, Failure
+from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.engine import Engine
 from ...core.release import Release
@@ -61,7 +61,7 @@ def _error(status: Status, point: str, plugin: Plugin) -> Status:
 
 
 @attrs.define(eq=False, repr=False)
-class FrameworkBinding:
+class FrameworkBinding(BindingCycle):
     """The binding cycle of an engine with profiles.
 
     Reserve and Permit run at once; then, perhaps after a wait, PreBind, where VolumeBinding waits for volumes, Bind and PostBind.
@@ -71,7 +71,7 @@ class FrameworkBinding:
     profile_of: Callable[[Pod], Profile]
     latest_cycle: Callable[[Pod], FrameworkCycle]
     """The latest cycle if it was for this pod, else a new one."""
-    ends_nominations: bool = True
+    ends_nominations: ClassVar[bool] = True
     queue: FrameworkQueue | None = None
     """Where pods go that plugins activate; None: there is no queue, and nothing happens."""
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)

@@ -10,12 +10,13 @@ import attrs
 import numpy as np
 
 from ...algorithmprovider.cells import rounded_mean_of_positive
+from ...api.objects.quantity import wrap_int64
 from ...core.arrays.arithmetic import truncated_div, whole
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Floats, Ints, Mask, Scores
 from ...core.failures import Failures, Reasons
 from ...core.pods.notes import StateKey
-from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource, wrapped
+from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
 from ...core.pods.template import Template
 from ...core.release import FrameworkCells
 from ...core.rule import Reads
@@ -108,7 +109,7 @@ def _overhead(pod: Template, resource: str) -> int:
 def _asked_bare(pod: Template, resource: str) -> int:
     """What *pod* adds of *resource* to a node, without its overhead."""
     # Upstream: the plugin does not hand on to its score that gate PodOverhead is on.
-    return wrapped(request(pod, resource) - _overhead(pod, resource))
+    return wrap_int64(request(pod, resource) - _overhead(pod, resource))
 
 
 def _bare_requests(pod: Template, nodes: Batch, names: tuple[str, ...]) -> Ints:

@@ -21,7 +21,7 @@ from ...core.pods.notes import claim_name, has_ephemeral_claims, is_made_for_pod
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...core.volumes.assumecache import VolumeError
-from ...core.volumes.match import claim_class, storage_left
+from ...core.volumes.match import storage_left
 from ...core.volumes.volumesearch import UNBOUND_IMMEDIATE
 from ...predicates.reasons import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
@@ -240,7 +240,7 @@ def _provisions(finding: Finding, nodes: Batch, cycle: FrameworkCycle) -> list[_
     unmatched = reduce(and_, (numbers < 0 for _, numbers in finding.matches), np.ones(nodes.n, np.bool_))
     found: dict[str, _Use] = {}
     for claim, needed in finding.provisions:
-        kind, size = cycle.listings.classes.get(claim_class(claim)), claim.spec.requests.get("storage", ZERO).value()
+        kind, size = cycle.listings.classes.get(claim.storage_class), claim.spec.requests.get("storage", ZERO).value()
         left = None if kind is None else storage_left(kind, claim, nodes, cycle.listings)
         if left is None:
             continue

@@ -15,7 +15,6 @@ from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...core.volumes.intree import REGION, TOPOLOGY_REGION, TOPOLOGY_ZONE, ZONE
-from ...core.volumes.match import claim_class
 from ...predicates.reasons import VOLUME_ZONE_CONFLICT
 from ...predicates.volumezone import NO_NAME, not_among, zones_of
 from ..cycle.state import FrameworkCycle
@@ -129,7 +128,7 @@ def _bound_volume(namespace: str, name: str, cycle: FrameworkCycle) -> Persisten
 
 def _check_waits(claim: PersistentVolumeClaim, cycle: FrameworkCycle) -> None:
     """Raise :class:`_Refused` for an unbound claim whose class does not wait for its first consumer."""
-    name, cells = claim_class(claim), cycle.release.framework
+    name, cells = claim.storage_class, cycle.release.framework
     kind = cycle.listings.classes.get(name)
     if not name:
         raise _Refused(cells.zone_without_class_text.format(claim=claim.name))

@@ -13,7 +13,6 @@ from ...core.engine import Engine
 from ...core.pods.notes import is_made_for_pod
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.binder import BOUND_BY_CONTROLLER
-from ...core.volumes.match import claim_class
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ..replay.cluster.provisioning import new_volume
 from ..replay.cluster.volumecontroller import claim_of
@@ -34,7 +33,7 @@ def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
             claim = listings.claims.get(f"{item.spec.claim_ref.namespace}/{item.spec.claim_ref.name}")
             yield from () if claim is None else bound_to_each_other(claim, item)
         elif isinstance(item, PersistentVolumeClaim):
-            name, kind = item.annotations.get(SELECTED_NODE, ""), listings.classes.get(claim_class(item))
+            name, kind = item.annotations.get(SELECTED_NODE, ""), listings.classes.get(item.storage_class)
             if kind is not None:
                 yield from bound_to_each_other(item, new_volume(item, kind, engine.node(name), listings.csi_nodes.get(name)))
 
@@ -66,7 +65,7 @@ def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
     classes = engine.listings.classes
     for claim in admit(_own(pod, engine), classes).objects:
         assert isinstance(claim, PersistentVolumeClaim)
-        kind = classes.get(claim_class(claim))
+        kind = classes.get(claim.storage_class)
         if kind is None or kind.volume_binding_mode == DELAYED:
             yield claim
         else:

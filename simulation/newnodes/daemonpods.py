@@ -33,7 +33,7 @@ class DaemonPods:
     @classmethod
     def of(cls, scenario: Scenario, *, defaults: bool = True, priorities: bool = True) -> DaemonPods:
         """Those of *scenario*; *priorities*: whether gate PodPriority is on."""
-        manifests = each_once(scenario.daemon_sets).each
+        manifests, _ = each_once(scenario.daemon_sets)
         described = {identity_of(manifest)[1:] for manifest in manifests}
         everyone = (*scenario.objects, *scenario.pending, *scenario.set_aside)
         samples = _samples((item for item in everyone if isinstance(item, Pod)), described)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.api.load import Loaded, load
-from kubeclassic.api.objects import LabelSelector, Map, Node, Pod, ReplicaSet, ReplicationController
+from kubeclassic.api.objects import LabelSelector, Map, Pod, ReplicaSet, ReplicationController
 from kubeclassic.api.reading.formats import jsonvalues
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
@@ -181,11 +181,6 @@ class TestErrors:
         """A directory without manifests is an error, not an empty cluster."""
         with pytest.raises(ManifestError, match="got a directory without manifests"):
             load(tmp_path)
-
-    def test_lenient_loading_keeps_unknown_words(self, tmp_path: Path) -> None:
-        """Without strictness unknown words of enumerations are kept."""
-        path = written(tmp_path, "a.json", json.dumps({**NODE, "spec": {"taints": [{"effect": "NoSched"}]}}))
-        assert load(path, strict=False).of(Node)[0].spec.taints[0].effect == "NoSched"
 
 
 class TestWhatIsKept:

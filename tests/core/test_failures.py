@@ -26,33 +26,15 @@ def outcomes(failures: Failures | None, n: int) -> list[Outcome]:
 
 
 class TestWhere:
-    def test_names_the_nodes_of_the_mask(self) -> None:
-        """The reason stands against the nodes of the mask and no others."""
-        assert outcomes(Failures.where(FULL, mask("x.x")), 3) == [(FULL,), (), (FULL,)]
-
     def test_takes_several_reasons(self) -> None:
-        """Several reasons stand in the order given."""
+        """Several reasons stand against the nodes of the mask and no others, in the order given."""
         assert outcomes(Failures.where((FULL, FAR), mask(".x")), 2) == [(), (FULL, FAR)]
 
     def test_is_none_without_a_node(self) -> None:
-        """A mask without nodes is no objection."""
-        assert Failures.where(FULL, mask("...")) is None
-
-
-class TestAllOf:
-    def test_keeps_the_order_given(self) -> None:
-        """A node that two masks name gets both reasons, in the order of the masks."""
-        found = Failures.all_of([(LATE, mask("xx.")), (FULL, mask("x.x"))])
-        assert outcomes(found, 3) == [(LATE, FULL), (LATE,), (FULL,)]
-
-    def test_a_reason_may_repeat(self) -> None:
-        """A reason that is given twice stands twice."""
-        assert outcomes(Failures.all_of([(FULL, mask("x")), (FULL, mask("x"))]), 1) == [(FULL, FULL)]
-
-    def test_is_none_without_a_node(self) -> None:
-        """Nothing found, nothing to object."""
-        assert Failures.all_of([]) is None
-        assert Failures.all_of([(FULL, mask("..")), (LATE, mask(".."))]) is None
+        """Where all nodes fit there is nothing to object, however the answer is made."""
+        assert Failures.where(FULL, mask("..")) is Failures.error("node not found", mask("..")) is None
+        assert Failures.all_of([]) is Failures.all_of([(FULL, mask("..")), (LATE, mask(".."))]) is None
+        assert Failures.coded(np.zeros(3, np.int64), [(FULL,)]) is Failures.of_rows([None, ()]) is None
 
 
 class TestReasonsOfFewNodes:
@@ -73,10 +55,6 @@ class TestCoded:
         found = Failures.coded(np.array([2, 0, 1]), [(FULL,), (FAR, LATE)])
         assert outcomes(found, 3) == [(FAR, LATE), (), (FULL,)]
 
-    def test_is_none_where_all_fit(self) -> None:
-        """Zeros alone are no objection."""
-        assert Failures.coded(np.zeros(3, np.int64), [(FULL,)]) is None
-
 
 class TestErrors:
     def test_an_error_is_not_a_misfit(self) -> None:
@@ -88,21 +66,6 @@ class TestErrors:
         assert found.reasons(1) == ()
         assert found.passed.tolist() == [True, False]
 
-    def test_is_none_without_a_node(self) -> None:
-        """An error nowhere is no error."""
-        assert Failures.error("node not found", mask("..")) is None
-
-
-class TestOfRows:
-    def test_one_outcome_a_node(self) -> None:
-        """None and () fit, a text is an error, a tuple are the reasons."""
-        given_outcomes: list[Outcome] = [None, (), "broken", (FULL, FAR), (FULL,)]
-        assert outcomes(Failures.of_rows(given_outcomes), 5) == [(), (), "broken", (FULL, FAR), (FULL,)]
-
-    def test_is_none_where_all_fit(self) -> None:
-        """Where all nodes fit there is nothing to object."""
-        assert Failures.of_rows([None, ()]) is None
-
 
 class TestTake:
     def test_takes_nodes_in_the_order_asked(self) -> None:
@@ -113,16 +76,6 @@ class TestTake:
 
 
 class TestJoined:
-    def test_appends_reasons(self) -> None:
-        """The parts' reasons follow one another."""
-        parts = [Failures.where(FULL, mask("xx.")), None, Failures.where(FAR, mask(".xx"))]
-        assert outcomes(Failures.joined(parts), 3) == [(FULL,), (FULL, FAR), (FAR,)]
-
-    def test_the_first_error_ends_a_nodes_list(self) -> None:
-        """Once a part errs on a node neither earlier nor later parts count there."""
-        parts = [Failures.where(FULL, mask("xx")), Failures.error("broken", mask("x.")), Failures.error("worse", mask("xx"))]
-        assert outcomes(Failures.joined(parts), 2) == ["broken", "worse"]
-
     def test_one_part_is_itself(self) -> None:
         """A single objection is handed on as it is."""
         part = Failures.where(FULL, mask("x"))

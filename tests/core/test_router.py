@@ -11,7 +11,7 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.core.queue.parked import QueuedPod
-from kubeclassic.core.queue.protocol import make_queue
+from kubeclassic.core.queue.priority import make_queue
 from kubeclassic.core.router import EventRouter
 from kubeclassic.exceptions import CacheError
 from tests.support.build import engine, node, obj, pod
@@ -67,42 +67,27 @@ def csi_node(**more: Any) -> Any:
     return obj({"kind": "CSINode", "metadata": {"name": "n", **more}})
 
 
+LATE, EARLY = kind("WaitForFirstConsumer"), kind("Immediate")
+EVENTS = [
+    *((None, item, True) for item in (node("n"), volume(), claim(), service(), LATE)),
+    *((item, replace(item, metadata=replace(item.metadata, resource_version="2")), True) for item in (volume(), claim(), service())),
+    *((item, None, item.kind == "Service") for item in (node("n"), volume(), claim(), LATE, csi_node(), service())),
+    (None, EARLY, False), (EARLY, LATE, False),
+]  # fmt: skip
+"""What there was, what there is now, and whether that moves all."""
+
+
 class TestMoves:
     @pytest.mark.parametrize("release", ALL)
-    @pytest.mark.parametrize("item", [node("n"), volume(), claim(), service(), kind("WaitForFirstConsumer")], ids=lambda item: item.kind)
-    def test_what_comes_moves_all(self, release: str, item: KubeObject) -> None:
-        """A node, volume, claim, service or late binding class that comes lets parked pods be tried again."""
-        made = router(release)
-        made.put(item)
-        assert moves(made)
-
-    @pytest.mark.parametrize("release", ALL)
-    @pytest.mark.parametrize("item", [volume(), claim(), service()], ids=lambda item: item.kind)
-    def test_what_changes_moves_all(self, release: str, item: KubeObject) -> None:
-        """A volume, claim or service that changes does so too."""
-        made = router(release, item)
-        made.put(replace(item, metadata=replace(item.metadata, resource_version="2")))
-        assert moves(made)
-
-    @pytest.mark.parametrize("release", ALL)
-    @pytest.mark.parametrize(
-        ("item", "moved"),
-        [(node("n"), False), (volume(), False), (claim(), False), (kind("WaitForFirstConsumer"), False), (service(), True)],
-        ids=lambda value: getattr(value, "kind", None),
-    )
-    def test_of_what_goes_only_services_move(self, release: str, item: KubeObject, moved: bool) -> None:
-        """Of nodes, volumes, claims, classes and services that go only services let parked pods be tried again."""
-        made = router(release, item)
-        made.delete(item)
+    @pytest.mark.parametrize(("old", "new", "moved"), EVENTS, ids=lambda value: getattr(value, "kind", None))
+    def test_which_events_move_all(self, release: str, old: KubeObject | None, new: KubeObject | None, moved: bool) -> None:
+        """What comes, changes, or is a service that goes lets parked pods be tried again; of classes only a late one that comes does."""
+        made = router(release, *([] if old is None else [old]))
+        if new is not None:
+            made.put(new)
+        elif old is not None:
+            made.delete(old)
         assert moves(made) == moved
-
-    @pytest.mark.parametrize("release", ALL)
-    def test_other_classes_move_nobody(self, release: str) -> None:
-        """A storage class that binds at once moves nobody when it comes, nor a late one that changes."""
-        made = router(release, kind("Immediate"))
-        made.put(kind("WaitForFirstConsumer"))
-        made.put(obj({"kind": "StorageClass", "metadata": {"name": "l"}}))
-        assert not moves(made)
 
     @pytest.mark.parametrize("release", OLD)
     def test_without_volume_scheduling(self, release: str) -> None:
@@ -119,13 +104,6 @@ class TestMoves:
             made = router(release, *known, CSINodeInfo=gate)
             made.put(csi_node(labels={"a": "b"}))
             assert moves(made) == moved
-
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_csi_node_that_goes(self, release: str) -> None:
-        """A CSINode that goes moves nobody."""
-        made = router(release, csi_node())
-        made.delete(csi_node())
-        assert not moves(made)
 
     @pytest.mark.parametrize("release", ALL)
     def test_what_is_not_known_and_goes(self, release: str) -> None:

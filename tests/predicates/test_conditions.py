@@ -18,26 +18,6 @@ def reasons(*conditions: tuple[str, str], unschedulable: bool = False, release: 
 
 
 class TestCheckNodeCondition:
-    @pytest.mark.parametrize("status", ["False", "Unknown", ""])
-    def test_ready_must_be_true(self, status: str) -> None:
-        """Any other status is not ready."""
-        assert reasons(("Ready", status)) == [NOT_READY]
-        assert reasons(("Ready", "True")) == []
-
-    @pytest.mark.parametrize("status", ["True", "Unknown", ""])
-    def test_the_network_must_not_be_unavailable(self, status: str) -> None:
-        """Any status but False of NetworkUnavailable is an objection."""
-        assert reasons(("NetworkUnavailable", status)) == [NO_NETWORK]
-        assert reasons(("NetworkUnavailable", "False")) == []
-
-    def test_a_missing_condition_is_no_objection(self) -> None:
-        """A node without conditions fits, without Ready too."""
-        assert reasons() == []
-
-    def test_other_conditions_do_not_matter(self) -> None:
-        """Pressure is the business of other rules."""
-        assert reasons(("MemoryPressure", "True"), ("DiskPressure", "True")) == []
-
     @pytest.mark.parametrize(("release", "expected"), [("1.12", [OUT_OF_DISK]), ("1.13", [OUT_OF_DISK]), ("1.14", []), ("1.16", [])])
     def test_out_of_disk(self, release: str, expected: list[str]) -> None:
         """Up to 1.13 a node that is not certainly in disk space fails; later releases do not look."""
@@ -52,8 +32,3 @@ class TestCheckNodeCondition:
     def test_a_condition_that_stands_twice_counts_twice(self) -> None:
         """Each failing condition gives a reason, be it of a type that was there before."""
         assert reasons(("Ready", "False"), ("Ready", "Unknown")) == [NOT_READY, NOT_READY]
-
-    def test_unschedulable_whatever_the_pod_tolerates(self) -> None:
-        """Tolerations do not help."""
-        incoming = pod("p", tolerations=[{"operator": "Exists"}])
-        assert ask(check_node_condition, incoming, node("n", unschedulable=True), node("m")) == {"n": [UNSCHEDULABLE], "m": []}

@@ -24,12 +24,6 @@ class TestGeneralPredicates:
         objects = node("n", cpu="1", pods="1"), pod("old", on="n", containers=CONTAINERS)
         assert ask(general_predicates, incoming, *objects) == {"n": [PLACES, CPU, NAME, PORTS, SELECTOR]}
 
-    def test_each_node_has_its_own_reasons(self) -> None:
-        """A node is told what is wrong with it and no more."""
-        incoming = pod("p", containers=CONTAINERS, nodeSelector={"a": "b"})
-        nodes = node("n", cpu="1", labels={"a": "b"}), node("m"), node("o", labels={"a": "b"}), node("q", cpu="1")
-        assert ask(general_predicates, incoming, *nodes) == {"n": [CPU], "m": [SELECTOR], "o": [], "q": [CPU, SELECTOR]}
-
     def test_reads_what_its_parts_read(self) -> None:
         """What makes a part's answer stale makes the whole stale."""
         together = Reads.NOTHING

@@ -72,81 +72,6 @@ def peer(name: str = "f", on: str = "a", app: str = "a", **more: Any) -> Pod:
     return pod(name, on=on, labels={"app": app}, **more)
 
 
-class TestExistingAntiAffinity:
-    def test_the_whole_domain_of_its_holder_is_turned_down(self) -> None:
-        """A pod that refuses app a keeps it out of its zone, not out of others."""
-        carrier = peer(on="a", app="b", affinity=affinity(refuse=[term()]))
-        assert verdicts(PLAIN, A, B, C, carrier) == {"a": "existing", "b": "existing", "c": None}
-
-    def test_namespaces_default_to_the_holders(self) -> None:
-        """A term without namespaces is about pods of its carrier's namespace only."""
-        carrier = peer(namespace="far", affinity=affinity(refuse=[term()]))
-        assert verdicts(PLAIN, A, carrier) == {"a": None}
-        named_one = peer(namespace="far", affinity=affinity(refuse=[term(namespaces=["default"])]))
-        assert verdicts(PLAIN, A, named_one) == {"a": "existing"}
-
-    def test_a_holder_on_a_node_without_the_key_refuses_nothing(self) -> None:
-        """Where the carrier's node lacks the topology key there is no domain."""
-        assert verdicts(PLAIN, A, BARE, peer(on="bare", affinity=affinity(refuse=[term()]))) == {"a": None, "bare": None}
-
-    def test_a_null_selector_is_about_nobody_and_an_empty_one_about_everybody(self) -> None:
-        """No selector matches no pod; ``{}`` matches any."""
-        assert verdicts(PLAIN, A, peer(affinity=affinity(refuse=[{"topologyKey": "zone"}]))) == {"a": None}
-        assert verdicts(PLAIN, A, peer(affinity=affinity(refuse=[term(None)]))) == {"a": "existing"}
-
-    def test_it_comes_before_the_pods_own_terms(self) -> None:
-        """A node that fails all three ways is reported for the existing pod alone."""
-        carrier = peer(on="a", app="b", affinity=affinity(refuse=[term("c")]))
-        new = pod("new", labels={"app": "c"}, affinity=affinity(want=[term("z")], refuse=[term("b")]))
-        assert verdicts(new, A, C, carrier) == {"a": "existing", "c": "affinity"}
-
-
-class TestAffinity:
-    def test_the_domain_must_hold_such_a_pod(self) -> None:
-        """Only the zone where app a stands will do."""
-        assert verdicts(wants(term(), app="b"), A, B, C, peer()) == {"a": None, "b": None, "c": "affinity"}
-
-    def test_one_pod_must_be_meant_by_all_terms(self) -> None:
-        """Two pods that share the work of two terms do not count."""
-        new = wants(term(), term(None, namespaces=["far"]), app="b")
-        assert verdicts(new, A, peer("f"), peer("g", namespace="far", app="z")) == {"a": "affinity"}
-
-    def test_each_term_may_be_met_by_another_pod(self) -> None:
-        """Pods that all terms are about count domain by domain: one for the zone, another for the host."""
-        new = wants(term(), term(key="host"), app="b")
-        assert verdicts(new, A, B, C, peer("f", "a")) == {"a": None, "b": "affinity", "c": "affinity"}
-
-    def test_the_first_of_its_kind_may_go_anywhere(self) -> None:
-        """With no such pod anywhere, a pod that wants its own kind fits, even where the key is missing."""
-        assert verdicts(wants(term()), A, C, BARE) == {"a": None, "c": None, "bare": None}
-
-    def test_another_kind_has_no_such_right(self) -> None:
-        """A pod that is not of the kind it wants waits."""
-        assert verdicts(wants(term(), app="b"), A) == {"a": "affinity"}
-
-    def test_pods_on_nodes_without_any_key_do_not_count(self) -> None:
-        """The only app a stands where there is no zone: the next is still the first of its kind."""
-        assert verdicts(wants(term()), A, BARE, peer(on="bare")) == {"a": None, "bare": None}
-
-    def test_a_pod_with_one_of_the_keys_ends_the_exception(self) -> None:
-        """A pod that stands in a zone, though on no host, is one of its kind."""
-        zoned = node("zoned", labels={"zone": "y"})
-        assert verdicts(wants(term(), term(key="host")), A, zoned, peer(on="zoned")) == {"a": "affinity", "zoned": "affinity"}
-
-
-class TestAntiAffinity:
-    def test_each_term_counts_by_itself(self) -> None:
-        """Of two terms the pod of one is enough, by that term's key."""
-        new = refuses(term("a", "host"), term("c", "zone"))
-        found = verdicts(new, A, B, C, peer("f", "a"), peer("g", "c", app="c"))
-        assert found == {"a": "anti-affinity", "b": None, "c": "anti-affinity"}
-
-    def test_affinity_is_looked_at_first(self) -> None:
-        """A node that fails both is reported for the affinity."""
-        new = pod("new", labels={"app": "b"}, affinity=affinity(want=[term("z")], refuse=[term()]))
-        assert verdicts(new, A, peer()) == {"a": "affinity"}
-
-
 class TestTrials:
     """What a trial puts on and takes off, as upstream's updates of the metadata see it."""
 
@@ -156,12 +81,6 @@ class TestTrials:
 
     def verdicts(self, cycle: Cycle, trial: Overlay) -> dict[str, Any]:
         return named(answers(match_inter_pod_affinity, cycle, trial))
-
-    def test_removing_a_pod_clears_its_own_node_only(self) -> None:
-        """In a trial of node a its pod is gone; node b is judged with it still there."""
-        cycle, trial = self.trial(refuses(term()), A, B, peer(on="a"))
-        trial.remove(trial.pods(0)[0], 0)
-        assert self.verdicts(cycle, trial) == {"a": None, "b": "anti-affinity"}
 
     def test_a_pod_that_is_put_back_counts_for_the_keys_of_all_terms(self) -> None:
         """At first a pod counts for the terms about it; put back, for all of them, so a reprieve can fail where the start would pass."""
@@ -175,29 +94,6 @@ class TestTrials:
         assert self.verdicts(cycle, trial) == {"lone": "anti-affinity"}
         trial.remove(entry, 0)
         assert self.verdicts(cycle, trial) == {"lone": None}
-
-    def test_the_first_of_its_kind_is_so_for_each_node_of_the_trial(self) -> None:
-        """Without its only peer node a is open; for node c the peer on a remains."""
-        cycle, trial = self.trial(wants(term()), A, C, peer(on="a"))
-        assert self.verdicts(cycle, trial) == {"a": None, "c": "affinity"}
-        trial.remove(trial.pods(0)[0], 0)
-        trial.add(trial.table.pods[0][0], 1)
-        assert self.verdicts(cycle, trial) == {"a": None, "c": None}
-
-    def test_a_peer_that_was_in_no_domain_does_not_make_the_next_the_first(self) -> None:
-        """Off the bare node goes a peer that never counted; the one on node a still does."""
-        cycle, trial = self.trial(wants(term()), A, BARE, peer("f", "a"), peer("g", "bare"))
-        at = [trial.name(i) for i in range(trial.n)].index("bare")
-        trial.remove(trial.pods(at)[0], at)
-        assert self.verdicts(cycle, trial)["bare"] == "affinity"
-
-    def test_a_nominated_pod_only_refuses(self) -> None:
-        """Of a nominated pod its anti-affinity counts; the incoming pod's terms are not held against it."""
-        new = pod("new", labels={"app": "a"}, affinity=affinity(refuse=[term("b")]))
-        cycle, trial = self.trial(new, A, C)
-        trial.add(cycle.nominated_entry(pod("n1", labels={"app": "b"})), 0)
-        trial.add(cycle.nominated_entry(pod("n2", labels={"app": "z"}, affinity=affinity(refuse=[term()]))), 1)
-        assert self.verdicts(cycle, trial) == {"a": None, "c": "existing"}
 
     def test_a_nominated_pod_that_names_a_node_counts_for_the_pods_own_terms(self) -> None:
         """Upstream asks whether the spec of the added pod names a node, which that of a nominated pod may do."""
@@ -245,37 +141,10 @@ class TestWithoutMetadata:
         for release, fails in (("1.12", True), ("1.13", True), ("1.14", False), ("1.16", False)):
             assert metadata_fails(engine(A, self.LOST, release=release).begin(PLAIN)) is fails
 
-    def test_plain_pods_are_not_affected(self) -> None:
-        """A pod without terms meets existing anti-affinity as ever."""
-        carrier = peer(on="a", affinity=affinity(refuse=[term()]))
-        assert verdicts(PLAIN, A, C, carrier, self.LOST, release="1.12") == {"a": "existing", "c": None}
-
     def test_a_wanted_pod_on_a_lost_node_is_an_error(self) -> None:
         """The lookup of its node fails, on every node that is judged."""
         text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
         assert verdicts(wants(term()), A, C, self.LOST, release="1.13") == {name: text.format(name) for name in "ac"}
-
-    def test_a_pod_found_before_the_lost_one_ends_the_search(self) -> None:
-        """Pods are listed by node name: a match on node a comes before the pod on gone, so that zone is spared the error."""
-        found = verdicts(wants(term()), A, C, peer(on="a"), self.LOST, release="1.12")
-        assert found["a"] is None
-        assert "not found" in found["c"]
-
-    def test_a_refused_pod_on_a_lost_node_refuses_everywhere(self) -> None:
-        """There the failed lookup counts as a match."""
-        assert verdicts(refuses(term()), A, C, self.LOST, release="1.12") == {"a": "anti-affinity", "c": "anti-affinity"}
-
-    def test_all_terms_must_be_met_by_one_pod(self) -> None:
-        """Without metadata an anti-affinity bites only where one pod is meant by all terms and shares all domains."""
-        new = refuses(term("a", "zone"), term("a", "host"))
-        assert verdicts(new, A, B, peer(on="a"), peer("z", on="gone", app="z"), release="1.12") == {"a": "anti-affinity", "b": None}
-
-    def test_a_pod_that_left_in_the_trial_is_not_listed(self) -> None:
-        """Of the judged node only those pods are seen that the trial left there."""
-        cycle = engine(A, peer(on="a"), peer("z", on="gone", app="z"), release="1.12").begin(refuses(term()))
-        trial = overlay(cycle, "a")
-        trial.remove(trial.pods(0)[0], 0)
-        assert named(answers(match_inter_pod_affinity, cycle, trial)) == {"a": None}
 
 
 class TestInvalidSelectors:

@@ -34,12 +34,6 @@ def init(**requests: str) -> list[dict[str, Any]]:
 
 
 class TestPodFitsResources:
-    def test_a_pod_may_take_exactly_what_is_left(self) -> None:
-        """A request that fills the node to the last millicore fits; one more does not."""
-        objects = node("n", cpu="2"), pod("old", on="n", requests={"cpu": "1500m"})
-        assert short(pod("p", requests={"cpu": "500m"}), *objects) == []
-        assert short(pod("p", requests={"cpu": "501m"}), *objects) == ["cpu"]
-
     def test_reasons_come_in_a_fixed_order(self) -> None:
         """Pods, cpu, memory, ephemeral storage, then scalars in ascending order of name."""
         requests = {HUGE: "2Mi", GPU: "1", "memory": "1", "cpu": "1", "ephemeral-storage": "1", "attachable-volumes-x": "1"}
@@ -48,26 +42,6 @@ class TestPodFitsResources:
             *("pods", "cpu", "memory", "ephemeral-storage"),
             *("attachable-volumes-x", GPU, HUGE),
         ]
-
-    def test_places_count_for_every_pod(self) -> None:
-        """A pod that requests nothing still needs a place."""
-        objects = node("n", pods="1"), pod("old", on="n")
-        assert short(pod("p"), *objects) == ["pods"]
-
-    def test_a_node_without_places_takes_nothing(self) -> None:
-        """Allocatable without ``pods`` is no place at all."""
-        assert short(pod("p"), node("n", pods="0")) == ["pods"]
-
-    def test_a_pod_that_requests_nothing_fits_an_overcommitted_node(self) -> None:
-        """Without any request only the places decide."""
-        objects = node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})
-        assert short(pod("p"), *objects) == []
-        assert short(pod("p", requests={"cpu": "0", "memory": "0"}), *objects) == []
-
-    def test_any_request_is_held_against_all_native_resources(self) -> None:
-        """As soon as anything is requested a node that is overcommitted in cpu fails a pod that asks for memory alone."""
-        objects = node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})
-        assert short(pod("p", requests={"memory": "1"}), *objects) == ["cpu"]
 
     def test_a_scalar_of_zero_is_a_request(self) -> None:
         """A scalar of 0 counts as requested, and so makes an overcommitted node fail."""
@@ -79,27 +53,6 @@ class TestPodFitsResources:
         objects = node("n", cpu="1"), pod("old", on="n", requests={"cpu": "2"})
         assert short(pod("p", initContainers=init(**{GPU: "0"})), *objects) == []
         assert short(pod("p", initContainers=init(**{GPU: "1"})), *objects) == ["cpu", GPU]
-
-    def test_a_scalar_that_the_node_lacks_is_zero_there(self) -> None:
-        """A node without the resource has none of it, which is enough for a request of 0."""
-        assert short(pod("p", requests={GPU: "1"}), node("n")) == [GPU]
-        assert short(pod("p", requests={GPU: "0"}), node("n")) == []
-
-    def test_unknown_names_do_not_count(self) -> None:
-        """A request for a name that is neither native nor scalar is no request."""
-        assert short(pod("p", requests={"storage": "1", "foo": "1", "pods": "500"}), node("n")) == []
-
-    def test_amounts_are_rounded_up_for_each_container(self) -> None:
-        """A tenth of a millicore in each of two containers makes two millicores."""
-        containers = [{"name": name, "resources": {"requests": {"cpu": "100u"}}} for name in "ab"]
-        assert short(pod("p", containers=containers), node("n", cpu="1m")) == ["cpu"]
-        assert short(pod("p", containers=containers), node("n", cpu="2m")) == []
-
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_the_incoming_pods_init_containers_count(self, release: str) -> None:
-        """The largest init container counts where it asks for more than all containers together."""
-        incoming = pod("p", requests={"cpu": "1"}, initContainers=init(cpu="3"))
-        assert short(incoming, node("n", cpu="2"), release=release) == ["cpu"]
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_terminating_pods_still_take_room(self, release: str) -> None:

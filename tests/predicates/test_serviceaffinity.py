@@ -35,32 +35,12 @@ def peer(name: str, on: str = "", **more: Any) -> Pod:
 
 
 class TestLabels:
-    def test_the_node_of_the_first_peer_decides(self) -> None:
-        """A pod of a service goes where the labels are those of the first peer's node."""
-        assert ask(RULE, newcomer(), A, B, C, SERVICE, peer("1", "a")) == {"a": [], "b": MISFIT, "c": []}
-
-    def test_first_is_by_name_of_node(self) -> None:
-        """Peers are taken in ascending order of node name, whichever came first."""
-        assert ask(RULE, newcomer(), B, A, C, SERVICE, peer("1", "b"), peer("2", "a")) == {"a": [], "b": MISFIT, "c": []}
-
     def test_a_peer_has_all_labels_of_the_pod(self) -> None:
         """Only pods of the namespace that have all of the pod's labels are peers, whatever the service selects."""
         new = pod("new", labels={"app": "a", "tier": "t"})
         both = peer("2", "b", labels={"app": "a", "tier": "t"})
         objects = [A, B, C, SERVICE, peer("1", "a"), both, peer("3", "a", namespace="far")]
         assert ask(RULE, new, *objects) == {"a": MISFIT, "b": [], "c": MISFIT}
-
-    def test_the_node_selector_goes_first(self) -> None:
-        """A label that the node selector names is taken from there."""
-        assert ask(RULE, newcomer(nodeSelector={"region": "west"}), A, B, SERVICE, peer("1", "a")) == {"a": MISFIT, "b": []}
-
-    def test_without_a_service_peers_do_not_matter(self) -> None:
-        """A pod of no service goes anywhere."""
-        assert ask(RULE, newcomer(), A, B, peer("1", "a")) == {"a": [], "b": []}
-
-    def test_a_label_that_the_leading_node_lacks_is_free(self) -> None:
-        """Nothing is asked of a label that the first peer's node does not have."""
-        assert ask(RULE, newcomer(), node("0"), A, B, SERVICE, peer("1", "0")) == {"0": [], "a": [], "b": []}
 
     def test_an_invalid_value_asks_for_nothing(self) -> None:
         """A value that is no valid label makes every node fit."""
@@ -87,14 +67,6 @@ class TestLabels:
 
 
 class TestWhatIf:
-    def test_a_removed_peer_leads_no_more(self) -> None:
-        """When the peer is taken off the judged node the next one decides."""
-        cycle = engine(A, B, SERVICE, peer("1", "a"), peer("2", "b")).begin(newcomer())
-        trial = overlay(cycle, "a", "b")
-        assert answers(RULE, cycle, trial) == {"a": [], "b": MISFIT}
-        trial.remove(trial.pods(0)[0], 0)
-        assert answers(RULE, cycle, trial) == {"a": MISFIT, "b": MISFIT}
-
     def test_a_peer_put_back_stands_at_the_end(self) -> None:
         """A peer that is put back comes behind those of other nodes; without metadata it has its old place."""
         cycle = engine(A, B, SERVICE, peer("1", "a"), peer("2", "b")).begin(newcomer())
@@ -105,13 +77,6 @@ class TestWhatIf:
         assert answers(RULE, cycle, trial) == {"a": MISFIT}
         cycle.has_metadata = False
         assert answers(RULE, cycle, trial) == {"a": []}
-
-    def test_a_nominated_peer_in_front_is_an_error(self) -> None:
-        """A nominated peer has no node yet, so when it is the first the predicate cannot answer."""
-        cycle = engine(A, B, SERVICE).begin(newcomer())
-        trial = overlay(cycle, "a", "b")
-        trial.add(cycle.nominated_entry(peer("1")), 0)
-        assert answers(RULE, cycle, trial) == {"a": 'node "" not found', "b": []}
 
     def test_a_nominated_peer_that_names_a_node_leads_there(self) -> None:
         """Upstream looks up the node in the spec of the first peer, whatever node it is nominated to."""

@@ -23,13 +23,6 @@ def turned_down(taints: list[Json], tolerations: list[Json], rule: Any = pod_tol
 
 class TestPodToleratesNodeTaints:
     @pytest.mark.parametrize(
-        ("effect", "expected"), [("NoSchedule", True), ("NoExecute", True), ("PreferNoSchedule", False), ("Odd", False)]
-    )
-    def test_only_hard_effects_turn_down(self, effect: str, expected: bool) -> None:
-        """NoSchedule and NoExecute do, PreferNoSchedule is a preference."""
-        assert turned_down([{"key": "a", "effect": effect}], []) is expected
-
-    @pytest.mark.parametrize(
         ("toleration", "tolerated"),
         [
             ({"key": "dedicated", "value": "db"}, True),
@@ -48,12 +41,6 @@ class TestPodToleratesNodeTaints:
     def test_tolerations(self, toleration: Json, tolerated: bool) -> None:
         """An empty key or effect covers any, Exists any value; an empty key with Equal covers every key of that value."""
         assert turned_down([DEDICATED], [toleration]) is not tolerated
-
-    def test_every_taint_must_be_tolerated(self) -> None:
-        """One taint that no toleration covers is enough, and gives one reason."""
-        taints = [DEDICATED, {"key": "a", "effect": "NoExecute"}, {"key": "b", "effect": "NoSchedule"}]
-        assert turned_down(taints, [{"key": "dedicated", "operator": "Exists"}])
-        assert not turned_down(taints, [{"key": key, "operator": "Exists"} for key in ("dedicated", "a", "b")])
 
 
 class TestPodToleratesNodeNoExecuteTaints:

@@ -49,22 +49,10 @@ A, B = node("a", labels={"zone": "x", "rack": "1"}), node("b", labels={"zone": "
 
 
 class TestSkew:
-    def test_the_fuller_domain_is_turned_down(self) -> None:
-        """One pod in zone x and none in y: another in x would be one too many for maxSkew 1."""
-        assert spread(incoming(constraint()), A, B, peer("f", "a")) == {"b"}
-
-    def test_max_skew_is_allowed(self) -> None:
-        """A difference of exactly maxSkew is allowed."""
-        assert spread(incoming(constraint(skew=2)), A, B, peer("f", "a")) == {"a", "b"}
-
     def test_a_pod_that_does_not_match_itself_adds_nothing(self) -> None:
         """A pod whose own labels the selector does not match counts 0 where it goes."""
         new = pod("new", labels={"app": "other"}, topologySpreadConstraints=[constraint()])
         assert spread(new, A, B, peer("f", "a")) == {"a", "b"}
-
-    def test_only_the_pods_of_the_namespace_count(self) -> None:
-        """Pods of other namespaces do not count."""
-        assert spread(incoming(constraint()), A, B, peer("f", "a", namespace="far")) == {"a", "b"}
 
     def test_terminating_pods_count(self) -> None:
         """Pods that are being deleted count."""
@@ -82,30 +70,6 @@ class TestSkew:
 
 
 class TestDomains:
-    def test_a_node_without_the_key_is_turned_down(self) -> None:
-        """A node without the topology key does not fit."""
-        assert spread(incoming(constraint()), A, node("c")) == {"a"}
-
-    def test_without_any_domain_every_node_fits(self) -> None:
-        """Where no node has the keys and passes the node selector, every node fits."""
-        assert spread(incoming(constraint("nowhere")), A, B) == {"a", "b"}
-
-    def test_constraints_of_one_key_share_their_counts(self) -> None:
-        """Two constraints of one key add into the same pair, so one pod counts twice there."""
-        new = incoming(constraint(skew=2), constraint(skew=2))
-        assert spread(new, A, B, peer("f", "a")) == {"b"}
-
-    def test_every_key_is_needed_to_make_a_domain(self) -> None:
-        """A node that lacks one of the keys makes no domain for the others."""
-        lone = node("lone", labels={"zone": "z"})
-        assert spread(incoming(constraint(), constraint("rack", skew=9)), A, lone, peer("f", "a")) == {"a"}
-
-    def test_nodes_that_the_selector_refuses_make_no_domain(self) -> None:
-        """Domains come from nodes that the pod's node selector allows; elsewhere a value counts 0."""
-        new = incoming(constraint(), nodeSelector={"rack": "1"})
-        c = node("c", labels={"zone": "z", "rack": "2"})
-        assert spread(new, A, c, peer("f", "a"), peer("g", "c"), peer("h", "c")) == {"a", "c"}
-
     def test_a_deleted_node_whose_pods_remain_still_makes_a_domain(self) -> None:
         """A node that is gone keeps its domain as long as its pods remain, empty ones included."""
         made = engine(A, B, peer("f", "a"), pod("other", on="b"), gates=GATES)
@@ -138,20 +102,6 @@ class TestMetadata:
 
 
 class TestWhatIf:
-    def test_a_removed_pod_makes_room(self) -> None:
-        """A pod taken off the judged node no longer counts."""
-        cycle = engine(A, B, peer("f", "a"), gates=GATES).begin(incoming(constraint()))
-        trial = overlay(cycle, "a")
-        trial.remove(trial.pods(0)[0], 0)
-        assert answers(even_pods_spread, cycle, trial) == {"a": []}
-
-    def test_a_nominated_pod_counts(self) -> None:
-        """A pod that is only nominated to the judged node counts."""
-        cycle = engine(A, B, gates=GATES).begin(incoming(constraint()))
-        trial = overlay(cycle, "a")
-        trial.add(cycle.nominated_entry(peer("f", "")), 0)
-        assert answers(even_pods_spread, cycle, trial) == {"a": MISFIT}
-
     def test_an_edit_makes_a_domain_of_a_refused_node(self) -> None:
         """A pod taken off a node that the node selector refuses leaves its value with a count of -1, which is then the smallest."""
         c = node("c", labels={"zone": "z", "rack": "2"})

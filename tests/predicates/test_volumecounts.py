@@ -83,53 +83,16 @@ class TestLimits:
 
 
 class TestCounting:
-    def test_a_disk_that_is_there_already_is_not_new(self) -> None:
-        """Disks shared by pods count once."""
-        others = [user("q", ebs(1), ebs(2), on="n"), user("r", ebs(2), on="n")]
-        assert ask(max_ebs_volume_count, user("p", ebs(1), ebs(2)), limited("n", 2), *others) == {"n": []}
-        assert ask(max_ebs_volume_count, user("p", ebs(1), ebs(3)), limited("n", 2), *others) == {"n": EXCEEDED}
-
-    def test_disks_behind_claims_count(self) -> None:
-        """A claim counts as the disk of its volume, and not at all if that is of another type."""
-        bound = [
-            claim("c", volumeName="v"),
-            volume("v", **ebs(1)),
-            claim("d", volumeName="w"),
-            volume("w", gcePersistentDisk={"pdName": "x"}),
-        ]
-        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 1), *bound, user("q", ebs(1), on="n")) == {"n": []}
-        assert ask(max_ebs_volume_count, user("p", claimed("d")), limited("n", 0), *bound) == {"n": []}
-
-    @pytest.mark.parametrize("objects", [[], [claim("c")], [claim("c", volumeName="gone")]], ids=["no claim", "unbound", "no volume"])
-    def test_claims_that_lead_nowhere_count_for_every_type_before_1_16(self, objects: list[Any]) -> None:
-        """Before 1.16 an unresolvable claim is a disk of each type, the same one each time it is named; since then it is none."""
-        for rule in (max_ebs_volume_count, max_gce_pd_volume_count, max_azure_disk_volume_count):
-            nodes = node("n", allocatable={EBS_KEY: "0", "attachable-volumes-gce-pd": "0", "attachable-volumes-azure-disk": "0"})
-            assert ask(rule, user("p", claimed("c")), nodes, *objects, release="1.15") == {"n": EXCEEDED}
-            assert ask(rule, user("p", claimed("c")), nodes, *objects) == {"n": []}
-        twice = [limited("n", 1), *objects, user("q", claimed("c"), on="n")]
-        assert ask(max_ebs_volume_count, user("p", claimed("c")), *twice, release="1.15") == {"n": []}
-
-    def test_a_claim_counts_by_the_provisioner_of_its_class_from_1_16(self) -> None:
-        """From 1.16 an unresolvable claim counts where its class, by the spec alone, names the type's own plugin."""
-        kinds = [storage_class("wait", provisioner="kubernetes.io/aws-ebs"), storage_class("gce", provisioner="kubernetes.io/gce-pd")]
-        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), claim("c"), *kinds) == {"n": EXCEEDED}
-        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), claim("c", "gce"), *kinds) == {"n": []}
+    def test_the_class_of_an_annotation_does_not_count(self) -> None:
+        """The class of an unresolvable claim is that of its spec alone."""
         beta = claim("c", None, annotations={"volume.beta.kubernetes.io/storage-class": "wait"})
-        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), beta, *kinds) == {"n": []}
+        wait = storage_class("wait", provisioner="kubernetes.io/aws-ebs")
+        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), beta, wait) == {"n": []}
 
     def test_claims_are_told_apart_by_namespace(self) -> None:
         """Claims of one name in two namespaces are two disks."""
         other = user("q", claimed("c"), on="n", namespace="elsewhere")
         assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 1), other, release="1.15") == {"n": EXCEEDED}
-
-    def test_a_claim_without_name_is_an_error(self) -> None:
-        """A nameless claim of the pod is an error everywhere, one of a pod of the node there, if the incoming pod has disks."""
-        text = "PersistentVolumeClaim had no name"
-        assert ask(max_ebs_volume_count, user("p", ebs(1), claimed("")), node("n")) == {"n": text}
-        odd = user("q", claimed(""), on="n")
-        assert ask(max_ebs_volume_count, user("p", ebs(1)), node("n"), node("m"), odd) == {"n": text, "m": []}
-        assert ask(max_ebs_volume_count, user("p", {"emptyDir": {}}), node("n"), odd) == {"n": []}
 
     def test_a_claim_that_is_bound_later_changes_the_count(self) -> None:
         """What was worked out for a class of pods is forgotten when claims change."""

@@ -43,22 +43,6 @@ class TestZones:
 
 
 class TestNoVolumeZoneConflict:
-    def test_nodes_elsewhere_are_turned_down(self) -> None:
-        """A node must be in a zone of the volume; one without any zone label always fits, one with a region alone does not."""
-        assert judged(bound(), labelled(zone="z1")) == {"a": [], "b": CONFLICT, "c": [], "d": CONFLICT}
-
-    def test_one_of_several_zones_is_enough(self) -> None:
-        """A volume in two zones can be had in either."""
-        assert judged(bound(), labelled(zone="z1__z2", region="r1")) == {"a": [], "b": [], "c": [], "d": CONFLICT}
-
-    def test_the_region_counts_too(self) -> None:
-        """A node in the right zone of the wrong region is turned down."""
-        assert judged(bound(), labelled(zone="z1", region="r2")) == {"a": CONFLICT, "b": CONFLICT, "c": [], "d": CONFLICT}
-
-    def test_a_label_with_an_empty_part_is_ignored(self) -> None:
-        """A volume whose label cannot be read is taken as being everywhere."""
-        assert judged(bound(), labelled(zone="z9__")) == {"a": [], "b": [], "c": [], "d": []}
-
     @pytest.mark.parametrize(
         ("objects", "text"),
         [
@@ -92,7 +76,3 @@ class TestNoVolumeZoneConflict:
         """The first volume in another zone ends the check; where it is in the zone the later error stands."""
         answer = judged(bound("c1"), labelled(zone="z1"), claims=("c1", "gone"))
         assert answer == {"a": 'persistentvolumeclaim "gone" not found', "b": CONFLICT, "c": [], "d": CONFLICT}
-
-    def test_pods_without_claims_fit(self) -> None:
-        """Only claims are looked at."""
-        assert judged(claims=()) == {"a": [], "b": [], "c": [], "d": []}

@@ -36,17 +36,6 @@ def owner(kind: str = "ReplicaSet", uid: str = "u", controller: bool = True) -> 
 
 
 class TestNodePreferAvoidPods:
-    def test_a_named_controllers_pods_score_zero(self) -> None:
-        """Kind and UID of the pod's controller must both be those of an entry."""
-        text = annotation(entry(uid="other"), entry())
-        assert score(text, owner()) == 0
-        assert score(text, owner(uid="third")) == 10
-        assert score(text, owner(kind="ReplicationController")) == 10
-
-    def test_other_kinds_of_controllers_are_received(self) -> None:
-        """Only replication controllers and replica sets can be turned away."""
-        assert score(annotation(entry(kind="StatefulSet")), owner(kind="StatefulSet")) == 10
-
     def test_only_the_controller_counts_among_the_owners(self) -> None:
         """The first owner that is the controller; pods without one score 10."""
         text = annotation(entry())

@@ -26,32 +26,12 @@ def with_volumes(incoming: Pod, objects: list[KubeObject], volumes: dict[str, tu
 
 
 class TestBalancedResourceAllocation:
-    def test_equal_fractions_are_best(self) -> None:
-        """A quarter of cpu and of memory scores 10; a half and a quarter 7."""
-        incoming = pod("p", requests={"cpu": "1", "memory": "1Gi"})
-        assert scored(balanced_resource_allocation, incoming, node("even", cpu="4", memory="4Gi"), node("odd", cpu="2", memory="4Gi")) == {
-            "even": 10,
-            "odd": 7,
-        }
-
-    def test_a_full_node_scores_zero(self) -> None:
-        """Where cpu or memory would be used up, or there is none of it, the score is 0."""
-        incoming = pod("p", requests={"cpu": "1", "memory": "0"})
-        found = scored(balanced_resource_allocation, incoming, node("exact", cpu="1"), node("none", cpu="0"), node("more", cpu="1001m"))
-        assert found == {"exact": 0, "none": 0, "more": 0}
-        assert scored(balanced_resource_allocation, incoming, node("n", cpu="2")) == {"n": 5}
-
     def test_volumes_count_with_the_gate(self) -> None:
         """The third fraction makes the score one minus the variance; without the gate, or without a limit, it does not count."""
         incoming, machine = pod("p", requests={"cpu": "1", "memory": "1Gi"}), node("n", cpu="2", memory="4Gi")
         assert with_volumes(incoming, [machine], {"n": (10, 9)}, gates=GATE) == {"n": 9}
         assert with_volumes(incoming, [machine], {"n": (10, 9)}) == {"n": 7}
         assert with_volumes(incoming, [machine], {"n": (0, 9)}, gates=GATE) == {"n": 7}
-
-    def test_no_room_for_volumes_scores_zero(self) -> None:
-        """Where the volumes would use up the limit the score is 0."""
-        incoming, machine = pod("p", requests={"cpu": "1", "memory": "1Gi"}), node("n", cpu="2", memory="4Gi")
-        assert with_volumes(incoming, [machine], {"n": (3, 3)}, gates=GATE) == {"n": 0}
 
     @examples(0.5)
     @given(cluster=clusters(), incoming=pods("p"), release=st.sampled_from(RELEASES))

@@ -46,20 +46,9 @@ class TestImageName:
 
 
 class TestImageLocality:
-    def test_large_images_draw(self) -> None:
-        """From 23 MiB up to 1000 MiB in all the score goes from 0 to 10; sizes add up over containers, duplicates too."""
-        machine = node("n", images=[image(500, "a:1", "a:latest"), image(20, "b:1"), image(3000, "c:1")])
-        for images, score in ((["a:1"], 4), (["a", "a:1"], 10), (["b:1"], 0), (["c:1"], 10), (["a:1", "b:1"], 5), (["d"], 0)):
-            assert scored(image_locality, of(*images), machine) == {"n": score}
-
     def test_init_containers_do_not_count(self) -> None:
         """Only the images of containers are looked for."""
         assert scored(image_locality, of("x", init=("a:1",)), node("n", images=[image(999, "a:1")])) == {"n": 0}
-
-    def test_an_image_counts_by_the_share_of_nodes_that_hold_it(self) -> None:
-        """The number of holders is what it was when the node was added: 1, 2 and 3 of 3 nodes."""
-        nodes = [node(name, images=[image(900, "a:1")]) for name in "xyz"]
-        assert scored(image_locality, of("a:1"), *nodes) == {"x": 2, "y": 5, "z": 8}
 
     def test_rows_whose_node_is_gone_count_in_the_total(self) -> None:
         """A pod on a node that was never seen makes one row more in 1.13; later releases do not take it over."""

@@ -57,31 +57,6 @@ def raw(new: Pod, *objects: Any, **options: Any) -> dict[str, int]:
 
 
 class TestWeights:
-    def test_own_preferences_count_for_each_pod_in_the_domain(self) -> None:
-        """Each pod of app a in the zone adds the term's weight."""
-        assert raw(incoming(like=[prefers(3)]), A, B, C, peer("f"), peer("g", "b")) == {"a": 6, "b": 6, "c": 0}
-
-    def test_own_dislikes_count_against(self) -> None:
-        """A preferred anti-affinity subtracts."""
-        assert raw(incoming(dislike=[prefers(3, key="host")]), A, B, peer()) == {"a": -3, "b": 0}
-
-    def test_existing_pods_preferences_count_both_ways(self) -> None:
-        """What existing pods prefer about the incoming one counts as its own preference would."""
-        likes, dislikes = peer("f", "a", like=[prefers(5)]), peer("g", "c", dislike=[prefers(2)])
-        assert raw(PLAIN, A, C, likes, dislikes) == {"a": 5, "c": -2}
-
-    def test_a_required_affinity_of_an_existing_pod_has_the_configured_weight(self) -> None:
-        """Hard pod affinity is symmetric with a weight of its own."""
-        assert raw(PLAIN, A, C, peer(want=[term()]), hard_pod_affinity_weight=7) == {"a": 7, "c": 0}
-
-    def test_a_term_that_is_carried_twice_counts_twice(self) -> None:
-        """Terms are not a set."""
-        assert raw(PLAIN, A, peer(like=[prefers(5), prefers(5)])) == {"a": 10}
-
-    def test_nodes_without_the_key_get_nothing(self) -> None:
-        """Both the pod's node and the judged one must have the label."""
-        assert raw(incoming(like=[prefers()]), A, BARE, peer("f", "bare"), peer("g", "a")) == {"a": 1, "bare": 0}
-
     def test_pods_on_a_deleted_node_are_passed_over(self) -> None:
         """Their node is looked up by name and not found, though the snapshot still has it."""
         made = engine(A, B, peer(on="a"), release="1.15")
@@ -92,21 +67,6 @@ class TestWeights:
 
 
 class TestScale:
-    def test_least_and_most_liked(self) -> None:
-        """0 for the lowest sum, 10 for the highest, truncated between."""
-        new = incoming(like=[prefers(1, key="host")])
-        pods = [peer(f"f{i}", "a") for i in range(3)] + [peer("g", "b")]
-        assert scored(inter_pod_affinity, new, A, B, C, *pods) == {"a": 10, "b": 3, "c": 0}
-
-    def test_nothing_counts_as_a_nodes_worth(self) -> None:
-        """Highest and lowest start from 0: where all sums are negative the best of them is not yet 10."""
-        new = incoming(dislike=[prefers(1, key="host")])
-        assert scored(inter_pod_affinity, new, A, B, peer("f", "a"), peer("g", "a"), peer("h", "b")) == {"a": 0, "b": 5}
-
-    def test_all_zero(self) -> None:
-        """Without any liking every node scores 0."""
-        assert scored(inter_pod_affinity, PLAIN, A, B) == {"a": 0, "b": 0}
-
     @pytest.mark.parametrize(("release", "scores"), [("1.14", [10, 5, 10]), ("1.15", [10, 10, 10])])
     def test_a_node_that_stands_twice(self, release: str, scores: list[int]) -> None:
         """Up to 1.14 sums are kept by name, so that a node that the search visited twice has twice its sum."""

@@ -35,23 +35,10 @@ def raw(*terms: dict[str, Any]) -> list[int]:
 
 
 class TestNodeAffinity:
-    def test_weights_of_matching_terms_add_up(self) -> None:
-        """All expressions of a term must hold; every operator may be used."""
-        terms = (
-            term(3, expression("a", "Exists")),
-            term(4, expression("a", "Gt", "1"), expression("b", "Exists")),
-            term(1, expression("a", "NotIn", "2")),
-        )
-        assert raw(*terms) == [1, 4, 7]
-
     def test_the_best_node_scores_ten(self) -> None:
         """The reduce step scales to the greatest sum."""
         incoming = preferring(term(3, expression("a", "Exists")), term(4, expression("a", "In", "2")))
         assert scored(node_affinity, incoming, *NODES) == {"none": 0, "one": 4, "two": 10}
-
-    def test_nothing_preferred(self) -> None:
-        """Without preferred terms every node scores 0."""
-        assert scored(node_affinity, pod("p"), *NODES) == {"none": 0, "one": 0, "two": 0}
 
     def test_fields_are_not_looked_at(self) -> None:
         """matchFields beside expressions do not matter; alone they make a term that matches no node."""

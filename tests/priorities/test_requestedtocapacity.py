@@ -13,7 +13,6 @@ from kubeclassic.exceptions import PolicyError
 from kubeclassic.priorities.requestedtocapacity import (
     Point,
     broken_line,
-    requested_to_capacity_ratio,
     requested_to_capacity_ratio_of,
 )
 from tests.reference import resourcescoring
@@ -22,7 +21,7 @@ from tests.support.examples import examples
 from tests.support.scoring import RELEASES, Cluster, clusters, objects, pods
 
 GPU = "example.com/gpu"
-FALLING, RISING = [(0, 10), (100, 0)], [(0, 0), (100, 10)]
+RISING = [(0, 0), (100, 10)]
 STEPS = st.lists(st.tuples(st.integers(1, 40), st.integers(0, 10)), min_size=1, max_size=4)
 SHAPES = STEPS.map(lambda steps: [(min(at, 100), s) for at, s in zip(accumulate(s[0] for s in steps), (s[1] for s in steps), strict=True)])
 VALID = SHAPES.filter(lambda shape: len({at for at, _ in shape}) == len(shape))
@@ -34,41 +33,8 @@ class TestTheLine:
         """At every percent the score is that of the plain walk along the points."""
         assert broken_line(shape).tolist() == [resourcescoring.on_line(shape, percent) for percent in range(101)]
 
-    def test_a_falling_line_is_rounded_toward_its_start(self) -> None:
-        """One percent into a fall from 10 to 0 is still 10."""
-        assert broken_line(FALLING)[[0, 1, 9, 10, 11, 100]].tolist() == [10, 10, 10, 9, 9, 0]
-
-    def test_is_level_outside_the_points(self) -> None:
-        """Before the first point and after the last their scores hold."""
-        assert broken_line([(20, 3), (80, 7)])[[0, 20, 50, 80, 100]].tolist() == [3, 3, 5, 7, 7]
-
 
 class TestRequestedToCapacityRatio:
-    @pytest.mark.parametrize(("release", "score"), [("1.12", 7), ("1.13", 7), ("1.14", 7), ("1.15", 7), ("1.16", 8)])
-    def test_up_to_1_15_the_mean_is_cut(self, release: str, score: int) -> None:
-        """7 for cpu and 8 for memory make 7, in 1.16 the rounded 8."""
-        incoming = pod("p", requests={"cpu": "3", "memory": "2Gi"})
-        assert scored(requested_to_capacity_ratio, incoming, node("n", cpu="10", memory="10Gi"), release=release) == {"n": score}
-
-    @pytest.mark.parametrize(("release", "score"), [("1.15", 4), ("1.16", 8)])
-    def test_from_1_16_on_a_score_of_zero_is_left_out(self, release: str, score: int) -> None:
-        """No cpu left and 8 for memory: 4, in 1.16 the memory's 8 alone."""
-        incoming = pod("p", requests={"cpu": "1", "memory": "2Gi"})
-        assert scored(requested_to_capacity_ratio, incoming, node("n", cpu="1", memory="10Gi"), release=release) == {"n": score}
-
-    def test_a_node_that_is_exceeded_counts_as_full(self) -> None:
-        """With a rising line a node that has too little, or nothing, scores best: upstream reads the line at 100."""
-        rule = requested_to_capacity_ratio_of("Mine", RISING)
-        incoming = pod("p", requests={"cpu": "2", "memory": "1Gi"})
-        nodes = node("over", cpu="1", memory="1Gi"), node("none", cpu="0", memory="1Gi"), node("ok", cpu="4", memory="2Gi")
-        assert scored(rule, incoming, *nodes) == {"over": 10, "none": 10, "ok": 5}
-
-    def test_resources_have_weights(self) -> None:
-        """Three parts of a scalar's 5 and one of cpu's 9 make 6."""
-        rule = requested_to_capacity_ratio_of("Mine", RISING, {GPU: 3, "cpu": 1})
-        machine = node("n", cpu="10", allocatable={GPU: "4"})
-        assert scored(rule, pod("p", requests={"cpu": "9", GPU: "2"}), machine) == {"n": 6}
-
     def test_a_weight_of_zero_counts_as_one(self) -> None:
         """A resource that is named without a weight counts like one of weight 1."""
         machine, incoming = node("n", cpu="10", memory="10Gi"), pod("p", requests={"cpu": "9", "memory": "1Gi"})

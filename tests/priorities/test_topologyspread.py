@@ -36,27 +36,9 @@ A, B, BARE = node("a", labels={"zone": "x"}), node("b", labels={"zone": "y"}), n
 
 
 class TestEvenPodsSpreadPriority:
-    def test_the_emptier_domain_is_better(self) -> None:
-        """The score falls with the pods in the node's domain, measured by the sum over all candidates."""
-        found = scored(even_pods_spread, incoming(constraint()), A, B, pod("p", on="a", labels={"app": "a"}), gates=GATES)
-        assert found == {"a": 0, "b": 10}
-
-    def test_pods_of_every_namespace_count(self) -> None:
-        """There is no look at the namespace."""
-        far = pod("p", on="a", labels={"app": "a"}, namespace="far")
-        assert scored(even_pods_spread, incoming(constraint()), A, B, far, gates=GATES) == {"a": 0, "b": 10}
-
-    def test_a_node_without_a_key_scores_0(self) -> None:
-        """A node without one of the topology keys is no candidate."""
-        assert scored(even_pods_spread, incoming(constraint()), A, BARE, gates=GATES) == {"a": 10, "bare": 0}
-
     def test_without_soft_constraints_all_score_0(self) -> None:
         """A pod without soft constraints has no preference, and the score is 0."""
         assert scored(even_pods_spread, incoming(constraint(when="DoNotSchedule")), A, B, gates=GATES) == {"a": 0, "b": 0}
-
-    def test_a_single_candidate_scores_10(self) -> None:
-        """Where the sum is the smallest count itself, every candidate scores 10."""
-        assert scored(even_pods_spread, incoming(constraint()), A, pod("p", on="a", labels={"app": "a"}), gates=GATES) == {"a": 10}
 
     def test_an_invalid_selector_that_meets_a_pod_is_an_error(self) -> None:
         """An invalid selector ends the cycle where a pod stands in a candidate's domain, and else goes unnoticed."""

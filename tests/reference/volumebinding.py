@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kubeclassic.api.meaning.labels import node_selector_matches, selector_matches, topology_terms_match
+from kubeclassic.api.meaning.labels import node_selector_matches, selector_matches
 from kubeclassic.api.objects import Node, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubeclassic.api.objects.quantity import Quantity
 
@@ -49,6 +49,12 @@ def mode_differs(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: 
     if rules.volume_mode == "strict" and None in modes:
         raise ModeError("error checking if volumeMode was a mismatch: api defaulting for volumeMode failed")
     return (modes[0] or "Filesystem") != (modes[1] or "Filesystem")
+
+
+def is_allowed(kind: StorageClass, node: Node) -> bool:
+    """Whether *kind* has no terms, or the node has a value of each key of one of them; no value is valid where a key has none."""
+    terms = [term.match_label_expressions for term in kind.allowed_topologies]
+    return not terms or any(term and all(node.labels.get(one.key) in one.values for one in term) for term in terms)
 
 
 def belongs(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
@@ -150,6 +156,6 @@ def _unbound(
             bindings.append((volume.name, claim.key))
     for claim in to_provision:
         kind = classes[claim.annotations.get(BETA, claim.spec.storage_class_name or "")]
-        if kind.provisioner in ("", "kubernetes.io/no-provisioner") or not topology_terms_match(kind.allowed_topologies, node.labels):
+        if kind.provisioner in ("", "kubernetes.io/no-provisioner") or not is_allowed(kind, node):
             return Answer(False, bound_ok, None, tuple(bindings))
     return Answer(True, bound_ok, None, tuple(bindings), tuple(claim.key for claim in to_provision))

@@ -13,7 +13,8 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.core.queue.parked import QueuedPod
-from kubeclassic.core.queue.protocol import SchedulingQueue, make_queue
+from kubeclassic.core.queue.priority import make_queue
+from kubeclassic.core.queue.protocol import SchedulingQueue
 from tests.support.build import pod
 
 ALL = list(RELEASES)

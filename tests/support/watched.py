@@ -77,7 +77,7 @@ LISTINGS = _needing(
     free="volumes claims classes csi_nodes csi_drivers csi_capacities attachments services controllers replica_sets stateful_sets "
     "namespaces",
     volumes="volumes_version volume_tick",
-    listings="owners_version owner_tick",
+    listings="owner_tick",
 )
 VOLUME_LISTINGS = ("volumes", "claims", "classes", "csi_nodes", "csi_drivers", "csi_capacities", "attachments")
 CACHE = _needing(free="node_count", node="node", cluster="infos")

@@ -20,7 +20,7 @@ from ....api.objects import KubeObject, Pod
 from ....api.objects.pods import DEFAULT_SCHEDULER
 from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable
-from ....core.queue.protocol import queues_by_priority
+from ....core.queue.priority import queues_by_priority
 from ...client.transport import Transport
 from ...eventlog.sending import Recorder
 from ...process.logs import Log

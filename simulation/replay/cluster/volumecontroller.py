@@ -26,11 +26,11 @@ from ....api.objects import (
     StorageClass,
     Volume,
 )
-from ....api.objects.storage import BIND_COMPLETED
+from ....api.objects.storage import BIND_COMPLETED, NO_PROVISIONER
 from ....api.record import UNSET
 from ....core.pods.notes import claim_name, is_made_for_pod, not_owned
 from ....core.volumes.binder import BOUND_BY_CONTROLLER
-from ....core.volumes.match import NO_PROVISIONER, claim_class, is_bound_to, requested_size, size, volume_class
+from ....core.volumes.match import is_bound_to, requested_size, size, volume_class
 from ....core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ..journal import VolumeBound, VolumeProvisioned
 from ..simulatedcluster import SimulatedCluster
@@ -128,7 +128,7 @@ class VolumeController:
                 self._reconcile(claim)
 
     def _reconcile(self, claim: PersistentVolumeClaim) -> None:
-        kind = self.cluster.listings.classes.get(claim_class(claim))
+        kind = self.cluster.listings.classes.get(claim.storage_class)
         volume = self._own_volume(claim)
         if volume is None and not claim.spec.volume_name and not self._waits_for_pod(claim, kind):
             if SELECTED_NODE not in claim.annotations:
@@ -171,7 +171,7 @@ class VolumeController:
         self._making.pop(key, None)
         listings = self.cluster.listings
         claim = listings.claims.get(key)
-        kind = None if claim is None else listings.classes.get(claim_class(claim))
+        kind = None if claim is None else listings.classes.get(claim.storage_class)
         if claim is None or kind is None or key not in self._open:
             return
         name = claim.annotations.get(SELECTED_NODE, "")
@@ -196,7 +196,7 @@ def claim_of(pod: Pod, volume: Volume) -> PersistentVolumeClaim:
 def _satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     if volume.spec.claim_ref is not None or volume.phase not in ("", "Available") or volume.metadata.deletion_timestamp is not None:
         return False
-    if volume_class(volume) != claim_class(claim) or size(volume) < requested_size(claim):
+    if volume_class(volume) != claim.storage_class or size(volume) < requested_size(claim):
         return False
     if (volume.spec.volume_mode or "Filesystem") != (claim.spec.volume_mode or "Filesystem"):
         return False

@@ -17,22 +17,16 @@ def manifest(kind: str, **metadata: Any) -> dict[str, Any]:
 
 
 def test_the_last_of_two_counts() -> None:
-    """Of two with one name the last counts, at the place of the first, with one notice."""
+    """Of two with one name the last counts, at the place of the first, with one notice; none for kinds that become objects."""
     first, other, last = manifest("Job", name="a"), manifest("Job", name="b"), manifest("Job", name="a", namespace="default")
-    found = each_once([first, other, last, last])
-    assert found.each == (last, other)
-    assert found.notices == (Notice("Job default/a", GIVEN_BEFORE),)
-
-
-def test_what_loading_tells_is_not_told_again() -> None:
-    """Of kinds that become objects no notice is made."""
-    assert each_once([manifest("ReplicaSet", name="a")] * 2).notices == ()
+    assert each_once([first, other, last, last]) == ((last, other), (Notice("Job default/a", GIVEN_BEFORE),))
+    assert each_once([manifest("ReplicaSet", name="a")] * 2)[1] == ()
 
 
 def test_generated_names_are_counted_up() -> None:
     """Workloads with only a generateName get numbers, and so none replaces another."""
-    found = each_once([manifest("Job", generateName="run-"), manifest("Job", generateName="run-"), manifest("Job", generateName="x-")])
-    assert [each["metadata"]["name"] for each in found.each] == ["run-1", "run-2", "x-1"]
+    found, _ = each_once([manifest("Job", generateName="run-"), manifest("Job", generateName="run-"), manifest("Job", generateName="x-")])
+    assert [each["metadata"]["name"] for each in found] == ["run-1", "run-2", "x-1"]
 
 
 def test_a_name_is_wanted() -> None:

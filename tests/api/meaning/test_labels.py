@@ -6,24 +6,20 @@ from collections.abc import Mapping
 
 import pytest
 
+from kubeclassic.api.meaning.label_syntax import is_valid_label_key, is_valid_label_value, quoted
 from kubeclassic.api.meaning.labels import (
     SelectorError,
+    compile_node_term,
     compile_selector,
     everything,
-    is_valid_label_key,
-    is_valid_label_value,
     match_expressions_selector,
     node_selector_matches,
-    node_term_matches,
     nothing,
     pairs_match,
-    quoted,
     selector_matches,
     set_selector,
-    topology_term_matches,
-    topology_terms_match,
 )
-from kubeclassic.api.objects import LabelSelector, Map, NodeSelector, NodeSelectorTerm, Requirement, TopologySelectorTerm
+from kubeclassic.api.objects import LabelSelector, Map, NodeSelector, NodeSelectorTerm, Requirement
 
 NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 CHARACTERS = "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
@@ -181,29 +177,13 @@ class TestNodeSelector:
     )
     def test_fields(self, field: Requirement, name: str | None, matches: bool) -> None:
         """Only metadata.name has a value, only In and NotIn with one value are valid; without a name fields are ignored."""
-        assert node_term_matches(NodeSelectorTerm(match_fields=(field,)), {}, name) is matches
+        assert compile_node_term(NodeSelectorTerm(match_fields=(field,)))({}, name) is matches
 
     def test_expressions_and_fields_must_both_hold(self) -> None:
         """A term with expressions and fields asks for both."""
         term = NodeSelectorTerm(match_expressions=(asks("a", "Exists"),), match_fields=(asks("metadata.name", "In", "n"),))
-        assert [node_term_matches(term, labels, name) for labels, name in (({"a": ""}, "n"), ({}, "n"), ({"a": ""}, "m"))] == [
-            True,
-            False,
-            False,
-        ]
-
-
-class TestTopology:
-    def test_all_keys_must_hold(self) -> None:
-        """All expressions of a term must hold; an empty and an invalid term match nothing; no terms allow every node."""
-        zone, host = asks("zone", "", "a", "b"), asks("host", "", "h")
-        term = TopologySelectorTerm(match_label_expressions=(zone, host))
-        assert topology_term_matches(term, {"zone": "b", "host": "h"})
-        assert not topology_term_matches(term, {"zone": "b"})
-        assert not topology_term_matches(TopologySelectorTerm(), {"zone": "a"})
-        assert not topology_term_matches(TopologySelectorTerm(match_label_expressions=(asks("zone", ""),)), {"zone": "a"})
-        assert topology_terms_match((), {})
-        assert topology_terms_match((TopologySelectorTerm(), term), {"zone": "a", "host": "h"})
+        found = [compile_node_term(term)(labels, name) for labels, name in (({"a": ""}, "n"), ({}, "n"), ({"a": ""}, "m"))]
+        assert found == [True, False, False]
 
 
 class TestSyntax:

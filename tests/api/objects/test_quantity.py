@@ -100,26 +100,6 @@ class TestParsing:
 
 
 class TestRounding:
-    @pytest.mark.parametrize(
-        ("text", "value", "milli"),
-        [
-            ("100m", 1, 100),
-            ("0.1m", 1, 1),
-            ("100u", 1, 1),
-            ("1.5", 2, 1500),
-            ("-1.5", -2, -1500),
-            ("-100u", -1, -1),
-            ("1500m", 2, 1500),
-            ("1.5Gi", 1610612736, 1610612736000),
-            ("12e6", 12_000_000, 12_000_000_000),
-            ("0", 0, 0),
-        ],
-    )
-    def test_value_and_milli_value(self, text: str, value: int, milli: int) -> None:
-        """Whole numbers and thousandths are rounded away from zero."""
-        quantity = Quantity.parse(text)
-        assert (quantity.value(), quantity.milli_value()) == (value, milli)
-
     def test_negative_long_amounts_lose_one(self) -> None:
         """A negative big decimal is cut towards zero and then still has 1 added."""
         long = Quantity.parse("-1.0000000001")

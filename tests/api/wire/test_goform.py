@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.api.wire.goform import go_form, go_json
-from kubeclassic.api.wire.goquantity import go_quantity
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 
 
@@ -91,4 +91,4 @@ def test_times_are_in_utc_and_whole_seconds() -> None:
 )
 def test_quantities(written: str, sent_as: str) -> None:
     """A quantity is sent as it was written where that looks canonical to the original, else in its canonical form."""
-    assert go_quantity(written) == sent_as
+    assert Quantity.parse(written).written == sent_as

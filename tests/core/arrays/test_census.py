@@ -105,7 +105,7 @@ class TestTerms:
         entry = templates.entry(refusing("", selector=INVALID))
         table.add_pod(table.row("n"), entry)
         assert not carriers(entry.template, REQUIRED_ANTI_AFFINITY)
-        assert table.census.counter(Unreadable(REQUIRED_ANTI_AFFINITY)).total == 1
+        assert table.census.counter(Unreadable((REQUIRED_ANTI_AFFINITY,))).total == 1
 
     def test_a_term_is_known_before_a_pod_with_it_comes(self) -> None:
         """A nominated pod's terms are learned though it stands on no row."""

@@ -112,7 +112,6 @@ class CacheMachine(RuleBasedStateMachine):
             name: (node, self.naive.pods.get(name, [])) for name, node in self.naive.nodes.items()
         }
         assert self.real.node_count == sum(node is not None for node in self.naive.nodes.values())
-        assert self.real.next_expiry() == min(self.naive.deadline.values(), default=None)
         for number in range(6):
             state, uid = self.real.state(made(number, "", "a")), f"u{number}"
             assert (None if state is None else state.pod) is self.naive.told.get(uid)

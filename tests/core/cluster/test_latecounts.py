@@ -27,16 +27,10 @@ def wanting(name: str, *images: str, **more: object) -> Pod:
     return pod(name, containers=containers, **more)
 
 
-def scores(release: str, *steps: object, new: Pod) -> list[int]:
-    """The scores for *new* after nodes came (a Node) and a pod was put on one (its name), each followed by a cycle."""
+def scores(release: str, *nodes: Node, new: Pod) -> list[int]:
+    """The scores of *nodes* for *new*."""
     made = engine_for(release, {})
-    feed = EventFeed(made)
-    for number, step in enumerate(steps):
-        if isinstance(step, Node):
-            feed.put(step)
-        else:
-            made.schedule(new)
-            made.assume(pod(f"p{number}"), str(step))
+    EventFeed(made).put_all(nodes)
     ranking = made.schedule(new).details.ranking
     assert ranking is not None
     return list(map(int, ranking.by_priority["ImageLocality"]))
@@ -48,16 +42,6 @@ def test_all_nodes_of_the_first_snapshot_count_alike(release: str) -> None:
     nodes = (with_images("n0", "a:1"), with_images("n1", "a:1"))
     first, second = scores(release, *nodes, new=wanting("x", "a:1"))
     assert (first == second) is (release == "1.29")
-
-
-def test_a_node_goes_on_counting_until_it_changes() -> None:
-    """A node that came later changes the count of another only once that gets a pod."""
-    first, other, later = with_images("n0", "a:1"), node("n1"), with_images("n2", "a:1")
-    new = wanting("x", "a:1")
-    alone = scores("1.29", first, other, "n1", later, new=new)
-    assert alone[0] < alone[2]
-    after = scores("1.29", first, other, "n1", later, "n0", new=new)
-    assert after[0] == after[2] == alone[2]
 
 
 @pytest.mark.parametrize(("release", "score"), [("1.29", 28), ("1.30", 14)])

@@ -110,35 +110,8 @@ class TestRemove:
         found.remove(pod("a"))
         assert bool(found) == (not is_gone)
 
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_others_stay(self, release: str) -> None:
-        """Removing a nomination keeps the others of the node; an unknown pod is ignored."""
-        found = nominations(release)
-        found.add(wanting("n", "a"))
-        found.add(wanting("n", "b"))
-        found.remove(wanting("n", "a"))
-        found.remove(wanting("n", "c"))
-        assert named(found) == {"n": ["b"]}
-
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_a_node_without_waiting_pods_is_forgotten(self, release: str) -> None:
-        """When the last pod leaves the map is empty."""
-        found = nominations(release)
-        found.add(wanting("n"))
-        found.remove(wanting("n"))
-        assert not found
-
 
 class TestUpdate:
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_the_object_is_replaced_and_comes_last(self, release: str) -> None:
-        """An update takes the new object, at the end of the list."""
-        found = nominations(release)
-        for item in (wanting("n", "a"), wanting("n", "b")):
-            found.add(item)
-        found.update(wanting("n", "a"), wanting("n", "a", x="y"))
-        assert (named(found), found.on("n")[1].labels) == ({"n": ["b", "a"]}, {"x": "y"})
-
     @pytest.mark.parametrize(("release", "is_kept"), [(name, name not in ("1.13", "1.14")) for name in BY_UID])
     def test_a_node_that_no_status_names_is_kept(self, release: str, is_kept: bool) -> None:
         """A pod that preempted and whose update does not say so yet keeps its node from 1.15 on; 1.13 and 1.14 lose it."""
@@ -146,11 +119,3 @@ class TestUpdate:
         found.add(pod("a"), "n")
         found.update(pod("a"), pod("a", labels={"x": "y"}))
         assert named(found) == ({"n": ["a"]} if is_kept else {})
-
-    @pytest.mark.parametrize("release", RELEASES)
-    def test_a_nomination_that_is_cleared_ends(self, release: str) -> None:
-        """An update whose old status names the node and whose new one names none ends the nomination."""
-        found = nominations(release)
-        found.add(wanting("n"))
-        found.update(wanting("n"), pod("a"))
-        assert not found

@@ -1,4 +1,4 @@
-"""The snapshot: the table follows the cache when a cycle begins, and not before; releases differ in rows without a node."""
+"""The snapshot: the table follows the cache when a cycle begins, and not before."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, node, pod
 from tests.support.frameworkbuild import scheduler
 
-KEEPS_NODELESS = ("1.12", "1.13")
-KEEPS_LAST_NODE = tuple(release for release in RELEASES if release not in KEEPS_NODELESS)
+KEEPS_LAST_NODE = [release for release in RELEASES if release not in ("1.12", "1.13")]
 
 
 def content(made: Engine) -> dict[str, tuple[bool, list[str]]]:
@@ -33,13 +32,6 @@ class TestEveryRelease:
         made = engine(node("a"), pod("p", on="a"), release=release)
         assert content(made) == {}
         assert refreshed(made) == {"a": (True, ["p"])}
-
-    def test_pods_follow_in_their_order(self, release: str) -> None:
-        """The last pod of a node takes the place of one that leaves."""
-        made = engine(node("a"), *[pod(name, on="a") for name in "pqr"], release=release)
-        assert refreshed(made) == {"a": (True, ["p", "q", "r"])}
-        EventFeed(made).delete(pod("p", on="a"))
-        assert refreshed(made) == {"a": (True, ["r", "q"])}
 
     def test_a_node_that_goes_without_pods_is_gone(self, release: str) -> None:
         """Its row is free for another node."""
@@ -77,51 +69,6 @@ class TestEveryRelease:
 
 
 class TestRowsWithoutANode:
-    @pytest.mark.parametrize("release", KEEPS_NODELESS)
-    def test_a_pod_can_come_before_its_node(self, release: str) -> None:
-        """Such a row has pods and no node object."""
-        made = engine(pod("p", on="a"), release=release)
-        assert refreshed(made) == {"a": (False, ["p"])}
-        EventFeed(made).put(node("a"))
-        assert refreshed(made) == {"a": (True, ["p"])}
-
-    @pytest.mark.parametrize("release", KEEPS_LAST_NODE)
-    def test_a_pod_without_node_is_not_in_the_snapshot(self, release: str) -> None:
-        """It is there as soon as its node is."""
-        made = engine(pod("p", on="a"), release=release)
-        assert refreshed(made) == {}
-        EventFeed(made).put(node("a"))
-        assert refreshed(made) == {"a": (True, ["p"])}
-
-    @pytest.mark.parametrize("release", KEEPS_NODELESS)
-    def test_a_node_can_come_and_go_between_cycles(self, release: str) -> None:
-        """Its pod remains, and no node object."""
-        made = engine(node("a"), pod("p", on="a"), release=release)
-        EventFeed(made).delete(node("a"))
-        assert refreshed(made) == {"a": (False, ["p"])}
-
-    @pytest.mark.parametrize("release", KEEPS_NODELESS)
-    def test_pods_outlast_their_node(self, release: str) -> None:
-        """The row loses its node object, and goes with its last pod."""
-        made = engine(node("a"), pod("p", on="a"), release=release)
-        refreshed(made)
-        EventFeed(made).delete(node("a"))
-        assert refreshed(made) == {"a": (False, ["p"])}
-        EventFeed(made).delete(pod("p", on="a"))
-        assert refreshed(made) == {}
-
-    @pytest.mark.parametrize("release", KEEPS_LAST_NODE)
-    def test_a_node_that_goes_while_it_has_pods_stays_as_it_was(self, release: str) -> None:
-        """The row keeps the deleted node, and the pods that it had then, until the last one leaves."""
-        made = engine(node("a"), pod("p", on="a"), pod("q", on="a"), release=release)
-        refreshed(made)
-        EventFeed(made).delete(node("a"))
-        assert refreshed(made) == {"a": (True, ["p", "q"])}
-        EventFeed(made).delete(pod("p", on="a"))
-        assert refreshed(made) == {"a": (True, ["p", "q"])}
-        EventFeed(made).delete(pod("q", on="a"))
-        assert refreshed(made) == {}
-
     @pytest.mark.parametrize("release", KEEPS_LAST_NODE)
     def test_a_node_that_comes_back_is_as_the_cache_has_it(self, release: str) -> None:
         """What was ignored in between is made up for."""

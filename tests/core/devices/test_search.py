@@ -99,11 +99,6 @@ THREE = (GPU, a_slice("n", "a", "b", "c"))
 
 
 class TestBackingUp:
-    def test_an_earlier_request_gives_way(self) -> None:
-        """A request takes another device where the first one is the only one for a later request."""
-        found = devices(GPU, a_slice("n", device("a", model="a"), device("b", model="b")))
-        assert taken(found, device_claim("c", exactly(), exactly(1, MODEL_A))) == [["b", "a"]]
-
     def test_equal_devices_are_tried_once(self) -> None:
         """A claim that cannot be served is given up at once, however many equal devices there are."""
         found = devices(GPU, a_slice("n", *(device(f"d{i}", numa=i % 2) for i in range(64))))
@@ -124,11 +119,6 @@ class TestModeAll:
     def test_no_device(self, release: str, wanted: Any) -> None:
         """Since 1.33 mode All needs one device at least."""
         assert taken(devices(*THREE, release=release), device_claim("c", exactly("All", 'device.driver == "x"'))) == wanted
-
-    def test_a_device_in_use(self) -> None:
-        """Mode All cannot be had while one of its devices is in use."""
-        found = devices(*THREE, device_claim("other", exactly(), status=held("b")))
-        assert taken(found, device_claim("c", exactly("All"))) is None
 
     @pytest.mark.parametrize(
         ("slices", "told"),
@@ -155,12 +145,6 @@ def held(*names: str, **more: Any) -> dict[str, Any]:
 
 
 class TestAdminAccess:
-    def test_devices_in_use_may_be_taken(self) -> None:
-        """A request with admin access gets a device that another claim has."""
-        found = devices(GPU, a_slice("n", "a"), device_claim("other", exactly(), status=held("a")))
-        assert taken(found, device_claim("c", exactly(adminAccess=True))) == [["a"]]
-        assert taken(found, device_claim("c", exactly())) is None
-
     def test_what_is_shared_is_not_in_use(self) -> None:
         """A device that a claim has with admin access is free for others."""
         found = devices(GPU, a_slice("n", "a"), device_claim("other", exactly(), status=held("a", adminAccess=True)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -24,52 +24,64 @@ def with_and_without(story: Callable[[Engine], str], *objects: KubeObject, **opt
     return story(engine(*objects, equivalence_cache=True, **options)), story(engine(*objects, **options))
 
 
+CORDONED = "0/1 nodes are available: 1 node(s) were unschedulable."
+AFFINITY = (
+    "0/1 nodes are available: 1 node(s) didn't match pod affinity/anti-affinity, "
+    "1 node(s) didn't satisfy existing pods anti-affinity rules."
+)
+NO_DISK, NO_ZONE = (f"0/1 nodes are available: 1 node(s) had no available {what}." for what in ("disk", "volume zone"))
+UNLABELLED = "0/1 nodes are available: 1 node(s) didn't have the requested labels."
+FULL = "0/1 nodes are available: 1 Insufficient cpu."
+
+
+def policy(name: str, **argument: Any) -> dict[str, Any]:
+    """A Policy with one predicate."""
+    return {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": name} | ({"argument": argument} if argument else {})]}
+
+
 @both_releases
 class TestGaps:
-    def test_cordoning_a_node_is_not_seen(self, release: str) -> None:
-        """Nothing invalidates CheckNodeUnschedulable: a cordoned node still gets pods of a class that fitted before."""
+    @pytest.mark.parametrize(
+        ("first", "told", "second", "true", "before", "options"),
+        [
+            pytest.param({}, host("a", unschedulable=True), {}, CORDONED, (), {}, id="cordoning: CheckNodeUnschedulable"),
+            pytest.param(
+                {"labels": WEB, "affinity": keeping_away(**WEB)}, None, {"labels": WEB, "affinity": keeping_away(**WEB)}, AFFINITY, (), {},
+                id="a pod assumed: MatchInterPodAffinity",
+            ),
+            pytest.param(
+                {"labels": WEB}, pod("foreign", on="a", affinity=keeping_away(**WEB)), {"labels": WEB}, AFFINITY, (), {},
+                id="a pod bound by others: MatchInterPodAffinity",
+            ),
+            pytest.param({"volumes": DISK}, None, {"volumes": DISK}, NO_DISK, (), {}, id="a pod assumed: NoDiskConflict"),
+            pytest.param(
+                {"requests": {"cpu": "3"}}, None, {"requests": {"cpu": "3"}}, FULL, (), {"policy": policy("PodFitsResources")},
+                id="a new pod: PodFitsResources of a Policy",
+            ),
+            pytest.param(
+                {}, host("a"), {}, UNLABELLED, [host("a", labels={"rack": "r"})],
+                {"policy": policy("CheckNodeLabelPresence", labelsPresence={"labels": ["rack"], "presence": True})},
+                id="a label taken away: CheckNodeLabelPresence",
+            ),
+            pytest.param(
+                {"volumes": CLAIM}, host("a", labels={ZONE: "z2"}), {"volumes": CLAIM}, NO_ZONE,
+                [host("a"), claim("c", annotations=BOUND, volumeName="v"), volume("v", meta={"labels": {ZONE: "z1"}})], {},
+                id="a zone that a node did not have: NoVolumeZoneConflict",
+            ),
+        ],
+    )  # fmt: skip
+    def test_what_is_not_seen(
+        self, release: str, first: Any, told: KubeObject | None, second: Any, true: str, before: Sequence[KubeObject], options: Any
+    ) -> None:
+        """After the first pod and the event the second, of the same class, still gets the node, which without a cache it would not."""
 
         def story(made: Engine) -> str:
-            assert place(made, pod("first")) == "a"
-            EventFeed(made).put(host("a", unschedulable=True))
-            return why(made, pod("second"))
+            assert place(made, pod("first", **first)) == "a"
+            if told is not None:
+                EventFeed(made).put(told)
+            return why(made, pod("second", **second))
 
-        stale, true = with_and_without(story, host("a"), release=release)
-        assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) were unschedulable.")
-
-    def test_a_pod_just_placed_is_not_kept_away_from(self, release: str) -> None:
-        """Assuming a pod does not invalidate MatchInterPodAffinity: replicas with anti-affinity get the same node."""
-
-        def story(made: Engine) -> str:
-            first, second = (pod(name, labels=WEB, affinity=keeping_away(**WEB)) for name in ("first", "second"))
-            assert place(made, first) == "a"
-            return why(made, second)
-
-        stale, true = with_and_without(story, host("a"), release=release)
-        assert stale == "a"
-        assert "didn't match pod affinity/anti-affinity" in true
-
-    def test_a_pod_that_others_bound_does_not_shun(self, release: str) -> None:
-        """Adding a bound pod does not invalidate MatchInterPodAffinity: its anti-affinity is ignored."""
-
-        def story(made: Engine) -> str:
-            assert place(made, pod("first", labels=WEB)) == "a"
-            EventFeed(made).put(pod("foreign", on="a", affinity=keeping_away(**WEB)))
-            return why(made, pod("second", labels=WEB))
-
-        stale, true = with_and_without(story, host("a"), release=release)
-        assert stale == "a"
-        assert "didn't match pod affinity/anti-affinity" in true
-
-    def test_a_disk_that_is_taken_is_taken_again(self, release: str) -> None:
-        """Assuming a pod does not invalidate NoDiskConflict: a disk that only one pod may write is mounted twice."""
-
-        def story(made: Engine) -> str:
-            assert place(made, pod("first", volumes=DISK)) == "a"
-            return why(made, pod("second", volumes=DISK))
-
-        stale, true = with_and_without(story, host("a"), release=release)
-        assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) had no available disk.")
+        assert with_and_without(story, *(before or [host("a")]), release=release, **options) == ("a", true)
 
     def test_a_pod_that_others_bound_takes_no_room(self, release: str) -> None:
         """Adding a bound pod does not invalidate GeneralPredicates: its node is overcommitted."""
@@ -97,42 +109,6 @@ class TestGaps:
 
         stale, true = with_and_without(story, host("a"), release=release)
         assert (stale, true) == ("0/1 nodes are available: 1 Insufficient cpu.", "a")
-
-    def test_resources_on_their_own_are_never_counted_again(self, release: str) -> None:
-        """A new pod invalidates only GeneralPredicates: with a Policy's PodFitsResources the node is overcommitted."""
-
-        def story(made: Engine) -> str:
-            assert place(made, pod("first", requests={"cpu": "3"})) == "a"
-            return why(made, pod("second", requests={"cpu": "3"}))
-
-        policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsResources"}]}
-        stale, true = with_and_without(story, host("a"), release=release, policy=policy)
-        assert (stale, true) == ("a", "0/1 nodes are available: 1 Insufficient cpu.")
-
-    def test_a_label_that_is_taken_away_is_still_present(self, release: str) -> None:
-        """Nothing invalidates CheckNodeLabelPresence: a node still passes after it lost the label."""
-
-        def story(made: Engine) -> str:
-            assert place(made, pod("first")) == "a"
-            EventFeed(made).put(host("a"))
-            return why(made, pod("second"))
-
-        rule = {"name": "CheckNodeLabelPresence", "argument": {"labelsPresence": {"labels": ["rack"], "presence": True}}}
-        policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [rule]}
-        stale, true = with_and_without(story, host("a", labels={"rack": "r"}), release=release, policy=policy)
-        assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) didn't have the requested labels.")
-
-    def test_a_zone_that_a_node_did_not_have_is_not_seen(self, release: str) -> None:
-        """Only labels that a node had before invalidate NoVolumeZoneConflict: a node that gets a zone label still passes."""
-
-        def story(made: Engine) -> str:
-            assert place(made, pod("first", volumes=CLAIM)) == "a"
-            EventFeed(made).put(host("a", labels={ZONE: "z2"}))
-            return why(made, pod("second", volumes=CLAIM))
-
-        bound = claim("c", annotations=BOUND, volumeName="v"), volume("v", meta={"labels": {ZONE: "z1"}})
-        stale, true = with_and_without(story, host("a"), *bound, release=release)
-        assert (stale, true) == ("a", "0/1 nodes are available: 1 node(s) had no available volume zone.")
 
     def test_a_volume_that_was_not_looked_for_is_not_assumed(self, release: str) -> None:
         """If CheckVolumeBinding is a cache hit no volume is found for the claim, and so none is assumed."""

@@ -10,8 +10,6 @@ from kubeclassic.api.objects import Map
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.matching.owners import (
     OwnerSelector,
-    controllers_of,
-    first_service_selector,
     owner_selectors,
     replica_sets_of,
     services_of,
@@ -46,11 +44,6 @@ class TestServices:
         )  # fmt: skip
         assert names(services_of(made.template, made.listings)) == ["a", "b"]
 
-    def test_an_empty_selector_takes_in_every_pod(self) -> None:
-        """An empty selector selects every pod, even one without labels; an absent one none."""
-        made = cycle(owner("Service", "all", {}), owner("Service", "none", None), labels={})
-        assert names(services_of(made.template, made.listings)) == ["all"]
-
     def test_finding_does_not_validate(self) -> None:
         """A pair that is no valid label still selects a pod that has just this pair."""
         made = cycle(owner("Service", "odd", {"app": "no good"}), labels={"app": "no good"})
@@ -65,29 +58,11 @@ class TestServices:
 
 
 class TestControllers:
-    def test_an_empty_selector_takes_in_no_pod(self) -> None:
-        """A replication controller needs a selector with at least one pair."""
-        made = cycle(owner("ReplicationController", "all", {}), owner("ReplicationController", "a", {"app": "a"}))
-        assert names(controllers_of(made.template, made.listings)) == ["a"]
-
-    @pytest.mark.parametrize(("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)])
-    def test_sets_need_a_selector_too(self, kind: str, find: Any) -> None:
-        """A set with an empty selector or none at all is ignored."""
-        made = cycle(owner(kind, "all", {}), owner(kind, "none", None), owner(kind, "a", {"matchLabels": {"app": "a"}}))
-        assert names(find(made.template, made.listings)) == ["a"]
-
     @pytest.mark.parametrize(("kind", "find"), [("ReplicaSet", replica_sets_of), ("StatefulSet", stateful_sets_of)])
     def test_one_invalid_selector_hides_the_whole_kind(self, kind: str, find: Any) -> None:
         """If any set in the namespace has an invalid selector, the pod has no set of that kind."""
         made = cycle(owner(kind, "a", {"matchLabels": {"app": "a"}}), owner(kind, "b", INVALID))
         assert names(find(made.template, made.listings)) == []
-
-    def test_a_pod_without_labels_has_no_controller(self) -> None:
-        """A pod without labels belongs to services only."""
-        exists = {"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}
-        made = cycle(owner("ReplicaSet", "a", exists), owner("StatefulSet", "a", exists), labels={})
-        assert replica_sets_of(made.template, made.listings) == stateful_sets_of(made.template, made.listings) == ()
-        assert controllers_of(made.template, made.listings) == ()
 
 
 class TestSelectors:
@@ -103,9 +78,3 @@ class TestSelectors:
         """A service's selector with an invalid pair counts all pods."""
         assert OwnerSelector.of_pairs(Map({"app": "no good"})).matches(Map({"other": "b"}))
         assert not OwnerSelector.of_pairs(Map({"app": "a"})).matches(Map({"other": "b"}))
-
-    def test_the_first_service_is_first_by_name(self) -> None:
-        """The first service of a pod is the first by name; a pod may have none."""
-        made = cycle(owner("Service", "b", {"app": "a"}), owner("Service", "a", {}))
-        assert first_service_selector(made.template, made.listings) == OwnerSelector.of_pairs(Map())
-        assert first_service_selector(cycle().template, cycle().listings) is None

@@ -32,16 +32,6 @@ def made(*requests: Json, first: list[Json] | None = None, whole: Json | None = 
 
 
 class TestSidecars:
-    def test_they_count_beside_the_containers(self) -> None:
-        """A sidecar of 2 cpu and a container of 3 need 5."""
-        assert podsums.with_sidecars(made({"cpu": "3"}, first=[asking("s", {"cpu": "2"}, sidecar=True)]), {}) == {"cpu": 5000}
-
-    def test_they_count_beside_the_init_containers_after_them(self) -> None:
-        """Of two init containers of 4 cpu, the one after a sidecar of 1 needs 5."""
-        first = [asking("a", {"cpu": "4"}), asking("s", {"cpu": "1"}, sidecar=True), asking("b", {"cpu": "4"})]
-        assert podsums.with_sidecars(made({"cpu": "1"}, first=first), {}) == {"cpu": 5000}
-        assert podsums.with_sidecars(made({"cpu": "1"}, first=first[:2]), {}) == {"cpu": 4000}
-
     def test_on_a_node_they_are_in_uses_alone(self) -> None:
         """Up to 1.31 a sidecar does not raise what scores count of a pod on a node, until its own use is more than the containers."""
         with_one = made({"cpu": "300m"}, first=[asking("s", {"cpu": "200m"}, sidecar=True)])
@@ -50,31 +40,8 @@ class TestSidecars:
         assert podsums.nonzero_of_uses(with_two, {})["cpu"] == 400
         assert podsums.nonzero_of_pod(with_one, {})["cpu"] == 500
 
-    def test_each_counts_with_the_default(self) -> None:
-        """A sidecar without requests counts 100m and 200 MiB for the incoming pod."""
-        found = podsums.with_sidecars_and_defaults(made({}, first=[asking("s", {}, sidecar=True)]), {})
-        assert found == {"cpu": 200, "memory": 2 * MEBI200}
-
 
 class TestTheWholePod:
-    def test_its_requests_take_the_place_of_sums(self) -> None:
-        """Resource by resource, even if the sum is more; overhead is added."""
-        new = made({"cpu": "3", "memory": "1Gi"}, whole={"cpu": "1"}, overhead={"cpu": "250m"})
-        assert podsums.of_pod(new, ON) == {"cpu": 1250, "memory": 1 << 30}
-        assert podsums.of_pod(new, {}) == {"cpu": 3250, "memory": 1 << 30}
-
-    def test_other_resources_are_summed(self) -> None:
-        """A pod as a whole cannot ask for extended resources, and for huge pages only from 1.33 on."""
-        new = made({"example.com/x": "1"}, whole={"example.com/x": "5", "hugepages-2Mi": "4Mi"})
-        assert podsums.of_pod(new, ON) == {"example.com/x": 1}
-        assert podsums.of_pod_with_huge_pages(new, ON) == {"example.com/x": 1, "hugepages-2Mi": 4 << 20}
-
-    def test_defaults_where_nothing_is_asked_for(self) -> None:
-        """A pod that asks as a whole counts with the default of memory if no container asks for memory, else with what these ask for."""
-        assert podsums.nonzero_of_pod(made({}, {}, whole={"cpu": "1"}), ON) == {"cpu": 1000, "memory": 2 * MEBI200}
-        assert podsums.nonzero_of_pod(made({"memory": "1Mi"}, {}, whole={"cpu": "1"}), ON) == {"cpu": 1000, "memory": 1 << 20}
-        assert podsums.nonzero_of_pod(made({"memory": "1Mi"}, {}), ON) == {"cpu": 200, "memory": MEBI200 + (1 << 20)}
-
     def test_scores_of_the_incoming_pod(self) -> None:
         """1.32 scores the pod as a whole, 1.33 and 1.34 its containers alone."""
         new = made({"cpu": "3"}, whole={"cpu": "1", "memory": "1Gi"})

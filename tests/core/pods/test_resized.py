@@ -34,23 +34,7 @@ def reported(cpu: str) -> Json:
     return {"resources": {"requests": {"cpu": cpu}}}
 
 
-def cpu_of(found: Pod) -> int:
-    return found.spec.containers[0].requests["cpu"].milli_value()
-
-
 class TestRules:
-    @pytest.mark.parametrize(("release", "cpu"), [("1.31", 700), ("1.32", 400), ("1.33", 700)])
-    def test_what_is_larger_counts(self, release: str, cpu: int) -> None:
-        """Up to 1.31 allocatedResources is read, in 1.32 resources, from 1.33 on both."""
-        found = RULES[release](running("100m", {**reported("400m"), "allocatedResources": {"cpu": "700m"}}), ON)
-        assert cpu_of(found) == cpu
-
-    @pytest.mark.parametrize("release", RULES)
-    def test_infeasible(self, release: str) -> None:
-        """What the spec asks for does not count where the node cannot do it."""
-        found = RULES[release](running("2", {**reported("400m"), "allocatedResources": {"cpu": "400m"}}, infeasible=True), ON)
-        assert cpu_of(found) == 400
-
     def test_without_resources_nothing_changes(self) -> None:
         """From 1.32 on a status without resources is not read, even with allocatedResources."""
         new = running("1", {"allocatedResources": {"cpu": "7"}})

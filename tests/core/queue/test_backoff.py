@@ -4,43 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.queue.backoff import Backoff, Timer
 
 
 class TestBackoff:
-    def test_the_wait_doubles_up_to_ten_seconds(self) -> None:
-        """A pod that fails as soon as it may waits 1, 2, 4, 8, 10, 10 seconds."""
-        backoff, now, waits = Backoff(20.0), 0.0, []
-        for _ in range(6):
-            backoff.fail("a", now)
-            until = backoff.until("a")
-            assert until is not None
-            waits.append(until - now)
-            now = until + 0.5
-        assert waits == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
-
-    def test_a_failure_while_waiting_counts_nothing(self) -> None:
-        """A pod that fails before or just as its wait ends keeps that wait."""
-        backoff = Backoff(20.0)
-        for now in (0.0, 0.5, 1.0):
-            backoff.fail("a", now)
-        assert backoff.until("a") == 1.0
-
     def test_a_wait_is_over_at_its_end(self) -> None:
         """A pod waits before its time and not at it."""
         backoff = Backoff(20.0)
         backoff.fail("a", 0.0)
         assert [backoff.is_waiting("a", now) for now in (0.75, 1.0)] == [True, False]
-
-    @pytest.mark.parametrize(("release", "seconds"), [("1.14", 10.0), ("1.15", 20.0), ("1.16", 20.0)])
-    def test_old_failures_are_forgotten(self, release: str, seconds: float) -> None:
-        """A pod starts at one second again where its last failure is older than 10 s, or 20 s from 1.15 on."""
-        for late, until in ((seconds, seconds + 2.0), (seconds + 0.25, seconds + 1.25)):
-            backoff = Backoff(RELEASES[release].queue.backoff_forget_after)
-            backoff.fail("a", 0.0)
-            backoff.fail("a", late)
-            assert backoff.until("a") == until
 
     def test_forgetting_happens_when_any_pod_fails(self) -> None:
         """Old entries go only when some pod fails, those of pods that still wait in the backoff queue too."""
@@ -49,14 +21,6 @@ class TestBackoff:
         assert backoff.until("old") == 1.0
         backoff.fail("other", 11.0)
         assert backoff.until("old") is None
-
-    def test_cleared_pods_start_anew(self) -> None:
-        """After a clear the next wait is one second."""
-        backoff = Backoff(20.0)
-        backoff.fail("a", 0.0)
-        backoff.clear("a")
-        backoff.fail("a", 5.0)
-        assert backoff.until("a") == 6.0
 
 
 class TestTimer:

@@ -8,21 +8,12 @@ from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.queue.backoff import Clock
-from kubeclassic.core.queue.protocol import make_queue
+from kubeclassic.core.queue.priority import make_queue
 from tests.support.build import pod
 from tests.support.queuebuild import WITH_FIFO, bench
 
 
 class TestFifo:
-    @pytest.mark.parametrize("release", WITH_FIFO)
-    def test_first_come_first_served_whatever_the_priority(self, release: str) -> None:
-        """With gate PodPriority off pods leave in the order in which they came."""
-        made = bench(release, PodPriority=False)
-        for name, priority in (("a", 1), ("b", 5), ("c", 3)):
-            made.queue.add(pod(name, priority=priority))
-        made.queue.update(pod("a"), pod("a", labels={"x": "y"}))
-        assert made.pop_all() == ["a", "b", "c"]
-
     def test_1_15_has_priorities_always(self) -> None:
         """In 1.15 the queue goes by priority even with gate PodPriority off."""
         made = bench("1.15", PodPriority=False)
@@ -45,17 +36,6 @@ class TestFifo:
         assert found == waits
 
     @pytest.mark.parametrize("release", WITH_FIFO[:2])
-    def test_a_wait_is_forgotten_after_a_minute(self, release: str) -> None:
-        """A pod that did not fail for more than 60 s waits 1 s again."""
-        made = bench(release, PodPriority=False)
-        for now, due in ((0.0, 1.0), (60.0, 62.0), (120.5, 121.5)):
-            made.clock.now = now
-            made.fail(pod("a"))
-            assert made.queue.next_due() == due
-            made.clock.now = due
-            made.pop_all()
-
-    @pytest.mark.parametrize("release", WITH_FIFO[:2])
     def test_who_fails_while_it_waits_does_not_wait_twice(self, release: str) -> None:
         """A pod that fails again while it waits, as after an update, does not wait a second time."""
         made = bench(release, PodPriority=False)
@@ -64,15 +44,6 @@ class TestFifo:
         made.queue.pop()
         made.fail(pod("a"))
         assert made.queue.pending == (0, 1, 0)
-
-    @pytest.mark.parametrize("release", WITH_FIFO)
-    def test_a_deleted_pod_does_not_come_back(self, release: str) -> None:
-        """A pod that is deleted while it waits is dropped when its wait ends."""
-        made = bench(release, PodPriority=False)
-        made.fail(pod("a"))
-        made.queue.delete(pod("a"))
-        made.clock.now = 2.0
-        assert made.pop_all() == []
 
     @pytest.mark.parametrize("release", WITH_FIFO)
     def test_a_pod_that_comes_back_takes_its_old_place(self, release: str) -> None:
@@ -96,16 +67,6 @@ class TestFifo:
         made.queue.assigned_pod_added(pod("b", on="n"))
         made.queue.assigned_pod_updated(pod("b", on="n"))
         assert (made.queue.pending, made.nominated()) == ((0, 1, 0), {})
-
-    @pytest.mark.parametrize("release", WITH_FIFO)
-    def test_a_pod_that_is_there_is_not_replaced(self, release: str) -> None:
-        """A pod that may be in the queue enters only if it is not."""
-        made, first = bench(release, PodPriority=False), pod("a")
-        made.queue.add(first)
-        for name in ("a", "b"):
-            made.queue.add_if_not_present(pod(name, labels={"x": "y"}))
-        active = made.queue.contents().active
-        assert ([found.name for found in active], active[0] is first) == (["a", "b"], True)
 
     @pytest.mark.parametrize("release", WITH_FIFO)
     def test_without_the_waits(self, release: str) -> None:

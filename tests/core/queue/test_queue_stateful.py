@@ -17,7 +17,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.core.queue.parked import QueuedPod
-from kubeclassic.core.queue.protocol import make_queue
+from kubeclassic.core.queue.priority import make_queue
 from kubeclassic.exceptions import CacheError
 from tests.reference.fifo import NaiveFifo
 from tests.reference.queue import NaiveQueue

@@ -63,14 +63,20 @@ class TestHandles:
         found = handle(GCE_PD, zone, gcePersistentDisk={"pdName": "d"})
         assert found == (None if place is None else f"projects/UNSPECIFIED/zones/{place}/disks/d")
 
-    def test_azure_and_cinder_disks_keep_their_ids(self) -> None:
-        """Azure disks go by URI, Cinder volumes by id."""
-        assert handle(AZURE_DISK, azureDisk={"diskName": "d", "diskURI": "/uri"}) == "/uri"
-        assert handle(CINDER, cinder={"volumeID": "c"}) == "c"
-
-    def test_portworx_volumes_keep_their_ids(self) -> None:
-        """They go by id."""
-        assert handle(PORTWORX, portworxVolume={"volumeID": "p"}) == "p"
+    @pytest.mark.parametrize(
+        ("plugin", "source", "found"),
+        [
+            (AZURE_DISK, {"azureDisk": {"diskName": "d", "diskURI": "/uri"}}, "/uri"),
+            (CINDER, {"cinder": {"volumeID": "c"}}, "c"),
+            (PORTWORX, {"portworxVolume": {"volumeID": "p"}}, "p"),
+            (None, {"iscsi": {"iqn": "i"}}, None),
+        ],
+    )
+    def test_others_keep_their_ids(self, plugin: str | None, source: dict[str, Any], found: str | None) -> None:
+        """Azure disks go by URI, Cinder and Portworx volumes by id; what is of no plugin no driver takes over."""
+        made = volume("v", **source)
+        assert plugin_of(made.spec.source) == plugin
+        assert (plugin and handle_of(plugin, made, (ZONE,))) == found
 
     @pytest.mark.parametrize(("image", "short"), [("i", "i"), ("kubernetes-dynamic-pvc-i", "i")])
     def test_ceph_volumes_are_named_by_monitors_image_and_pool(self, image: str, short: str) -> None:
@@ -85,10 +91,6 @@ class TestHandles:
         made = volume("v", meta={"labels": {ZONE: "", TOPOLOGY_ZONE: "us-east1-b"}}, gcePersistentDisk={"pdName": "d"})
         assert handle_of(GCE_PD, made, (ZONE, TOPOLOGY_ZONE)) == "projects/UNSPECIFIED/zones/us-east1-b/disks/d"
         assert handle_of(GCE_PD, made, (ZONE,)) == "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d"
-
-    def test_other_volumes_belong_to_no_plugin(self) -> None:
-        """A driver cannot take over what it does not know."""
-        assert plugin_of(volume("v", iscsi={"iqn": "i"}).spec.source) is None
 
 
 EBS_ZONE = "topology.ebs.csi.aws.com/zone"

@@ -17,15 +17,6 @@ from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, clai
 
 
 class TestBoundClaims:
-    def test_a_node_must_reach_every_bound_volume(self) -> None:
-        """A node that does not match the affinity of a bound volume cannot serve its claim."""
-        found = binder(claim("c", annotations=BOUND, volumeName="v"), volume("v", **on(zone="a")))
-        assert flags(found, batch(node("n1", zone="a"), node("n2", zone="b"), node("n3")), "c") == [
-            (True, True),
-            (True, False),
-            (True, False),
-        ]
-
     def test_a_missing_volume_is_an_error_unless_an_earlier_one_is_out_of_reach(self) -> None:
         """The first volume out of reach ends the check, so that a missing one behind it is not noticed."""
         objects = [
@@ -72,17 +63,6 @@ class TestClaimsThatCannotWait:
         cause = 'could not find v1.PersistentVolumeClaim "default/c"'
         assert flags(binder(release=release), batch(node("n1")), "c") == [f'error getting PVC "{name}": {cause}']
 
-    @pytest.mark.parametrize(("release", "answer"), [("1.13", "pod has unbound immediate PersistentVolumeClaims"), ("1.14", (True, True))])
-    def test_a_selected_node_makes_a_claim_immediate_before_1_14(self, release: str, answer: object) -> None:
-        """A claim whose volume is being provisioned for a node is immediate before 1.14; later only that node fits."""
-        objects = [claim("c", annotations={SELECTED: "n1"}), storage_class("wait", provisioner="p", **WAIT)]
-        assert flags(binder(*objects, release=release), batch(node("n1")), "c") == [answer]
-
-    def test_only_the_selected_node_will_do(self) -> None:
-        """From 1.14 a claim with a selected node fits that node alone."""
-        objects = [claim("c", annotations={SELECTED: "n1"}), storage_class("wait", provisioner="p", **WAIT)]
-        assert flags(binder(*objects), batch(node("n1"), node("n2")), "c") == [(True, True), (False, True)]
-
 
 class TestMatching:
     WAITING = storage_class("wait", **WAIT)
@@ -96,39 +76,9 @@ class TestMatching:
             return finding.texts[finding.errors[0] - 1]
         return [f"{bound.name} for {wanted.name}" for bound, wanted in finding.decision(0).bindings]
 
-    def test_the_smallest_volume_that_is_large_enough_is_taken(self) -> None:
-        """Of the volumes with room the smallest wins, the first by name among equals."""
-        volumes = [volume("a", size="5Gi"), volume("c", size="2Gi"), volume("b", size="2Gi"), volume("d", size="512Mi")]
-        assert self.chosen(claim("c"), *volumes) == ["b for c"]
-
-    def test_each_volume_goes_to_one_claim_and_small_claims_choose_first(self) -> None:
-        """Two claims of a pod never share a volume; the smaller claim chooses first."""
-        assert self.chosen(
-            claim("big", size="2Gi"), claim("small"), volume("a", size="2Gi"), volume("b", size="3Gi"), claims=("big", "small")
-        ) == [
-            "a for small",
-            "b for big",
-        ]
-
-    @pytest.mark.parametrize(
-        "unfit",
-        [
-            volume("v", phase="Released"),
-            volume("v", claimRef={"namespace": "default", "name": "other"}),
-            volume("v", "other"),
-            volume("v", **on(zone="b")),
-            volume("v", volumeMode="Block"),
-            volume("v", meta={"deletionTimestamp": "2020-01-01T00:00:00Z"}),
-            volume("v", meta={"annotations": {"volume.beta.kubernetes.io/storage-class": "other"}}),
-        ],
-        ids=["phase", "taken", "class", "affinity", "mode", "going", "beta class"],
-    )
-    def test_volumes_that_do_not_suit_are_passed_over(self, unfit: PersistentVolume) -> None:
-        """Phase, claim reference, class, affinity, mode and deletion each rule a volume out."""
-        assert self.chosen(claim("c"), unfit) == []
-
     def test_access_modes_and_selector_are_honoured(self) -> None:
-        """The volume must have all access modes of the claim, and the claim's selector must match it."""
+        """The volume must have all access modes of the claim, the claim's selector must match it, and it must not be about to go."""
+        assert self.chosen(claim("c"), volume("v", meta={"deletionTimestamp": "2020-01-01T00:00:00Z"})) == []
         wanted = claim("c", accessModes=["ReadWriteOnce"], selector={"matchLabels": {"tier": "gold"}})
         gold = {"labels": {"tier": "gold"}}
         assert self.chosen(wanted, volume("a", accessModes=["ReadWriteOnce"]), volume("b", meta=gold)) == []
@@ -141,45 +91,10 @@ class TestMatching:
         assert isinstance(answer, str)
         assert answer.startswith('error creating internal label selector for claim: default/c: "Like" is not a valid')
 
-    def test_a_volume_bound_to_the_claim_is_taken_at_once(self) -> None:
-        """A volume that names the claim wins over smaller ones, whatever its phase."""
-        reserved = volume("z", size="9Gi", phase="Bound", claimRef={"namespace": "default", "name": "c"})
-        assert self.chosen(claim("c"), volume("a"), reserved) == ["z for c"]
-
     def test_a_volume_bound_to_the_claim_but_out_of_reach_leaves_the_claim_without(self) -> None:
         """A reserved volume that the node cannot reach ends the search, though others would do."""
         reserved = volume("z", claimRef={"namespace": "default", "name": "c"}, **on(zone="b"))
         assert self.chosen(claim("c"), volume("a"), reserved) == []
-
-    def test_a_reserved_volume_that_is_too_small_does_not_count(self) -> None:
-        """A volume reserved for the claim but smaller than it asks for is ignored."""
-        assert self.chosen(
-            claim("c", size="2Gi"), volume("a", size="2Gi"), volume("z", claimRef={"namespace": "default", "name": "c"})
-        ) == ["a for c"]
-
-    def test_the_phase_does_not_matter_in_1_12(self) -> None:
-        """1.12 matches a volume that is not Available."""
-        assert self.chosen(claim("c"), volume("v", phase="Failed"), release="1.12") == ["v for c"]
-
-    def test_the_beta_class_finds_volumes_from_1_16_only(self) -> None:
-        """Before 1.16 volumes are listed by the class in the claim's spec, though compared by the beta annotation."""
-        beta = claim("c", None, annotations={"volume.beta.kubernetes.io/storage-class": "wait"})
-        assert self.chosen(beta, volume("v"), release="1.15") == []
-        assert self.chosen(beta, volume("v"), release="1.16") == ["v for c"]
-
-    def test_a_missing_mode_is_an_error_in_1_12_with_block_volumes(self) -> None:
-        """With gate BlockVolume 1.12 cannot do without a volumeMode, unless a reserved volume comes first."""
-        text = "error checking if volumeMode was a mismatch: api defaulting for volumeMode failed"
-        assert self.chosen(claim("c"), volume("v"), release="1.12", BlockVolume=True) == text
-        assert self.chosen(claim("c"), volume("v"), release="1.12") == ["v for c"]
-        wanted = claim("c", volumeMode="Block")
-        reserved = volume("a", claimRef={"namespace": "default", "name": "c"}, volumeMode="Block")
-        assert self.chosen(wanted, reserved, volume("v"), release="1.12", BlockVolume=True) == ["a for c"]
-
-    @pytest.mark.parametrize(("release", "names"), [("1.14", ["v for c"]), ("1.15", [])])
-    def test_block_volumes_match_nothing_without_their_gate_from_1_15(self, release: str, names: list[str]) -> None:
-        """With gate BlockVolume off the mode is ignored before 1.15 and Block is refused later."""
-        assert self.chosen(claim("c", volumeMode="Block"), volume("v"), release=release, BlockVolume=False) == names
 
 
 class TestProvisioning:

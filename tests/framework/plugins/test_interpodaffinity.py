@@ -179,9 +179,9 @@ class TestNamespaces:
     def test_a_changed_namespace_is_seen(self) -> None:
         """What is kept of an answer is renewed when a Namespace changes: its version is among what owners read."""
         cycle = cycle_of(new(), A)
-        version = cycle.listings.owners_version
+        version = cycle.listings.owner_tick.count
         cycle.listings.namespaces.put(namespace("far"))
-        assert cycle.listings.owners_version > version
+        assert cycle.listings.owner_tick.count > version
 
 
 class TestInvalidSelectors:
