@@ -19,10 +19,9 @@ from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number,
 from ..api.words import amount, count_of, listed, rounded, short_name, used_up
 from ..core.pods.requests import PODS
 from ..exceptions import check_type, wrong_type
-from ..simulation.capacity.answer import CapacityDocument, Headroom, PendingPods, PlacedTemplate, zone_of
+from ..simulation.capacity.answer import CapacityDocument, CopyShortage, Headroom, PendingPods, PlacedTemplate, Stop, zone_of
 from ..simulation.capacity.counting import Counted, Placed
 from ..simulation.capacity.question import CapacityQuestion, asked, limit_of
-from ..simulation.capacity.stop import CopyShortage, Stop
 from ..simulation.capacity.templates import READ_KINDS
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
 from ..simulation.nodesbyuse import grouped, pods_on

@@ -15,9 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..process.logs import Log
-from .answers import to_json
+from .bodies import RequestError, to_json
 from .limits import TOO_MANY, UNAUTHORIZED, UNAVAILABLE, RequestLimiter
-from .reading import RequestError
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 

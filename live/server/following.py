@@ -15,9 +15,9 @@ from ..client.api import Api, ApiError
 from ..client.resources import VERSIONS, resource
 from ..client.transport import Transport, TransportError
 from ..informers.informers import Informers, listed
-from .reading import BindingArgs
+from .bodies import BindingArgs
 from .served import ServedCluster
-from .worker import Worker
+from .serving import Worker
 
 TOLERATED = 10.0
 """Seconds for which the API server may be away before answers say so: watches end and begin again."""

@@ -20,13 +20,12 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from ...exceptions import KubeclassicError
-from ...simulation.edits.edit import without_flag
+from ...simulation.edits.apply import without_flag
+from ...simulation.lab.labconfiguration import LabError
 from ...simulation.lab.questions import LabQuestions
 from ...simulation.lab.saved import Saved
-from ...simulation.lab.source import LabError
-from .callers import foreign_page, headers_of
-from .serving import Listening, make_server
-from .worker import Worker
+from .limits import foreign_page, headers_of
+from .serving import Listening, Worker, make_server
 
 Json = dict[str, Any]
 JSON, BODY_BYTES = "application/json", 2 << 20

@@ -18,7 +18,7 @@ from ...core.engine import Engine
 from ...core.run import Run
 from ...framework.schedulerspec import ConfigMaps
 from ...simulation.scenario import Scenario
-from .reading import UNPROCESSABLE, NodesAsked, RequestError, read_object
+from .bodies import UNPROCESSABLE, NodesAsked, RequestError, read_object
 
 Identity = tuple[str, str]
 Objects = dict[Identity, KubeObject]

@@ -16,8 +16,8 @@ from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
 from ..scenario import Scenario, in_order
+from .answer import Stop, after, at_limit
 from .room import FreeRoom, short_of
-from .stop import Stop, after, at_limit
 from .templates import PodTemplate, numbers_for
 
 MOST = 500_000

@@ -1,8 +1,9 @@
-"""What an edit does at a place: set it, add to it, take from it, multiply it, or remove it."""
+"""What an edit does at a place: set it, add to it, take from it, multiply it, or remove it; taints and tolerations in short."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -10,9 +11,58 @@ import attrs
 import yaml
 
 from ...api.objects.quantity import Quantity
-from ...exceptions import QuantityError
-from .keyedlists import keyed_item, keyed_test
+from ...exceptions import QuantityError, did_you_mean
 from .paths import FREE_KEYS, EditError, Json, Path, changed, text_of
+
+_SHORT = re.compile(r"(?P<key>[^=:{\s]+)(?:=(?P<value>[^:]*))?(?::(?P<effect>\w*))?")
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+def keyed_item(field: str, text: str) -> dict[str, Json] | None:
+    """The taint or toleration that *text* says; None for another *field*, or where *text* is YAML. Raises :class:`EditError`.
+
+    >>> keyed_item("taints", "dedicated=gpu:NoSchedule")
+    {'key': 'dedicated', 'value': 'gpu', 'effect': 'NoSchedule'}
+    >>> keyed_item("tolerations", "dedicated")
+    {'key': 'dedicated', 'operator': 'Exists'}
+    """
+    if field not in ("taints", "tolerations") or text.lstrip().startswith("{"):
+        return None
+    if field == "tolerations" and text == "*":
+        return {"operator": "Exists"}
+    key, value, effect = _parts(field, text)
+    if field == "taints":
+        if not effect:
+            raise EditError(f'got the taint "{text}", wanted KEY:EFFECT or KEY=VALUE:EFFECT')
+        return {"key": key, **({"value": value} if value else {}), "effect": effect}
+    operator = {"operator": "Exists"} if value is None else {"operator": "Equal", "value": value}
+    return {"key": key, **operator, **({"effect": effect} if effect else {})}
+
+
+def keyed_test(field: str, text: str) -> Callable[[Json], bool] | None:
+    """Whether a taint or toleration is one that *text* means: its key, and the value and effect if *text* has them; None elsewhere."""
+    if field not in ("taints", "tolerations") or text.lstrip().startswith("{"):
+        return None
+    key, value, effect = _parts(field, text)
+
+    def is_meant(item: Json) -> bool:
+        if not isinstance(item, dict) or (key != "*" and item.get("key") != key):
+            return False
+        return (value is None or (item.get("value") or "") == value) and (not effect or item.get("effect") == effect)
+
+    return is_meant
+
+
+def _parts(field: str, text: str) -> tuple[str, str | None, str]:
+    found = _SHORT.fullmatch(text)
+    effect = (found["effect"] or "") if found else ""
+    if found is None or (effect and effect not in EFFECTS):
+        raise EditError(f'got "{text}" for {field}, wanted KEY, KEY=VALUE or KEY=VALUE:EFFECT, where EFFECT is one of {", ".join(EFFECTS)}')
+    return found["key"], found["value"], effect
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
 
 SET, ADD, TAKE, TIMES, REMOVE = "=", "+=", "-=", "*=", "-"
 _WRITTEN = re.compile(r"([^=]*?[^=+*-])(\+=|-=|\*=|=)(.*)", re.DOTALL)
@@ -121,3 +171,22 @@ def _times(before: Json, factor: str) -> Json:
         return -int(-exact // _NANO)
     milli = -int(-exact // 10**6)
     return str(milli // 1000) if milli % 1000 == 0 else f"{milli}m"
+
+
+# --- names of resources -----------------------------------------------------------------------------------------------
+
+
+AMOUNTS = ("requests", "limits", "allocatable", "capacity")
+NATIVE = ("cpu", "memory", "ephemeral-storage", "storage", "pods")
+HUGE_PAGES = "hugepages-"
+
+
+def check_resource(change: FieldChange) -> FieldChange:
+    """*change*, if the resource that it is about can be one: a native one or one with a domain. Raises :class:`~.paths.EditError`."""
+    for before, step in zip(change.path, change.path[1:], strict=False):
+        if before.name in AMOUNTS and not before.is_item and change.operator != REMOVE:
+            name = step.name
+            if "/" not in name and name not in NATIVE and not name.startswith(HUGE_PAGES):
+                near = did_you_mean(name, NATIVE)
+                raise EditError(f'{before.name}: got the resource "{name}", wanted cpu, memory or one such as nvidia.com/gpu{near}')
+    return change

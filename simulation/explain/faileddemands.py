@@ -17,8 +17,7 @@ from ...api.objects import Affinity, LabelSelector, Node, NodeSelectorTerm, Pod,
 from ...api.record import Count, Record, replace, says
 from ...core.engine import Engine
 from ...exceptions import near_names
-from .labelfacts import LabelFacts, near_keys
-from .taintfacts import idle_tolerations, is_meant, taint_text, toleration_text
+from .clusterfacts import LabelFacts, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .values import NodeReport, Objection
 
 SELECTORS = frozenset({"GeneralPredicates", "MatchNodeSelector", "NodeAffinity"})

@@ -7,14 +7,12 @@ from typing import Any
 
 import attrs
 
-from ..edits.apply import Edits
-from ..edits.edit import without_flag
+from ..edits.apply import Edits, without_flag
 from ..edits.paths import EditError
 from ..scenario import Scenario
 from .configurationchanges import switched, weighed, whole, with_release, with_setting, with_source
-from .labconfiguration import LabConfiguration
+from .labconfiguration import LabConfiguration, LabError, Source, read_source
 from .labinput import MOST_COPIES, Changes, Copies, check_node, cordon, drain
-from .source import LabError, Source, read_source
 from .workbench import LabState
 
 FindScenario = Callable[[LabState], Scenario]
@@ -24,7 +22,7 @@ MOST_EDIT, MOST_TEXTS = 2000, 500
 
 @attrs.frozen
 class ActionValues:
-    """One action; each reader refuses values of another kind with :class:`~.source.LabError`."""
+    """One action; each reader refuses values of another kind with :class:`~.labconfiguration.LabError`."""
 
     values: Mapping[str, Any]
 
@@ -82,7 +80,7 @@ class ActionValues:
 def changed(asked: ActionValues, state: LabState, start: LabState, sources: list[Source], scenario: FindScenario) -> Done:
     """What *asked* makes of *state*: configuration, changes, and what was done in words. A source that is loaded joins *sources*.
 
-    Raises :class:`~.source.LabError`.
+    Raises :class:`~.labconfiguration.LabError`.
     """
     if asked.name == "reset":
         return start.configuration, start.changes, "back to the start"
@@ -176,7 +174,7 @@ def _edit(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple
 
 
 def _checked(text: str) -> str:
-    """*text*, an edit. Raises :class:`~.source.LabError`."""
+    """*text*, an edit. Raises :class:`~.labconfiguration.LabError`."""
     if len(text) > MOST_EDIT:
         raise LabError(f"edit: got {len(text)} characters, wanted {MOST_EDIT} at most", "edit")
     try:

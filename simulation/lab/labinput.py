@@ -15,12 +15,11 @@ from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
 from ...api.wire.ownfields import current_manifest
 from ...exceptions import KubeclassicError
-from ..edits.apply import Edited, Edits, put_in
-from ..edits.edit import Edit
+from ..edits.apply import Edit, Edited, Edits, put_in
 from ..newnodes.kinds import kinds_of
 from ..scenario import Files, Scenario, sorted_out
 from .differences import other_places
-from .source import Json, LabError
+from .labconfiguration import Json, LabError
 
 MOST_COPIES = 5000
 API_VERSIONS = {"Node": "v1", "CSINode": "storage.k8s.io/v1", "ResourceSlice": "resource.k8s.io/v1"}
@@ -79,7 +78,7 @@ class LabInput:
     def scenario(self, changes: Changes, names: frozenset[str], priorities: bool) -> Scenario:
         """The scenario after *changes*; *names*: whose pods wait, *priorities*: whether gate PodPriority is on.
 
-        Raises :class:`~.source.LabError` for an edit or a node that does not fit.
+        Raises :class:`~.labconfiguration.LabError` for an edit or a node that does not fit.
         """
         try:
             every = Edits.parse(changes.edits, defaults=self.files.defaults).edits
@@ -157,7 +156,7 @@ class LabInput:
         return found
 
     def with_nodes(self, changes: Changes) -> Files:
-        """The files with the nodes that are added. Raises :class:`~.source.LabError`."""
+        """The files with the nodes that are added. Raises :class:`~.labconfiguration.LabError`."""
         if not changes.copies:
             return self.files
         documents = [Document(manifest, f"the copy {manifest['metadata']['name']}") for manifest in self.new_nodes(changes)]
@@ -251,7 +250,7 @@ def _stays(pod: Pod) -> bool:
 
 
 def check_node(name: str, scenario: Scenario, field: str) -> Node:
-    """The node called *name*. Raises :class:`~.source.LabError`."""
+    """The node called *name*. Raises :class:`~.labconfiguration.LabError`."""
     found = next((node for node in scenario.nodes if node.name == name), None)
     if found is None:
         raise LabError(f'node: got "{name}", wanted a node of the cluster', field)

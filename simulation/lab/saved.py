@@ -13,10 +13,9 @@ import yaml
 from ...api.objects import KubeObject
 from ...api.wire.ownfields import current_manifest
 from ..scenario import Scenario
-from .labconfiguration import LabConfiguration
+from .labconfiguration import PROVIDER, Json, LabConfiguration
 from .labinput import LabInput
 from .session import Session
-from .source import PROVIDER, Json
 from .workbench import LabState
 
 POLICY_FILE, PROFILE_FILE, NODES_FILE, SCENARIO_FILE = "lab-policy.json", "lab-profile.yaml", "lab-nodes.yaml", "lab-scenario.yaml"

@@ -26,8 +26,8 @@ from ...core.feed import EventFeed
 from ...core.run import Run
 from ..scenario import Scenario
 from ..simulate import Simulation
+from .differences import ScenarioChanges, is_known
 from .labconfiguration import LabConfiguration
-from .scenariochanges import ScenarioChanges, is_known
 
 MOST_ENGINES = 4
 MOST_RUNS = 1000

@@ -12,9 +12,8 @@ from math import ceil
 
 import attrs
 
-from .demand import Demand
+from .demand import Demand, PodShape
 from .setcover import Key, SetCover
-from .shapes import PodShape
 from .trials import Missing, Mix, MixTrial, MixTrials
 
 EARLY = 4

@@ -1,15 +1,22 @@
-"""A change that might help, and a suggestion: a change that was tried and does help."""
+"""A change that might help, the changed objects as edits make them, and a suggestion: a change that was tried and does help."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Literal
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
 
 import attrs
+import yaml
 
+from ...api.load import Loaded
 from ...api.objects import KubeObject, Node, Pod
+from ...api.objects.quantity import Quantity
 from ...api.record import Names, Record, says
+from ...api.words import is_bytes
 from ...framework.schedulerspec import SchedulerSpec
+from ..edits.apply import Edits
+from ..edits.paths import EditError
 
 ChangeKind = Literal[
     "schedulingGates", "request", "toleration", "preference", "nodeSelector", "nodeAffinity", "spread", "podAffinity", "podAntiAffinity",
@@ -97,3 +104,69 @@ class Helpful:
         """Orders suggestions: by the tens of how much they disturb, then those after which the pod stays, then by how much and by size."""
         found = self.suggestion
         return found.disturbs // 10, found.evicted_by is not None, found.disturbs, self.change.size
+
+
+# --- objects after edits ----------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class SpecPatcher:
+    """Edits single objects as ``--set`` does."""
+
+    defaults: bool = True
+    classes: tuple[KubeObject, ...] = ()
+    """PriorityClasses, which edits of priorities look up."""
+    priorities: bool = True
+    """Whether gate PodPriority is on."""
+
+    def pod(self, pod: Pod, *changes: str) -> tuple[str, Pod] | None:
+        """The edit of *pod* in words, and the pod after it; None if the edit is refused, or changes nothing."""
+        text = _text("pod", pod.key, changes)
+        try:
+            (after, *_), told = Edits.parse([text], defaults=self.defaults).of_pods([pod, *self.classes], priorities=self.priorities)
+        except EditError:
+            return None
+        return (text, after) if isinstance(after, Pod) and told[0].changed else None
+
+    def node(self, node: Node, *changes: str) -> tuple[str, Node] | None:
+        """The edit of *node* in words, and the node after it; None if the edit is refused, or changes nothing."""
+        text = _text("node", node.name, changes)
+        try:
+            (loaded,), told = Edits.parse([text], defaults=self.defaults).of_loaded([Loaded((node,))])
+        except EditError:
+            return None
+        (after,) = loaded.objects
+        return (text, after) if isinstance(after, Node) and told[0].changed else None
+
+
+def _text(kind: str, name: str, changes: Iterable[str]) -> str:
+    return " ".join([kind, name, *map(_word, changes)])
+
+
+def _word(change: str) -> str:
+    """*change* as one word; quoted only if that is needed."""
+    if not set(change) & set(" '\"\\\t\n"):
+        return change
+    return shlex.quote(change) if set(change) & set('"\\') else f'"{change}"'
+
+
+def written(value: Mapping[str, Any]) -> str:
+    """*value* as YAML on one line.
+
+    >>> written({"weight": 1, "values": ["a"]})
+    '{weight: 1, values: [a]}'
+    """
+    return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1 << 20).strip()
+
+
+def amount(resource: str, number: int) -> str:
+    """A number of millicores, bytes or pieces, exact, as manifests have it.
+
+    >>> amount("cpu", 1500), amount("cpu", 2000), amount("memory", 3 * 2**29), amount("memory", 1000), amount("nvidia.com/gpu", 1024)
+    ('1500m', '2', '1536Mi', '1000', '1024')
+    """
+    if resource == "cpu":
+        return str(Quantity.parse(f"{number}m"))
+    if is_bytes(resource):
+        return str(Quantity.parse(f"{number // 1024}Ki")) if number % 1024 == 0 else str(number)
+    return str(number)

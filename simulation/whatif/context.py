@@ -15,8 +15,7 @@ from ...core.run import Run
 from ..explain.values import NodeReport
 from ..scenario import Scenario
 from ..simulate import Outcome, Simulation
-from .change import Helpful, WhatIfChange
-from .patcher import SpecPatcher
+from .change import Helpful, SpecPatcher, WhatIfChange
 
 
 def changed_scenario(scenario: Scenario, pod: Pod, change: WhatIfChange) -> Scenario:

@@ -9,12 +9,11 @@ import attrs
 
 from ...api.objects import Container, LabelSelector
 from ...api.words import count_of
+from ..explain.clusterfacts import LabelFacts, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from ..explain.faileddemands import node_labels, node_terms
-from ..explain.labelfacts import LabelFacts, near_keys
-from ..explain.taintfacts import idle_tolerations, is_meant, taint_text, toleration_text
 from .change import ChangeKind, WhatIfChange
 from .context import WhatIfContext
-from .podrules import REQUIRED, edit_of_pod
+from .podchanges import REQUIRED, edit_of_pod
 
 
 @attrs.frozen

@@ -12,8 +12,7 @@ from ..explain.explain import freed
 from ..explain.values import NodeReport
 from .change import Helpful, WhatIfChange
 from .context import WhatIfContext
-from .podresources import is_short_only
-from .podrules import REQUIRED, edit_of_pod
+from .podchanges import REQUIRED, edit_of_pod, is_short_only
 
 MIRROR = "kubernetes.io/config.mirror"
 

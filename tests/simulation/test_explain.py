@@ -13,9 +13,8 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
 from kubeclassic.simulation.explain import NodeReport, NodeScore, NodeShortage, explain, explain_in, explain_placed
-from kubeclassic.simulation.explain.choice import constant_scores, leads
 from kubeclassic.simulation.explain.subject import find_subject
-from kubeclassic.simulation.explain.values import Objection
+from kubeclassic.simulation.explain.values import Objection, constant_scores, leads
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import engine, node, obj, pod

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from ....api.view import step
 from ....api.words import count_of, listed, short_name, used_up
 from ....questions.capacity import CapacityResult
-from ....simulation.capacity.answer import PlacedTemplate
-from ....simulation.capacity.stop import CopyShortage, Stop
+from ....simulation.capacity.answer import CopyShortage, PlacedTemplate, Stop
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
+from kubeclassic.live.server.bodies import MOST_VALUES
 from kubeclassic.live.server.limits import ServerLimits
-from kubeclassic.live.server.reading import MOST_VALUES
 from tests.support.logs import LINE
 from tests.support.serverbuild import JSON, Caller, Json, as_node, as_pod, cluster, node_json, pod_json, three_nodes
 

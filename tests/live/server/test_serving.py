@@ -257,7 +257,7 @@ class TestOptions:
         """Without the extra's libraries one line says what to install."""
         monkeypatch.chdir(ROOT)
         monkeypatch.setitem(sys.modules, "uvicorn", None)
-        for name in [name for name in sys.modules if name.startswith(("kubeclassic.live.server.serving", "kubeclassic.live.server.site"))]:
+        for name in [name for name in sys.modules if name.startswith(("kubeclassic.live.server.serving", "kubeclassic.live.server.app"))]:
             monkeypatch.delitem(sys.modules, name)
         assert run(["serve", "examples/cluster"]) == 2
         assert capsys.readouterr().err == "kubeclassic: serve needs uvicorn: pip install 'kubeclassic[serve]'\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.live.server.answers import to_json
+from kubeclassic.live.server.bodies import to_json
 from tests.support.build import obj
 from tests.support.serverbuild import Caller, Json, as_node, as_pod, cluster, node_json, pod_json, three_nodes
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.simulation.lab.labclock import film, why_then
+from kubeclassic.simulation.lab.labconfiguration import LabError
 from kubeclassic.simulation.lab.labrun import RunDifference
+from kubeclassic.simulation.lab.podquestions import why
 from kubeclassic.simulation.lab.saved import rules_file, scenario_file
 from kubeclassic.simulation.lab.session import Session
-from kubeclassic.simulation.lab.source import LabError
-from kubeclassic.simulation.lab.why import why
 from tests.conftest import ROOT
 from tests.support.labbuild import fates, in_a_terminal, scenario, session
 from tests.support.program import FIND, MAIN

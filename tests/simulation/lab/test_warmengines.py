@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.simulation.lab.labconfiguration import LabError
 from kubeclassic.simulation.lab.questions import LabQuestions
-from kubeclassic.simulation.lab.source import LabError
 from tests.support.examples import examples
 from tests.support.labbuild import EDITS, MOVES, by_function, edit, engine_of, fates, move, session, simulated, town
 
