@@ -66,9 +66,9 @@ class Charge:
 class Gate:
     """Admits copies while the quotas of their namespaces have room."""
 
-    charges: Sequence[Sequence[Charge]]
-    """For each template those of its claims, and last that of its pod."""
-    accounts: Sequence[Account]
+    charges: Sequence[Sequence[Charge]] = ()
+    """For each template those of its claims, and last that of its pod; empty where every copy is admitted."""
+    accounts: Sequence[Account] = ()
 
     @classmethod
     def of(cls, there: Sequence[KubeObject], templates: Sequence[PodTemplate], refused: Sequence[str | None]) -> Gate:
@@ -80,7 +80,7 @@ class Gate:
 
     def refusal(self, at: int, pod: Pod) -> str | None:
         """Why *pod*, a copy of template number *at*, is refused now; None if it is not."""
-        for charge in self.charges[at]:
+        for charge in self.charges[at] if self.charges else ():
             why = charge.refused
             for account in charge.accounts if why is None else ():
                 why = why or exceeded(account.quota, account.used, charge.asked)
@@ -91,7 +91,7 @@ class Gate:
 
     def admitted(self, at: int) -> None:
         """A copy of template number *at* is there."""
-        for charge in self.charges[at]:
+        for charge in self.charges[at] if self.charges else ():
             for account in charge.accounts:
                 account.add(charge.asked)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from itertools import cycle
 
 import attrs
 from msgspec.structs import replace
@@ -14,13 +14,11 @@ from ...api.controlplane.limitranges import limit_ranges, with_limits
 from ...api.load import Loaded
 from ...api.meaning.labels import SelectorError, parse_selector
 from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod
-from ...core.engine import Engine
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.schedulerspec import SchedulerSpec
 from ..scenario import Scenario
 from .admission import Gate
-from .counting import AdmitsAll, CapacityCounting
-from .templates import PodTemplate, template_of
+from .templates import PodTemplate, numbers_for, template_of
 
 _SELECTS = re.compile(r"[=!()\s]")
 """What no list of names has in it."""
@@ -54,14 +52,25 @@ class CapacityQuestion:
         """The pods whose copies are counted."""
         return [template.pod for template in self.templates]
 
-    def counting(self, engine: Engine, **more: Any) -> CapacityCounting:
-        """The counting that answers it on *engine*, which must be new."""
+    @property
+    def objects(self) -> tuple[KubeObject, ...]:
+        """What is there before any copy: the cluster, and what comes with the templates."""
+        return (*self.scenario.objects, *(item for template in self.templates for item in template.objects))
+
+    def gate(self) -> Gate:
+        """What the API server has to say about copies."""
+        if not self.admits:
+            return Gate()
         there = (*self.existing, *(item for template in self.templates for item in template.objects))
-        gate = Gate.of(there, self.templates, self.refused) if self.admits else AdmitsAll()
-        return CapacityCounting(
-            engine=engine, scenario=self.scenario, templates=self.templates, ratio=self.ratio, limit=self.limit, admission=gate,
-            pending_first=self.pending_first, order=self.order, **more,
-        )  # fmt: skip
+        return Gate.of(there, self.templates, self.refused or (None,) * len(self.templates))
+
+    def copies(self) -> Iterator[tuple[int, Pod, Sequence[PersistentVolumeClaim]]]:
+        """Copies without end, in turn: the number of the template, the copy, and the claims that are made for it."""
+        taken = {item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)}
+        numbers = [numbers_for(template, taken) for template in self.templates]
+        ratio = self.ratio or (1,) * len(self.templates)
+        for at in cycle(at for at, times in enumerate(ratio) for _ in range(times)):
+            yield at, *self.templates[at].copy(next(numbers[at]))
 
 
 def asked(

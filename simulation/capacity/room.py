@@ -68,9 +68,5 @@ def short_of(reasons: list[str]) -> tuple[str, ...]:
     >>> short_of(["Insufficient cpu", "Too many pods"]), short_of(["Insufficient cpu", "node(s) had taints"])
     (('cpu', 'pods'), ())
     """
-    named = [PODS if text == TOO_MANY_PODS else text.removeprefix(PREFIX) for text in reasons if _is_shortage(text)]
-    return tuple(named) if len(named) == len(reasons) else ()
-
-
-def _is_shortage(text: str) -> bool:
-    return text == TOO_MANY_PODS or text.startswith(PREFIX)
+    short = [text for text in reasons if text == TOO_MANY_PODS or text.startswith(PREFIX)]
+    return tuple(PODS if text == TOO_MANY_PODS else text.removeprefix(PREFIX) for text in short) if len(short) == len(reasons) else ()

@@ -16,6 +16,7 @@ from ...core.engine import Engine
 from ...core.pods.requests import CPU, MEMORY, PODS
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.releases import ALL_RELEASES
+from ..capacity.counting import count_copies
 from ..capacity.question import asked
 from ..edits.apply import Edits
 from ..edits.paths import EditError
@@ -239,7 +240,7 @@ def how_many_more(bench: Workbench, state: LabState, key: str) -> dict[str, Any]
         scenario, [(key, Loaded((pod,)))], spec, limit=MOST_COPIES_COUNTED, pending_first=True, order=state.configuration.order,
         defaults=bench.input.files.defaults,
     )  # fmt: skip
-    counted = question.counting(spec.engine(scenario.config_maps)).count()
+    counted = count_copies(question, spec.engine(scenario.config_maps))
     fits = sum(placed.fits for placed in counted.placed)
     nodes = sorted(((name, count) for placed in counted.placed for name, count in placed.nodes.items() if count), key=lambda one: -one[1])
     return {"pod": key, "fits": fits, "most": MOST_COPIES_COUNTED, "stop": counted.stop.message, "nodes": nodes}

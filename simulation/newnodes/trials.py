@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import cycle, islice
+from itertools import islice
 from typing import Annotated, TypeAlias
 
 import attrs
@@ -12,9 +12,9 @@ from ...api.objects import KubeObject, Pod
 from ...api.record import Amounts, Count, Record, says
 from ...core.arrays.types import Ints
 from ...core.engine import Engine
+from ..capacity.counting import count_copies
 from ..capacity.question import CapacityQuestion
 from ..capacity.room import FreeRoom
-from ..capacity.templates import numbers_for
 from ..gcpause import settled
 from ..scenario import Scenario
 from ..simulate import Simulation
@@ -124,7 +124,7 @@ class MixTrials:
     # --- copies -----------------------------------------------------------------------------------------------------
 
     def _copies(self, mix: Mix, engine: Engine) -> tuple[list[Missing], Mapping[str, str]]:
-        counted = attrs.evolve(self.question, scenario=self.scenario(mix)).counting(engine).count()
+        counted = count_copies(attrs.evolve(self.question, scenario=self.scenario(mix)), engine)
         waiting = self.question.scenario.pending if self.question.pending_first else ()
         missing = [
             Missing(pod=pod, message=f"evicted to make room for {by}" if (by := counted.evicted.get(pod.key)) else NO_NODE)
@@ -145,12 +145,7 @@ class MixTrials:
 
     def copies(self) -> Iterator[tuple[int, Pod]]:
         """Each copy that is wanted, with the number of its template, in the order in which they come."""
-        question = self.question
-        taken = {item.key for item in (*question.scenario.objects, *question.scenario.pending) if isinstance(item, Pod)}
-        numbers = [numbers_for(template, taken) for template in question.templates]
-        turn = cycle(at for at, times in enumerate(question.ratio) for _ in range(times))
-        for at in islice(turn, question.limit or 0):
-            yield at, question.templates[at].copy(next(numbers[at]))[0]
+        return ((at, pod) for at, pod, _ in islice(self.question.copies(), self.question.limit or 0))
 
 
 def _new_nodes(engine: Engine, kinds: Sequence[NodeKind], mix: Mix) -> tuple[NewNode, ...]:

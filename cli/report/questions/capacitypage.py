@@ -21,7 +21,7 @@ TAKES = "takes copies"
 
 def capacity_html(found: CapacityResult, about: About) -> str:
     """*found* as a page."""
-    names = listed([placed.template.name for placed in found.counted.placed])
+    names = listed([placed.name for placed in found.counted.placed])
     sections = (_stop(found), _where(found), _left(found), section("What a copy requests", *_requests(found)))
     return page_html(Page(f"kubeclassic capacity: {names}", spoken(found.view().verdict), about, sections, lead=_lead(found)))
 
