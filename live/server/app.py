@@ -17,7 +17,7 @@ from ...exceptions import UnknownNameError
 from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..process.logs import Log, to_standard_error
-from .bodies import BindingArgs, RequestError, binding_result, to_json
+from .bodies import BindingArgs, RequestError, to_json
 from .connectionguard import ConnectionGuard, Metrics
 from .extenderserver import ExtenderService
 from .following import TOLERATED, Following
@@ -105,8 +105,8 @@ class ExtenderApp:
     def _asking(self, answer: Callable[[bytes], bytes]) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             self._check_ready()
-            with self.gate.entered(), self.gate.holding() as held:
-                return _json(await self._ask(answer, await held.read(request)))
+            async with self.gate.entered_with_body(request) as body:
+                return _json(await self._ask(answer, body))
 
         return endpoint
 
@@ -117,15 +117,13 @@ class ExtenderApp:
             # A page in a browser can send other types to this server without asking anybody.
             raise RequestError("header Content-Type", f'"{kind}"', JSON, UNSUPPORTED)
         self._check_ready()
-        with self.gate.entered(), self.gate.holding() as held:
-            body = await held.read(request)
-            wanted = await self._ask(lambda: self.service.binding(body, checks=self.write_binding is None))
-            error = wanted.error
+        async with self.gate.entered_with_body(request) as body:
+            wanted, error = await self._ask(lambda: self.service.binding(body, checks=self.write_binding is None))
             if error is None and self.write_binding is not None:
-                error = await self.write_binding(wanted.args)
+                error = await self.write_binding(wanted)
             if error is None:
-                await self._ask(self.service.bound, wanted.args)
-            return _json(to_json(binding_result(error)))
+                await self._ask(self.service.bound, wanted)
+            return _json(to_json({"Error": error or ""}))
 
     def _check_ready(self) -> None:
         if not self.is_ready():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import attrs
@@ -40,25 +41,9 @@ class NodesAsked:
     """The nodes that a request is about: by name, or as objects in JSON form with their names."""
 
     names: Sequence[str]
+    field: str
+    """The one of the request that has them."""
     manifests: Sequence[Mapping[str, Any]] | None = None
-
-
-@attrs.frozen
-class ExtenderArgs:
-    """A call of filter or prioritize."""
-
-    pod: Pod
-    nodes: NodesAsked
-
-
-@attrs.frozen
-class PreemptionArgs:
-    """A call of preemption: node -> the UIDs of the pods that are to leave it; a pod without one is known by ``namespace/name``."""
-
-    pod: Pod
-    victims: Mapping[str, Sequence[str]]
-    form: str
-    """The field that has them."""
 
 
 @attrs.frozen
@@ -79,17 +64,20 @@ class BindingArgs:
 # --- calls ----------------------------------------------------------------------------------------------------------
 
 
-def extender_args(body: bytes) -> ExtenderArgs:
-    """The call of filter or prioritize in *body*. This and the others raise :class:`RequestError`."""
+def extender_args(body: bytes) -> tuple[Pod, NodesAsked]:
+    """The pod and the nodes of a call of filter or prioritize. This and the others raise :class:`RequestError`."""
     fields = _fields(read_json(body), ("Pod", "Nodes", "NodeNames"), "body")
     nodes, names = fields.get("Nodes"), fields.get("NodeNames")
     if (nodes is None) == (names is None):
         raise RequestError("body", "neither Nodes nor NodeNames" if nodes is None else "Nodes and NodeNames", "one of them")
-    return ExtenderArgs(_pod(fields), _names(names) if nodes is None else _manifests(nodes))
+    return _pod(fields), _names(names) if nodes is None else _manifests(nodes)
 
 
-def preemption_args(body: bytes) -> PreemptionArgs:
-    """The call of preemption in *body*; of both forms of victims the one that is not empty counts."""
+def preemption_args(body: bytes) -> tuple[Pod, NodesAsked, Mapping[str, Sequence[str]]]:
+    """The pod and the nodes of a call of preemption; and node -> the UIDs of the pods that are to leave it.
+
+    A pod without one is known by ``namespace/name``. Of both forms of victims the one that is not empty counts.
+    """
     forms = ("NodeNameToVictims", "NodeNameToMetaVictims")
     fields = _fields(read_json(body), ("Pod", *forms), "body")
     if all(fields.get(form) is None for form in forms):
@@ -98,7 +86,7 @@ def preemption_args(body: bytes) -> PreemptionArgs:
     nodes = _object(fields.get(form) or {}, form)
     read = _full_victims if form == forms[0] else _meta_victims
     victims = {name: list(read(given, f"{form}[{shown(name)}]")) for name, given in nodes.items()}
-    return PreemptionArgs(_pod(fields), victims, form)
+    return _pod(fields), NodesAsked(list(victims), form), victims
 
 
 def binding_args(body: bytes) -> BindingArgs:
@@ -193,13 +181,13 @@ def _names(value: Any) -> NodesAsked:
     if not set(map(type, names)) <= {str}:
         i = next(i for i, name in enumerate(names) if type(name) is not str)
         raise RequestError(f"NodeNames[{i}]", shown(names[i]), "the name of a node")
-    return NodesAsked(names)
+    return NodesAsked(names, "NodeNames")
 
 
 def _manifests(value: Any) -> NodesAsked:
     items = _fields(value, ("items",), "Nodes").get("items")
     manifests = [_object(item, f"Nodes.items[{i}]") for i, item in enumerate(_list([] if items is None else items, "Nodes.items"))]
-    return NodesAsked([_name_in(manifest, f"Nodes.items[{i}]") for i, manifest in enumerate(manifests)], manifests)
+    return NodesAsked([_name_in(manifest, f"Nodes.items[{i}]") for i, manifest in enumerate(manifests)], "Nodes.items", manifests)
 
 
 def _name_in(manifest: Mapping[str, Any], where: str) -> str:
@@ -235,46 +223,28 @@ def to_json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
-@attrs.frozen
-class Verdicts:
-    """What a filter call found: of the nodes asked for, by place, which fit; node -> why it does not."""
+def filter_result(
+    asked: NodesAsked, fitting: Sequence[int] = (), failed: Mapping[str, str] = MappingProxyType({}),
+    unresolvable: Mapping[str, str] = MappingProxyType({}), error: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    """An ExtenderFilterResult in the form of the request: of the nodes *asked* for, by place, which fit; node -> why it does not.
 
-    fitting: Sequence[int]
-    failed: Mapping[str, str] = attrs.field(factory=dict)
-    unresolvable: Mapping[str, str] = attrs.field(factory=dict)
-    """Those of *failed* where the removal of pods cannot help."""
-    error: str = ""
-
-    def result(self, asked: NodesAsked) -> dict[str, Any]:
-        """An ExtenderFilterResult in the form of the request.
-
-        Nodes that cannot be helped are in both maps: older schedulers read the first only, and newer ones let the second count.
-        """
-        is_by_name = asked.manifests is None
-        return {
-            "Nodes": None if asked.manifests is None else {"metadata": {}, "items": [asked.manifests[i] for i in self.fitting]},
-            "NodeNames": [asked.names[i] for i in self.fitting] if is_by_name else None,
-            "FailedNodes": self.failed,
-            "FailedAndUnresolvableNodes": self.unresolvable,
-            "Error": self.error,
-        }
-
-
-def host_priorities(names: Iterable[str], scores: Iterable[int]) -> list[dict[str, Any]]:
-    """A HostPriorityList."""
-    return [{"Host": name, "Score": score} for name, score in zip(names, scores, strict=True)]
+    Nodes that cannot be helped are in both maps: older schedulers read the first only, and newer ones let the second count.
+    """
+    manifests = asked.manifests
+    return {
+        "Nodes": None if manifests is None else {"metadata": {}, "items": [manifests[i] for i in fitting]},
+        "NodeNames": [asked.names[i] for i in fitting] if manifests is None else None,
+        "FailedNodes": dict(failed),
+        "FailedAndUnresolvableNodes": dict(unresolvable),
+        "Error": error,
+    }
 
 
 def preemption_result(candidates: Mapping[str, Victims], unknown: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """An ExtenderPreemptionResult; *unknown*: node -> the UIDs that were asked for and are not on it, which stay in the answer."""
-    return {"NodeNameToMetaVictims": {name: _victims_record(victims, unknown.get(name, ())) for name, victims in candidates.items()}}
-
-
-def _victims_record(victims: Victims, unknown: Sequence[str]) -> dict[str, Any]:
-    uids = [*(pod.uid for pod in victims.pods), *unknown]
-    return {"Pods": [{"UID": uid} for uid in uids], "NumPDBViolations": victims.violations}
-
-
-def binding_result(error: str | None) -> dict[str, Any]:
-    """An ExtenderBindingResult."""
-    return {"Error": error or ""}
+    uids = {name: [*(pod.uid for pod in victims.pods), *unknown.get(name, ())] for name, victims in candidates.items()}
+    pods = {name: [{"UID": uid} for uid in found] for name, found in uids.items()}
+    return {"NodeNameToMetaVictims": {
+        name: {"Pods": pods[name], "NumPDBViolations": victims.violations} for name, victims in candidates.items()
+    }}  # fmt: skip

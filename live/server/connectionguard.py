@@ -94,8 +94,7 @@ class ConnectionGuard:
         except HTTPException as error:
             await exchange.refuse(error.status_code, to_json({"error": error.detail}), error.headers)
         except Exception as error:
-            told = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
-            self.log.error(f"a defect, at {path}: {told[:500]}")
+            self.log.error(defect_at(path, error))
             await exchange.refuse(DEFECT, to_json({"error": "a defect of kubeclassic; its standard error says more"}))
 
 
@@ -153,6 +152,12 @@ class Exchange:
                 while self.has_body and dropped < LINGER_BYTES:
                     dropped += len((await self.receive()).get("body", b""))
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def defect_at(path: str, error: Exception) -> str:
+    """A line about *error*, which nothing expected."""
+    told = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
+    return f"a defect, at {path}: {told[:500]}"
 
 
 def _has_body(scope: Scope) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...api.objects import Pod
 from ...core.arrays.types import Ints, Mask, Rows, Scores
-from ...core.decision.decision import Details
+from ...core.decision.decision import Details, NodeFailure
 from ...core.decision.preemptionplan import Victims
 from ...core.decision.score import ScoreError
 from ...core.decision.verdict import Verdict
@@ -22,13 +22,11 @@ from ...simulation.explain import Explanation, explain
 from .bodies import (
     UNPROCESSABLE,
     BindingArgs,
-    ExtenderArgs,
     NodesAsked,
     RequestError,
-    Verdicts,
     binding_args,
     extender_args,
-    host_priorities,
+    filter_result,
     preemption_args,
     preemption_result,
     to_json,
@@ -125,7 +123,7 @@ def _judged(engine: Engine, details: Details, rows: Rows) -> NodeJudgements:
         texts[at] = text
     away = np.flatnonzero(outside).tolist()
     for at in away:
-        texts[at] = _text_of(details, int(rows[away[0]]))
+        texts[at] = _joined(details.refusal(int(rows[away[0]])))
     return NodeJudgements(fits, unresolvable, texts)
 
 
@@ -133,12 +131,10 @@ def _all_refused(engine: Engine, details: Details, rows: Rows) -> NodeJudgements
     """A plugin refused the pod before any node was looked at."""
     refusal = details.refusal(engine.flow.node_list()[0])
     is_final = refusal is not None and refusal.code != UNSCHEDULABLE
-    text = "" if refusal is None else ", ".join(refusal.reasons)
-    return NodeJudgements(np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [text] * len(rows))
+    return NodeJudgements(np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [_joined(refusal)] * len(rows))
 
 
-def _text_of(details: Details, row: int) -> str:
-    refusal = details.refusal(row)
+def _joined(refusal: NodeFailure | None) -> str:
     return "" if refusal is None else ", ".join(refusal.reasons)
 
 
@@ -175,14 +171,6 @@ def _text(reasons: Reasons) -> str:
 # --- the verbs --------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class Binding:
-    """A binding that is asked for, and why it cannot be; None if it can."""
-
-    args: BindingArgs
-    error: str | None = None
-
-
 @attrs.define(eq=False)
 class ExtenderService:
     """Answers the calls of a scheduler. Not safe for threads, as its cluster is not."""
@@ -196,70 +184,67 @@ class ExtenderService:
 
     def filter(self, body: bytes) -> bytes:
         """Which of the nodes fit, and why the others do not. This and the others raise :class:`RequestError`."""
-        args = extender_args(body)
+        pod, asked = extender_args(body)
         try:
-            found = self._verdicts(args)
+            return to_json(self._filtered(pod, asked))
         except CannotDecide as error:
-            found = Verdicts((), error=str(error))
-        return to_json(found.result(args.nodes))
+            return to_json(filter_result(asked, error=str(error)))
 
-    def _verdicts(self, args: ExtenderArgs) -> Verdicts:
-        engine, rows = self.cluster.find(args.nodes, _place(args.nodes))
-        pod = self.cluster.completed(args.pod)
+    def _filtered(self, pod: Pod, asked: NodesAsked) -> dict[str, Any]:
+        engine, rows = self.cluster.find(asked)
+        pod = self.cluster.completed(pod)
         if not len(rows):
-            return Verdicts(())
+            return filter_result(asked)
         judged = filter_nodes(engine, pod, rows)
-        names, failed = args.nodes.names, np.flatnonzero(~judged.fits)
-        beyond_help = failed[judged.unresolvable[failed]]
-        return Verdicts(
-            np.flatnonzero(judged.fits).tolist(),
-            {names[i]: judged.texts[i] for i in failed.tolist()},
-            {names[i]: judged.texts[i] for i in beyond_help.tolist()},
+        failed = {at: judged.texts[at] for at in np.flatnonzero(~judged.fits).tolist()}
+        beyond_help = {asked.names[at]: text for at, text in failed.items() if judged.unresolvable[at]}
+        return filter_result(
+            asked, np.flatnonzero(judged.fits).tolist(), {asked.names[at]: text for at, text in failed.items()}, beyond_help
         )
 
     def prioritize(self, body: bytes) -> bytes:
         """The scores of the nodes, 0 to 10; see :func:`scaled`."""
-        args = extender_args(body)
-        engine, rows = self.cluster.find(args.nodes, _place(args.nodes))
-        pod = self.cluster.completed(args.pod)
+        pod, asked = extender_args(body)
+        engine, rows = self.cluster.find(asked)
+        pod = self.cluster.completed(pod)
         if not len(rows):
             return to_json([])
         try:
-            totals = score_nodes(engine, pod, rows)
+            scores = scaled(score_nodes(engine, pod, rows)).tolist()
         except CannotDecide as error:
             # The answer of this verb has no field for an error; a scheduler goes on without these scores.
             raise RequestError("Pod", f"a pod that cannot be scored ({error})", "one that can", UNPROCESSABLE) from None
-        return to_json(host_priorities(args.nodes.names, scaled(totals).tolist()))
+        return to_json([{"Host": name, "Score": score} for name, score in zip(asked.names, scores, strict=True)])
 
     def preempt(self, body: bytes) -> bytes:
         """Who has to leave which of the nodes. The victims of the request stay victims, as its scheduler's own rules want them gone."""
-        args = preemption_args(body)
-        asked = NodesAsked(list(args.victims))
-        engine, rows = self.cluster.find(asked, args.form)
-        pod = self.cluster.completed(args.pod)
+        pod, asked, victims = preemption_args(body)
+        engine, rows = self.cluster.find(asked)
+        pod = self.cluster.completed(pod)
         if not len(rows):
             return to_json(preemption_result({}, {}))
         try:
-            candidates = find_victims(engine, pod, rows, {uid for uids in args.victims.values() for uid in uids})
+            candidates = find_victims(engine, pod, rows, {uid for uids in victims.values() for uid in uids})
         except CannotDecide as error:
             raise RequestError("Pod", f"a pod that cannot be tried ({error})", "one that can", UNPROCESSABLE) from None
-        unknown = {name: [uid for uid in uids if not self._is_on(name, uid)] for name, uids in args.victims.items()}
+        unknown = {name: [uid for uid in uids if not self._is_on(name, uid)] for name, uids in victims.items()}
         return to_json(preemption_result(candidates, unknown))
 
     def _is_on(self, node: str, uid: str) -> bool:
         return any(pod.uid == uid for pod in self.cluster.engine.pods_on(node))
 
-    def binding(self, body: bytes, *, checks: bool) -> Binding:
-        """The binding that a request asks for. With *checks* the pod has to be known and without a node; else an API server judges."""
+    def binding(self, body: bytes, *, checks: bool) -> tuple[BindingArgs, str | None]:
+        """The binding that a request asks for, and why it cannot be; None if it can.
+
+        With *checks* the pod has to be known and without a node; else an API server judges.
+        """
         args = binding_args(body)
         if self.cluster.engine.node(args.node) is None:
             got = f'"{args.node[:200]}", which the cluster does not have'
             raise RequestError("Node", got, "one of its nodes", UNPROCESSABLE)
-        if not checks:
-            return Binding(args)
-        pod = self.cluster.bindable(args.key, args.uid)
-        host = pod.spec.node_name
-        return Binding(args, f"pod {pod.key} is already assigned to node {host}" if host else None)
+        pod = self.cluster.bindable(args.key, args.uid) if checks else None
+        host = "" if pod is None else pod.spec.node_name
+        return args, f"pod {args.key} is already assigned to node {host}" if host else None
 
     def bound(self, args: BindingArgs) -> None:
         """The pod is bound: its node counts it from now on, if it is known."""
@@ -277,7 +262,3 @@ class ExtenderService:
         """What the cluster holds, in numbers."""
         pods = self.cluster.pods
         return {"nodes": self.cluster.engine.node_count, "pods": len(pods), "waiting": sum(not pod.spec.node_name for pod in pods)}
-
-
-def _place(asked: NodesAsked) -> str:
-    return "NodeNames" if asked.manifests is None else "Nodes.items"

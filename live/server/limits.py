@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import ipaddress
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 
 import attrs
 from starlette.requests import ClientDisconnect, Request
@@ -118,52 +118,37 @@ class RequestLimiter:
         finally:
             self.inside -= 1
 
-    @contextmanager
-    def holding(self) -> Iterator[RequestBody]:
-        """A context in which the body of a request is held."""
-        held = RequestBody(self)
-        try:
-            yield held
-        finally:
-            self._held -= held.count
+    @asynccontextmanager
+    async def entered_with_body(self, request: Request) -> AsyncIterator[bytes]:
+        """The same with the whole body, which is held as long."""
+        content = bytearray()
+        with self.entered():
+            try:
+                await self._read(request, content)
+                yield bytes(content)
+            finally:
+                self._held -= len(content)
 
-    def hold(self, count: int) -> None:
-        """Hold that many bytes more; refuses them where bodies take too much memory together."""
-        if self._held + count > BODIES_AT_A_TIME * self.limits.body_bytes:
-            raise RequestError("server", "too many large bodies at a time", f"at most {BODIES_AT_A_TIME}", TOO_MANY)
-        self._held += count
-
-
-@attrs.define(eq=False)
-class RequestBody:
-    """The body of one request while it arrives."""
-
-    gate: RequestLimiter
-    count: int = 0
-    """Bytes so far."""
-
-    async def read(self, request: Request) -> bytes:
-        """The whole body; refuses one that is too large, as soon as that is known, or too slow."""
+    async def _read(self, request: Request, content: bytearray) -> None:
+        """Read a body into *content*; refuses one that is too large, as soon as that is known, or too slow."""
         self._check(_announced(request))
-        seconds = self.gate.limits.seconds
         try:
-            async with asyncio.timeout(seconds):
-                return b"".join([chunk async for chunk in self._chunks(request)])
+            async with asyncio.timeout(self.limits.seconds):
+                async for part in request.stream():
+                    self._check(len(content) + len(part))
+                    if self._held + len(part) > BODIES_AT_A_TIME * self.limits.body_bytes:
+                        raise RequestError("server", "too many large bodies at a time", f"at most {BODIES_AT_A_TIME}", TOO_MANY)
+                    self._held += len(part)
+                    content += part
         except TimeoutError:
-            raise RequestError("body", f"{self.count} bytes in {seconds:g} seconds", "all of it by then", TIMED_OUT) from None
+            got = f"{len(content)} bytes in {self.limits.seconds:g} seconds"
+            raise RequestError("body", got, "all of it by then", TIMED_OUT) from None
         except ClientDisconnect:
             raise RequestError("body", "the end of the connection", "all of it", BAD_REQUEST) from None
 
-    async def _chunks(self, request: Request) -> AsyncIterator[bytes]:
-        async for chunk in request.stream():
-            self._check(self.count + len(chunk))
-            self.gate.hold(len(chunk))
-            self.count += len(chunk)
-            yield chunk
-
     def _check(self, count: int) -> None:
-        if count > self.gate.limits.body_bytes:
-            raise RequestError("body", f"more than {self.gate.limits.body_bytes} bytes", "no more than that", TOO_LARGE)
+        if count > self.limits.body_bytes:
+            raise RequestError("body", f"more than {self.limits.body_bytes} bytes", "no more than that", TOO_LARGE)
 
 
 def _announced(request: Request) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -39,8 +39,6 @@ class ServedCluster:
     make_engine: Callable[[], Engine]
     defaults: bool = True
     objects: Objects = attrs.field(factory=dict)
-    revision: int = 0
-    """Moves with every change."""
     most_templates: int = MOST_TEMPLATES
     run: Run = attrs.field(init=False)
     """What decides about the cluster's own nodes."""
@@ -50,9 +48,6 @@ class ServedCluster:
     _asked: dict[str, Pod] = attrs.field(factory=dict)
     """UID -> pod of an earlier question."""
     _classes: dict[Identity, PriorityClass] = attrs.field(factory=dict)
-    _latest: tuple[list[str], int, Rows] | None = None
-    """The names that were asked for last, the revision, and their rows."""
-
     def __attrs_post_init__(self) -> None:
         self.run = Run(self.make_engine())
 
@@ -89,7 +84,6 @@ class ServedCluster:
         if isinstance(item, Pod) and item.is_terminal:
             self.delete(item)
             return
-        self.revision += 1
         self.objects[_identity(item)] = item
         if isinstance(item, PriorityClass):
             self._classes[_identity(item)] = item
@@ -102,7 +96,6 @@ class ServedCluster:
         known = self.objects.pop(_identity(item), None)
         if known is None:
             return
-        self.revision += 1
         self._classes.pop(_identity(item), None)
         self.run.delete(known)
         if self._guests is not None:
@@ -122,31 +115,24 @@ class ServedCluster:
         self._asked[pod.uid] = pod
         return pod
 
-    def find(self, asked: NodesAsked, where: str) -> tuple[Engine, Rows]:
+    def find(self, asked: NodesAsked) -> tuple[Engine, Rows]:
         """The engine that knows the nodes asked for as they were given, and their rows. Raises :class:`RequestError`."""
         self._renew_if_crowded()
         if asked.manifests is None:
-            return self.engine, self._rows_of(list(asked.names), where)
+            return self.engine, _rows(self.engine, asked)
         if self._guests is None:
             self._guests = Guests(self.objects, self.defaults)
-        if not self._guests.take_in(asked, self.make_engine):
-            return self.engine, _rows(self.engine, asked.names, where)
-        return self._guests.engine, _rows(self._guests.engine, asked.names, where)
+        engine = self._guests.engine if self._guests.take_in(asked, self.make_engine) else self.engine
+        return engine, _rows(engine, asked)
 
     def _renew_if_crowded(self) -> None:
         latest = self.engine.latest
         if latest is None or latest.template.number < self._templates + self.most_templates:
             return
-        self.run, self._guests, self._latest = Run(self.make_engine()), None, None
+        self.run, self._guests = Run(self.make_engine()), None
         for item in self.objects.values():
             self.run.put(item)
         self._templates = len(self.objects)
-
-    def _rows_of(self, names: list[str], where: str) -> Rows:
-        # A scheduler asks about the same nodes again and again.
-        if self._latest is None or self._latest[1] != self.revision or self._latest[0] != names:
-            self._latest = names, self.revision, _rows(self.engine, names, where)
-        return self._latest[2]
 
     def waiting_pod(self, name: str) -> Pod:
         """The cluster's pod without a node by ``namespace/name``; raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
@@ -249,16 +235,16 @@ def _is_same(own: KubeObject | None, node: Node) -> bool:
     return own.spec == node.spec and own.status == node.status and own.labels == node.labels and own.annotations == node.annotations
 
 
-def _rows(engine: Engine, names: Sequence[str], where: str) -> Rows:
-    """The rows of the nodes *names*, after the table was brought up to date. Raises :class:`RequestError` for an unknown one."""
+def _rows(engine: Engine, asked: NodesAsked) -> Rows:
+    """The rows of the nodes *asked* for, after the table was brought up to date. Raises :class:`RequestError` for an unknown one."""
     table = engine.fresh_table()
-    found = np.array([table.row_of.get(name, -1) for name in names], np.intp)
+    found = np.array([table.row_of.get(name, -1) for name in asked.names], np.intp)
     is_known = found >= 0
     is_known[is_known] = table.has_node[found[is_known]]
     if table.deleted_rows:
         is_known &= ~np.isin(found, list(table.deleted_rows))
     if not is_known.all():
         i = int((~is_known).argmax())
-        got = f'"{names[i][:200]}", which the cluster does not have'
-        raise RequestError(f"{where}[{i}]", got, f"one of its {engine.node_count} nodes", UNPROCESSABLE)
+        got = f'"{asked.names[i][:200]}", which the cluster does not have'
+        raise RequestError(f"{asked.field}[{i}]", got, f"one of its {engine.node_count} nodes", UNPROCESSABLE)
     return found
