@@ -18,12 +18,10 @@ from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..process.logs import Log, to_standard_error
 from .bodies import BindingArgs, RequestError, to_json
-from .connectionguard import ConnectionGuard, Metrics
 from .extenderserver import ExtenderService
-from .following import TOLERATED, Following
-from .limits import TOO_MANY, UNAVAILABLE, RequestLimiter, ServerLimits
+from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, RequestLimiter, ServerLimits
 from .page import explanation_page
-from .served import ServedCluster
+from .served import TOLERATED, Following, ServedCluster
 from .serving import Listening, Worker, make_server
 
 T = TypeVar("T")

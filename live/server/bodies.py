@@ -84,8 +84,7 @@ def preemption_args(body: bytes) -> tuple[Pod, NodesAsked, Mapping[str, Sequence
         raise RequestError("body", f"neither {' nor '.join(forms)}", "one of them")
     form = next((form for form in forms if fields.get(form)), forms[0])
     nodes = _object(fields.get(form) or {}, form)
-    read = _full_victims if form == forms[0] else _meta_victims
-    victims = {name: list(read(given, f"{form}[{shown(name)}]")) for name, given in nodes.items()}
+    victims = {name: list(_uids(given, f"{form}[{shown(name)}]", are_whole=form == forms[0])) for name, given in nodes.items()}
     return _pod(fields), NodesAsked(list(victims), form), victims
 
 
@@ -198,21 +197,15 @@ def _name_in(manifest: Mapping[str, Any], where: str) -> str:
     return name
 
 
-def _full_victims(value: Any, where: str) -> Iterator[str]:
-    for i, pod in enumerate(_pods_of(value, where)):
-        found = read_object("Pod", _object(pod, f"{where}.Pods[{i}]"), f"{where}.Pods[{i}]")
-        yield found.uid
-
-
-def _meta_victims(value: Any, where: str) -> Iterator[str]:
-    for i, pod in enumerate(_pods_of(value, where)):
-        uid = _text(_fields(pod, ("UID",), f"{where}.Pods[{i}]").get("UID"), f"{where}.Pods[{i}].UID")
-        yield uid
-
-
-def _pods_of(value: Any, where: str) -> Sequence[Any]:
+def _uids(value: Any, where: str, *, are_whole: bool) -> Iterator[str]:
+    """The UIDs of victims, of which the request has whole pods or the UIDs alone."""
     pods = _fields({} if value is None else value, ("Pods",), where).get("Pods")
-    return _list([] if pods is None else pods, f"{where}.Pods")
+    for i, pod in enumerate(_list([] if pods is None else pods, f"{where}.Pods")):
+        place = f"{where}.Pods[{i}]"
+        if are_whole:
+            yield read_object("Pod", _object(pod, place), place).uid
+        else:
+            yield _text(_fields(pod, ("UID",), place).get("UID"), f"{place}.UID")
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------

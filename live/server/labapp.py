@@ -24,8 +24,7 @@ from ...simulation.edits.apply import without_flag
 from ...simulation.lab.labconfiguration import LabError
 from ...simulation.lab.questions import LabQuestions
 from ...simulation.lab.saved import Saved
-from .connectionguard import defect_at
-from .limits import foreign_page, headers_of
+from .limits import defect_at, foreign_page, headers_of
 from .serving import Listening, Worker, make_server
 
 Json = dict[str, Any]

@@ -15,9 +15,8 @@ from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
 from ..scenario import in_order
-from .admission import Gate
 from .answer import PlacedTemplate, Stop, after, at_limit
-from .question import CapacityQuestion
+from .question import CapacityQuestion, Gate
 from .room import FreeRoom, short_of
 from .templates import PodTemplate
 

@@ -75,7 +75,7 @@ def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_nod
 def try_node(trial: DrainTrial, node: str, flags: DrainFlags) -> str | None:
     """Empty *node*, which is cordoned; answers why that failed, and then its pods are where they were."""
     try:
-        with trial.savepoint() as point:
+        with trial.run.savepoint() as point:
             trial.empty(node, flags.sort(trial.pods_on(node)).leaving, asks_budgets=not flags.disable_eviction)
             point.keep()
     except NotDrainable as error:
@@ -115,16 +115,8 @@ def zone_of(node: Node) -> str | None:
     return next((node.labels[label] for label in ZONES if label in node.labels), None)
 
 
-@attrs.frozen(eq=False)
-class DrainSearchResult:
-    """What a search found, how it is proven, and how much better it could be at most."""
-
-    verification: Verification
-    bound: Bound
-
-
-def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> DrainSearchResult:
-    """The largest set of nodes that one of :data:`ORDERS` leads to, with all others that can go too."""
+def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> tuple[Verification, Bound]:
+    """The largest set of nodes that one of :data:`ORDERS` leads to, with all others that can go too; and how many could at most."""
     names = [node.name for node in steady.nodes if wish.may_go(node)]
     trial = steady.trial(recreates_bare=flags.recreate_bare)
     refused = {name: why for name in names if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
@@ -134,7 +126,7 @@ def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNod
     search = DrainSearch(steady, flags, most, bound.at_most, on_node)
     verification = search.best([order(trial, candidates) for order in ORDERS])
     total = Bound.of(len(names), bound.must_stay + len(refused), bound.resources)
-    return DrainSearchResult(attrs.evolve(verification, cannot={**refused, **verification.cannot}), total)
+    return attrs.evolve(verification, cannot={**refused, **verification.cannot}), total
 
 
 @attrs.frozen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import attrs
@@ -18,8 +18,7 @@ from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean
 from ..capacity.room import FreeRoom
 from .auto import DrainWish, OnNode, StayingPod, Verification, find, ignored, verify, zone_of
-from .budgets import BudgetUse
-from .rules import DrainFlags
+from .rules import BudgetUse, DrainFlags
 from .trial import EvictedPod, SteadyState
 from .upperbound import Bound
 
@@ -101,17 +100,10 @@ class DrainPlan:
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def plan_for(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
-    """Whether *nodes*, which the cluster has, can go together."""
-    asked = tuple(dict.fromkeys(nodes))
-    return _plan(steady, asked, verify(steady, asked, flags, on_node))
-
-
 def search_for(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
     """As many nodes as can be found that can go together."""
-    found = find(steady, wish, flags, on_node)
     asked = tuple(node.name for node in steady.nodes if wish.may_go(node))
-    return _plan(steady, asked, found.verification, found.bound)
+    return _plan(steady, asked, *find(steady, wish, flags, on_node))
 
 
 def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, bound: Bound | None = None) -> DrainPlan:
@@ -229,7 +221,8 @@ class DrainQuestion:
         """The answer to a question that was :meth:`checked`."""
         if self.auto:
             return search_for(steady, self.wish(), flags, on_node)
-        return plan_for(steady, self.nodes, flags, on_node)
+        asked = tuple(dict.fromkeys(self.nodes))
+        return _plan(steady, asked, verify(steady, asked, flags, on_node))
 
 
 def matcher(name: str, text: str | None) -> Matcher:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 
 import attrs
 from msgspec.structs import replace
@@ -11,14 +10,12 @@ from msgspec.structs import replace
 from ...api.controlplane.admission import admit
 from ...api.garbage import no_garbage_collection
 from ...api.objects import KubeObject, Map, Node, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget
-from ...api.objects.nodes import Taint
 from ...api.objects.storage import BIND_COMPLETED
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
 from ...core.pods.notes import is_made_for_pod
 from ...core.run import Run
-from ...core.savepoint import Savepoint
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.match import claim_class
@@ -30,8 +27,7 @@ from ..replay.cluster.provisioning import new_volume
 from ..replay.cluster.volumecontroller import claim_of
 from ..scenario import Scenario, in_order
 from ..simulate import Simulation
-from .budgets import Budgets
-from .rules import foreign_scheduler, is_made_again, some
+from .rules import UNSCHEDULABLE, Budgets, foreign_scheduler, is_made_again, some
 
 DELAYED = "WaitForFirstConsumer"
 
@@ -97,10 +93,6 @@ def _own(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
 # --- emptying nodes ---------------------------------------------------------------------------------------------------
 
 
-UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-"""What the node controller puts on cordoned nodes."""
-
-
 class NotDrainable(Exception):
     """Why a node cannot go."""
 
@@ -139,17 +131,6 @@ class DrainTrial:
         """The scheduler."""
         return self.run.engine
 
-    @contextmanager
-    def savepoint(self) -> Iterator[Savepoint]:
-        """A context at whose end all is as before, unless it is kept."""
-        with self.run.savepoint() as point:
-            self.engine.on_undo(self._restore, len(self.evictions), self.rounds)
-            yield point
-
-    def _restore(self, evictions: int, rounds: int) -> None:
-        del self.evictions[evictions:]
-        self.rounds = rounds
-
     # --- steps ------------------------------------------------------------------------------------------------------
 
     def pods_on(self, node: str) -> list[Pod]:
@@ -175,6 +156,7 @@ class DrainTrial:
 
     def _round(self, node: str, pods: Sequence[Pod], asks_budgets: bool) -> list[Pod]:
         """Evict all that budgets let go at the same time, and place what their owners make instead; answers who is still there."""
+        self.engine.on_undo(setattr, self, "rounds", self.rounds)
         self.rounds += 1
         made: list[tuple[Pod, EvictedPod]] = []
         left: list[Pod] = []
@@ -205,6 +187,7 @@ class DrainTrial:
     def _replaced(self, eviction: EvictedPod) -> list[tuple[Pod, EvictedPod]]:
         """Note *eviction*, and what the pod's owner makes in its place, if it does."""
         self.evictions.append(eviction)
+        self.engine.on_undo(self.evictions.pop)
         pod = eviction.pod
         if not is_made_again(pod):
             return []

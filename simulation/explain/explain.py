@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 import attrs
@@ -50,13 +51,12 @@ from .values import (
 
 @attrs.define(eq=False)
 class JudgedNodes:
-    """Makes the reports of the rows of a decision; *cycle* is one for the same pod on the same snapshot."""
+    """Makes the reports of the rows of a *decision*; *cycle* is one for the same pod on the same snapshot."""
 
+    engine: Engine
     cycle: Cycle
-    details: Details
-    accounts: Callable[[int], tuple[DeviceAccount, ...]]
-    """Row -> what rules out each device there."""
-    by_plugins: bool = False
+    decision: Decision
+    details: Details = attrs.field(init=False)
     visited: frozenset[int] = attrs.field(init=False)
     weights: dict[str, int] = attrs.field(init=False)
     _known: dict[tuple[int, int, bool], Objection] = attrs.field(factory=dict)
@@ -65,6 +65,7 @@ class JudgedNodes:
     """Findings -> their codes as a list, which is faster to look things up in."""
 
     def __attrs_post_init__(self) -> None:
+        self.details = self.decision.details
         self.visited = frozenset(self.details.visited)
         self.weights = {priority.name: weight for priority, weight in self.cycle.algorithm.priorities}
 
@@ -98,13 +99,19 @@ class JudgedNodes:
         has_devices = any(objection.rule == DynamicResources.name for objection in objections)
         return self._report(
             row, visited, refusal, reasons=refusal.reasons, objections=objections, shortages=tuple(self._shortages(row, list(reasons))),
-            devices=(self.accounts(row) if has_devices else ()) or UNSET,
+            devices=(self._accounts(row) if has_devices else ()) or UNSET,
         )  # fmt: skip
 
     def _report(self, row: int, visited: bool, refusal: NodeFailure | None = None, **found: Any) -> NodeReport:
         rules, code = ((), None) if refusal is None else (refusal.rules, refusal.code)
-        by = {"plugins": rules, "code": code} if self.by_plugins else {"predicates": rules}
+        by = {"plugins": rules, "code": code} if self.decision.plugins is not None else {"predicates": rules}
         return NodeReport(self.details.names[row], refusal is None, visited, **by, **found)
+
+    def _accounts(self, row: int) -> tuple[DeviceAccount, ...]:
+        """What rules out each device on *row*."""
+        profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+        plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)
+        return () if plugin is None else tuple(plugin.accounts(self.cycle, row))
 
     # --- one row ----------------------------------------------------------------------------------------------------
 
@@ -180,13 +187,8 @@ def explain_subject(
     question = subject.question(scheduler_names)
     if question.ignored is not None:
         found = Explanation(Decision(subject.pod), (), was_scored=False, release=simulation.engine.release.version)
-    elif question.placed_on is not None:
-        found = explain_placed(simulation, subject.pod, node=node)
-    elif alone:
-        simulation.begin()
-        found = explain(simulation.engine, subject.pod, node=node)
     else:
-        found = explain_in(simulation, subject.pod, node=node)
+        found = explain_in(simulation, subject.pod, node=node, alone=alone)
     return attrs.evolve(found, question=question, missing=missing_in(simulation.scenario, found))
 
 
@@ -204,33 +206,26 @@ def missing_in(scenario: Scenario, found: Explanation) -> tuple[str, ...]:
     return tuple(missing_for(decision.pod, scenario.objects, devices=devices))
 
 
-def explain_in(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:
-    """Schedule the pods that come before *pod* in *simulation*, then explain *pod* on the cluster as it is then; see :func:`explain`."""
-    run_up_to(simulation, pod)
-    return explain(simulation.engine, pod, node=node)
+def explain_in(simulation: Simulation, pod: Pod, *, node: str | None = None, alone: bool = False) -> Explanation:
+    """Explain *pod* when it is its turn in a new *simulation*; see :func:`turn_of` and :func:`explain`."""
+    run, asked = turn_of(simulation, pod, alone=alone)
+    return attrs.evolve(explain(run.engine, asked, node=node), question=PodQuestion(placed_on=pod.spec.node_name or None))
 
 
-def run_up_to(simulation: Simulation, pod: Pod) -> Run:
-    """The run of a new *simulation* when *pod* is next: the pods that come before it are scheduled."""
-    run = simulation.begin()
-    for other in simulation.pods():
-        if other.key == pod.key:
-            break
-        run.cycle(other)
-    return run
+def turn_of(simulation: Simulation, pod: Pod, *, alone: bool = False) -> tuple[Run, Pod]:
+    """The run of a new *simulation* when it is the turn of *pod*, and the pod as it is asked about.
 
-
-def explain_placed(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:
-    """Explain *pod*, which is on a node, as if it had none: it is taken off its node first. Pods that wait are not scheduled before."""
-    run_without(simulation, pod)
-    return attrs.evolve(explain(simulation.engine, freed(pod), node=node), question=PodQuestion(placed_on=pod.spec.node_name))
-
-
-def run_without(simulation: Simulation, pod: Pod) -> Run:
-    """The run of a new *simulation* on the cluster without *pod*; no pod is scheduled yet."""
+    The pods that come before it are scheduled, unless it is asked about *alone*. A pod on a node is asked about as if it had none: it is
+    taken off its node first, and no pod is scheduled.
+    """
     scenario = simulation.scenario
-    others = tuple(item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key))
-    return attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others)).begin()
+    if pod.spec.node_name:
+        others = tuple(item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key))
+        return attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others)).begin(), freed(pod)
+    run = simulation.begin()
+    for other in () if alone else takewhile(lambda other: other.key != pod.key, simulation.pods()):
+        run.cycle(other)
+    return run, pod
 
 
 def freed(pod: Pod) -> Pod:
@@ -252,7 +247,7 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
     if not decision.has_details:
         causes = () if decision.is_gated else Causes(engine, pod, lambda other: _objections(engine, other)).of(())[1]
         return Explanation(decision, (), was_scored=False, release=release, causes=causes)
-    found = _Explaining(engine, engine.begin(pod), decision, decision.details).explanation(node)
+    found = _Explaining(engine, engine.begin(pod), decision).explanation(node)
     reports, causes = Causes(engine, pod, lambda other: _objections(engine, other)).of(found.nodes)
     return attrs.evolve(found, nodes=reports, causes=causes)
 
@@ -263,7 +258,7 @@ def _objections(engine: Engine, pod: Pod) -> dict[str, tuple[Objection, ...]]:
         decision = engine.schedule(pod)
     if not decision.has_details or decision.details.search is None:
         return {}
-    judged = JudgedNodes(engine.begin(pod), decision.details, lambda row: (), decision.plugins is not None)
+    judged = JudgedNodes(engine, engine.begin(pod), decision)
     return {name: judged.objections(row) for row, name in enumerate(decision.details.names)}
 
 
@@ -274,9 +269,9 @@ def _check_node(engine: Engine, name: str) -> None:
 
 
 class _Explaining:
-    def __init__(self, engine: Engine, cycle: Cycle, decision: Decision, details: Details) -> None:
-        self.engine, self.cycle, self.decision, self.details = engine, cycle, decision, details
-        self.judged = JudgedNodes(cycle, details, self._accounts, decision.plugins is not None)
+    def __init__(self, engine: Engine, cycle: Cycle, decision: Decision) -> None:
+        self.engine, self.cycle, self.decision, self.details = engine, cycle, decision, decision.details
+        self.judged = JudgedNodes(engine, cycle, decision)
 
     def explanation(self, node: str | None) -> Explanation:
         details, ranking = self.details, self.details.ranking
@@ -298,12 +293,6 @@ class _Explaining:
             return {}
         concerned = {predicate.name for predicate in search.verdict.plain.predicates}
         return {"rules": {rule.name: rule.name in concerned for rule in algorithm.predicates}, "asks_all": algorithm.check_all}
-
-    def _accounts(self, row: int) -> tuple[DeviceAccount, ...]:
-        """What rules out each device on *row*."""
-        profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
-        plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)
-        return () if plugin is None else tuple(plugin.accounts(self.cycle, row))
 
     def _order(self) -> list[int]:
         """Every node once, those visited first, in visiting order."""

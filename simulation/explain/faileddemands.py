@@ -290,6 +290,12 @@ def node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
     return () if required is None else required.node_selector_terms
 
 
+def pod_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
+    """The terms of the pod's required affinity to other pods."""
+    affinity = pod.spec.affinity
+    return affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
+
+
 def _with_one_port(spec: PodSpec) -> Iterator[tuple[int, tuple[object, ...]]]:
     """Each host port, and the containers with this one alone."""
     for at, container in enumerate(spec.containers):

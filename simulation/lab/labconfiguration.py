@@ -229,10 +229,11 @@ class LabConfiguration:
     def of(cls, start: SchedulerSpec, source: Source | None = None, order: str = "input") -> LabConfiguration:
         """What the lab begins with."""
         tie_break = start.tie_break if isinstance(start.tie_break, str) else "release"
+        percentage = start.config.percentage or None if start.profiles is None else None
         return cls(
-            start=start, release=start.version, source=source or default_source(start.version), preemption=_preempts(start),
-            tie_break=tie_break, seed=start.seed, order=order, percentage=_given_percentage(start),
-            hard_weight=start.config.hard_pod_affinity_weight or None,
+            start=start, release=start.version, source=source or default_source(start.version),
+            preemption=start.preemption and not start.config.disable_preemption, tie_break=tie_break, seed=start.seed, order=order,
+            percentage=percentage, hard_weight=start.config.hard_pod_affinity_weight or None,
         )  # fmt: skip
 
     # --- what it is -------------------------------------------------------------------------------------------------
@@ -241,11 +242,6 @@ class LabConfiguration:
     def runs_profiles(self) -> bool:
         """Whether it is a release of the framework."""
         return FRAMEWORK_RELEASES.get(self.release) is not None
-
-    @property
-    def moves_rules(self) -> bool:
-        """Whether a file can say that a rule of the default ones is off or has another weight."""
-        return not self.why_fixed
 
     @property
     def why_fixed(self) -> str:
@@ -319,11 +315,3 @@ class LabConfiguration:
 
 
 _NO_CONFIG = AlgorithmConfiguration(folder=Path())
-
-
-def _preempts(start: SchedulerSpec) -> bool:
-    return start.preemption and not start.config.disable_preemption
-
-
-def _given_percentage(start: SchedulerSpec) -> int | None:
-    return start.config.percentage or None if start.profiles is None else None

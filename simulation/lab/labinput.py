@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 
@@ -13,17 +13,21 @@ from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
 from ...api.wire.ownfields import current_manifest
 from ...exceptions import KubeclassicError
+from ..drain.rules import comes_back
 from ..edits.apply import Edited, Edits
 from ..newnodes.kinds import kinds_of
 from ..scenario import Files, Scenario, sorted_out
 from .labconfiguration import Json, LabError
 
 MOST_COPIES = 5000
-API_VERSIONS = {"Node": "v1", "CSINode": "storage.k8s.io/v1", "ResourceSlice": "resource.k8s.io/v1"}
-MIRROR = "kubernetes.io/config.mirror"
-KEPT = 60
-T = TypeVar("T")
-Objects = tuple[KubeObject, ...]
+GROUPS = {
+    "apps/v1": ("ReplicaSet", "StatefulSet"),
+    "storage.k8s.io/v1": ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment"),
+    "policy/v1": ("PodDisruptionBudget",),
+    "scheduling.k8s.io/v1": ("PriorityClass",),
+    "resource.k8s.io/v1": ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"),
+}
+VERSIONS = {kind: version for version, kinds in GROUPS.items() for kind in kinds}
 
 
 @attrs.frozen
@@ -89,7 +93,7 @@ class LabInput:
         for copies in changes.copies:
             made = self._copies(copies, known)
             known += made
-            found += [_manifest(item) for item in made]
+            found += [manifest_of(item) for item in made]
         return found
 
     def with_nodes(self, changes: Changes) -> Files:
@@ -109,8 +113,9 @@ class LabInput:
         return kind.copies(copies.count)
 
 
-def _manifest(item: KubeObject) -> Json:
-    return {"apiVersion": API_VERSIONS[item.kind], "kind": item.kind, **current_manifest(item)}
+def manifest_of(item: KubeObject) -> Json:
+    """An object as a manifest."""
+    return {"apiVersion": VERSIONS.get(item.kind, "v1"), "kind": item.kind, **current_manifest(item)}
 
 
 # --- edits that buttons make ----------------------------------------------------------------------------------------
@@ -124,13 +129,8 @@ def cordon(node: str) -> str:
 def drain(node: str, scenario: Scenario) -> list[str]:
     """The edits that cordon *node* and let its pods wait; those of DaemonSets and of the node itself stay."""
     pods = [item for item in scenario.objects if isinstance(item, Pod) and item.spec.node_name == node]
-    leaving = [pod for pod in pods if not _stays(pod)]
+    leaving = [pod for pod in pods if not comes_back(pod)]
     return [cordon(node), *(f"pod {pod.key} nodeName-" for pod in leaving)]
-
-
-def _stays(pod: Pod) -> bool:
-    owner = pod.metadata.controller
-    return (owner is not None and owner.kind == "DaemonSet") or MIRROR in pod.metadata.annotations
 
 
 def check_node(name: str, scenario: Scenario, field: str) -> Node:

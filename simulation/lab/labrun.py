@@ -16,6 +16,7 @@ from ...core.engine import Engine
 from ...core.pods.requests import PODS, of_node
 from ...core.pods.template import Template
 from ...core.rule import Algorithm
+from ..explain.clusterfacts import taint_text
 from ..scenario import Scenario
 from ..simulate import Simulation
 from ..summary import UNITS, summarise
@@ -60,9 +61,7 @@ class ClusterLayout:
         nodes, pods = tuple(node.name for node in machines), tuple(there)
         seen: Mapping[int, tuple[int, ...]] = {}
         if before is not None:
-            nodes = before.nodes if before.nodes == nodes else nodes
             pods = (*(key for key in before.pods if key in there), *(key for key in pods if key not in before.pod_at))
-            pods = before.pods if before.pods == pods else pods
             if (before.resources, before.counted_by) == (resources, counted_by):
                 seen = {id(pod): requests for pod, requests in zip(before.objects, before.requests, strict=True)}
         node_at, pod_at = ({name: at for at, name in enumerate(names)} for names in (nodes, pods))
@@ -71,20 +70,11 @@ class ClusterLayout:
         bound = tuple(node_at.get(pod.spec.node_name, -1) for pod in objects)
         return cls(number, scenario, machines, resources, nodes, pods, node_at, pod_at, objects, bound, requests, labels, counted_by)
 
-    def is_like(self, other: ClusterLayout) -> bool:
-        """Whether the same numbers mean the same nodes and pods."""
-        return self.pods is other.pods and self.nodes is other.nodes and self.has_form_of(other)
-
-    def has_form_of(self, other: ClusterLayout) -> bool:
-        """Whether nodes and pods are told by the same resources and labels."""
-        return self.resources == other.resources and self.labels == other.labels
-
     def extends(self, other: ClusterLayout) -> bool:
-        """Whether the numbers of *other* mean the same here; there may be more nodes and pods after them."""
-        if self.is_like(other):
-            return True
+        """Whether the numbers of *other* mean the same here, told by the same resources and labels; there may be more after them."""
         pairs = (self.nodes, other.nodes), (self.pods, other.pods)
-        return self.has_form_of(other) and all(here[: len(there)] == there for here, there in pairs)
+        is_alike = self.resources == other.resources and self.labels == other.labels
+        return is_alike and all(here[: len(there)] == there for here, there in pairs)
 
     def record(self, before: ClusterLayout | None = None) -> dict[str, Any]:
         """As plain data: nodes as [name, labels, allocatable, places, cordoned, taints], pods as [key, requests, priority, node].
@@ -139,7 +129,7 @@ def _amounts(requests: Mapping[str, int], resources: tuple[str, ...]) -> tuple[i
 
 def _node_record(node: Node, labels: list[str], resources: tuple[str, ...]) -> list[Any]:
     had = of_node(node.status.allocatable)
-    taints = [f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}" for taint in node.spec.taints]
+    taints = [taint_text(taint) for taint in node.spec.taints]
     values = [node.labels.get(label) for label in labels]
     return [node.name, values, _amounts(had, resources), had.get(PODS, 0), node.spec.unschedulable, taints]
 
@@ -235,32 +225,17 @@ class RunDifference:
     @classmethod
     def between(cls, before: LabRun, after: LabRun) -> RunDifference:
         """From *before* to *after*."""
-        if before.layout.is_like(after.layout):
-            changed = np.flatnonzero(before.hosts != after.hosts).tolist()
-            pairs = [(at, at) for at in changed]
-            return cls._of(before, after, pairs, (), ())
         there, here = before.layout.pod_at, after.layout.pod_at
-        pairs = [(at, here[key]) for key, at in there.items() if key in here]
-        return cls._of(before, after, pairs, tuple(k for k in here if k not in there), tuple(k for k in there if k not in here))
-
-    @classmethod
-    def _of(
-        cls, before: LabRun, after: LabRun, pairs: list[tuple[int, int]], come: tuple[str, ...], gone: tuple[str, ...]
-    ) -> RunDifference:
         moved, lost, found = [], [], []
-        for then, now in pairs:
-            was, here = int(before.hosts[then]), int(after.hosts[now])
-            old = before.layout.nodes[was] if was != NOWHERE else None
-            new = after.layout.nodes[here] if here != NOWHERE else None
-            pod = after.layout.pods[now]
-            if old == new:
-                continue
-            if old is not None and new is not None:
+        for pod in (pod for pod in there if pod in here):
+            old, new = before.host_of(pod), after.host_of(pod)
+            if old is not None and new is not None and old != new:
                 moved.append((pod, old, new))
-            elif old is not None:
-                lost.append((pod, old, after.texts.texts[int(after.whys[now])]))
-            elif new is not None:
+            elif old is not None and new is None:
+                lost.append((pod, old, after.texts.texts[int(after.whys[here[pod]])]))
+            elif old is None and new is not None:
                 found.append((pod, new))
+        come, gone = (tuple(pod for pod in ours if pod not in others) for ours, others in ((here, there), (there, here)))
         return cls(tuple(moved), tuple(lost), tuple(found), come, gone)
 
     @property

@@ -9,7 +9,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.load import Loaded
-from ...api.objects import Node, Pod, PodStatus, Taint, Toleration
+from ...api.objects import Node, Pod, PodStatus, Toleration
 from ...api.record import plain
 from ...api.wire.ownfields import current_manifest
 from ...core.engine import Engine
@@ -19,13 +19,14 @@ from ...framework.releases import ALL_RELEASES
 from ..capacity.counting import count_copies
 from ..capacity.question import asked
 from ..edits.apply import Edits
-from ..edits.paths import EditError
+from ..edits.changes import EditError
+from ..explain.clusterfacts import taint_text
 from ..explain.explain import explain, explain_in, freed
 from ..explain.explanation import Explanation, PodQuestion
 from ..explain.values import NodeReport
 from ..scenario import Scenario
 from ..whatif.whatif import ScheduledPod, what_if
-from .configurationchanges import with_release
+from .actions import with_release
 from .labconfiguration import LabError
 from .labinput import check_node
 from .workbench import LabState, Workbench
@@ -172,17 +173,13 @@ def _of_node(node: Node) -> dict[str, Any]:
     return {
         "fields": {
             **{f"allocatable.{name}": str(had.get(name, "")) for name in (CPU, MEMORY, PODS)},
-            "taints": [_taint(one) for one in node.spec.taints], "labels": _pairs(node.labels),
+            "taints": [taint_text(one) for one in node.spec.taints], "labels": _pairs(node.labels),
         }
     }  # fmt: skip
 
 
 def _pairs(found: Any) -> list[str]:
     return [f"{key}={value}" for key, value in found.items()]
-
-
-def _taint(taint: Taint) -> str:
-    return f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
 
 
 def _toleration(found: Toleration) -> str:
@@ -204,9 +201,7 @@ def what_helps(bench: Workbench, state: LabState, key: str) -> dict[str, Any]:
     Raises :class:`~.labconfiguration.LabError` for a name that nothing has.
     """
     scenario, spec, order = bench.scenario(state), state.configuration.spec(), state.configuration.order
-    pod = found_pod(scenario, key)
-    if pod.spec.node_name:
-        raise LabError(f"{key}: it is on {pod.spec.node_name}, wanted a pod that waits", "why")
+    pod = _waiting_pod(scenario, key)
     question = ScheduledPod(scenario, spec, PodQuestion(), order, defaults=bench.input.files.defaults)
     with bench.simulation(state) as simulation:
         found = what_if(question, pod, simulation)
@@ -218,6 +213,13 @@ def what_helps(bench: Workbench, state: LabState, key: str) -> dict[str, Any]:
         for one in found.suggestions
     ]  # fmt: skip
     return {"pod": key, "host": found.host, "tried": found.tried, "suggestions": suggestions}
+
+
+def _waiting_pod(scenario: Scenario, key: str) -> Pod:
+    pod = found_pod(scenario, key)
+    if pod.spec.node_name:
+        raise LabError(f"{key}: it is on {pod.spec.node_name}, wanted a pod that waits", "why")
+    return pod
 
 
 def _is_edit(text: str) -> bool:
@@ -251,9 +253,7 @@ def by_release(bench: Workbench, state: LabState, key: str) -> list[dict[str, An
 
     Raises :class:`~.labconfiguration.LabError` for a name that nothing has.
     """
-    pod = found_pod(bench.scenario(state), key)
-    if pod.spec.node_name:
-        raise LabError(f"{key}: it is on {pod.spec.node_name}, wanted a pod that waits", "why")
+    pod = _waiting_pod(bench.scenario(state), key)
     found: list[dict[str, Any]] = []
     for version in ALL_RELEASES:
         host, message = _in_release(bench, state, version, pod)

@@ -21,8 +21,7 @@ from ...framework.options import GivenOptions
 from ...framework.releases import ALL_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
 from ..scenario import Files
-from .actions import ActionValues, changed
-from .configurationchanges import CHOICES, filters_of, scorers_of
+from .actions import CHOICES, ActionValues, changed, filters_of, scorers_of
 from .labconfiguration import DEFAULT_PROFILE, POLICY, PROFILE, PROVIDER, LabConfiguration, LabError, Source, check_release, providers
 from .labinput import Changes, LabInput, counted
 from .labrun import LabRun, RunDifference

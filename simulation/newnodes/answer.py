@@ -18,7 +18,7 @@ from ..scenario import Scenario
 from .demand import Demand, PodShape, Shapes, never_placed
 from .kinds import DaemonPods, NewNodeError, NodeKind, kinds_of
 from .search import MixesFound, MixSearch, whole_prices
-from .trials import MixTrial, MixTrials, NewNode
+from .trials import MixTrial, MixTrials, NewNode, PodWithoutNode
 
 MOST_TOLD = 10
 """How many pods without a node are listed at most."""
@@ -51,13 +51,6 @@ class KindNotTaken(Record):
     cost_of_one: float
     takes: Annotated[Count, says("How many of the pods that can be placed an empty one may take.")]
     why: str
-
-
-class PodWithoutNode(Record):
-    """A pod that finds no node."""
-
-    pod: str
-    message: str
 
 
 class PodsWithoutNode(Record):
@@ -145,7 +138,7 @@ class NewNodesAnswer:
     def without_place(self) -> list[tuple[str, str]]:
         """Pods that find no node, each with why: those that never can, then those that the best mix leaves."""
         never = [(key, _never(self.kinds, shape.refusals)) for shape in self.found.never for key in shape.keys]
-        return [*never, *((missing.pod.key, missing.message) for missing in (*self.found.stuck, *self.found.best.missing))]
+        return [*never, *((missing.pod, missing.message) for missing in (*self.found.stuck, *self.found.best.missing))]
 
     @property
     def fewer(self) -> list[str]:
@@ -216,7 +209,7 @@ def left(trial: MixTrial) -> str:
     if first is None:
         return "all pods find a node"
     number = len(trial.missing)
-    return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod.key}: {first.message}"
+    return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
 
 
 def number_of(number: Decimal) -> int | float:
@@ -254,7 +247,7 @@ def fewest_nodes(
     a kind. *most_nodes*: more are not added; by default as many as there are pods. *most_trials*: how many simulations the proof may take.
     Raises :class:`~.kinds.NewNodeError` for numbers below 1, and for copies without a number of them.
     """
-    kinds = kinds_of(given, scenario.objects, costs, DaemonPods.of(scenario, defaults=question.admits, priorities=spec.keeps_priorities))
+    kinds = kinds_of(given, scenario.objects, costs, DaemonPods(scenario, question.admits, spec.keeps_priorities))
     for name, number in (("most-nodes", most_nodes), ("most-trials", most_trials)):
         if number is not None and number < 1:
             raise NewNodeError(f"{name}: got {number}, wanted 1 or more")
@@ -265,13 +258,13 @@ def fewest_nodes(
     copies = [pod for _, pod in trials.copies()] if question.templates else []
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()
     shapes = sorting.of([*waiting, *copies])
-    demand = Demand(trials, shapes, sorting.rooms, sorting.counted, preemption=spec.preemption)
+    demand = Demand(sorting, shapes, spec.preemption)
     prices, scale = whole_prices([kind.cost for kind in kinds])
     never = never_placed(shapes, demand)
     if never:
         trials.leave_out(key for shape in never for key in shape.keys)
         shapes = [shape for shape in shapes if shape not in never]
-        demand = Demand(trials, shapes, sorting.rooms, sorting.counted, preemption=spec.preemption)
+        demand = Demand(sorting, shapes, spec.preemption)
     most = most_nodes or max(trials.wanted, 1)
     budget = most_trials or min(max(WORK // max(trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
     found = MixSearch(trials, shapes, demand, prices, most, budget).run()
@@ -279,7 +272,7 @@ def fewest_nodes(
     if stuck:
         trials.leave_out(key for shape in stuck for key in shape.keys)
         rest = [shape for shape in shapes if shape not in stuck]
-        demand = Demand(trials, rest, sorting.rooms, sorting.counted, preemption=spec.preemption)
+        demand = Demand(sorting, rest, spec.preemption)
         again = MixSearch(trials, rest, demand, prices, most, budget).run()
         if again.is_placed:
             found, shapes = attrs.evolve(again, stuck=found.best.missing, simulated=found.simulated + again.simulated), rest
@@ -289,7 +282,7 @@ def fewest_nodes(
 
 def _stuck(found: MixesFound, shapes: Sequence[PodShape]) -> list[PodShape]:
     """The shapes whose pods all stay without a node whatever number is added, where others find one; none if all pods find one."""
-    missing = {one.pod.key for one in found.best.missing}
+    missing = {one.pod for one in found.best.missing}
     stuck = [shape for shape in shapes if missing.issuperset(shape.keys)]
     everyone = sum(shape.count for shape in stuck) == len(missing) and len(stuck) < len(shapes)
     return stuck if everyone else []

@@ -7,15 +7,13 @@ from typing import NamedTuple
 
 import attrs
 import numpy as np
-from msgspec.structs import replace
 
-from ...api.objects import Container, CSINode, KubeObject, Map, Node, Pod, PodSpec, Toleration
-from ...api.objects.quantity import Quantity
+from ...api.objects import CSINode, KubeObject, Node, Pod
 from ...core.arrays.types import Ints, Mask
 from ...core.engine import Engine
-from ...core.pods.requests import CPU, PODS
+from ...core.pods.requests import PODS
 from ...core.run import Run
-from ..capacity.room import FreeRoom, short_of
+from ..capacity.room import FreeRoom, is_counted
 from .kinds import HOSTNAME, NodeKind
 from .permanentreasons import keeps_apart, lasts
 from .setcover import CoverRow
@@ -98,7 +96,7 @@ class Shapes:
         names = {name for shape in shapes for name in shape.requests} - {PODS}
         subjects = {shape.pod.spec.scheduler_name: shape.pod for shape in shapes}.values()
         lone = list(zip(self._alone, self.rooms, strict=True))
-        found = {name for name in names if all(_is_checked(run, room, pod, name) for run, room in lone for pod in subjects)}
+        found = {name for name in names if all(is_counted(run, pod, name, room.get(name, 0) + 1) for run, room in lone for pod in subjects)}
         return frozenset({*found, PODS} if found == names and names else found)
 
 
@@ -133,15 +131,6 @@ def _ask(run: Run, kind: NodeKind, pods: Sequence[Pod]) -> _Answer:
     return _Answer(1 if lasts(texts) else WITHOUT_END, keeps_apart=keeps_apart(texts))
 
 
-def _is_checked(run: Run, room: Mapping[str, int], pod: Pod, resource: str) -> bool:
-    """Whether a pod that differs from *pod* in nothing but requests and tolerations is turned down if it requests too much."""
-    unit = "m" if resource == CPU else ""
-    too_much = Container(name="main", requests=Map({resource: Quantity.parse(f"{room.get(resource, 0) + 1}{unit}")}))
-    spec = PodSpec(scheduler_name=pod.spec.scheduler_name, containers=(too_much,), tolerations=(Toleration(operator="Exists"),))
-    decision = run.ask(Pod(metadata=replace(pod.metadata, name=f"{pod.name}-probe", uid=""), spec=spec))
-    return any(resource in short_of([text]) for texts in decision.failed.values() for text in texts)
-
-
 # --- the bound --------------------------------------------------------------------------------------------------------
 
 
@@ -153,12 +142,10 @@ MOST_ASKED = 64
 
 @attrs.define(eq=False)
 class Demand:
-    """The bound for *shapes*. *rooms*: what an empty new node of each kind has; *counted*: the resources that are checked."""
+    """The bound for *shapes*, which *sorting* has found."""
 
-    trials: MixTrials
+    sorting: Shapes
     shapes: Sequence[PodShape]
-    rooms: Sequence[Mapping[str, int]]
-    counted: frozenset[str]
     preemption: bool = False
     _run: Run = attrs.field(init=False)
     _room: FreeRoom = attrs.field(init=False)
@@ -166,8 +153,8 @@ class Demand:
     """Number of a shape -> the nodes that never take it: bool[N]; for the shapes that were asked for."""
 
     def __attrs_post_init__(self) -> None:
-        self._run = Run(self.trials.new_engine(), details=False)
-        question = self.trials.question
+        self._run = Run(self.sorting.trials.new_engine(), details=False)
+        question = self.sorting.trials.question
         self._run.feed.put_all(item for item in question.scenario.objects)
         self._run.feed.put_all(item for template in question.templates for item in (*template.objects, *template.copy(0)[1]))
         self._room = FreeRoom.of(self._run.engine)
@@ -193,7 +180,7 @@ class Demand:
         rows += [CoverRow(need=count, gains=self._gains(shape)) for shape, count in counts]
         for resource in {name for shape, _ in counts for name in shape.requests}:
             need = sum(count * shape.requests.get(resource, 0) for shape, count in counts)
-            rows.append(CoverRow(need=need, gains=tuple(room.get(resource, 0) for room in self.rooms)))
+            rows.append(CoverRow(need=need, gains=tuple(room.get(resource, 0) for room in self.sorting.rooms)))
         return [row for row in rows if any(row.gains)]
 
     # --- by shape ---------------------------------------------------------------------------------------------------
@@ -205,15 +192,15 @@ class Demand:
 
     def _gains(self, shape: PodShape) -> tuple[int, ...]:
         """How many of *shape* an empty new node of each kind takes at most."""
-        names = [name for name in shape.requests if name in self.counted]
-        fits = (min((room.get(name, 0) // shape.requests[name] for name in names), default=shape.count) for room in self.rooms)
+        names = [name for name in shape.requests if name in self.sorting.counted]
+        fits = (min((room.get(name, 0) // shape.requests[name] for name in names), default=shape.count) for room in self.sorting.rooms)
         return tuple(min(most, number, shape.count) for most, number in zip(shape.most, fits, strict=True))
 
     def _there(self, at: int) -> int:
         """How many of shape number *at* the nodes that are there take at most."""
         shape, free = self.shapes[at], self._free()
         each = np.full(len(self._room.names), shape.count)
-        for name in (name for name in shape.requests if name in self.counted):
+        for name in (name for name in shape.requests if name in self.sorting.counted):
             row = free[self._room.resources.index(name)] if name in self._room.resources else np.zeros(len(each), np.int64)
             each = np.minimum(each, row // shape.requests[name])
         if shape.keeps_apart and not self.preemption:
@@ -231,7 +218,7 @@ class Demand:
         keys = {term.topology_key for term in affinity.required} if affinity is not None else set()
         if keys != {HOSTNAME}:
             return np.zeros(len(names), np.bool_)
-        nodes = {node.name: node for node in self.trials.question.scenario.nodes}
+        nodes = {node.name: node for node in self.sorting.trials.question.scenario.nodes}
         return np.array([nodes[name].labels.get(HOSTNAME) == name for name in names], np.bool_)
 
     def _never(self, shape: PodShape) -> Mask:
@@ -245,9 +232,9 @@ class Demand:
     def _of_resources(self) -> Iterator[CoverRow]:
         """Rows for each resource: for all pods, and for those that only some of the kinds take; of any size, and of a size at least."""
         taken = [tuple(most > 0 for most in shape.most) for shape in self.shapes]
-        for kinds in dict.fromkeys([(True,) * len(self.rooms), *taken]):
+        for kinds in dict.fromkeys([(True,) * len(self.sorting.rooms), *taken]):
             inside = [at for at, some in enumerate(taken) if all(here for here, there in zip(kinds, some, strict=True) if there)]
-            for name in sorted({name for at in inside for name in self.shapes[at].requests if name in self.counted}):
+            for name in sorted({name for at in inside for name in self.shapes[at].requests if name in self.sorting.counted}):
                 sizes = sorted({self.shapes[at].requests[name] for at in inside if name in self.shapes[at].requests})
                 for size in sizes[:: -(-len(sizes) // MOST_SIZES)]:
                     asked = [at for at in inside if self.shapes[at].requests.get(name, 0) >= size]
@@ -256,7 +243,7 @@ class Demand:
     def _of_size(self, resource: str, size: int, asked: Sequence[int], kinds: Sequence[bool]) -> Iterator[CoverRow]:
         """What the shapes *asked* need, which all request *size* of *resource* at least: in number, and in sum."""
         free = self._open_to(resource, asked)
-        rooms = [room.get(resource, 0) if some else 0 for room, some in zip(self.rooms, kinds, strict=True)]
+        rooms = [room.get(resource, 0) if some else 0 for room, some in zip(self.sorting.rooms, kinds, strict=True)]
         count = sum(self.shapes[at].count for at in asked)
         yield CoverRow(need=count - int((free // size).sum()), gains=tuple(room // size for room in rooms))
         total = sum(self.shapes[at].count * self.shapes[at].requests[resource] for at in asked)

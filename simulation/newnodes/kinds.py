@@ -197,42 +197,33 @@ def _with_costs(kinds: Sequence[NodeKind], costs: Mapping[str, Decimal]) -> list
 DAEMON_SET = "DaemonSet"
 
 
-@attrs.define(eq=False)
+@attrs.frozen(eq=False)
 class DaemonPods:
-    """What the DaemonSets of a cluster run on nodes that come to it."""
+    """What the DaemonSets of *scenario* run on nodes that come to it; *priorities*: whether gate PodPriority is on."""
 
-    manifests: Sequence[Mapping[str, Any]]
-    samples: Mapping[tuple[str, str], Sequence[Pod]]
-    """Namespace and name of a DaemonSet without a manifest -> its pods."""
-    known: Sequence[KubeObject]
+    scenario: Scenario
     defaults: bool = True
     priorities: bool = True
 
-    @classmethod
-    def of(cls, scenario: Scenario, *, defaults: bool = True, priorities: bool = True) -> DaemonPods:
-        """Those of *scenario*; *priorities*: whether gate PodPriority is on."""
-        manifests = each_once(scenario.daemon_sets).each
-        described = {identity_of(manifest)[1:] for manifest in manifests}
-        everyone = (*scenario.objects, *scenario.pending, *scenario.set_aside)
-        samples = _samples((item for item in everyone if isinstance(item, Pod)), described)
-        return cls(manifests, samples, scenario.objects, defaults, priorities)
-
     def __call__(self, kind: NodeKind) -> tuple[Pod, ...]:
         """The pods on each node of *kind*, with the names of their DaemonSets."""
-        return tuple(sorted((*self._described(kind), *self._sampled(kind)), key=lambda pod: pod.key))
+        manifests = each_once(self.scenario.daemon_sets).each
+        found = (*self._described(kind, manifests), *self._sampled(kind, {identity_of(manifest)[1:] for manifest in manifests}))
+        return tuple(sorted(found, key=lambda pod: pod.key))
 
-    def _described(self, kind: NodeKind) -> Iterator[Pod]:
+    def _described(self, kind: NodeKind, manifests: Sequence[Mapping[str, Any]]) -> Iterator[Pod]:
         (name,) = kind.names(1)
         node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
-        for manifest in self.manifests:
+        for manifest in manifests:
             made = expand([manifest], Known(nodes=(node,)), strict=self.defaults).objects
             pods = [item for item in made if isinstance(item, Pod)]
-            admitted = admit(pods, self.known, priorities=self.priorities).objects if self.defaults else tuple(pods)
+            admitted = admit(pods, self.scenario.objects, priorities=self.priorities).objects if self.defaults else tuple(pods)
             for pod in (item for item in admitted if isinstance(item, Pod)):
                 yield replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2]))
 
-    def _sampled(self, kind: NodeKind) -> Iterator[Pod]:
-        for (_, name), pods in self.samples.items():
+    def _sampled(self, kind: NodeKind, described: Collection[tuple[str, str]]) -> Iterator[Pod]:
+        everyone = (*self.scenario.objects, *self.scenario.pending, *self.scenario.set_aside)
+        for (_, name), pods in _samples((item for item in everyone if isinstance(item, Pod)), described).items():
             where = {target_node(pod) for pod in pods}
             if kind.name in where if kind.is_copy else runs_on(_untied(pods[0]).spec, kind.node):
                 metadata = replace(pods[0].metadata, name=name, uid="", resource_version="", creation_timestamp=None)

@@ -10,10 +10,11 @@ from ...api.controlplane.deviceclaims import slice_of_more, slices_like
 from ...api.meaning.labels import compile_node_term, match_expressions_selector, tolerates
 from ...api.objects import Device, Node, NodeSelectorTerm, Pod, Requirement, ResourceSlice, Taint
 from ...core.devices.accounts import DeviceAccount
+from ..drain.rules import UNSCHEDULABLE, is_daemon
 from ..explain.clusterfacts import CONDITIONS, taint_text
-from .change import ChangeKind, WhatIfChange, amount, written
-from .context import HOSTNAME, WhatIfContext
-from .podchanges import UNSCHEDULABLE, edit_of_pod, is_short_only, lacks_kind, untolerated
+from ..explain.faileddemands import pod_terms
+from .context import HOSTNAME, ChangeKind, WhatIfChange, WhatIfContext, amount, written
+from .podchanges import edit_of_pod, is_short_only, lacks_kind, untolerated
 
 FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
 """Labels that say what a node is: they are not changed to make a pod fit."""
@@ -138,9 +139,8 @@ def _for_expression(expression: Requirement) -> Labels | None:
 
 def _domains(context: WhatIfContext, node: Node) -> Iterator[Labels]:
     """Labels that the pod's spread or affinity goes by and that *node* does not have, with each value that other nodes have."""
-    affinity, spec = context.pod.spec.affinity, context.pod.spec
-    terms = affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
-    keys = dict.fromkeys([term.topology_key for term in terms] + [one.topology_key for one in spec.topology_spread_constraints])
+    pod = context.pod
+    keys = dict.fromkeys(one.topology_key for one in (*pod_terms(pod), *pod.spec.topology_spread_constraints))
     for key in keys:
         if key and key != HOSTNAME and key not in node.labels:
             values = sorted({other.labels[key] for other in context.nodes() if key in other.labels})
@@ -224,7 +224,7 @@ def _daemon_pods(context: WhatIfContext, like: Node, name: str) -> Iterator[Pod]
     """What DaemonSets run on *like*, as they would run it on the node called *name*."""
     for entry in context.on(like.name):
         owner = entry.pod.metadata.controller
-        if owner is not None and owner.kind == "DaemonSet":
+        if owner is not None and is_daemon(entry.pod):
             called = f"{owner.name}-{name}"
             metadata = replace(entry.pod.metadata, name=called, uid=f"{entry.pod.namespace}/{called}")
             yield replace(entry.pod, metadata=metadata, manifest=None).bound_to(name)

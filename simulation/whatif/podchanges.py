@@ -10,16 +10,15 @@ from ...api.meaning.labels import tolerates
 from ...api.objects import Container, Map, Node, Pod, PodSpec, Taint
 from ...api.objects.quantity import Quantity
 from ...core.pods.requests import CPU
+from ..drain.rules import UNSCHEDULABLE
 from ..explain.clusterfacts import is_state, taint_text
 from ..explain.faileddemands import node_terms, text_of
 from ..explain.values import NodeReport, NodeShortage
 from ..records import shortage_of
-from .change import ChangeKind, WhatIfChange, amount
-from .context import WhatIfContext
+from .context import ChangeKind, WhatIfChange, WhatIfContext, amount
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NO_NEW_PODS = ("NoSchedule", "NoExecute")
-UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
 def edit_of_pod(

@@ -14,16 +14,15 @@ from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Names, Record, replace, says
 from ...core.decision.decision import Decision
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
-from ..explain.explain import explain, freed, missing_in, run_up_to, run_without
+from ..explain.explain import explain, missing_in, turn_of
 from ..explain.explanation import Explanation, Ignored, Missing, PlacedOn, PodQuestion, Workload, WorkloadPods
 from ..explain.faileddemands import FailedDemand
 from ..explain.values import CloseUp, Lead, RequestedResource
 from ..scenario import Scenario
 from ..simulate import Simulation
 from . import corrections, nodechanges, otherpods, podchanges
-from .change import DISTURBS, Helpful, SpecPatcher, Suggestion, WhatIfChange
 from .configurations import Configurations
-from .context import WhatIfContext, changed_scenario, outcome_after
+from .context import DISTURBS, Helpful, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext, changed_scenario, outcome_after
 
 FIRSTS = 4
 """How many changes of the pod are tried as the first one."""
@@ -104,10 +103,7 @@ class ScheduledPod:
 
     def context(self, simulation: Simulation, pod: Pod) -> WhatIfContext:
         """The moment when it is the turn of *pod* in a new *simulation*."""
-        if self.question.placed_on is not None:
-            run, pod = run_without(simulation, pod), freed(pod)
-        else:
-            run = simulation.begin() if self.alone else run_up_to(simulation, pod)
+        run, pod = turn_of(simulation, pod, alone=self.alone)
         classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
         return WhatIfContext(run, pod, SpecPatcher(self.defaults, classes, keeps_priorities(run.engine.gates)))
 

@@ -15,7 +15,7 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.questions.simulate import simulate
-from kubeclassic.simulation.lab.configurationchanges import filters_of, scorers_of
+from kubeclassic.simulation.lab.actions import filters_of, scorers_of
 from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
 from kubeclassic.simulation.lab.labinput import LabInput
 from kubeclassic.simulation.lab.saved import Given, commands

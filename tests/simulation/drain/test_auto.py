@@ -155,7 +155,7 @@ class TestTheWayBack:
         trial, other = ours.trial(), ours.trial()
         before = state_of(trial)
         trial.cordon(f"n{number}")
-        with suppress(NotDrainable), trial.savepoint():
+        with suppress(NotDrainable), trial.run.savepoint():
             trial.empty(f"n{number}", ALL.sort(trial.pods_on(f"n{number}")).leaving, asks_budgets=True)
         trial.uncordon(f"n{number}")
         assert state_of(trial) == before
