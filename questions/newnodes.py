@@ -262,7 +262,7 @@ def _hopeless(answer: NewNodesAnswer) -> Iterator[tuple[str, Sequence[str]]]:
     if never:
         yield f"{count_of(len(never), 'pod')} of {answer.wanted:,} can never be placed, whatever number of these nodes is added:", TEXT
         yield from _listed(never)
-    stuck = [(one.pod.key, one.message) for one in answer.found.stuck]
+    stuck = [(one.pod, one.message) for one in answer.found.stuck]
     if stuck:
         yield f"{count_of(len(stuck), 'pod')} of {answer.wanted:,} found no node with up to {answer.most_nodes:,} of these nodes:", TEXT
         yield from _listed(stuck)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
@@ -201,6 +201,16 @@ def outcome_after(simulation: Simulation, pod: Pod) -> Outcome:
     for _ in simulation.decisions():
         pass
     return simulation.outcomes[pod.key]
+
+
+def smallest(low: int, high: int, helps: Callable[[int], bool]) -> int | None:
+    """The smallest number above *low* that helps, as all greater ones do; None if *high* does not."""
+    if not helps(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if helps(middle) else (middle, high)
+    return high
 
 
 HOSTNAME = "kubernetes.io/hostname"

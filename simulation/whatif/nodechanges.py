@@ -13,7 +13,7 @@ from ...core.devices.accounts import DeviceAccount
 from ..drain.rules import UNSCHEDULABLE, is_daemon
 from ..explain.clusterfacts import CONDITIONS, taint_text
 from ..explain.faileddemands import pod_terms
-from .context import HOSTNAME, ChangeKind, WhatIfChange, WhatIfContext, amount, written
+from .context import HOSTNAME, ChangeKind, WhatIfChange, WhatIfContext, amount, smallest, written
 from .podchanges import edit_of_pod, is_short_only, lacks_kind, untolerated
 
 FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
@@ -140,7 +140,8 @@ def _for_expression(expression: Requirement) -> Labels | None:
 def _domains(context: WhatIfContext, node: Node) -> Iterator[Labels]:
     """Labels that the pod's spread or affinity goes by and that *node* does not have, with each value that other nodes have."""
     pod = context.pod
-    keys = dict.fromkeys(one.topology_key for one in (*pod_terms(pod), *pod.spec.topology_spread_constraints))
+    spread = pod.spec.topology_spread_constraints
+    keys = dict.fromkeys([*(one.topology_key for one in pod_terms(pod)), *(one.topology_key for one in spread)])
     for key in keys:
         if key and key != HOSTNAME and key not in node.labels:
             values = sorted({other.labels[key] for other in context.nodes() if key in other.labels})
@@ -249,13 +250,9 @@ def preferring(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A preferred node affinity to the wanted node, with the smallest weight that is enough."""
     if context.pin is None:
         return
-    low, high = 0, HIGHEST
-    if not any(map(context.helpful, _preference(context, high))):
-        return
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if any(map(context.helpful, _preference(context, middle))) else (middle, high)
-    yield from _preference(context, high)
+    weight = smallest(0, HIGHEST, lambda weight: any(map(context.helpful, _preference(context, weight))))
+    if weight is not None:
+        yield from _preference(context, weight)
 
 
 def _preference(context: WhatIfContext, weight: int) -> Iterator[WhatIfChange]:

@@ -15,7 +15,7 @@ from ..explain.clusterfacts import is_state, taint_text
 from ..explain.faileddemands import node_terms, text_of
 from ..explain.values import NodeReport, NodeShortage
 from ..records import shortage_of
-from .context import ChangeKind, WhatIfChange, WhatIfContext, amount
+from .context import ChangeKind, WhatIfChange, WhatIfContext, amount, smallest
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NO_NEW_PODS = ("NoSchedule", "NoExecute")
@@ -121,13 +121,7 @@ def _smallest_skew(context: WhatIfContext, place: str, now: int) -> int | None:
     def helps(skew: int) -> bool:
         return any(context.helpful(change) for change in edit_of_pod(context, "spread", "", f"{place}.maxSkew={skew}"))
 
-    low, high = now, now + sum(len(context.on(node.name)) for node in context.nodes()) + 1
-    if not helps(high):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if helps(middle) else (middle, high)
-    return high
+    return smallest(now, now + sum(len(context.on(node.name)) for node in context.nodes()) + 1, helps)
 
 
 # --- requests ---------------------------------------------------------------------------------------------------------
@@ -183,13 +177,9 @@ def _lowered(context: WhatIfContext, report: NodeReport) -> WhatIfChange | None:
         if more is None:
             return None
         edits += more
-    made = context.patcher.pod(context.pod, *edits)
-    if made is None:
-        return None
-    text, pod = made
     told = " and of ".join(map(_in_words, report.shortages))
     shares = [short.missing / max(short.asked, 1) for short in report.shortages]
-    return WhatIfChange(kind="request", words=f"lower the request of {told}", patch=(text,), pod=pod, size=max(shares))
+    return next(edit_of_pod(context, "request", f"lower the request of {told}", *edits, size=max(shares)), None)
 
 
 def _in_words(short: NodeShortage) -> str:
