@@ -97,7 +97,7 @@ def _run(
     **values: Any,
 ) -> int:  # fmt: skip
     from ..questions.drain import ask, summary_lines
-    from ..simulation.drain.question import DrainQuestion, matcher
+    from ..simulation.drain.plan import DrainQuestion, matcher
     from ..simulation.drain.rules import DrainFlags
     from .answering import about_input, answer
     from .console.output import note_lines

@@ -86,7 +86,7 @@ def _session(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live
     from ..framework.options import options_of
     from ..framework.releases import is_auto
     from ..simulation.lab.saved import Given
-    from ..simulation.lab.start import kept_words, session_of
+    from ..simulation.lab.session import kept_words, session_of
     from .opening import settled_for
 
     if not is_auto(setup.release):

@@ -93,9 +93,9 @@ def serve(
     with needing_extra("serve", "serve"):
         from ..live.process.process import last_line
         from ..live.scheduler.following import STATUS
+        from ..live.server.app import ServerSite
         from ..live.server.limits import MEBIBYTE, ServerLimits
         from ..live.server.serving import Listening, read_token, run_server
-        from ..live.server.site import ServerSite
     from ..live.client.kubeconfig import access_to
 
     listening = Listening(

@@ -19,10 +19,9 @@ from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number,
 from ..api.words import amount, count_of, listed, rounded, short_name, used_up
 from ..core.pods.requests import PODS
 from ..exceptions import check_type, wrong_type
-from ..simulation.capacity.answer import CapacityDocument, Headroom, PendingPods, PlacedTemplate, zone_of
-from ..simulation.capacity.counting import Counted, Placed
+from ..simulation.capacity.answer import CapacityDocument, CopyShortage, Headroom, PendingPods, Stop, zone_of
+from ..simulation.capacity.counting import Counted, count_copies
 from ..simulation.capacity.question import CapacityQuestion, asked, limit_of
-from ..simulation.capacity.stop import CopyShortage, Stop
 from ..simulation.capacity.templates import READ_KINDS
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
 from ..simulation.nodesbyuse import grouped, pods_on
@@ -92,7 +91,7 @@ class CapacityResult(Result):
     @property
     def templates(self) -> dict[str, int]:
         """Template -> how many copies of it fit."""
-        return {placed.template.name: placed.fits for placed in self.counted.placed}
+        return {placed.name: placed.fits for placed in self.counted.placed}
 
     @property
     def nodes(self) -> dict[str, int]:
@@ -137,7 +136,7 @@ class CapacityResult(Result):
         counted = self.counted
         return CapacityDocument(
             warnings=self.told_warnings(), release=self.release, fits=counted.fits, wanted=self.wanted,
-            templates=tuple(map(_placed, counted.placed)), nodes=counted.nodes, zones=self.zones, stop=counted.stop,
+            templates=counted.placed, nodes=counted.nodes, zones=self.zones, stop=counted.stop,
             headroom=self.headroom, excluded_nodes=self.excluded, pending=PendingPods(counted.pending, counted.still_waiting),
             evicted=counted.evicted,
         )  # fmt: skip
@@ -164,7 +163,7 @@ def ask(given: Input, options: CapacityOptions, observer: Observer = SILENT) -> 
     given = given.with_pods(question.pods)
     observer.ready(given, options.concerns(question))
     with observer.counting(question.limit, "counting", "copies") as progress:
-        counted = question.counting(given.engine, on_progress=lambda done: progress(done, "")).count()
+        counted = count_copies(question, given.engine, lambda done: progress(done, ""))
     nodes = question.scenario.nodes
     names = [node.name for node in nodes]
     there = {pod.key: pod.spec.node_name for pod in question.scenario.objects if isinstance(pod, Pod)}
@@ -246,18 +245,13 @@ def _loaded(number: int, part: Part, defaults: bool) -> tuple[str, Loaded]:
     return where, load_documents([Document(part, where)], defaults=defaults, raw_kinds=READ_KINDS)
 
 
-def _placed(placed: Placed) -> PlacedTemplate:
-    template, requests = placed.template, {name: number for name, number in placed.requests.items() if number}
-    return PlacedTemplate(template.name, placed.fits, template.kind, template.pod.namespace, requests, placed.nodes)
-
-
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
 def _verdict(found: CapacityResult) -> Words:
     """The count in one sentence, with what stops the next copy."""
     fits, wanted = found.fits, found.wanted
-    names = [Name(placed.template.name) for placed in found.counted.placed]
+    names = [Name(placed.name) for placed in found.counted.placed]
     of = Words(" of ", names[0], *(part for name in names[1:] for part in (" and ", name)))
     if wanted is not None and fits >= wanted:
         return Words("All ", Number(wanted, "wanted"), " copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")
@@ -292,9 +286,9 @@ def _nodes_word(count: int) -> str:
 def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
     for placed in found.counted.placed:
         requests = [f"{name}: {amount(name, number)}" for name, number in placed.requests.items() if number]
-        yield Paragraph(f"{placed.template.name} pod requirements: {', '.join(requests) or 'nothing'}", ("wide",))
+        yield Paragraph(f"{placed.name} pod requirements: {', '.join(requests) or 'nothing'}", ("wide",))
     for placed in found.counted.placed:
-        yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {placed.template.name}.", hanging="")
+        yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {placed.name}.", hanging="")
     yield Paragraph("")
     stop, counted = found.stop, found.counted
     yield Paragraph(f"Termination reason: {stop.kind}: {stop.message}")
@@ -382,7 +376,7 @@ def _nodes(found: CapacityResult) -> Table:
         Column("node", "name"), Column("zone", "name", filter=True, forms=EVERYWHERE if found.zones else ("wide", "data", "csv")),
         Column("copies", "count"),
     ]  # fmt: skip
-    columns += [Column(one.template.name, "count", forms=("page",)) for one in several]
+    columns += [Column(one.name, "count", forms=("page",)) for one in several]
     for name in after.resources:
         page = ("page",) if name in asked_for else ()
         wide = ("wide",) if name in earlier and earlier[name].any() else ()
@@ -405,7 +399,7 @@ def _nodes(found: CapacityResult) -> Table:
 def _fullest(found: CapacityResult) -> Table:
     """The nodes with most copies."""
     several = found.counted.placed if len(found.counted.placed) > 1 else ()
-    columns = ("node", "zone", "copies", *(placed.template.name for placed in several))
+    columns = ("node", "zone", "copies", *(placed.name for placed in several))
     rows = [
         [node, found.zone_of.get(node) or None, number, *(placed.nodes.get(node, 0) for placed in several)]
         for node, number in found.nodes.items()

@@ -13,7 +13,7 @@ from ..api.view import Column, Name, Number, Table, View, Words, kind_of, step
 from ..api.words import rounded, short_name
 from ..core.engine import Engine
 from ..exceptions import wrong_type
-from ..simulation.capacity.counting import Counted
+from ..simulation.capacity.counting import Counted, count_copies
 from ..simulation.capacity.curve import CapacityCurveDocument, CurveAxis, CurveError, CurvePoint, axes_of, points, sized
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from .capacity import CapacityOptions, GivenTemplates, checked_exclude, checked_number, loaded_templates
@@ -69,7 +69,7 @@ def ask(given: Input, options: CapacityOptions, axes: Sequence[CurveAxis], obser
         total *= len(axis.values)
 
     def count(size: Sequence[tuple[str, int]]) -> Counted:
-        return sized(question, size).counting(next(engines)).count()
+        return count_copies(sized(question, size), next(engines))
 
     with observer.counting(total, "counting", "sizes") as progress:
         found = tuple(_counted(points(axes, count), progress))

@@ -9,11 +9,8 @@ from ..api.record import astuple
 from ..api.view import MEANINGS, TEXT, Amount, Column, Paragraph, Table, step
 from ..api.words import amount, count_of, listed, rounded, short_name
 from ..core.devices.accounts import DeviceAccount
-from ..simulation.explain.choice import Lead
-from ..simulation.explain.closeup import CloseUp, RuleVerdict
-from ..simulation.explain.eviction import NO_HELP
 from ..simulation.explain.explanation import Explanation
-from ..simulation.explain.values import NodeScore, NodeShortage
+from ..simulation.explain.values import NO_HELP, CloseUp, Lead, NodeScore, NodeShortage, RuleVerdict
 
 Part: TypeAlias = "list[Paragraph | Table]"
 PAGE = ("page",)

@@ -18,11 +18,18 @@ from ..api.view import MEANINGS, TEXT, Column, Name, Number, Share, Table, View,
 from ..api.words import count_doing, count_of
 from ..exceptions import check_type
 from ..simulation.drain.auto import ORDERS
-from ..simulation.drain.plan import DrainDocument, DrainEviction, DrainMove, DrainPlan
-from ..simulation.drain.question import DrainQuestion, matcher
+from ..simulation.drain.plan import (
+    DrainDocument,
+    DrainEviction,
+    DrainMove,
+    DrainPlan,
+    DrainQuestion,
+    NodeOccupancy,
+    before_and_after,
+    matcher,
+)
 from ..simulation.drain.rules import DrainFlags
-from ..simulation.drain.standing import NodeOccupancy, before_and_after
-from ..simulation.drain.steadystate import engines_like, settle
+from ..simulation.drain.trial import engines_like, settle
 from ..simulation.gcpause import settled as without_collection
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from .result import Result

@@ -8,11 +8,19 @@ import attrs
 
 from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
 from ..api.words import count_of, listed, short_name
-from ..simulation.explain.choice import HostChoice
-from ..simulation.explain.closeup import CloseUp
-from ..simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, EvictionOutcome
 from ..simulation.explain.explanation import Explanation, ExplanationDocument
-from ..simulation.explain.values import NodeReport, NodeScore, ReasonGroup
+from ..simulation.explain.values import (
+    NO_HELP,
+    NONE_LOWER,
+    NOT_ENOUGH,
+    STAYS,
+    CloseUp,
+    EvictionOutcome,
+    HostChoice,
+    NodeReport,
+    NodeScore,
+    ReasonGroup,
+)
 from ..simulation.records import about_what
 from .closeupview import PAGE, Part, device_part, lead_told, paragraphs, rule_name, score_cell, short_of
 

@@ -18,8 +18,7 @@ from ..api.words import Figure, count_of, rounded, short_name
 from ..core.pods.requests import PODS
 from ..exceptions import ManifestError, wrong_type
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
-from ..simulation.newnodes.answer import MOST_TOLD, NewNodesAnswer, NewNodesDocument, number_of
-from ..simulation.newnodes.fewest import fewest_nodes
+from ..simulation.newnodes.answer import MOST_TOLD, NewNodesAnswer, NewNodesDocument, fewest_nodes, number_of
 from ..simulation.newnodes.kinds import LIKE, NewNodeError, read_cost
 from ..simulation.newnodes.trials import NewNode
 from .capacity import CapacityOptions, GivenTemplates, checked_exclude, checked_number, checked_ratio, loaded_templates
@@ -263,7 +262,7 @@ def _hopeless(answer: NewNodesAnswer) -> Iterator[tuple[str, Sequence[str]]]:
     if never:
         yield f"{count_of(len(never), 'pod')} of {answer.wanted:,} can never be placed, whatever number of these nodes is added:", TEXT
         yield from _listed(never)
-    stuck = [(one.pod.key, one.message) for one in answer.found.stuck]
+    stuck = [(one.pod, one.message) for one in answer.found.stuck]
     if stuck:
         yield f"{count_of(len(stuck), 'pod')} of {answer.wanted:,} found no node with up to {answer.most_nodes:,} of these nodes:", TEXT
         yield from _listed(stuck)

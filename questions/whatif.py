@@ -14,12 +14,12 @@ from ..api.reading.notices import NoticeGroup
 from ..api.view import Column, Name, Number, Paragraph, Part, Table, View, Words
 from ..api.words import count_of, listed, rounded
 from ..exceptions import wrong_type
-from ..simulation.explain.closeup import CloseUp
 from ..simulation.explain.explanation import Explanation
 from ..simulation.explain.subject import find_subject
+from ..simulation.explain.values import CloseUp
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of, parts_of
 from ..simulation.simulate import Simulation
-from ..simulation.whatif.change import Suggestion
+from ..simulation.whatif.context import Suggestion
 from ..simulation.whatif.whatif import ScheduledPod, WhatIf, WhatIfDocument
 from ..simulation.whatif.whatif import what_if as found_out
 from .closeupview import close_up_parts, lead_told

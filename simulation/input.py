@@ -216,7 +216,7 @@ def scenario_of(
 ) -> Scenario:  # fmt: skip
     """The scenario of *cluster* and, for more waiting pods, *pods*, after *edits*; *priorities*: whether gate PodPriority is on.
 
-    Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~kubeclassic.simulation.edits.paths.EditError` for edits.
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~kubeclassic.simulation.edits.changes.EditError` for edits.
     """
     texts = edits_of(edits)
     more = parts_of("pods", pods)

@@ -1,4 +1,4 @@
-"""The paths of the extender server, as an ASGI application."""
+"""The extender server: its paths, as an ASGI application, and its life, on the cluster of files or on one that it follows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from starlette.types import Message, Receive, Scope, Send
 
 from ...api.record import plain
 from ...exceptions import UnknownNameError
+from ..client.credentials import Access
+from ..client.http import HttpTransport
 from ..process.logs import Log, to_standard_error
-from .answers import binding_result, to_json
-from .connectionguard import ConnectionGuard, Metrics
+from .bodies import BindingArgs, RequestError, to_json
 from .extenderserver import ExtenderService
-from .following import TOLERATED
-from .limits import TOO_MANY, UNAVAILABLE, RequestLimiter, ServerLimits
+from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, RequestLimiter, ServerLimits
 from .page import explanation_page
-from .reading import BindingArgs, RequestError
-from .worker import Worker
+from .served import TOLERATED, Following, ServedCluster
+from .serving import Listening, Worker, make_server
 
 T = TypeVar("T")
 WriteBinding = Callable[[BindingArgs], Awaitable[str | None]]
@@ -103,8 +103,8 @@ class ExtenderApp:
     def _asking(self, answer: Callable[[bytes], bytes]) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
             self._check_ready()
-            with self.gate.entered(), self.gate.holding() as held:
-                return _json(await self._ask(answer, await held.read(request)))
+            async with self.gate.entered_with_body(request) as body:
+                return _json(await self._ask(answer, body))
 
         return endpoint
 
@@ -115,15 +115,13 @@ class ExtenderApp:
             # A page in a browser can send other types to this server without asking anybody.
             raise RequestError("header Content-Type", f'"{kind}"', JSON, UNSUPPORTED)
         self._check_ready()
-        with self.gate.entered(), self.gate.holding() as held:
-            body = await held.read(request)
-            wanted = await self._ask(lambda: self.service.binding(body, checks=self.write_binding is None))
-            error = wanted.error
+        async with self.gate.entered_with_body(request) as body:
+            wanted, error = await self._ask(lambda: self.service.binding(body, checks=self.write_binding is None))
             if error is None and self.write_binding is not None:
-                error = await self.write_binding(wanted.args)
+                error = await self.write_binding(wanted)
             if error is None:
-                await self._ask(self.service.bound, wanted.args)
-            return _json(to_json(binding_result(error)))
+                await self._ask(self.service.bound, wanted)
+            return _json(to_json({"Error": error or ""}))
 
     def _check_ready(self) -> None:
         if not self.is_ready():
@@ -194,3 +192,64 @@ def _wants_page(request: Request) -> bool:
         return form == "html"
     kinds = [part.partition(";")[0].strip().lower() for part in request.headers.get("accept", "").split(",")]
     return next((kind for kind in kinds if kind in ("text/html", JSON)), JSON) != JSON
+
+
+# --- a server from its start to its end -------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False)
+class ServerSite:
+    """One server. With *access* its *cluster* follows the API server there."""
+
+    cluster: ServedCluster
+    listening: Listening
+    limits: ServerLimits
+    access: Access | None
+    log: Log
+    app: ExtenderApp = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        engine, is_ready = self.cluster.engine, self.access is None
+        config = {
+            "release": engine.release.version, "rules": list(engine.describe()), "preemption": engine.algorithm.preemption,
+            "defaults": self.cluster.defaults,
+        }  # fmt: skip
+        self.app = ExtenderApp(
+            service=ExtenderService(self.cluster), limits=self.limits, config=config, is_ready=lambda: is_ready, log=self.log
+        )  # fmt: skip
+
+    async def serve(self) -> bool:
+        """Serve until a signal ends it; whether it was Ctrl-C."""
+        listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        server, socket = make_server(self.app, self.listening, listening.set_result)
+        following = asyncio.create_task(self._follow(listening))
+        following.add_done_callback(lambda _: setattr(server, "should_exit", server.should_exit or _failed(following)))
+        try:
+            await server.serve([socket])
+        finally:
+            socket.close()
+            following.cancel()
+            await asyncio.wait([following])
+            self.app.worker.close()
+        if _failed(following):
+            await following
+        return server.was_interrupted
+
+    async def _follow(self, listening: asyncio.Future[str]) -> None:
+        """Follow the API server, if there is one; say where the server listens once the cluster is complete."""
+        if self.access is None:
+            self.log.info(f"listening on {await listening}")
+            return
+        async with HttpTransport(self.access) as transport:
+            following = Following(
+                transport=transport, release=self.cluster.engine.release, cluster=self.cluster, worker=self.app.worker,
+                report=self.log.again, news=self.log.warning, on_event=self.app.metrics.events.inc,
+            )  # fmt: skip
+            self.app.write_binding, self.app.is_ready = following.write_binding, lambda: following.is_complete
+            self.app.seconds_behind = lambda: following.seconds_behind
+            url = await listening
+            await following.run(lambda: self.log.info(f"listening on {url}"))
+
+
+def _failed(task: asyncio.Task[None]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is not None

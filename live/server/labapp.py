@@ -7,26 +7,25 @@ from __future__ import annotations
 
 import secrets
 import sys
-import traceback
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
 import attrs
 import msgspec
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from ...exceptions import KubeclassicError
-from ...simulation.edits.edit import without_flag
+from ...simulation.edits.apply import without_flag
+from ...simulation.lab.labconfiguration import LabError
 from ...simulation.lab.questions import LabQuestions
 from ...simulation.lab.saved import Saved
-from ...simulation.lab.source import LabError
-from .callers import foreign_page, headers_of
-from .serving import Listening, make_server
-from .worker import Worker
+from .limits import defect_at, foreign_page, headers_of
+from .serving import Listening, Worker, make_server
 
 Json = dict[str, Any]
 JSON, BODY_BYTES = "application/json", 2 << 20
@@ -40,14 +39,6 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 }  # fmt: skip
-
-
-class RefusedRequest(Exception):
-    """A request that is not answered; the text is one line."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -90,8 +81,8 @@ class LabApp:
         try:
             check(scope, self.token)
             await self._router(scope, receive, send)
-        except RefusedRequest as error:
-            await _json({"error": str(error)}, error.status)(scope, receive, send)
+        except HTTPException as error:
+            await _json({"error": error.detail}, error.status_code)(scope, receive, send)
 
     async def page(self, request: Request) -> Response:
         """The page, a style sheet or a script."""
@@ -99,14 +90,14 @@ class LabApp:
         kind = TYPES.get(name.rpartition(".")[2])
         content = self.files(name) if len(name) <= LONGEST_NAME else None
         if kind is None or content is None:
-            raise RefusedRequest(HTTPStatus.NOT_FOUND, "got a path that there is not, wanted the address that the lab printed")
+            raise HTTPException(HTTPStatus.NOT_FOUND, "got a path that there is not, wanted the address that the lab printed")
         return Response(content, headers=HEADERS, media_type=kind)
 
     async def save(self, request: Request) -> Response:
         """A state as a file: the policy, the scenario and so on."""
         what = request.path_params["what"]
         if what not in self.saves:
-            raise RefusedRequest(HTTPStatus.NOT_FOUND, f'save: got "{what}", wanted one of {", ".join(self.saves)}')
+            raise HTTPException(HTTPStatus.NOT_FOUND, f'save: got "{what}", wanted one of {", ".join(self.saves)}')
         try:
             name, kind, text = await self.worker.ask(self.saves[what])
         except KubeclassicError as error:
@@ -122,8 +113,7 @@ class LabApp:
                 # It was asked well and cannot be done: an answer like others, so that no browser logs it.
                 return _json({"error": without_flag(str(error)), "field": error.field if isinstance(error, LabError) else ""})
             except Exception as error:
-                told = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
-                sys.stderr.write(f"kubeclassic: a defect, at {request.url.path.rpartition('/')[2]}: {told[:500]}\n")
+                sys.stderr.write(f"kubeclassic: {defect_at(request.url.path.rpartition('/')[2], error)}\n")
                 wanted = "a defect of kubeclassic; its standard error says more. Nothing was changed"
                 return _json({"error": wanted, "field": ""}, HTTPStatus.INTERNAL_SERVER_ERROR)
 
@@ -131,18 +121,18 @@ class LabApp:
 
 
 def check(scope: Scope, token: str) -> None:
-    """Raise :class:`RefusedRequest` unless the request names this server as its host, comes from no other page, and has the *token*."""
+    """Refuse a request that does not name this server as its host, comes from another page, or does not have the *token*."""
     headers = headers_of(scope["headers"])
     server = scope.get("server") or ("", 0)
     hosts = {f"{name}:{server[1]}" for name in NAMES}
     if headers.get(b"host") not in hosts:
-        raise RefusedRequest(HTTPStatus.MISDIRECTED_REQUEST, "host: wanted the address that the lab printed")
+        raise HTTPException(HTTPStatus.MISDIRECTED_REQUEST, "host: wanted the address that the lab printed")
     foreign = foreign_page(headers, {f"http://{host}" for host in hosts})
     if foreign is not None:
-        raise RefusedRequest(HTTPStatus.FORBIDDEN, f"{foreign}: wanted the lab's own page")
+        raise HTTPException(HTTPStatus.FORBIDDEN, f"{foreign}: wanted the lab's own page")
     given = scope["path"].partition("/")[2].partition("/")[0]  # OPTIONS * and CONNECT have no path
     if not secrets.compare_digest(given.encode(), token.encode()):
-        raise RefusedRequest(HTTPStatus.NOT_FOUND, "got a path that there is not, wanted the address that the lab printed")
+        raise HTTPException(HTTPStatus.NOT_FOUND, "got a path that there is not, wanted the address that the lab printed")
 
 
 def _json(value: Json, status: int = HTTPStatus.OK) -> Response:
@@ -150,18 +140,18 @@ def _json(value: Json, status: int = HTTPStatus.OK) -> Response:
 
 
 async def _body(request: Request) -> Json:
-    """The JSON object of a request. Raises :class:`RefusedRequest`."""
+    """The JSON object of a request. Raises :class:`~starlette.exceptions.HTTPException`."""
     if request.headers.get("content-type", "").partition(";")[0] != JSON:
-        raise RefusedRequest(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: wanted {JSON}")
+        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: wanted {JSON}")
     content = bytearray()
     async for part in request.stream():
         content += part
         if len(content) > BODY_BYTES:
-            raise RefusedRequest(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: got more than {BODY_BYTES} bytes")
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: got more than {BODY_BYTES} bytes")
     try:
         value = msgspec.json.decode(bytes(content))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise RefusedRequest(HTTPStatus.BAD_REQUEST, "body: got no JSON, wanted an object") from None
+        raise HTTPException(HTTPStatus.BAD_REQUEST, "body: got no JSON, wanted an object") from None
     if not isinstance(value, dict):
-        raise RefusedRequest(HTTPStatus.BAD_REQUEST, "body: wanted a JSON object")
+        raise HTTPException(HTTPStatus.BAD_REQUEST, "body: wanted a JSON object")
     return value

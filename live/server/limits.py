@@ -1,17 +1,66 @@
-"""What a server allows: how large bodies may be, how long they may take, how many requests at a time, and who may ask."""
+"""Who may ask and how much: the outermost layer checks it, counts requests, and turns every refusal into JSON, a defect too."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import contextmanager
+import ipaddress
+import traceback
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from time import monotonic
+from typing import Any
 
 import attrs
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .callers import foreign_page, headers_of, is_known_host
-from .reading import BAD_REQUEST, TOO_LARGE, RequestError
+from ..process.logs import Log
+from .bodies import BAD_REQUEST, TOO_LARGE, RequestError, to_json
+
+OWN = ("none", "same-origin")
+"""What browsers say of requests of the server's own pages, and of addresses that people type."""
+
+Headers = Mapping[bytes, str]
+
+
+def headers_of(pairs: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """The headers of a request, their names in lower case."""
+    return {name.lower(): value.decode("latin-1") for name, value in pairs}
+
+
+def foreign_page(headers: Headers, origins: Collection[str]) -> str | None:
+    """The header that shows that another page than those of *origins* sent the request; None if none does.
+
+    >>> foreign_page({b"origin": "http://evil.example"}, ["http://localhost:8888"]), foreign_page({}, [])
+    ('origin', None)
+    """
+    if b"origin" in headers and headers[b"origin"] not in origins:
+        return "origin"
+    return None if headers.get(b"sec-fetch-site", "none") in OWN else "sec-fetch-site"
+
+
+def is_known_host(host: str, names: Collection[str]) -> bool:
+    """Whether *host*, with or without a port, is one of *names*, localhost or an address: only names can be turned to other addresses.
+
+    >>> [is_known_host(host, ["lab.example"]) for host in ("lab.example:80", "127.0.0.1", "[::1]:8888", "evil.example:8888", "")]
+    [True, True, True, False, False]
+    """
+    name, bracket, _ = host.removeprefix("[").partition("]")
+    if not bracket:
+        name = host.partition(":")[0]
+    if name.lower() in ("localhost", *names):
+        return True
+    try:
+        return bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
 
 UNAUTHORIZED, FORBIDDEN, TIMED_OUT, MISDIRECTED, TOO_MANY, UNAVAILABLE = 401, 403, 408, 421, 429, 503
 MEBIBYTE = 1 << 20
@@ -37,7 +86,7 @@ class ServerLimits:
 
 @attrs.define(eq=False)
 class RequestLimiter:
-    """Lets requests in, within the limits. Refusals are :class:`~.reading.RequestError`."""
+    """Lets requests in, within the limits. Refusals are :class:`~.bodies.RequestError`."""
 
     limits: ServerLimits
     inside: int = 0
@@ -76,55 +125,187 @@ class RequestLimiter:
         finally:
             self.inside -= 1
 
-    @contextmanager
-    def holding(self) -> Iterator[RequestBody]:
-        """A context in which the body of a request is held."""
-        held = RequestBody(self)
-        try:
-            yield held
-        finally:
-            self._held -= held.count
+    @asynccontextmanager
+    async def entered_with_body(self, request: Request) -> AsyncIterator[bytes]:
+        """The same with the whole body, which is held as long."""
+        content = bytearray()
+        with self.entered():
+            try:
+                await self._read(request, content)
+                yield bytes(content)
+            finally:
+                self._held -= len(content)
 
-    def hold(self, count: int) -> None:
-        """Hold that many bytes more; refuses them where bodies take too much memory together."""
-        if self._held + count > BODIES_AT_A_TIME * self.limits.body_bytes:
-            raise RequestError("server", "too many large bodies at a time", f"at most {BODIES_AT_A_TIME}", TOO_MANY)
-        self._held += count
-
-
-@attrs.define(eq=False)
-class RequestBody:
-    """The body of one request while it arrives."""
-
-    gate: RequestLimiter
-    count: int = 0
-    """Bytes so far."""
-
-    async def read(self, request: Request) -> bytes:
-        """The whole body; refuses one that is too large, as soon as that is known, or too slow."""
+    async def _read(self, request: Request, content: bytearray) -> None:
+        """Read a body into *content*; refuses one that is too large, as soon as that is known, or too slow."""
         self._check(_announced(request))
-        seconds = self.gate.limits.seconds
         try:
-            async with asyncio.timeout(seconds):
-                return b"".join([chunk async for chunk in self._chunks(request)])
+            async with asyncio.timeout(self.limits.seconds):
+                async for part in request.stream():
+                    self._check(len(content) + len(part))
+                    if self._held + len(part) > BODIES_AT_A_TIME * self.limits.body_bytes:
+                        raise RequestError("server", "too many large bodies at a time", f"at most {BODIES_AT_A_TIME}", TOO_MANY)
+                    self._held += len(part)
+                    content += part
         except TimeoutError:
-            raise RequestError("body", f"{self.count} bytes in {seconds:g} seconds", "all of it by then", TIMED_OUT) from None
+            got = f"{len(content)} bytes in {self.limits.seconds:g} seconds"
+            raise RequestError("body", got, "all of it by then", TIMED_OUT) from None
         except ClientDisconnect:
             raise RequestError("body", "the end of the connection", "all of it", BAD_REQUEST) from None
 
-    async def _chunks(self, request: Request) -> AsyncIterator[bytes]:
-        async for chunk in request.stream():
-            self._check(self.count + len(chunk))
-            self.gate.hold(len(chunk))
-            self.count += len(chunk)
-            yield chunk
-
     def _check(self, count: int) -> None:
-        if count > self.gate.limits.body_bytes:
-            raise RequestError("body", f"more than {self.gate.limits.body_bytes} bytes", "no more than that", TOO_LARGE)
+        if count > self.limits.body_bytes:
+            raise RequestError("body", f"more than {self.limits.body_bytes} bytes", "no more than that", TOO_LARGE)
 
 
 def _announced(request: Request) -> int:
     """The length of the body as its header says; 0 if it does not."""
     text = request.headers.get("content-length", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
+
+SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+
+
+@attrs.define(eq=False)
+class Metrics:
+    """The metrics of one server."""
+
+    registry: CollectorRegistry = attrs.field(factory=CollectorRegistry)
+    requests: Counter = attrs.field(init=False)
+    seconds: Histogram = attrs.field(init=False)
+    events: Counter = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        given: dict[str, Any] = {"registry": self.registry}
+        self.requests = Counter("kubeclassic_extender_requests", "Requests by path and status.", ["path", "code"], **given)
+        self.seconds = Histogram(
+            "kubeclassic_extender_request_duration_seconds", "Time from a request's headers to its answer.", ["path"],
+            buckets=SECONDS, **given,
+        )  # fmt: skip
+        self.events = Counter("kubeclassic_extender_events", "Objects that the API server's watches brought, and deletions.", **given)
+
+    def show(self, name: str, text: str, value: Callable[[], float]) -> None:
+        """Show a number as it is when somebody asks."""
+        Gauge(f"kubeclassic_extender_{name}", text, registry=self.registry).set_function(value)
+
+    def answered(self, path: str, status: int, seconds: float) -> None:
+        """Count one request."""
+        self.requests.labels(path, str(status)).inc()
+        self.seconds.labels(path).observe(seconds)
+
+    def text(self) -> bytes:
+        """All of them in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
+DEFECT = 500
+LINGER, LINGER_BYTES = 2.0, 8 << 20
+"""For how many seconds, and how much of its body, a client may go on to send before the connection ends, so that it can read the answer."""
+PROBES = frozenset({"/healthz", "/livez", "/readyz"})
+"""Paths that need no token."""
+
+
+@attrs.define(eq=False)
+class ConnectionGuard:
+    """Wraps an application. A connection ends with the answer to a request whose body has not arrived."""
+
+    app: ASGIApp
+    gate: RequestLimiter
+    metrics: Metrics
+    paths: Collection[str]
+    """Those that there are; others are counted as one."""
+    log: Log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        exchange = Exchange(receive, send, has_body=_has_body(scope))
+        began, path = monotonic(), scope["path"] if scope["path"] in self.paths else "other"
+        try:
+            await self._answer(scope, exchange, path)
+        finally:
+            self.metrics.answered(path, exchange.status, monotonic() - began)
+        await exchange.end()
+
+    async def _answer(self, scope: Scope, exchange: Exchange, path: str) -> None:
+        try:
+            self.gate.check_caller(scope["scheme"], scope["headers"])
+            if scope["path"] not in PROBES:
+                self.gate.check_token(scope["headers"])
+            await self.app(scope, exchange.receive, exchange.send)
+        except RequestError as error:
+            await exchange.refuse(error.status, to_json(error.record()))
+        except HTTPException as error:
+            await exchange.refuse(error.status_code, to_json({"error": error.detail}), error.headers)
+        except Exception as error:
+            self.log.error(defect_at(path, error))
+            await exchange.refuse(DEFECT, to_json({"error": "a defect of kubeclassic; its standard error says more"}))
+
+
+@attrs.define(eq=False)
+class Exchange:
+    """One request and its answer."""
+
+    _receive: Receive
+    _send: Send
+    has_body: bool
+    """Whether a body, or more of it, is still to come."""
+    status: int = DEFECT
+    has_begun: bool = False
+    """Whether the answer has begun."""
+    _lingers: bool = False
+
+    async def receive(self) -> Message:
+        """What comes next of the request."""
+        message = await self._receive()
+        if message["type"] == "http.disconnect" or not message.get("more_body", False):
+            self.has_body = False
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the answer. Where the body has not arrived, the end of the answer is kept for :meth:`end`."""
+        if message["type"] == "http.response.start":
+            self.has_begun, self.status = True, message["status"]
+            self._lingers = self.has_body
+            if self._lingers:
+                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+        elif self._lingers:
+            message = {**message, "more_body": True}
+        await self._send(message)
+
+    async def refuse(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
+        """Answer with an error, unless an answer has begun."""
+        if self.has_begun:
+            return
+        more = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+        if status == UNAUTHORIZED:
+            more.append((b"www-authenticate", b"Bearer"))
+        if status in (TOO_MANY, UNAVAILABLE):
+            more.append((b"retry-after", b"1"))
+        kind, length = (b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())
+        await self.send({"type": "http.response.start", "status": status, "headers": [kind, length, *more]})
+        await self.send({"type": "http.response.body", "body": body})
+
+    async def end(self) -> None:
+        """Read on for a moment, and drop what comes, so that the client can read the answer; then end the connection."""
+        if not self._lingers:
+            return
+        dropped = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LINGER):
+                while self.has_body and dropped < LINGER_BYTES:
+                    dropped += len((await self.receive()).get("body", b""))
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def defect_at(path: str, error: Exception) -> str:
+    """A line about *error*, which nothing expected."""
+    told = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
+    return f"a defect, at {path}: {told[:500]}"
+
+
+def _has_body(scope: Scope) -> bool:
+    headers = dict(scope["headers"])
+    return headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers

@@ -1,13 +1,15 @@
-"""The cluster that a server decides on: it follows events, and given nodes can stand in for its own while a question is answered."""
+"""The cluster that a server decides on: it follows events, those of an API server too; given nodes can stand in for its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Self
 
 import attrs
 import numpy as np
+from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.controlplane.defaults import with_defaults
@@ -15,10 +17,17 @@ from ...api.inventory import find_waiting
 from ...api.objects import KubeObject, Node, Pod, PriorityClass
 from ...core.arrays.types import Rows
 from ...core.engine import Engine
+from ...core.release import Release
 from ...core.run import Run
+from ...exceptions import KubeclassicError
 from ...framework.schedulerspec import ConfigMaps
 from ...simulation.scenario import Scenario
-from .reading import UNPROCESSABLE, NodesAsked, RequestError, read_object
+from ..client.api import Api, ApiError
+from ..client.resources import PODS, VERSIONS, resource
+from ..client.transport import Transport, TransportError
+from ..informers.informers import Informers, listed
+from .bodies import UNPROCESSABLE, BindingArgs, NodesAsked, RequestError, read_object
+from .serving import Worker
 
 Identity = tuple[str, str]
 Objects = dict[Identity, KubeObject]
@@ -39,20 +48,18 @@ class ServedCluster:
     make_engine: Callable[[], Engine]
     defaults: bool = True
     objects: Objects = attrs.field(factory=dict)
-    revision: int = 0
-    """Moves with every change."""
     most_templates: int = MOST_TEMPLATES
     run: Run = attrs.field(init=False)
     """What decides about the cluster's own nodes."""
     _templates: int = 0
     """The highest number of a template when the engine was new."""
     _guests: Guests | None = None
+    """Made when nodes of a request first differ from the cluster's own."""
+    _read: dict[str, tuple[Mapping[str, Any], Node]] = attrs.field(factory=dict)
+    """Name -> a node's JSON form and what it says, of the latest request."""
     _asked: dict[str, Pod] = attrs.field(factory=dict)
     """UID -> pod of an earlier question."""
     _classes: dict[Identity, PriorityClass] = attrs.field(factory=dict)
-    _latest: tuple[list[str], int, Rows] | None = None
-    """The names that were asked for last, the revision, and their rows."""
-
     def __attrs_post_init__(self) -> None:
         self.run = Run(self.make_engine())
 
@@ -89,7 +96,6 @@ class ServedCluster:
         if isinstance(item, Pod) and item.is_terminal:
             self.delete(item)
             return
-        self.revision += 1
         self.objects[_identity(item)] = item
         if isinstance(item, PriorityClass):
             self._classes[_identity(item)] = item
@@ -102,7 +108,6 @@ class ServedCluster:
         known = self.objects.pop(_identity(item), None)
         if known is None:
             return
-        self.revision += 1
         self._classes.pop(_identity(item), None)
         self.run.delete(known)
         if self._guests is not None:
@@ -122,31 +127,44 @@ class ServedCluster:
         self._asked[pod.uid] = pod
         return pod
 
-    def find(self, asked: NodesAsked, where: str) -> tuple[Engine, Rows]:
+    def find(self, asked: NodesAsked) -> tuple[Engine, Rows]:
         """The engine that knows the nodes asked for as they were given, and their rows. Raises :class:`RequestError`."""
         self._renew_if_crowded()
         if asked.manifests is None:
-            return self.engine, self._rows_of(list(asked.names), where)
+            return self.engine, _rows(self.engine, asked)
+        given = self._decoded(asked)
+        differing = {name: node for name, node in given.items() if not _is_same(self.objects.get((Node.kind, name)), node)}
+        if not differing:
+            return self.engine, _rows(self.engine, asked)
         if self._guests is None:
-            self._guests = Guests(self.objects, self.defaults)
-        if not self._guests.take_in(asked, self.make_engine):
-            return self.engine, _rows(self.engine, asked.names, where)
-        return self._guests.engine, _rows(self._guests.engine, asked.names, where)
+            self._guests = Guests(self.objects, self._new_run())
+        self._guests.take_in(differing)
+        return self._guests.run.engine, _rows(self._guests.run.engine, asked)
+
+    def _decoded(self, asked: NodesAsked) -> dict[str, Node]:
+        """The given nodes by name. What is as it was in the last request is not read again."""
+        read: dict[str, tuple[Mapping[str, Any], Node]] = {}
+        for i, (name, manifest) in enumerate(zip(asked.names, asked.manifests or (), strict=True)):
+            known = self._read.get(name)
+            if known is None or known[0] != manifest:
+                node = read_object("Node", manifest, f"Nodes.items[{i}]")
+                known = manifest, with_defaults(node) if self.defaults else node
+            read[name] = known
+        self._read = read
+        return {name: node for name, (_, node) in read.items()}
+
+    def _new_run(self) -> Run:
+        """A new engine that knows the cluster."""
+        run = Run(self.make_engine())
+        for item in self.objects.values():
+            run.put(item)
+        return run
 
     def _renew_if_crowded(self) -> None:
         latest = self.engine.latest
         if latest is None or latest.template.number < self._templates + self.most_templates:
             return
-        self.run, self._guests, self._latest = Run(self.make_engine()), None, None
-        for item in self.objects.values():
-            self.run.put(item)
-        self._templates = len(self.objects)
-
-    def _rows_of(self, names: list[str], where: str) -> Rows:
-        # A scheduler asks about the same nodes again and again.
-        if self._latest is None or self._latest[1] != self.revision or self._latest[0] != names:
-            self._latest = names, self.revision, _rows(self.engine, names, where)
-        return self._latest[2]
+        self.run, self._guests, self._templates = self._new_run(), None, len(self.objects)
 
     def waiting_pod(self, name: str) -> Pod:
         """The cluster's pod without a node by ``namespace/name``; raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
@@ -166,72 +184,36 @@ class ServedCluster:
 
 @attrs.define(eq=False)
 class Guests:
-    """A second engine, where nodes that were given stand in for the cluster's own. It is made when they first differ."""
+    """A second engine, where nodes that were given stand in for the cluster's own."""
 
     objects: Objects
     """Those of the cluster, which it shares."""
-    defaults: bool
-    _run: Run | None = None
+    run: Run
     _given: dict[str, Node] = attrs.field(factory=dict)
     """The nodes that stand in now."""
-    _read: dict[str, tuple[Mapping[str, Any], Node]] = attrs.field(factory=dict)
-    """Name -> a node's JSON form and what it says, of the latest request."""
 
-    @property
-    def engine(self) -> Engine:
-        """The second engine."""
-        assert self._run is not None
-        return self._run.engine
-
-    def take_in(self, asked: NodesAsked, make_engine: Callable[[], Engine]) -> bool:
-        """Let the given nodes stand in for the cluster's own; False if they are the same, so that its own engine can answer."""
-        given = self._decoded(asked)
-        differing = {name: node for name, node in given.items() if not _is_same(self.objects.get((Node.kind, name)), node)}
-        if not differing:
-            return False
-        if self._run is None:
-            self._run = Run(make_engine())
-            for item in self.objects.values():
-                self._run.put(item)
+    def take_in(self, differing: Mapping[str, Node]) -> None:
+        """Let these nodes stand in for the cluster's own, and others for themselves again."""
         for name in [name for name in self._given if name not in differing]:
-            self._restore(self._run, name)
+            given, own = self._given.pop(name), self.objects.get((Node.kind, name))
+            if own is None:
+                self.run.delete(given)
+            else:
+                self.run.put(own)
         for name, node in differing.items():
             if self._given.get(name) != node:
                 self._given[name] = node
-                self._run.put(node)
-        return True
+                self.run.put(node)
 
     def put(self, item: KubeObject) -> None:
         """An object of the cluster was added or updated."""
-        if self._run is not None:
-            self._given.pop(item.name if isinstance(item, Node) else "", None)
-            self._run.put(item)
+        self._given.pop(item.name if isinstance(item, Node) else "", None)
+        self.run.put(item)
 
     def delete(self, item: KubeObject) -> None:
         """An object of the cluster was deleted."""
-        if self._run is not None:
-            self._given.pop(item.name if isinstance(item, Node) else "", None)
-            self._run.delete(item)
-
-    def _restore(self, run: Run, name: str) -> None:
-        """Let the cluster's own node stand for itself again."""
-        given, own = self._given.pop(name), self.objects.get((Node.kind, name))
-        if own is None:
-            run.delete(given)
-        else:
-            run.put(own)
-
-    def _decoded(self, asked: NodesAsked) -> dict[str, Node]:
-        """The given nodes by name. What is as it was in the last request is not read again."""
-        read: dict[str, tuple[Mapping[str, Any], Node]] = {}
-        for i, (name, manifest) in enumerate(zip(asked.names, asked.manifests or (), strict=True)):
-            known = self._read.get(name)
-            if known is None or known[0] != manifest:
-                node = read_object("Node", manifest, f"Nodes.items[{i}]")
-                known = manifest, with_defaults(node) if self.defaults else node
-            read[name] = known
-        self._read = read
-        return {name: node for name, (_, node) in read.items()}
+        self._given.pop(item.name if isinstance(item, Node) else "", None)
+        self.run.delete(item)
 
 
 def _identity(item: KubeObject) -> Identity:
@@ -249,16 +231,146 @@ def _is_same(own: KubeObject | None, node: Node) -> bool:
     return own.spec == node.spec and own.status == node.status and own.labels == node.labels and own.annotations == node.annotations
 
 
-def _rows(engine: Engine, names: Sequence[str], where: str) -> Rows:
-    """The rows of the nodes *names*, after the table was brought up to date. Raises :class:`RequestError` for an unknown one."""
+def _rows(engine: Engine, asked: NodesAsked) -> Rows:
+    """The rows of the nodes *asked* for, after the table was brought up to date. Raises :class:`RequestError` for an unknown one."""
     table = engine.fresh_table()
-    found = np.array([table.row_of.get(name, -1) for name in names], np.intp)
+    found = np.array([table.row_of.get(name, -1) for name in asked.names], np.intp)
     is_known = found >= 0
     is_known[is_known] = table.has_node[found[is_known]]
     if table.deleted_rows:
         is_known &= ~np.isin(found, list(table.deleted_rows))
     if not is_known.all():
         i = int((~is_known).argmax())
-        got = f'"{names[i][:200]}", which the cluster does not have'
-        raise RequestError(f"{where}[{i}]", got, f"one of its {engine.node_count} nodes", UNPROCESSABLE)
+        got = f'"{asked.names[i][:200]}", which the cluster does not have'
+        raise RequestError(f"{asked.field}[{i}]", got, f"one of its {engine.node_count} nodes", UNPROCESSABLE)
     return found
+
+
+TOLERATED = 10.0
+"""Seconds for which the API server may be away before answers say so: watches end and begin again."""
+LOOK = 1.0
+"""Seconds between two looks whether it is away."""
+PAUSE = 1.0
+"""Seconds until an API server that does not answer is asked once more."""
+
+
+@attrs.define(eq=False, kw_only=True)
+class Following:
+    """Passes to *cluster* everything that a scheduler of *release* lists and watches through *transport*.
+
+    A release asks for the versions of the API of its time. Here the newest version that the API server has is asked for, so that an old
+    release can serve a newer cluster.
+    """
+
+    transport: Transport
+    release: Release
+    cluster: ServedCluster
+    worker: Worker
+    report: Callable[[str], None]
+    """Is told of what fails or cannot be read, one line each, perhaps again and again."""
+    news: Callable[[str], None] = lambda text: None
+    """Is told when the API server is away for long, and when it is back."""
+    on_event: Callable[[], None] = lambda: None
+    is_complete: bool = attrs.field(default=False, init=False)
+    """Whether everything has been listed once."""
+    _informers: Informers | None = attrs.field(default=None, init=False)
+
+    async def run(self, on_complete: Callable[[], None] = lambda: None) -> None:
+        """List and watch until this is cancelled. Raises what the transport raises where no request can be sent at all."""
+        try:
+            await self._follow(on_complete)
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    async def _follow(self, on_complete: Callable[[], None]) -> None:
+        cells = attrs.evolve(self.release.client, resources=await self._resources())
+        informers = self._informers = Informers(self.transport, cells, self, self.report)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(informers.run())
+            await informers.synced()
+            await self.worker.ask(self.cluster.engine.warm)
+            self.is_complete = True
+            on_complete()
+            await self._tell_absence()
+
+    async def _tell_absence(self) -> None:
+        """Tell when the API server could not be followed for longer than is tolerated, and when it is followed again."""
+        before = 0.0
+        while True:
+            await asyncio.sleep(LOOK)
+            behind = self.seconds_behind
+            if before < TOLERATED <= behind:
+                self.news(f"the API server has not answered for {behind:.0f} s: answers say so, and /readyz fails")
+            elif behind < TOLERATED <= before:
+                self.news(f"the API server answers again, after {before:.0f} s")
+            before = behind
+
+    @property
+    def seconds_behind(self) -> float:
+        """For how long the API server could not be followed; 0: it is."""
+        return 0.0 if self._informers is None else self._informers.seconds_behind
+
+    # --- events -----------------------------------------------------------------------------------------------------
+
+    def put(self, item: KubeObject) -> None:
+        """An object was added or changed."""
+        self._submit(self.cluster.put, item)
+
+    def delete(self, item: KubeObject) -> None:
+        """An object was deleted."""
+        self._submit(self.cluster.delete, item)
+
+    def _submit(self, change: Callable[[KubeObject], None], item: KubeObject) -> None:
+        self.on_event()
+        self.worker.submit(self._apply, change, replace(item, manifest=None))
+
+    def _apply(self, change: Callable[[KubeObject], None], item: KubeObject) -> None:
+        try:
+            change(item)
+        except KubeclassicError as error:
+            self.report(f"{item.kind} {item.key}: {error}")
+
+    # --- which versions ---------------------------------------------------------------------------------------------
+
+    async def _resources(self) -> Mapping[str, str]:
+        """Kind -> the newest version that the API server has; without kinds that it has not."""
+        found: dict[str, str] = {}
+        for kind in listed(self.release.client, self.cluster.engine.gates):
+            version = await self._version(kind)
+            if version is None:
+                self.report(f"{kind}: the API server has none, so there are none")
+            else:
+                found[kind] = version
+        return found
+
+    async def _version(self, kind: str) -> str | None:
+        versions = VERSIONS[kind]
+        if len(versions) == 1:
+            return versions[0]
+        for version in versions:
+            if resource(kind, version).plural in await self._offered(version):
+                return version
+        return None
+
+    async def _offered(self, group_version: str) -> frozenset[str]:
+        """The resources of a version of an API group; asks until there is an answer."""
+        while True:
+            try:
+                return await Api(self.transport).offered(group_version)
+            except TransportError as error:
+                self.report(str(error))
+            except ApiError as error:
+                self.report(f"GET /apis/{group_version}: {error}")
+            await asyncio.sleep(PAUSE)
+
+    # --- bindings ---------------------------------------------------------------------------------------------------
+
+    async def write_binding(self, wanted: BindingArgs) -> str | None:
+        """Bind a pod; the answer is the API server's error, or None."""
+        metadata = {"name": wanted.name, "namespace": wanted.namespace, **({"uid": wanted.uid} if wanted.uid else {})}
+        body = {"kind": "Binding", "apiVersion": "v1", "metadata": metadata, "target": {"kind": "Node", "name": wanted.node}}
+        try:
+            await Api(self.transport).ask("POST", PODS, wanted.namespace, wanted.name, "binding", body)
+        except KubeclassicError as error:
+            return str(error)
+        return None

@@ -1,4 +1,4 @@
-"""Serves an application on a socket: uvicorn, with a limit for slow headers, TLS, and a quiet end on a signal."""
+"""Serves an application on a socket: uvicorn, a limit for slow headers, TLS, a quiet end on a signal; one thread owns the engine."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import signal
 import socket
 import ssl
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import uvicorn
@@ -223,3 +224,34 @@ def run_server(serving: Coroutine[Any, Any, bool]) -> bool:
     gc.collect()
     with frozen():  # the cluster stays: to scan it again and again would delay answers
         return asyncio.run(serving)
+
+
+# --- the one thread ---------------------------------------------------------------------------------------------------
+
+
+T = TypeVar("T")
+
+
+@attrs.define(eq=False)
+class Worker:
+    """Runs functions one after the other, in the order in which they came, off the event loop."""
+
+    waiting: int = 0
+    """Calls that have not ended yet."""
+    _thread: ThreadPoolExecutor = attrs.field(factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="engine"))
+
+    def submit(self, function: Callable[..., T], *arguments: object) -> Future[T]:
+        """Let *function* run when it is its turn."""
+        return self._thread.submit(function, *arguments)
+
+    async def ask(self, function: Callable[..., T], *arguments: object) -> T:
+        """What *function* answers. A call that is cancelled before its turn does not run."""
+        self.waiting += 1
+        try:
+            return await asyncio.wrap_future(self.submit(function, *arguments))
+        finally:
+            self.waiting -= 1
+
+    def close(self) -> None:
+        """Wait until everything has run."""
+        self._thread.shutdown()

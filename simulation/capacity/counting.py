@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Protocol
 
 import attrs
 
@@ -15,10 +14,11 @@ from ...api.objects import Pod
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
-from ..scenario import Scenario, in_order
+from ..scenario import in_order
+from .answer import PlacedTemplate, Stop, after, at_limit
+from .question import CapacityQuestion, Gate
 from .room import FreeRoom, short_of
-from .stop import Stop, after, at_limit
-from .templates import PodTemplate, numbers_for
+from .templates import PodTemplate
 
 MOST = 500_000
 """How many copies are placed at most where nothing else ends the count, such as a policy without any predicate on resources."""
@@ -26,56 +26,11 @@ STEP = 500
 """How many copies lie between two calls of ``on_progress``."""
 
 
-class Admission(Protocol):
-    """What the API server does before a copy is there for the scheduler."""
-
-    def refusal(self, at: int, pod: Pod) -> str | None:
-        """Why *pod*, a copy of template number *at*, is refused now; None if it is not."""
-        ...
-
-    def admitted(self, at: int) -> None:
-        """A copy of template number *at* is there."""
-        ...
-
-    def removed(self, pod: Pod) -> None:
-        """A pod is gone."""
-        ...
-
-
-class AdmitsAll:
-    """The admission of a cluster without quotas."""
-
-    def refusal(self, at: int, pod: Pod) -> str | None:
-        return None
-
-    def admitted(self, at: int) -> None:
-        return None
-
-    def removed(self, pod: Pod) -> None:
-        return None
-
-
-@attrs.frozen(kw_only=True, repr=False)
-class Placed:
-    """The copies of one template."""
-
-    template: PodTemplate
-    nodes: Mapping[str, int]
-    """Node -> copies on it."""
-    requests: Mapping[str, int]
-    """What a copy requests, as the release counts it."""
-
-    @property
-    def fits(self) -> int:
-        """How many copies have a node."""
-        return sum(self.nodes.values())
-
-
 @attrs.frozen(kw_only=True, repr=False)
 class Counted:
     """The answer: copies by template, why there are not more, and the nodes before and after."""
 
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedTemplate, ...]
     stop: Stop
     before: FreeRoom
     after: FreeRoom
@@ -102,9 +57,8 @@ class Counted:
         return dict(total.most_common())
 
 
-@attrs.define(eq=False, kw_only=True, repr=False)
-class CapacityCounting:
-    """Counts on *engine*, which must be new, in the cluster of *scenario*.
+def count_copies(question: CapacityQuestion, engine: Engine, on_progress: Callable[[int], None] | None = None) -> Counted:
+    """The answer to *question* by *engine*, which must be new; *on_progress* is called with how many copies are placed.
 
     >>> from kubeclassic.algorithmprovider import RELEASES, resolve
     >>> from kubeclassic.api.objects import Node, ObjectMeta
@@ -112,57 +66,59 @@ class CapacityCounting:
     >>> from kubeclassic.api.objects.quantity import Quantity
     >>> from kubeclassic.api.objects import Map
     >>> from kubeclassic.core.classic import classic_engine
+    >>> from kubeclassic.simulation.capacity.templates import PodTemplate
+    >>> from kubeclassic.simulation.scenario import Scenario
     >>> status = NodeStatus(allocatable=Map(pods=Quantity.of(3)))
     >>> scenario = Scenario(objects=(Node(metadata=ObjectMeta(name="a"), status=status),), pending=())
     >>> template = PodTemplate(name="web", kind="Pod", pod=Pod(metadata=ObjectMeta(name="web")))
-    >>> counted = CapacityCounting(engine=classic_engine(resolve(RELEASES["1.15"])), scenario=scenario, templates=[template]).count()
+    >>> counted = count_copies(CapacityQuestion(scenario=scenario, templates=(template,)), classic_engine(resolve(RELEASES["1.15"])))
     >>> counted.fits, counted.stop.message
     (3, '0/1 nodes are available: 1 Insufficient pods.')
     """
+    return _Counting(question, engine, on_progress).count()
 
+
+@attrs.define(eq=False, repr=False)
+class _Counting:
+    """A count under way."""
+
+    question: CapacityQuestion
     engine: Engine
-    scenario: Scenario
-    templates: Sequence[PodTemplate]
-    ratio: Sequence[int] = ()
-    """How many copies of each template come in turn; by default one of each."""
-    limit: int | None = None
-    """Stop after that many copies; None: after :data:`MOST`."""
-    admission: Admission = attrs.field(factory=AdmitsAll)
-    pending_first: bool = False
-    """Place the pods that wait in the cluster before all copies; else they are left out."""
-    order: str = "input"
-    """In which order these are tried."""
-    on_progress: Callable[[int], None] | None = None
+    on_progress: Callable[[int], None] | None
     _run: Run = attrs.field(init=False)
+    _gate: Gate = attrs.field(init=False)
     _hosts: dict[str, tuple[int, str]] = attrs.field(factory=dict)
     """Key of a copy -> the number of its template, and its node."""
     _barred: frozenset[str] = frozenset()
     _there: dict[str, Pod] = attrs.field(factory=dict)
     """The pods of the cluster by key, once one of them had to leave."""
     _charged: int = 0
-    """How many evictions the admission knows of."""
+    """How many evictions the gate knows of."""
+
+    def __attrs_post_init__(self) -> None:
+        self._run, self._gate = Run(self.engine, details=False), self.question.gate()
 
     def count(self) -> Counted:
         """Place copies until no more fit, or the limit is reached."""
-        run = self._run = Run(self.engine, details=False)
+        run, pending = self._run, self.question.scenario.pending
         with no_garbage_collection():
-            for item in (*self.scenario.objects, *(item for template in self.templates for item in template.objects)):
+            for item in self.question.objects:
                 run.put(item)
-        waiting = self._place_pending() if self.pending_first else len(self.scenario.pending)
+        waiting = self._place_pending() if self.question.pending_first else len(pending)
         before = FreeRoom.of(self.engine)
         with no_garbage_collection():
             stop = self._place_copies()
         return Counted(
             placed=self._placed(), stop=stop, before=before, after=FreeRoom.of(self.engine), barred=self._barred,
-            still_waiting=waiting, pending=len(self.scenario.pending) - waiting, evicted=dict(run.evicted),
+            still_waiting=waiting, pending=len(pending) - waiting, evicted=dict(run.evicted),
         )  # fmt: skip
 
     def _place_pending(self) -> int:
         """Schedule the pods that wait, as ``simulate`` does; how many of them have no node then."""
-        run, pending = self._run, self.scenario.pending
+        run, pending = self._run, self.question.scenario.pending
         for pod in pending:
             run.put(pod)
-        for pod in in_order(pending, self.order, self.engine):
+        for pod in in_order(pending, self.question.order, self.engine):
             run.cycle(pod)
         for pod in run.take_retries():
             run.cycle(pod, retry=True)
@@ -172,7 +128,7 @@ class CapacityCounting:
     # --- copies -----------------------------------------------------------------------------------------------------
 
     def _place_copies(self) -> Stop:
-        limit = MOST if self.limit is None else self.limit
+        limit = MOST if self.question.limit is None else self.question.limit
         for done, (at, pod) in enumerate(self._copies()):
             if done == limit:
                 return at_limit(done)
@@ -184,24 +140,19 @@ class CapacityCounting:
 
     def _copies(self) -> Iterator[tuple[int, Pod]]:
         """Copies without end, each with the number of its template; the claims of a copy are there when it comes."""
-        taken = {item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)}
-        numbers = [numbers_for(template, taken) for template in self.templates]
-        ratio = self.ratio or [1] * len(self.templates)
-        made_from = templates_in((*self.scenario.objects, *(item for template in self.templates for item in template.objects)))
-        while True:
-            for at in (at for at, times in enumerate(ratio) for _ in range(times)):
-                copied, volumes = self.templates[at].copy(next(numbers[at]))
-                pod, devices = claims_made_for(copied, made_from)
-                for claim in (*volumes, *devices):
-                    self._run.put(claim)
-                yield at, pod
+        made_from = templates_in(self.question.objects)
+        for at, copied, volumes in self.question.copies():
+            pod, devices = claims_made_for(copied, made_from)
+            for claim in (*volumes, *devices):
+                self._run.put(claim)
+            yield at, pod
 
     def _place(self, at: int, pod: Pod) -> Stop | None:
         """One copy; why it has no node, if it has none."""
-        run, name = self._run, self.templates[at].name
-        if (refusal := self.admission.refusal(at, pod)) is not None:
+        run, name = self._run, self.question.templates[at].name
+        if (refusal := self._gate.refusal(at, pod)) is not None:
             return Stop(kind="Forbidden", message=refusal, template=name)
-        self.admission.admitted(at)
+        self._gate.admitted(at)
         if not self._hosts:
             self._barred = frozenset(node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons))
         decision = run.cycle(pod)
@@ -222,24 +173,24 @@ class CapacityCounting:
         """Pods that had to leave count for no quota any more."""
         evicted = self._run.evicted
         if evicted and not self._there:
-            self._there = {item.key: item for item in self.scenario.objects if isinstance(item, Pod)}
+            self._there = {item.key: item for item in self.question.scenario.objects if isinstance(item, Pod)}
         for key in islice(evicted, self._charged, None):
             at = self._hosts.pop(key, None)
-            pod = self.templates[at[0]].pod if at is not None else self._there.get(key)
+            pod = self.question.templates[at[0]].pod if at is not None else self._there.get(key)
             if pod is not None:
-                self.admission.removed(pod)
+                self._gate.removed(pod)
         self._charged = len(evicted)
 
-    def _placed(self) -> tuple[Placed, ...]:
+    def _placed(self) -> tuple[PlacedTemplate, ...]:
         """The copies that have a node and need not wait there for Permit plugins."""
         lost = {decision.pod.key for decision, failure in self._run.take_ended() if failure is not None}
         without = lost.union(pod.key for pod in self._run.held)
-        nodes: list[Counter[str]] = [Counter() for _ in self.templates]
+        nodes: list[Counter[str]] = [Counter() for _ in self.question.templates]
         for key, (at, host) in self._hosts.items():
             if key not in without:
                 nodes[at][host] += 1
-        of = self.engine.template_of
-        return tuple(
-            Placed(template=template, nodes=dict(found.most_common()), requests=of(template.pod).requests)
-            for template, found in zip(self.templates, nodes, strict=True)
-        )
+        return tuple(map(self._placed_of, self.question.templates, nodes))
+
+    def _placed_of(self, template: PodTemplate, nodes: Counter[str]) -> PlacedTemplate:
+        requests = {name: number for name, number in self.engine.template_of(template.pod).requests.items() if number}
+        return PlacedTemplate(template.name, nodes.total(), template.kind, template.pod.namespace, requests, dict(nodes.most_common()))

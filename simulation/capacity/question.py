@@ -3,24 +3,121 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import cycle
 
 import attrs
 from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
-from ...api.controlplane.limitranges import limit_ranges, with_limits
+from ...api.controlplane.limitranges import limit_ranges, out_of_bounds, with_limits
+from ...api.controlplane.quotas import CLAIMS, claim_usage, counts, counts_claim, exceeded, hard, unspecified, usage
 from ...api.load import Loaded
 from ...api.meaning.labels import SelectorError, parse_selector
-from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod
-from ...core.engine import Engine
+from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, ResourceQuota
+from ...api.objects.quantity import ZERO, Quantity
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.schedulerspec import SchedulerSpec
 from ..scenario import Scenario
-from .admission import Gate
-from .counting import AdmitsAll, CapacityCounting
-from .templates import PodTemplate, template_of
+from .templates import PodTemplate, numbers_for, template_of
+
+FORBIDDEN = '{} "{}" is forbidden: {}'
+"""The API server's words."""
+
+
+@attrs.define(eq=False, repr=False)
+class Account:
+    """A quota, and what is used of it."""
+
+    quota: ResourceQuota
+    used: dict[str, Quantity]
+
+    @classmethod
+    def of(cls, quota: ResourceQuota, objects: Iterable[KubeObject]) -> Account:
+        """What the status of *quota* says; what it does not say is counted over the pods and claims among *objects*."""
+        names = hard(quota)
+        used = dict.fromkeys(names, ZERO) | {name: quantity for name, quantity in quota.used.items() if name in names}
+        unknown = [name for name in names if name not in quota.used]
+        for item in objects if unknown else ():
+            asked = _asked(quota, item) if item.namespace == quota.namespace else {}
+            used |= {name: used[name] + quantity for name, quantity in asked.items() if name in unknown}
+        return cls(quota, used)
+
+    def add(self, asked: dict[str, Quantity]) -> None:
+        """A pod that uses *asked* is there."""
+        self.used |= {name: self.used[name] + quantity for name, quantity in asked.items() if name in self.used}
+
+
+def _asked(quota: ResourceQuota, item: KubeObject) -> dict[str, Quantity]:
+    """What *item* uses of a quota of its namespace; nothing if the quota does not count it."""
+    if isinstance(item, Pod):
+        return usage(item) if counts(quota, item) else {}
+    return claim_usage(item) if isinstance(item, PersistentVolumeClaim) and counts_claim(quota, item) else {}
+
+
+@attrs.frozen(eq=False, repr=False)
+class Charge:
+    """What every copy of a template is charged: itself, or one of its claims."""
+
+    asked: dict[str, Quantity]
+    accounts: Sequence[Account] = ()
+    claim: str | None = None
+    """The claim, by the name of its template."""
+    refused: str | None = None
+    """Why each copy is refused, whatever is used."""
+
+
+@attrs.define(eq=False, repr=False)
+class Gate:
+    """Admits copies while the quotas of their namespaces have room."""
+
+    charges: Sequence[Sequence[Charge]] = ()
+    """For each template those of its claims, and last that of its pod; empty where every copy is admitted."""
+    accounts: Sequence[Account] = ()
+
+    @classmethod
+    def of(cls, there: Sequence[KubeObject], templates: Sequence[PodTemplate], refused: Sequence[str | None]) -> Gate:
+        """The gate of a cluster with the objects *there*; *refused*: for each template why the API server refuses it."""
+        quotas = sorted((item for item in there if isinstance(item, ResourceQuota)), key=lambda quota: quota.key)
+        accounts = [Account.of(quota, there) for quota in quotas]
+        charges = [list(_charges(template, why, there, accounts)) for template, why in zip(templates, refused, strict=True)]
+        return cls(charges, accounts)
+
+    def refusal(self, at: int, pod: Pod) -> str | None:
+        """Why *pod*, a copy of template number *at*, is refused now; None if it is not."""
+        for charge in self.charges[at] if self.charges else ():
+            why = charge.refused
+            for account in charge.accounts if why is None else ():
+                why = why or exceeded(account.quota, account.used, charge.asked)
+            if why is not None:
+                what, name = ("pods", pod.name) if charge.claim is None else (CLAIMS, f"{charge.claim}-{pod.name}")
+                return FORBIDDEN.format(what, name, why)
+        return None
+
+    def admitted(self, at: int) -> None:
+        """A copy of template number *at* is there."""
+        for charge in self.charges[at] if self.charges else ():
+            for account in charge.accounts:
+                account.add(charge.asked)
+
+    def removed(self, pod: Pod) -> None:
+        """A pod is gone; claims stay."""
+        for account in self.accounts:
+            if account.quota.namespace == pod.namespace:
+                account.add({name: -quantity for name, quantity in _asked(account.quota, pod).items()})
+
+
+def _charges(template: PodTemplate, refused: str | None, there: Iterable[KubeObject], accounts: Sequence[Account]) -> Iterator[Charge]:
+    pod = template.pod
+    mine = [account for account in accounts if account.quota.namespace == pod.namespace]
+    for claim in template.claims:
+        yield Charge(claim_usage(claim), [account for account in mine if counts_claim(account.quota, claim)], claim.name)
+    counting = [account for account in mine if counts(account.quota, pod)]
+    why = refused or out_of_bounds(pod, limit_ranges(there, pod.namespace))
+    for account in counting:
+        why = why or unspecified(account.quota, pod)
+    yield Charge(usage(pod), counting, refused=why)
+
 
 _SELECTS = re.compile(r"[=!()\s]")
 """What no list of names has in it."""
@@ -54,14 +151,25 @@ class CapacityQuestion:
         """The pods whose copies are counted."""
         return [template.pod for template in self.templates]
 
-    def counting(self, engine: Engine, **more: Any) -> CapacityCounting:
-        """The counting that answers it on *engine*, which must be new."""
+    @property
+    def objects(self) -> tuple[KubeObject, ...]:
+        """What is there before any copy: the cluster, and what comes with the templates."""
+        return (*self.scenario.objects, *(item for template in self.templates for item in template.objects))
+
+    def gate(self) -> Gate:
+        """What the API server has to say about copies."""
+        if not self.admits:
+            return Gate()
         there = (*self.existing, *(item for template in self.templates for item in template.objects))
-        gate = Gate.of(there, self.templates, self.refused) if self.admits else AdmitsAll()
-        return CapacityCounting(
-            engine=engine, scenario=self.scenario, templates=self.templates, ratio=self.ratio, limit=self.limit, admission=gate,
-            pending_first=self.pending_first, order=self.order, **more,
-        )  # fmt: skip
+        return Gate.of(there, self.templates, self.refused or (None,) * len(self.templates))
+
+    def copies(self) -> Iterator[tuple[int, Pod, Sequence[PersistentVolumeClaim]]]:
+        """Copies without end, in turn: the number of the template, the copy, and the claims that are made for it."""
+        taken = {item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)}
+        numbers = [numbers_for(template, taken) for template in self.templates]
+        ratio = self.ratio or (1,) * len(self.templates)
+        for at in cycle(at for at, times in enumerate(ratio) for _ in range(times)):
+            yield at, *self.templates[at].copy(next(numbers[at]))
 
 
 def asked(
@@ -164,14 +272,8 @@ def without_nodes(scenario: Scenario, excluded: Collection[str]) -> Scenario:
     """*scenario* without the nodes *excluded*, and without the pods on them."""
     if not excluded:
         return scenario
-    kept = tuple(item for item in scenario.objects if not _is_on(item, excluded))
-    return attrs.evolve(scenario, objects=kept)
-
-
-def _is_on(item: KubeObject, excluded: Collection[str]) -> bool:
-    if isinstance(item, Node):
-        return item.name in excluded
-    return isinstance(item, Pod) and item.spec.node_name in excluded
+    nodes = ((item.name if isinstance(item, Node) else item.spec.node_name if isinstance(item, Pod) else "") for item in scenario.objects)
+    return attrs.evolve(scenario, objects=tuple(item for item, node in zip(scenario.objects, nodes, strict=True) if node not in excluded))
 
 
 # --- the API server -------------------------------------------------------------------------------------------------

@@ -6,10 +6,14 @@ from collections.abc import Collection, Mapping
 
 import attrs
 import numpy as np
+from msgspec.structs import replace
 
+from ...api.objects import Container, Map, Pod, PodSpec, Toleration
+from ...api.objects.quantity import Quantity
 from ...core.arrays.types import Ints, Mask
 from ...core.engine import Engine
-from ...core.pods.requests import PODS
+from ...core.pods.requests import CPU, PODS
+from ...core.run import Run
 
 PREFIX = "Insufficient "
 TOO_MANY_PODS = "Too many pods"
@@ -68,9 +72,14 @@ def short_of(reasons: list[str]) -> tuple[str, ...]:
     >>> short_of(["Insufficient cpu", "Too many pods"]), short_of(["Insufficient cpu", "node(s) had taints"])
     (('cpu', 'pods'), ())
     """
-    named = [PODS if text == TOO_MANY_PODS else text.removeprefix(PREFIX) for text in reasons if _is_shortage(text)]
-    return tuple(named) if len(named) == len(reasons) else ()
+    short = [text for text in reasons if text == TOO_MANY_PODS or text.startswith(PREFIX)]
+    return tuple(PODS if text == TOO_MANY_PODS else text.removeprefix(PREFIX) for text in short) if len(short) == len(reasons) else ()
 
 
-def _is_shortage(text: str) -> bool:
-    return text == TOO_MANY_PODS or text.startswith(PREFIX)
+def is_counted(run: Run, like: Pod, resource: str, amount: int) -> bool:
+    """Whether a pod like *like*, but for requests and tolerations, is turned down if it requests *amount* of *resource*."""
+    unit = "m" if resource == CPU else ""
+    probe = Container(name="probe", requests=Map({resource: Quantity.parse(f"{amount}{unit}")}))
+    spec = PodSpec(scheduler_name=like.spec.scheduler_name, containers=(probe,), tolerations=(Toleration(operator="Exists"),))
+    decision = run.ask(Pod(metadata=replace(like.metadata, name=f"{like.name}-probe", uid=""), spec=spec))
+    return any(resource in short_of([text]) for texts in decision.failed.values() for text in texts)

@@ -1,20 +1,90 @@
-"""A large set of nodes that can go together: greedy, the least used first, with a verification of the whole set at the end."""
+"""Which of some nodes can go together, verified at once on a new scheduler; and a greedy search for a large set, the least used first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import attrs
 import numpy as np
 
 from ...api.meaning.labels import Matcher, everything
 from ...api.objects import Node
+from ...api.record import Record
 from ...core.arrays.types import Floats
 from .rules import DrainFlags
-from .steadystate import SteadyState
-from .trial import DrainTrial
+from .trial import DrainTrial, NotDrainable, SteadyState
 from .upperbound import Bound, bound_of
-from .verification import OnNode, Verification, ignored, try_node, verify
+
+OnNode = Callable[[str], object]
+
+
+def ignored(node: str) -> None:
+    """Progress that is not shown."""
+
+
+class StayingPod(Record):
+    """A pod that a drain leaves on a node that can go."""
+
+    pod: str
+    node: str
+    why: str
+
+
+@attrs.frozen(eq=False)
+class Verification:
+    """The pass in which every node could go, and what failed in the passes before it."""
+
+    can: tuple[str, ...]
+    cannot: dict[str, str]
+    """Node -> why."""
+    trial: DrainTrial
+    """The cluster after it."""
+    staying: tuple[StayingPod, ...]
+
+
+def verify(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = ignored) -> Verification:
+    """Empty *nodes*, in this order, after all of them are cordoned. A node that cannot go stays in service, and the others are tried again
+    without it on a new scheduler, until all of a pass can go."""
+    wanted, cannot = list(nodes), dict[str, str]()
+    while True:
+        trial = steady.trial(recreates_bare=flags.recreate_bare)
+        refused = {name: why for name in wanted if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
+        wanted = [name for name in wanted if name not in refused]
+        failed = empty_all(trial, wanted, flags, on_node)
+        cannot |= refused | failed
+        if not failed:
+            staying = tuple(StayingPod(pod.key, name, why) for name in wanted for pod, why in flags.sort(trial.pods_on(name)).staying)
+            return Verification(tuple(wanted), cannot, trial, staying)
+        wanted = [name for name in wanted if name not in failed]
+
+
+def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode = ignored) -> dict[str, str]:
+    """Cordon *nodes*, then empty one after the other; those that fail, each with the reason, are as they were."""
+    failed: dict[str, str] = {}
+    for name in nodes:
+        trial.cordon(name)
+    for name in nodes:
+        on_node(name)
+        why = try_node(trial, name, flags)
+        if why is not None:
+            failed[name] = why
+            trial.uncordon(name)
+    return failed
+
+
+def try_node(trial: DrainTrial, node: str, flags: DrainFlags) -> str | None:
+    """Empty *node*, which is cordoned; answers why that failed, and then its pods are where they were."""
+    try:
+        with trial.run.savepoint() as point:
+            trial.empty(node, flags.sort(trial.pods_on(node)).leaving, asks_budgets=not flags.disable_eviction)
+            point.keep()
+    except NotDrainable as error:
+        return str(error)
+    return None
+
+
+# --- a search ---------------------------------------------------------------------------------------------------------
+
 
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 """The labels of its nodes, and the keys of their taints: some installers set only one of the two."""
@@ -45,16 +115,8 @@ def zone_of(node: Node) -> str | None:
     return next((node.labels[label] for label in ZONES if label in node.labels), None)
 
 
-@attrs.frozen(eq=False)
-class DrainSearchResult:
-    """What a search found, how it is proven, and how much better it could be at most."""
-
-    verification: Verification
-    bound: Bound
-
-
-def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> DrainSearchResult:
-    """The largest set of nodes that one of :data:`ORDERS` leads to, with all others that can go too."""
+def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> tuple[Verification, Bound]:
+    """The largest set of nodes that one of :data:`ORDERS` leads to, with all others that can go too; and how many could at most."""
     names = [node.name for node in steady.nodes if wish.may_go(node)]
     trial = steady.trial(recreates_bare=flags.recreate_bare)
     refused = {name: why for name in names if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
@@ -64,7 +126,7 @@ def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNod
     search = DrainSearch(steady, flags, most, bound.at_most, on_node)
     verification = search.best([order(trial, candidates) for order in ORDERS])
     total = Bound.of(len(names), bound.must_stay + len(refused), bound.resources)
-    return DrainSearchResult(attrs.evolve(verification, cannot={**refused, **verification.cannot}), total)
+    return attrs.evolve(verification, cannot={**refused, **verification.cannot}), total
 
 
 @attrs.frozen

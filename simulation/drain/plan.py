@@ -1,23 +1,26 @@
-"""The answer of a drain: which nodes can go together, which cannot and why, and who moves where in which order."""
+"""A question about a drain and its answer: which nodes can go together, which cannot and why, who moves where, and the cluster after it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import attrs
 from msgspec import structs
+from msgspec.structs import replace
 
+from ...api.meaning.labels import Matcher, SelectorError, parse_selector
+from ...api.objects import Node, Pod
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Record, field, says
-from .auto import DrainWish, find
-from .budgets import BudgetUse
-from .rules import DrainFlags
-from .steadystate import SteadyState
-from .trial import EvictedPod
+from ...core.engine import Engine
+from ...exceptions import UnknownNameError, did_you_mean
+from ..capacity.room import FreeRoom
+from .auto import DrainWish, OnNode, StayingPod, Verification, find, ignored, verify, zone_of
+from .rules import BudgetUse, DrainFlags
+from .trial import EvictedPod, SteadyState
 from .upperbound import Bound
-from .verification import OnNode, StayingPod, Verification, ignored, verify
 
 
 class DrainMove(Record):
@@ -97,17 +100,10 @@ class DrainPlan:
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def plan_for(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
-    """Whether *nodes*, which the cluster has, can go together."""
-    asked = tuple(dict.fromkeys(nodes))
-    return _plan(steady, asked, verify(steady, asked, flags, on_node))
-
-
 def search_for(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
     """As many nodes as can be found that can go together."""
-    found = find(steady, wish, flags, on_node)
     asked = tuple(node.name for node in steady.nodes if wish.may_go(node))
-    return _plan(steady, asked, found.verification, found.bound)
+    return _plan(steady, asked, *find(steady, wish, flags, on_node))
 
 
 def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, bound: Bound | None = None) -> DrainPlan:
@@ -124,3 +120,114 @@ def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verificatio
         staying=verification.staying, budgets=trial.budgets.used(), bound=bound, summary=summary,
     )  # fmt: skip
     return DrainPlan(answer, asked, left)
+
+
+# --- before and after -------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False)
+class NodeOccupancy:
+    """The nodes at one moment."""
+
+    room: FreeRoom
+    pods: Mapping[str, tuple[str, ...]]
+    """Node -> the keys of the pods on it."""
+
+    @classmethod
+    def of(cls, engine: Engine) -> NodeOccupancy:
+        """The nodes as *engine* has them now."""
+        pods = {name: tuple(pod.key for pod in on) for name, on in engine.pods_by_node().items()}
+        return cls(FreeRoom.of(engine), pods)
+
+
+def before_and_after(steady: SteadyState, plan: DrainPlan) -> tuple[NodeOccupancy, NodeOccupancy]:
+    """The cluster that *plan* begins with, and what it makes of it."""
+    run = steady.trial().run
+    before = NodeOccupancy.of(run.engine)
+    for eviction in plan.evictions:
+        run.delete(eviction.pod)
+        if eviction.replacement is not None and eviction.to is not None:
+            run.put(_replaced(eviction, eviction.replacement, eviction.to))
+    return before, NodeOccupancy.of(run.engine)
+
+
+def _replaced(eviction: EvictedPod, key: str, node: str) -> Pod:
+    """The pod that takes the place of the evicted one, on its node."""
+    pod = eviction.pod
+    metadata = replace(pod.metadata, name=key.rpartition("/")[2], uid=key)
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node))
+
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class DrainQuestion:
+    """Nodes by name; or, without names, those of a zone or with labels; or with *auto* as many of these as possible."""
+
+    nodes: tuple[str, ...] = ()
+    auto: bool = False
+    keep: int = 0
+    zone: str | None = None
+    node_selector: str | None = None
+    mark: str = ""
+    """What stands before the names of options in errors."""
+
+    def checked(self, nodes: Sequence[Node]) -> DrainQuestion:
+        """The same, with the names of the nodes that are asked about; nodes that are looked for have no names.
+
+        Raises :class:`~kubeclassic.exceptions.UnknownNameError` for what does not go together or does not exist.
+        """
+        self._check_options()
+        wish = self.wish()
+        if self.zone is not None:
+            zones = dict.fromkeys(sorted(zone for node in nodes if (zone := zone_of(node)) is not None))
+            if self.zone not in zones:
+                wanted = f"wanted one of {', '.join(zones)}" if zones else "wanted nodes with a zone, of which there are none"
+                raise UnknownNameError(f'{self.mark}zone: got "{self.zone}", {wanted}{did_you_mean(self.zone, zones)}')
+        known = {node.name for node in nodes}
+        for name in self.nodes:
+            if name not in known:
+                raise UnknownNameError(f'node: got "{name}", wanted a node of the cluster{did_you_mean(name, known)}')
+        if self.auto or self.nodes:
+            return self
+        chosen = tuple(node.name for node in nodes if wish.chooses(node))
+        if not chosen:
+            raise UnknownNameError(f'{self._name("node_selector")}: got "{self.node_selector}", which chooses no node')
+        return attrs.evolve(self, nodes=chosen)
+
+    def _check_options(self) -> None:
+        is_choice = self.zone is not None or self.node_selector is not None
+        if self.node_selector is not None and not self.node_selector.strip():
+            raise UnknownNameError(f'{self._name("node_selector")}: got "", wanted labels such as pool=general')
+        if self.nodes and (self.auto or is_choice):
+            other = f"{self.mark}auto" if self.auto else f"{self.mark}zone or {self._name('node_selector')}"
+            raise UnknownNameError(f'node: got "{self.nodes[0]}" beside {other}, wanted one of them')
+        if not (self.nodes or self.auto or is_choice):
+            choices = f"{self.mark}zone, {self._name('node_selector')} or {self.mark}auto"
+            raise UnknownNameError(f"node: got none, wanted the names of nodes, {choices}")
+        if self.keep < 0 or (self.keep and not self.auto):
+            wanted = f"{self.mark}auto too" if self.keep > 0 else "0 or more"
+            raise UnknownNameError(f"{self.mark}keep: got {self.keep}, wanted {wanted}")
+
+    def _name(self, option: str) -> str:
+        return f"{self.mark}{option.replace('_', '-') if self.mark else option}"
+
+    def wish(self) -> DrainWish:
+        """Which nodes may go."""
+        return DrainWish(keep=self.keep, zone=self.zone, selector=matcher(self._name("node_selector"), self.node_selector))
+
+    def answer(self, steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
+        """The answer to a question that was :meth:`checked`."""
+        if self.auto:
+            return search_for(steady, self.wish(), flags, on_node)
+        asked = tuple(dict.fromkeys(self.nodes))
+        return _plan(steady, asked, verify(steady, asked, flags, on_node))
+
+
+def matcher(name: str, text: str | None) -> Matcher:
+    """The test that a selector *text* describes. Raises :class:`~kubeclassic.exceptions.UnknownNameError` with *name*."""
+    try:
+        return parse_selector(text or "")
+    except SelectorError as error:
+        raise UnknownNameError(f"{name}: {error}") from None

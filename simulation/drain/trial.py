@@ -1,29 +1,95 @@
-"""A cluster on which nodes are emptied, one in a savepoint each."""
+"""The cluster that a drain begins with: what waits is scheduled first; and how its nodes are emptied, one in a savepoint each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 from msgspec.structs import replace
 
-from ...api.objects import Node, Pod
-from ...api.objects.nodes import Taint
+from ...api.controlplane.admission import admit
+from ...api.garbage import no_garbage_collection
+from ...api.objects import KubeObject, Map, Node, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget
+from ...api.objects.storage import BIND_COMPLETED
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
+from ...core.pods.notes import is_made_for_pod
 from ...core.run import Run
-from ...core.savepoint import Savepoint
+from ...core.volumes.assumecache import VolumeError
+from ...core.volumes.binder import BOUND_BY_CONTROLLER
+from ...core.volumes.volumesearch import SELECTED_NODE
+from ...framework.schedulerspec import SchedulerSpec
 from ..deviceclaims import give_back, with_claims
 from ..replacements import Replacements
-from ..scenario import in_order
-from .budgets import Budgets
-from .rules import foreign_scheduler, is_made_again, some
-from .volumes import new_claims, own_claims
+from ..replay.cluster.provisioning import new_volume
+from ..replay.cluster.volumecontroller import claim_of
+from ..scenario import Scenario, in_order
+from ..simulate import Simulation
+from .rules import UNSCHEDULABLE, Budgets, foreign_scheduler, is_made_again, some
 
-UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-"""What the node controller puts on cordoned nodes."""
+DELAYED = "WaitForFirstConsumer"
+
+
+def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
+    """The volumes and claims of a pod that has just found its node, as the volume controller and provisioners leave them."""
+    state = engine.pod_state(pod)
+    try:
+        written = engine.bind_volumes(pod if state is None else state.pod)
+    except VolumeError:
+        return  # all its claims had volumes before
+    listings = engine.listings
+    for item in written:
+        if isinstance(item, PersistentVolume) and item.spec.claim_ref is not None:
+            claim = listings.claims.get(f"{item.spec.claim_ref.namespace}/{item.spec.claim_ref.name}")
+            yield from () if claim is None else bound_to_each_other(claim, item)
+        elif isinstance(item, PersistentVolumeClaim):
+            name, kind = item.annotations.get(SELECTED_NODE, ""), listings.classes.get(item.storage_class)
+            if kind is not None:
+                yield from bound_to_each_other(item, new_volume(item, kind, engine.node(name), listings.csi_nodes.get(name)))
+
+
+def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) -> tuple[KubeObject, KubeObject]:
+    """*volume* and *claim*, bound as the volume controller leaves them."""
+    reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
+    annotations = Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
+    return (
+        replace(volume, spec=replace(volume.spec, claim_ref=reference), phase="Bound"),
+        replace(
+            claim, metadata=replace(claim.metadata, annotations=annotations),
+            spec=replace(claim.spec, volume_name=volume.name), phase="Bound",
+        ),
+    )  # fmt: skip
+
+
+# --- generic ephemeral volumes --------------------------------------------------------------------------------------
+
+
+def own_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
+    """The claims of *pod*'s generic ephemeral volumes that are there, if the release has such volumes: they go with the pod."""
+    found = (engine.listings.claims.get(claim.key) for claim in _own(pod, engine))
+    return [claim for claim in found if claim is not None]
+
+
+def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
+    """The claims that are made for a new *pod*, with their volumes where these do not wait for the pod's node."""
+    classes = engine.listings.classes
+    for claim in admit(_own(pod, engine), classes).objects:
+        assert isinstance(claim, PersistentVolumeClaim)
+        kind = classes.get(claim.storage_class)
+        if kind is None or kind.volume_binding_mode == DELAYED:
+            yield claim
+        else:
+            yield from bound_to_each_other(claim, new_volume(claim, kind, None, None))
+
+
+def _own(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
+    if not engine.release.volumes.ephemeral_claims:
+        return []
+    return [claim_of(pod, volume) for volume in pod.spec.volumes if is_made_for_pod(volume)]
+
+
+# --- emptying nodes ---------------------------------------------------------------------------------------------------
 
 
 class NotDrainable(Exception):
@@ -64,17 +130,6 @@ class DrainTrial:
         """The scheduler."""
         return self.run.engine
 
-    @contextmanager
-    def savepoint(self) -> Iterator[Savepoint]:
-        """A context at whose end all is as before, unless it is kept."""
-        with self.run.savepoint() as point:
-            self.engine.on_undo(self._restore, len(self.evictions), self.rounds)
-            yield point
-
-    def _restore(self, evictions: int, rounds: int) -> None:
-        del self.evictions[evictions:]
-        self.rounds = rounds
-
     # --- steps ------------------------------------------------------------------------------------------------------
 
     def pods_on(self, node: str) -> list[Pod]:
@@ -100,6 +155,7 @@ class DrainTrial:
 
     def _round(self, node: str, pods: Sequence[Pod], asks_budgets: bool) -> list[Pod]:
         """Evict all that budgets let go at the same time, and place what their owners make instead; answers who is still there."""
+        self.engine.on_undo(setattr, self, "rounds", self.rounds)
         self.rounds += 1
         made: list[tuple[Pod, EvictedPod]] = []
         left: list[Pod] = []
@@ -130,6 +186,7 @@ class DrainTrial:
     def _replaced(self, eviction: EvictedPod) -> list[tuple[Pod, EvictedPod]]:
         """Note *eviction*, and what the pod's owner makes in its place, if it does."""
         self.evictions.append(eviction)
+        self.engine.on_undo(self.evictions.pop)
         pod = eviction.pod
         if not is_made_again(pod):
             return []
@@ -207,3 +264,74 @@ def _why(decision: Decision, eviction: EvictedPod) -> str:
     if decision.is_gated:
         return f"{what} is gated, and not tried"
     return f"{what} finds no other node: {decision.error}"
+
+
+# --- what a drain begins with -----------------------------------------------------------------------------------------
+
+
+MakeEngine = Callable[[], Engine]
+
+
+@attrs.frozen(eq=False)
+class SteadyState:
+    """A cluster in which nothing waits that could be placed."""
+
+    objects: tuple[KubeObject, ...]
+    """All that there is; pods have nodes."""
+    waiting: tuple[Pod, ...]
+    """Pods that find no node even before the drain."""
+    placed: int
+    """How many waiting pods were placed first."""
+    make_engine: MakeEngine
+    """Makes new schedulers of one configuration."""
+    scheduler_names: frozenset[str]
+    order: str = "input"
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes."""
+        return [item for item in self.objects if isinstance(item, Node)]
+
+    def trial(self, *, recreates_bare: bool = False) -> DrainTrial:
+        """A new scheduler that knows the cluster."""
+        run = Run(self.make_engine(), details=False)
+        with no_garbage_collection():
+            for item in (*self.objects, *self.waiting):
+                run.put(item)
+        pods = [*self.waiting, *(item for item in self.objects if isinstance(item, Pod))]
+        replacements = Replacements.beside(pods, self.scheduler_names)
+        replacements.recreates_bare = recreates_bare
+        release = run.engine.release
+        budgets = (item for item in self.objects if isinstance(item, PodDisruptionBudget))
+        empty_selects_all = release.client.resources[PodDisruptionBudget.kind] == "policy/v1"
+        return DrainTrial(
+            run, Budgets.of(budgets, pods, empty_selects_all=empty_selects_all), replacements, self.scheduler_names, self.order,
+        )  # fmt: skip
+
+
+def engines_like(first: Engine, spec: SchedulerSpec, scenario: Scenario) -> MakeEngine:
+    """Makes schedulers of *spec*, as *first* is one, with the same extenders: what is recorded of these is one record of all."""
+    shared = attrs.evolve(spec, extenders=tuple(first.extenders))
+    return lambda: shared.engine(scenario.config_maps)
+
+
+def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozenset[str], order: str = "input") -> SteadyState:
+    """Schedule the pods of *scenario* that wait. Evicted pods are made again by their owners."""
+    if not scenario.pending:
+        return SteadyState(scenario.objects, (), 0, make_engine, scheduler_names, order)
+    engine = make_engine()
+    pods = (item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod))
+    simulation = Simulation(scenario, engine, order, replacements=Replacements.beside(pods, scheduler_names))
+    for _ in simulation.decisions():
+        pass
+    waiting = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is None and outcome.eviction is None]
+    placed = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is not None]
+    written = {(item.kind, item.key): item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
+    others = [written.pop((item.kind, item.key), item) for item in scenario.objects if not isinstance(item, Pod)]
+    objects = (*others, *written.values(), *_bound(engine))
+    return SteadyState(objects, tuple(waiting), len(placed), make_engine, scheduler_names, order)
+
+
+def _bound(engine: Engine) -> Iterable[Pod]:
+    """The pods on all nodes, node by node."""
+    return [pod for pods in engine.pods_by_node().values() for pod in pods]

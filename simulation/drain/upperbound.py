@@ -15,10 +15,10 @@ from typing import Annotated
 
 import numpy as np
 
-from ...api.objects import Container, Map, ObjectMeta, Pod, PodSpec, Toleration
-from ...api.objects.quantity import Quantity
+from ...api.objects import ObjectMeta, Pod, PodSpec
 from ...api.record import Count, Record, field, says
 from ...core.arrays.types import Floats
+from ..capacity.room import is_counted
 from .rules import DrainFlags, is_made_again
 from .trial import DrainTrial
 
@@ -85,20 +85,9 @@ def counted_resources(trial: DrainTrial) -> list[str]:
     table = trial.engine.fresh_table()
     there = np.flatnonzero(table.has_node)
     most = {name: int(table.allocatable[row, there].max(initial=0)) for name, row in table.resources.items()}
-    found = [name for name, amount in most.items() if amount and _is_counted(trial, name, amount)]
+    probe = Pod(metadata=ObjectMeta(name="of-any-size"), spec=PodSpec(scheduler_name=min(trial.scheduler_names)))
+    found = [name for name, amount in most.items() if amount and is_counted(trial.run, probe, name, amount + 1)]
     return [*found, PODS] if found else []
-
-
-def _is_counted(trial: DrainTrial, resource: str, most: int) -> bool:
-    """Whether a pod that requests more of *resource* than any node has is turned down for it."""
-    amount = Quantity.parse(f"{most + 1}m") if resource == "cpu" else Quantity.of(most + 1)
-    spec = PodSpec(
-        scheduler_name=min(trial.scheduler_names), tolerations=(Toleration(operator="Exists"),),
-        containers=(Container(name="probe", requests=Map({resource: amount})),),
-    )  # fmt: skip
-    decision = trial.run.ask(Pod(metadata=ObjectMeta(name=f"probe-of-{resource}"), spec=spec))
-    reason = f"Insufficient {resource}"
-    return any(reason in reasons for reasons in decision.failed.values())
 
 
 def _room_and_need(trial: DrainTrial, flags: DrainFlags, resources: Sequence[str]) -> tuple[Floats, Floats]:

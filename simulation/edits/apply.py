@@ -1,8 +1,11 @@
-"""Applies edits to a cluster: first to what is there and to workloads, then to pods, those included that workloads make."""
+"""Edits in words, ``node pool=a taints-=x``: first of what is there and of workloads, then of pods, those of workloads included."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 import attrs
@@ -12,15 +15,123 @@ from ...api.controlplane.admission import admit
 from ...api.controlplane.manifests import identity_of
 from ...api.controlplane.workloads import WORKLOADS
 from ...api.inventory import REFUSED
+from ...api.kindnames import kind_words
 from ...api.load import Loaded, load_documents
+from ...api.meaning.labels import Matcher, SelectorError, parse_selector
 from ...api.objects import KubeObject
 from ...api.reading.documents import Document
 from ...api.wire.ownfields import current_manifest
-from ...exceptions import ManifestError, did_you_mean
-from .edit import Edit, shown
-from .paths import EditError, Json
+from ...exceptions import ManifestError, UnknownNameError, did_you_mean, one_line
+from .changes import EditError, FieldChange, Json, check_resource, path_for
 
-ENOUGH_EDITS = 5
+WANTED = "KIND SELECTOR CHANGE..., such as 'pod web/* requests.cpu=500m' or 'node pool=a taints-=x'"
+EVERYTHING = "*"
+PATTERN_MARKS = "*?["
+_FLAG = re.compile(r"\A--set '.*?': ", re.DOTALL)
+
+
+@attrs.frozen
+class Edit:
+    """Changes of all objects of a kind that are chosen by name or by labels."""
+
+    text: str
+    kind: str
+    names: str | None
+    """A pattern of ``namespace/name`` or ``name``; None: *labels* choose."""
+    labels: Matcher
+    changes: tuple[FieldChange, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Edit:
+        """The edit that *text* says. Raises :class:`~.changes.EditError`.
+
+        >>> edit = Edit.parse("pod web/* requests.cpu=500m")
+        >>> edit.kind, edit.names, edit.changes[0].value
+        ('Pod', 'web/*', '500m')
+        """
+        try:
+            return cls._parse(text)
+        except (EditError, UnknownNameError) as error:
+            raise EditError(f"{shown(text)}: {error}") from None
+
+    @classmethod
+    def _parse(cls, text: str) -> Edit:
+        try:
+            words = shlex.split(text)
+        except ValueError:
+            raise EditError("got a quote that does not end, wanted its end") from None
+        if len(words) < 3:
+            raise EditError(f"got {len(words)} {'word' if len(words) == 1 else 'words'}, wanted {WANTED}")
+        kind, chosen = _kind(words[0]), words[1]
+        is_labels = any(mark in chosen for mark in ("=", "!", "(")) or chosen.startswith("-l")
+        written = (FieldChange.split(word) for word in words[2:])
+        changes = tuple(check_resource(FieldChange(path_for(kind, field), operator, value)) for field, operator, value in written)
+        return cls(text, kind, None if is_labels else chosen, _matcher(chosen if is_labels else ""), changes)
+
+    @property
+    def is_about_pods(self) -> bool:
+        """Whether it changes pods, which workloads may still have to make."""
+        return self.kind == "Pod"
+
+    @property
+    def exact_name(self) -> str | None:
+        """The name that all chosen objects have; None: it is a pattern, or labels choose."""
+        return None if self.names is None or any(mark in self.names for mark in PATTERN_MARKS) else self.names.rpartition("/")[2]
+
+    def chooses(self, namespace: str, name: str, labels: Mapping[str, str]) -> bool:
+        """Whether an object of the kind is meant."""
+        if self.names is None:
+            return self.labels(labels)
+        pattern = self.names
+        return fnmatchcase(f"{namespace}/{name}" if "/" in pattern else name, pattern)
+
+    def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
+        """A copy of *manifest* with all changes. Raises :class:`~.changes.EditError`."""
+        for change in self.changes:
+            manifest = change.made(manifest)
+        return manifest
+
+    @property
+    def fields(self) -> Iterable[str]:
+        """The names of the fields that change, the last step of each path."""
+        return (change.path[-1].name for change in self.changes)
+
+
+def shown(text: str) -> str:
+    """An edit as messages name it: on one line, and without the middle if it is long."""
+    return f"--set '{one_line(text, 300)}'"
+
+
+def without_flag(text: str) -> str:
+    """A message about an edit without the words of the command line, for those who type the edit alone.
+
+    >>> without_flag("--set 'pod a b=1': got no Pod")
+    'got no Pod'
+    """
+    return _FLAG.sub("", text, count=1)
+
+
+def _matcher(text: str) -> Matcher:
+    try:
+        return parse_selector(text)
+    except SelectorError as error:
+        raise EditError(f"selector: {error}") from None
+
+
+def _kind(word: str) -> str:
+    words = {**kind_words(), **{form: kind for kind in WORKLOADS for form in (kind.lower(), f"{kind.lower()}s")}, "deploy": "Deployment"}
+    words |= {"ds": "DaemonSet", "cj": "CronJob"}
+    found = words.get(word.lower())
+    if found is None:
+        raise UnknownNameError(f'kind: got "{word}", wanted one such as pod, node or deployment{did_you_mean(word.lower(), words)}')
+    return found
+
+
+# --- what it does to a cluster ----------------------------------------------------------------------------------------
+
+
+Places = dict[tuple[str, str | None], list[int]]
+"""Where objects are, by kind and name, and by kind and None; edits leave both as they are."""
 CLASS_FIELDS = ("priorityClassName", "priority")
 
 
@@ -50,14 +161,14 @@ class Edits:
 
     @classmethod
     def parse(cls, texts: Iterable[str], *, defaults: bool = True) -> Edits:
-        """The edits that *texts* say. Raises :class:`~.paths.EditError`."""
+        """The edits that *texts* say. Raises :class:`~.changes.EditError`."""
         return cls(tuple(Edit.parse(text) for text in texts), defaults)
 
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
-        """*parts* after the edits that are about other kinds than Pod, and what each did. Raises :class:`~.paths.EditError`."""
+        """*parts* after the edits that are about other kinds than Pod, and what each did. Raises :class:`~.changes.EditError`."""
         told, found = [], list(parts)
         edits = [edit for edit in self.edits if not edit.is_about_pods]
-        places = [ObjectPlaces.of(part.objects, edits) for part in parts]
+        places = [_places_of(part.objects) for part in parts] if edits else []
         for edit in edits:
             work = _Work(edit, self.defaults)
             before, found = found, [work.loaded(part, there) for part, there in zip(found, places, strict=True)]
@@ -68,7 +179,7 @@ class Edits:
         """*objects* after the edits that are about pods, and what each did; *priorities*: whether gate PodPriority is on."""
         told, found = [], tuple(objects)
         edits = [edit for edit in self.edits if edit.is_about_pods]
-        places = ObjectPlaces.of(found, edits)
+        places = _places_of(found) if edits else {}
         for edit in edits:
             work = _Work(edit, self.defaults)
             edited = work.objects(found, places)
@@ -94,29 +205,12 @@ def _names_in(parts: Iterable[Loaded]) -> Iterator[tuple[str, str, str]]:
         yield from ((item.kind, item.namespace, item.name) for item in part.objects)
 
 
-@attrs.frozen
-class ObjectPlaces:
-    """Where objects are in a list, by kind and name, which edits leave as they are."""
-
-    by_name: Mapping[tuple[str, str], list[int]] | None = None
-    """None: to look is quicker, as for one edit. It takes 2 ms on 21,000 objects, where this takes 5 ms for all edits together."""
-
-    @classmethod
-    def of(cls, objects: Sequence[KubeObject], edits: Sequence[Edit]) -> ObjectPlaces:
-        """The places of *objects*, for *edits*."""
-        if sum(edit.exact_name is not None for edit in edits) < ENOUGH_EDITS:
-            return cls()
-        found: dict[tuple[str, str], list[int]] = {}
-        for at, item in enumerate(objects):
-            found.setdefault((item.kind, item.metadata.name), []).append(at)
-        return cls(found)
-
-    def about(self, edit: Edit, objects: Sequence[KubeObject]) -> list[int]:
-        """Where *objects* are of the kind of *edit*, and of its name if it has one."""
-        kind, name = edit.kind, edit.exact_name
-        if name is not None and self.by_name is not None:
-            return self.by_name.get((kind, name), [])
-        return [at for at, item in enumerate(objects) if item.kind == kind and (name is None or item.metadata.name == name)]
+def _places_of(objects: Sequence[KubeObject]) -> Places:
+    found: Places = {}
+    for at, item in enumerate(objects):
+        for name in (item.metadata.name, None):
+            found.setdefault((item.kind, name), []).append(at)
+    return found
 
 
 @attrs.define
@@ -138,16 +232,17 @@ class _Work:
             raise EditError(f"{shown(self.edit.text)}: got no {self.edit.kind} that it is about, wanted one at least{near}")
         return Edited(self.edit, len(self.chosen), sum(self.chosen.values()))
 
-    def loaded(self, part: Loaded, places: ObjectPlaces) -> Loaded:
+    def loaded(self, part: Loaded, places: Places) -> Loaded:
         """Objects and manifests of workloads after the edit."""
         raw = dict(part.raw)
         if self.edit.kind in WORKLOADS and self.edit.kind in raw:
             raw[self.edit.kind] = tuple(self.document(document) for document in raw[self.edit.kind])
         return attrs.evolve(part, objects=put_in(part.objects, self.objects(part.objects, places)), raw=raw)
 
-    def objects(self, items: Sequence[KubeObject], places: ObjectPlaces) -> dict[int, KubeObject]:
+    def objects(self, items: Sequence[KubeObject], places: Places) -> dict[int, KubeObject]:
         """Those of *items* that the edit changes, after it, by their places."""
-        return {at: after for at in places.about(self.edit, items) if (after := self.object(items[at])) is not items[at]}
+        about = places.get((self.edit.kind, self.edit.exact_name), ())
+        return {at: after for at in about if (after := self.object(items[at])) is not items[at]}
 
     def document(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         """A workload's manifest after the edit."""
@@ -189,7 +284,7 @@ class _Work:
         return {**pod, "spec": {key: held for key, held in pod.get("spec", {}).items() if key not in old}} if old else pod
 
     def _read(self, after: Mapping[str, Any], before: Mapping[str, Any], key: str) -> tuple[KubeObject, ...]:
-        """The object that *after* says. Raises :class:`~.paths.EditError` for what *before* was not warned of."""
+        """The object that *after* says. Raises :class:`~.changes.EditError` for what *before* was not warned of."""
         where = f"{self.edit.kind} {key}"
         try:
             known = {notice.what for notice in self._loaded(before, where).warnings}

@@ -1,7 +1,7 @@
 """Why a pod goes where it goes: explanations as values, of which the command line makes tables and JSON."""
 
-from .explain import explain, explain_in, explain_placed
+from .explain import explain, explain_in
 from .explanation import Explanation, PodQuestion
 from .values import NodeReport, NodeScore, NodeShortage
 
-__all__ = ["Explanation", "NodeReport", "NodeScore", "NodeShortage", "PodQuestion", "explain", "explain_in", "explain_placed"]
+__all__ = ["Explanation", "NodeReport", "NodeScore", "NodeShortage", "PodQuestion", "explain", "explain_in"]

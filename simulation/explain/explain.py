@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 import attrs
@@ -12,27 +13,168 @@ import numpy as np
 from ...api.controlplane.missing import missing_for
 from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.record import replace
+from ...api.record import UNSET, replace
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
 from ...core.cycle import Cycle
-from ...core.decision.decision import Decision, Details
+from ...core.decision.decision import Decision, Details, NodeFailure
 from ...core.decision.score import Ranking, ScoreError
+from ...core.decision.verdict import FilterPass
 from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
+from ...core.rule import Predicate
 from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
 from ...framework.plugins.dynamicresources import DynamicResources
+from ..records import shortage_of
 from ..scenario import Scenario
 from ..simulate import Simulation
-from .choice import choice_among, leads
-from .closeup import CloseUp, RequestedResource, RuleVerdict, Verdict
-from .eviction import Victim, eviction_for, why_no_room
 from .explanation import Explanation, PodQuestion
 from .faileddemands import Causes
-from .judged import JudgedNodes
 from .subject import Subject
-from .values import NodeReport, Objection
+from .values import (
+    CloseUp,
+    NodeReport,
+    NodeScore,
+    NodeShortage,
+    Objection,
+    RequestedResource,
+    RuleVerdict,
+    Verdict,
+    Victim,
+    choice_among,
+    eviction_for,
+    leads,
+    why_no_room,
+)
+
+
+@attrs.define(eq=False)
+class JudgedNodes:
+    """Makes the reports of the rows of a *decision*; *cycle* is one for the same pod on the same snapshot."""
+
+    engine: Engine
+    cycle: Cycle
+    decision: Decision
+    details: Details = attrs.field(init=False)
+    visited: frozenset[int] = attrs.field(init=False)
+    weights: dict[str, int] = attrs.field(init=False)
+    _known: dict[tuple[int, int, bool], Objection] = attrs.field(factory=dict)
+    """(findings, code, counted) -> the objection, which many nodes share."""
+    _codes: dict[int, list[int]] = attrs.field(factory=dict)
+    """Findings -> their codes as a list, which is faster to look things up in."""
+
+    def __attrs_post_init__(self) -> None:
+        self.details = self.decision.details
+        self.visited = frozenset(self.details.visited)
+        self.weights = {priority.name: weight for priority, weight in self.cycle.algorithm.priorities}
+
+    # --- reports ----------------------------------------------------------------------------------------------------
+
+    def scored(self, rows: Sequence[int], ranking: Ranking | None) -> dict[int, NodeReport]:
+        """The reports of *rows*, which fit, best first; *ranking*: their scores."""
+        if ranking is None:
+            return {row: self._report(row, True) for row in rows}
+        totals, best_first = ranking.totals.tolist(), sorted(range(len(rows)), key=lambda at: -int(ranking.totals[at]))
+        return {rows[at]: self._report(rows[at], True, scores=self.scores(ranking, at), total=totals[at]) for at in best_first}
+
+    def scores(self, ranking: Ranking, at: int) -> dict[str, NodeScore]:
+        """The scores of the node at index *at* of a ranking."""
+        return {
+            name: NodeScore(int(ranking.raw[name][at]), int(reduced[at]), self.weights[name])
+            for name, reduced in ranking.by_priority.items()
+        }
+
+    def unscored(self, rows: Sequence[int]) -> list[NodeReport]:
+        """The reports of other rows: those that fit but were not reached, then those that do not fit, the nearest to fitting first."""
+        found = [self._unscored(row, self.details.refusal(row)) for row in rows]
+        return [*(node for node in found if node.fits), *sorted((n for n in found if not n.fits), key=lambda node: node.nearness)]
+
+    def _unscored(self, row: int, refusal: NodeFailure | None) -> NodeReport:
+        visited = row in self.visited
+        if refusal is None:
+            return self._report(row, visited)
+        objections = self.objections(row)
+        reasons = dict.fromkeys([*refusal.reasons, *(reason for objection in objections for reason in objection.reasons)])
+        has_devices = any(objection.rule == DynamicResources.name for objection in objections)
+        return self._report(
+            row, visited, refusal, reasons=refusal.reasons, objections=objections, shortages=tuple(self._shortages(row, list(reasons))),
+            devices=(self._accounts(row) if has_devices else ()) or UNSET,
+        )  # fmt: skip
+
+    def _report(self, row: int, visited: bool, refusal: NodeFailure | None = None, **found: Any) -> NodeReport:
+        rules, code = ((), None) if refusal is None else (refusal.rules, refusal.code)
+        by = {"plugins": rules, "code": code} if self.decision.plugins is not None else {"predicates": rules}
+        return NodeReport(self.details.names[row], refusal is None, visited, **by, **found)
+
+    def _accounts(self, row: int) -> tuple[DeviceAccount, ...]:
+        """What rules out each device on *row*."""
+        profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+        plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)
+        return () if plugin is None else tuple(plugin.accounts(self.cycle, row))
+
+    # --- one row ----------------------------------------------------------------------------------------------------
+
+    def judged(self, row: int) -> tuple[FilterPass, int] | None:
+        """The pass that counts for a row, with the pods nominated there or without them, and the row's place in it; None without any."""
+        if self.details.search is None:
+            return None
+        verdict = self.details.search.verdict
+        place, trial = verdict.place.get(row), verdict.with_nominated
+        if trial is not None and place is not None and not trial.fits[place]:
+            return trial, place
+        return verdict.plain, row
+
+    def objections(self, row: int) -> tuple[Objection, ...]:
+        """What every predicate or plugin has against a row, in running order."""
+        judged = self.judged(row)
+        return () if judged is None else tuple(self._objections(*judged))
+
+    def _objections(self, judgement: FilterPass, at: int) -> Iterator[Objection]:
+        counted = True
+        for predicate, failures in judgement.findings:
+            code = self._code(failures, at)
+            if code:
+                yield self._objection(predicate, failures, code, counted)
+                counted &= judgement.check_all
+            elif failures.errors is not None and failures.errors[at]:
+                yield Objection(predicate.name, (failures.texts[int(failures.errors[at]) - 1],), False, counted)
+                counted = False
+
+    def _code(self, failures: Any, at: int) -> int:
+        codes = self._codes.get(id(failures))
+        if codes is None:
+            codes = self._codes[id(failures)] = failures.codes.tolist()
+        return codes[at]
+
+    def _objection(self, predicate: Predicate, failures: Any, code: int, counted: bool) -> Objection:
+        key = id(failures), code, counted
+        found = self._known.get(key)
+        if found is None:
+            reasons = failures.sequences[code]
+            texts, evictable = tuple(reason.text for reason in reasons), all(reason.resolvable for reason in reasons)
+            found = self._known[key] = Objection(predicate.name, texts, evictable, counted)
+        return found
+
+    def _shortages(self, row: int, reasons: Sequence[str]) -> Iterator[NodeShortage]:
+        names = [name for name in map(shortage_of, reasons) if name is not None]
+        judged = self.judged(row) if names else None
+        if judged is None:
+            return
+        for name in names:
+            asked, free, allocatable = self.room(name, judged[0].nodes, judged[1])
+            yield NodeShortage(name, asked, free, has_none=not allocatable)
+
+    def room(self, name: str, nodes: Batch, at: int) -> tuple[int, int, int]:
+        """Of the resource *name*: how much the pod asks for, how much is free on node *at* of a batch, and how much it has in all."""
+        if name == "pods":
+            places = int(nodes.max_pods[at])
+            return 1, places - int(nodes.pod_count[at]), places
+        allocatable = int(nodes.allocatable(name)[at])
+        return self.cycle.template.requests.get(name, 0), allocatable - int(nodes.requested(name)[at]), allocatable
+
+
+# --- the whole --------------------------------------------------------------------------------------------------------
 
 
 def explain_subject(
@@ -45,13 +187,8 @@ def explain_subject(
     question = subject.question(scheduler_names)
     if question.ignored is not None:
         found = Explanation(Decision(subject.pod), (), was_scored=False, release=simulation.engine.release.version)
-    elif question.placed_on is not None:
-        found = explain_placed(simulation, subject.pod, node=node)
-    elif alone:
-        simulation.begin()
-        found = explain(simulation.engine, subject.pod, node=node)
     else:
-        found = explain_in(simulation, subject.pod, node=node)
+        found = explain_in(simulation, subject.pod, node=node, alone=alone)
     return attrs.evolve(found, question=question, missing=missing_in(simulation.scenario, found))
 
 
@@ -69,33 +206,26 @@ def missing_in(scenario: Scenario, found: Explanation) -> tuple[str, ...]:
     return tuple(missing_for(decision.pod, scenario.objects, devices=devices))
 
 
-def explain_in(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:
-    """Schedule the pods that come before *pod* in *simulation*, then explain *pod* on the cluster as it is then; see :func:`explain`."""
-    run_up_to(simulation, pod)
-    return explain(simulation.engine, pod, node=node)
+def explain_in(simulation: Simulation, pod: Pod, *, node: str | None = None, alone: bool = False) -> Explanation:
+    """Explain *pod* when it is its turn in a new *simulation*; see :func:`turn_of` and :func:`explain`."""
+    run, asked = turn_of(simulation, pod, alone=alone)
+    return attrs.evolve(explain(run.engine, asked, node=node), question=PodQuestion(placed_on=pod.spec.node_name or None))
 
 
-def run_up_to(simulation: Simulation, pod: Pod) -> Run:
-    """The run of a new *simulation* when *pod* is next: the pods that come before it are scheduled."""
-    run = simulation.begin()
-    for other in simulation.pods():
-        if other.key == pod.key:
-            break
-        run.cycle(other)
-    return run
+def turn_of(simulation: Simulation, pod: Pod, *, alone: bool = False) -> tuple[Run, Pod]:
+    """The run of a new *simulation* when it is the turn of *pod*, and the pod as it is asked about.
 
-
-def explain_placed(simulation: Simulation, pod: Pod, *, node: str | None = None) -> Explanation:
-    """Explain *pod*, which is on a node, as if it had none: it is taken off its node first. Pods that wait are not scheduled before."""
-    run_without(simulation, pod)
-    return attrs.evolve(explain(simulation.engine, freed(pod), node=node), question=PodQuestion(placed_on=pod.spec.node_name))
-
-
-def run_without(simulation: Simulation, pod: Pod) -> Run:
-    """The run of a new *simulation* on the cluster without *pod*; no pod is scheduled yet."""
+    The pods that come before it are scheduled, unless it is asked about *alone*. A pod on a node is asked about as if it had none: it is
+    taken off its node first, and no pod is scheduled.
+    """
     scenario = simulation.scenario
-    others = tuple(item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key))
-    return attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others)).begin()
+    if pod.spec.node_name:
+        others = tuple(item for item in scenario.objects if not (isinstance(item, Pod) and item.key == pod.key))
+        return attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others)).begin(), freed(pod)
+    run = simulation.begin()
+    for other in () if alone else takewhile(lambda other: other.key != pod.key, simulation.pods()):
+        run.cycle(other)
+    return run, pod
 
 
 def freed(pod: Pod) -> Pod:
@@ -117,7 +247,7 @@ def explain(engine: Engine, pod: Pod, *, node: str | None = None) -> Explanation
     if not decision.has_details:
         causes = () if decision.is_gated else Causes(engine, pod, lambda other: _objections(engine, other)).of(())[1]
         return Explanation(decision, (), was_scored=False, release=release, causes=causes)
-    found = _Explaining(engine, engine.begin(pod), decision, decision.details).explanation(node)
+    found = _Explaining(engine, engine.begin(pod), decision).explanation(node)
     reports, causes = Causes(engine, pod, lambda other: _objections(engine, other)).of(found.nodes)
     return attrs.evolve(found, nodes=reports, causes=causes)
 
@@ -128,7 +258,7 @@ def _objections(engine: Engine, pod: Pod) -> dict[str, tuple[Objection, ...]]:
         decision = engine.schedule(pod)
     if not decision.has_details or decision.details.search is None:
         return {}
-    judged = JudgedNodes(engine.begin(pod), decision.details, lambda row: (), decision.plugins is not None)
+    judged = JudgedNodes(engine, engine.begin(pod), decision)
     return {name: judged.objections(row) for row, name in enumerate(decision.details.names)}
 
 
@@ -139,9 +269,9 @@ def _check_node(engine: Engine, name: str) -> None:
 
 
 class _Explaining:
-    def __init__(self, engine: Engine, cycle: Cycle, decision: Decision, details: Details) -> None:
-        self.engine, self.cycle, self.decision, self.details = engine, cycle, decision, details
-        self.judged = JudgedNodes(cycle, details, self._accounts, decision.plugins is not None)
+    def __init__(self, engine: Engine, cycle: Cycle, decision: Decision) -> None:
+        self.engine, self.cycle, self.decision, self.details = engine, cycle, decision, decision.details
+        self.judged = JudgedNodes(engine, cycle, decision)
 
     def explanation(self, node: str | None) -> Explanation:
         details, ranking = self.details, self.details.ranking
@@ -163,12 +293,6 @@ class _Explaining:
             return {}
         concerned = {predicate.name for predicate in search.verdict.plain.predicates}
         return {"rules": {rule.name: rule.name in concerned for rule in algorithm.predicates}, "asks_all": algorithm.check_all}
-
-    def _accounts(self, row: int) -> tuple[DeviceAccount, ...]:
-        """What rules out each device on *row*."""
-        profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
-        plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)
-        return () if plugin is None else tuple(plugin.accounts(self.cycle, row))
 
     def _order(self) -> list[int]:
         """Every node once, those visited first, in visiting order."""

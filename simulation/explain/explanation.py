@@ -11,11 +11,8 @@ from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import UNSET, Count, Names, Record, UnsetType, says
 from ...core.decision.decision import Decision
 from ...core.decision.record import PreemptionRecord
-from .choice import HostChoice
-from .closeup import CloseUp
-from .eviction import EvictionOutcome
 from .faileddemands import FailedDemand
-from .values import NodeReport, ReasonGroup, in_groups
+from .values import CloseUp, EvictionOutcome, HostChoice, NodeReport, ReasonGroup, in_groups
 
 PlacedOn = Annotated[str | None, says("The node that the pod is on; it is decided as if it had none.")]
 Ignored = Annotated[str | None, says("Why the pod is not scheduled at all; null if it is.")]

@@ -17,8 +17,7 @@ from ...api.objects import Affinity, LabelSelector, Node, NodeSelectorTerm, Pod,
 from ...api.record import Count, Record, replace, says
 from ...core.engine import Engine
 from ...exceptions import near_names
-from .labelfacts import LabelFacts, near_keys
-from .taintfacts import idle_tolerations, is_meant, taint_text, toleration_text
+from .clusterfacts import LabelFacts, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .values import NodeReport, Objection
 
 SELECTORS = frozenset({"GeneralPredicates", "MatchNodeSelector", "NodeAffinity"})
@@ -289,6 +288,12 @@ def node_terms(pod: Pod) -> tuple[NodeSelectorTerm, ...]:
     affinity = pod.spec.affinity
     required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
     return () if required is None else required.node_selector_terms
+
+
+def pod_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
+    """The terms of the pod's required affinity to other pods."""
+    affinity = pod.spec.affinity
+    return affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
 
 
 def _with_one_port(spec: PodSpec) -> Iterator[tuple[int, tuple[object, ...]]]:

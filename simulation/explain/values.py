@@ -1,12 +1,18 @@
-"""The parts of an explanation that are about nodes: what is short, what rules out a node, how it scores."""
+"""The parts of an explanation: each node's part, what decided among those that fit, what evicting pods would do, and one node in full."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Literal
 
+from ...algorithmprovider.cells import in_words
+from ...api.objects import Pod
 from ...api.record import UNSET, Count, Names, Record, UnsetType, derive, field, says
+from ...core.cycle import Cycle
+from ...core.decision.decision import Decision
 from ...core.devices.accounts import DeviceAccount
+from ...core.engine import Engine
+from ...core.preemption.select import is_eligible
 from ..records import shortage_of
 
 
@@ -133,3 +139,210 @@ def _group(reason: str, nodes: list[NodeReport]) -> ReasonGroup:
         bool(objections) and all(objection.evictable for objection in objections),
         min(short, key=lambda lack: lack.missing, default=None), tuple(node.name for node in nodes),
     )  # fmt: skip
+
+
+# --- which rule decided -----------------------------------------------------------------------------------------------
+
+
+class Lead(Record):
+    """How a node scores by one rule beside another node, both before the weight."""
+
+    rule: str
+    ours: int
+    theirs: int
+    weight: int
+    ahead: Annotated[int, says("(ours - theirs) times weight: by how much it moves the total.")] = 0
+
+    def __post_init__(self) -> None:
+        derive(self, ahead=(self.ours - self.theirs) * self.weight)
+
+
+class HostChoice(Record):
+    """How the host was chosen among several nodes that fit."""
+
+    best: Annotated[int, says("The highest total.")]
+    ties: Annotated[Names, says("The nodes that have it, in visiting order.")]
+    tie_break: Annotated[str, says("Which of several best nodes is taken, in a sentence.")]
+    against: Annotated[str | None, says("The best of the other nodes; null if all have the same total.")]
+    decided: Annotated[str | None, says("The rule to which the host owes most of its lead over that one.")]
+    leads: Annotated[tuple[Lead, ...], says("How the host differs from that one, the rule that matters most first.")]
+    constant: Annotated[Scores, says("Rules that give every node the same score.")]
+    max_score: Annotated[int, says("The highest score of a rule before the weight.")]
+
+
+def choice_among(engine: Engine, host: str | None, scored: Sequence[NodeReport], visiting: Sequence[str]) -> HostChoice | None:
+    """The choice of *host* among the nodes in *scored*, best first; *visiting*: their names in visiting order. None for less than two."""
+    if len(scored) < 2 or host is None:
+        return None
+    best = max(node.total or 0 for node in scored)
+    tied = {node.name for node in scored if node.total == best}
+    chosen = next(node for node in scored if node.name == host)
+    other = next((node for node in scored if node.name not in tied), None)
+    ahead = () if other is None else leads(chosen, other)
+    return HostChoice(
+        best=best,
+        ties=tuple(name for name in visiting if name in tied),
+        tie_break=in_words(engine.release, engine.pick_host),
+        against=None if other is None else other.name,
+        decided=ahead[0].rule if ahead and ahead[0].ahead > 0 else None,
+        leads=ahead,
+        constant=constant_scores(scored),
+        max_score=engine.max_score,
+    )
+
+
+def leads(node: NodeReport, other: NodeReport) -> tuple[Lead, ...]:
+    """The rules by which two nodes score differently, those first that are most in favour of *node*."""
+    found = (Lead(rule, score.reduced, other.scores[rule].reduced, score.weight) for rule, score in node.scores.items())
+    return tuple(sorted((lead for lead in found if lead.ahead), key=lambda lead: -lead.ahead))
+
+
+def constant_scores(scored: Sequence[NodeReport]) -> dict[str, NodeScore]:
+    """The rules by which all nodes in *scored* have the same score."""
+    first, *others = (node.scores for node in scored)
+    return {rule: score for rule, score in first.items() if all(scores[rule].reduced == score.reduced for scores in others)}
+
+
+# --- what evicting pods would do --------------------------------------------------------------------------------------
+
+
+OFF = "preemption is switched off"
+NEVER = "its preemptionPolicy is Never"
+STILL_LEAVING = "it waits for pods that are leaving node {}"
+STAYS = "turned down for a reason that no eviction removes (such as a taint or a label)"
+NONE_LOWER = "no pod there has a lower priority"
+NOT_ENOUGH = "even without the pods of lower priority it does not fit"
+NO_HELP = "evicting pods of lower priority does not help on any node"
+
+
+class Victim(Record):
+    """A pod that would have to leave."""
+
+    pod: str
+    priority: int
+
+    @classmethod
+    def of(cls, pod: Pod) -> Victim:
+        """The victim that *pod* would be."""
+        return cls(pod.key, pod.priority)
+
+
+class EvictionOutcome(Record, kw_only=True):
+    """The outcome of preemption for a pod that fits nowhere."""
+
+    node: Annotated[str | None, says("Where room would be made; null if that does not help.")] = None
+    victims: tuple[Victim, ...] = ()
+    budget_violations: Annotated[Count, says("Victims that a PodDisruptionBudget protects.")] = 0
+    candidates: Annotated[Count, says("Nodes on which it would help.")] = 0
+    why_not: Annotated[str | None, says("Why no room is made, in a few words; null if it is.")] = None
+    priority: Annotated[int, says("The pod's own; only pods below it can be evicted.")]
+    unresolvable: Annotated[Count, says("Nodes with a reason that no eviction removes.")] = 0
+    nobody_lower: Annotated[Count, says("Other nodes, without a pod of lower priority.")] = 0
+    not_enough: Annotated[Count, says("Other nodes, on which it does not fit even without these pods.")] = 0
+
+
+def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) -> EvictionOutcome | None:
+    """What preemption came to in *decision*; None if the pod did not need it, or the cycle ended with an error."""
+    if not decision.is_fit_error:
+        return None
+    plan, priority = decision.preemption, cycle.pod.priority
+    if plan is None:
+        return EvictionOutcome(priority=priority, why_not=OFF)
+    if plan.node is not None:
+        victims, found = tuple(map(Victim.of, plan.victims)), plan.candidates
+        violations = found[plan.node].violations if plan.node in found else 0
+        return EvictionOutcome(priority=priority, node=plan.node, victims=victims, budget_violations=violations, candidates=len(found))
+    if plan.error:
+        return EvictionOutcome(priority=priority, why_not=plan.error)
+    return _without_help(cycle, nodes, decision.plugins is not None)
+
+
+def _without_help(cycle: Cycle, nodes: Sequence[NodeReport], by_plugins: bool) -> EvictionOutcome:
+    pod, cells = cycle.pod, cycle.release.preemption
+    honours_never = by_plugins or (cells.never_policy and cycle.enabled("NonPreemptingPriority"))
+    if honours_never and pod.spec.preemption_policy == "Never":
+        return EvictionOutcome(priority=pod.priority, why_not=NEVER)
+    if not is_eligible(cycle):
+        return EvictionOutcome(priority=pod.priority, why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
+    hopeful = [node for node in nodes if not is_unresolvable(node)]
+    lower = sum(_has_lower(cycle, node) for node in hopeful)
+    unresolvable = len(nodes) - len(hopeful)
+    return EvictionOutcome(
+        priority=pod.priority, why_not=NO_HELP, unresolvable=unresolvable, nobody_lower=len(hopeful) - lower, not_enough=lower
+    )
+
+
+def why_no_room(cycle: Cycle, node: NodeReport) -> str:
+    """Why evicting pods would make no room on a node that preemption did not come to."""
+    if is_unresolvable(node):
+        return STAYS
+    return NOT_ENOUGH if _has_lower(cycle, node) else NONE_LOWER
+
+
+def _has_lower(cycle: Cycle, node: NodeReport) -> bool:
+    table = cycle.table
+    return any(entry.priority < cycle.pod.priority for entry in table.pods[table.row_of[node.name]])
+
+
+def is_unresolvable(node: NodeReport) -> bool:
+    """Whether the scheduler leaves the node out of preemption, as it found a reason that stays whichever pods leave."""
+    if node.code:
+        return node.visited and node.code != "Unschedulable"
+    return node.visited and not all(objection.evictable for objection in node.objections if objection.counted)
+
+
+# --- all about one node -----------------------------------------------------------------------------------------------
+
+
+Place = Annotated[int, says("From 1 on.", ge=1)]
+Verdict = Literal["passes", "fails", "not asked"]
+
+
+class RuleVerdict(Record):
+    """What one predicate or plugin says of the node."""
+
+    rule: str
+    outcome: Annotated[Verdict, says("not asked: an earlier rule failed.")]
+    reasons: Annotated[Names, says("Why it fails, or would fail if it were asked.")] = ()
+    concerned: Annotated[bool, says("False where the pod wants nothing that the rule looks at.")] = True
+
+
+class RequestedResource(Record):
+    """How much of one resource the pod requests and the node has, in millicores, bytes or pieces."""
+
+    resource: str
+    asked: int
+    free: int
+    allocatable: int
+    missing: Annotated[Count, says("How much more would do; 0 if there is enough.")] = 0
+
+    def __post_init__(self) -> None:
+        derive(self, missing=max(self.asked - self.free, 0))
+
+
+class CloseUp(Record):
+    """One node, in full."""
+
+    node: str
+    fits: bool
+    whole_pod: Annotated[Names, says("What was decided before the node was asked: why the pod was turned down, or the node left out.")] = ()
+    verdicts: Annotated[tuple[RuleVerdict, ...], says("In running order.")] = ()
+    room: Annotated[tuple[RequestedResource, ...], says("Of each resource that the pod requests, and of places for pods.")] = ()
+    devices: Annotated[
+        tuple[DeviceAccount, ...] | UnsetType,
+        says("Where claims to devices cannot be served: the devices that the node reaches, by request or alternative."),
+    ] = UNSET
+    scores: Scores = field(default_factory=dict)
+    total: int | None = None
+    would_score: Annotated[bool, says("The scores are those that the node would have if it fitted and was reached.")] = False
+    place: Annotated[Place | None, says("1 for the best total; null: it is not among the nodes that were scored.")] = None
+    out_of: Annotated[Count, says("How many nodes were scored.")] = 0
+    against: Annotated[str | None, says("The host, or for the host itself the next best node.")] = None
+    leads: Annotated[tuple[Lead, ...], says("How this node's scores differ from those of that one.")] = ()
+    victims: Annotated[tuple[Victim, ...] | None, says("Who would have to leave; null if that does not help, or is not needed.")] = None
+    no_room: Annotated[str | None, says("Why evicting pods makes no room here.")] = None
+
+    @property
+    def reasons(self) -> Names:
+        """Why the node does not fit, each reason once."""
+        return tuple(dict.fromkeys([*self.whole_pod, *(reason for verdict in self.verdicts for reason in verdict.reasons)]))

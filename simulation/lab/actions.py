@@ -2,20 +2,198 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
 import attrs
 
-from ..edits.apply import Edits
-from ..edits.edit import without_flag
-from ..edits.paths import EditError
-from ..scenario import Scenario
-from .configurationchanges import switched, weighed, whole, with_release, with_setting, with_source
-from .labconfiguration import LabConfiguration
+from ...algorithmprovider.cells import TIE_BREAKS
+from ...algorithmprovider.gates import resolved_gates
+from ...algorithmprovider.registry import Registry
+from ...api.objects import Map
+from ...core.rule import Algorithm
+from ...exceptions import did_you_mean
+from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
+from ..edits.apply import Edits, without_flag
+from ..edits.changes import EditError
+from ..scenario import ORDERS, Scenario
+from .labconfiguration import LabConfiguration, LabError, Source, check_release, default_source, read_source
 from .labinput import MOST_COPIES, Changes, Copies, check_node, cordon, drain
-from .source import LabError, Source, read_source
 from .workbench import LabState
+
+
+@attrs.frozen
+class FilterRule:
+    """A predicate, or a plugin that filters."""
+
+    name: str
+    is_on: bool
+    is_default: bool
+    """Whether it is on in the source."""
+    is_mandatory: bool = False
+    """The release always runs it."""
+    runs: bool = True
+    """False for a name that the release accepts and never runs."""
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"name": self.name, "on": self.is_on, "default": self.is_default, "mandatory": self.is_mandatory, "runs": self.runs}
+
+
+@attrs.frozen
+class ScoreRule:
+    """A priority, or a plugin that scores."""
+
+    name: str
+    weight: int
+    """0: off."""
+    default: int
+    """The weight in the source."""
+
+    def record(self) -> dict[str, Any]:
+        """As plain data."""
+        return attrs.asdict(self)
+
+
+def filters_of(configuration: LabConfiguration) -> list[FilterRule]:
+    """The predicates, or the plugins that filter, in running order."""
+    known, switches, found = _known(_unmoved(configuration)), configuration.switches, []
+    for name, runs in known.filters.items():
+        default, mandatory = name in known.on, name in known.mandatory
+        found.append(FilterRule(name, mandatory or switches.get(name, default), default or mandatory, mandatory, runs))
+    return found
+
+
+def scorers_of(configuration: LabConfiguration) -> list[ScoreRule]:
+    """The priorities, or the plugins that score: those of the source first."""
+    known, moved = _known(_unmoved(configuration)), configuration.weights
+    found = [ScoreRule(name, moved.get(name, weight), weight) for name, weight in known.weights.items()]
+    return sorted(found, key=lambda rule: not rule.default)
+
+
+def _unmoved(configuration: LabConfiguration) -> LabConfiguration:
+    """*configuration* as its source has it."""
+    return LabConfiguration(start=configuration.start, release=configuration.release, source=configuration.source)
+
+
+@attrs.frozen
+class _Known:
+    filters: Map[bool]
+    """Name -> whether it ever runs."""
+    on: frozenset[str]
+    mandatory: frozenset[str]
+    weights: Map[int]
+
+
+@lru_cache(maxsize=64)
+def _known(plain: LabConfiguration) -> _Known:
+    if plain.runs_profiles:
+        return _of_algorithm(plain.spec().engine().algorithm)
+    release = ALL_RELEASES[plain.release]
+    registry = Registry.of(release, resolved_gates(release, plain.gates), plain.start.catalogue)
+    policy = plain.base_policy()
+    on = [entry.get("name", "") for entry in policy["predicates"]]
+    order = {name: at for at, name in enumerate((*release.ordering, *plain.start.catalogue.added_predicates))}
+    names = sorted(dict.fromkeys((*registry.predicates, *on)), key=lambda name: order.get(name, len(order)))
+    weights = dict.fromkeys(registry.priorities, 0) | {entry.get("name", ""): entry.get("weight", 0) for entry in policy["priorities"]}
+    return _Known(Map({name: name in order for name in names}), frozenset(on), frozenset(registry.mandatory), Map(weights))
+
+
+def _of_algorithm(algorithm: Algorithm) -> _Known:
+    names = [predicate.name for predicate in algorithm.predicates]
+    weights = {priority.name: weight for priority, weight in algorithm.priorities}
+    return _Known(Map(dict.fromkeys(names, True)), frozenset(names), frozenset(), Map(weights))
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+
+MOST_WEIGHT = 1_000_000
+CHOICES: Mapping[str, tuple[str, ...]] = {"order": ORDERS, "tieBreak": tuple(TIE_BREAKS)}
+FIELDS = {"order": "order", "tieBreak": "tie_break", "seed": "seed", "preemption": "preemption", "percentage": "percentage",
+          "hardPodAffinityWeight": "hard_weight"}  # fmt: skip
+"""Name of a setting -> the field of :class:`~.labconfiguration.LabConfiguration`."""
+
+
+def with_release(configuration: LabConfiguration, release: str, source: Source | None = None) -> LabConfiguration:
+    """The same on another release. What that release does not have falls away. Raises :class:`~.labconfiguration.LabError`."""
+    check_release(release)
+    kept = source or (configuration.source if configuration.source.runs_on(release) else default_source(release))
+    return _still_moved(attrs.evolve(configuration, release=release, source=kept))
+
+
+def with_source(configuration: LabConfiguration, source: Source) -> LabConfiguration:
+    """The rules of *source*, as it has them. Raises :class:`~.labconfiguration.LabError`."""
+    if not source.runs_on(configuration.release):
+        versions = FRAMEWORK_RELEASES[configuration.release].configuration.api_versions if configuration.runs_profiles else ()
+        wanted = f"a configuration of {' or '.join(versions)}" if versions else "a Policy or a provider"
+        raise LabError(f"{source.name}: release {configuration.release} wants {wanted}", "source")
+    return attrs.evolve(configuration, source=source, switches=Map(), weights=Map())
+
+
+def _check_rule(configuration: LabConfiguration, name: str, rules: Collection[str], field: str) -> None:
+    if configuration.why_fixed:
+        raise LabError(configuration.why_fixed, field)
+    if name not in rules:
+        raise LabError(f'got the rule "{name}", wanted one of {configuration.release}{did_you_mean(name, rules)}', field)
+
+
+def switched(configuration: LabConfiguration, name: str, on: bool) -> LabConfiguration:
+    """With a predicate, or a plugin that filters, on or off. Raises :class:`~.labconfiguration.LabError`."""
+    rules = {rule.name: rule for rule in filters_of(configuration)}
+    _check_rule(configuration, name, rules, f"switch:{name}")
+    if rules[name].is_mandatory and not on:
+        raise LabError(f"{name}: release {configuration.release} always runs it", f"switch:{name}")
+    moved = {key: value for key, value in configuration.switches.items() if key != name}
+    return attrs.evolve(configuration, switches=Map(moved if on == rules[name].is_default else {**moved, name: on}))
+
+
+def weighed(configuration: LabConfiguration, name: str, weight: object) -> LabConfiguration:
+    """With another weight of a priority, or of a plugin that scores; 0 is off. Raises :class:`~.labconfiguration.LabError`."""
+    rules = {rule.name: rule for rule in scorers_of(configuration)}
+    _check_rule(configuration, name, rules, f"weight:{name}")
+    number = whole(weight, 0, MOST_WEIGHT, f"weight:{name}")
+    moved = {key: value for key, value in configuration.weights.items() if key != name}
+    return attrs.evolve(configuration, weights=Map(moved if number == rules[name].default else {**moved, name: number}))
+
+
+def with_setting(configuration: LabConfiguration, name: str, value: object) -> LabConfiguration:
+    """With another value of one of :data:`FIELDS`; None: as the source or the release says. Raises :class:`~.labconfiguration.LabError`."""
+    if name not in FIELDS:
+        raise LabError(f'setting: got "{name}", wanted one of {", ".join(FIELDS)}', name)
+    if name == "preemption" and not isinstance(value, bool):
+        raise LabError(f"{name}: got {value!r}, wanted true or false", name)
+    if name in CHOICES and value not in CHOICES[name]:
+        raise LabError(f"{name}: got {value!r}, wanted one of {', '.join(CHOICES[name])}", name)
+    if name == "seed":
+        value = whole(value, -(2**53), 2**53, name)
+    elif name in ("percentage", "hardPodAffinityWeight") and value is not None:
+        value = whole(value, 1 if name != "percentage" and not configuration.runs_profiles else 0, 100, name)
+    changes: dict[str, Any] = {FIELDS[name]: value}
+    return attrs.evolve(configuration, **changes)
+
+
+def whole(value: object, least: int, most: int, field: str) -> int:
+    """*value*, a whole number in these bounds. Raises :class:`~.labconfiguration.LabError`."""
+    if type(value) is not int or not least <= value <= most:
+        raise LabError(f"{field.rpartition(':')[2]}: got {value!r}, wanted a whole number from {least} to {most}", field)
+    return value
+
+
+def _still_moved(configuration: LabConfiguration) -> LabConfiguration:
+    """Without what was moved of rules that the release does not have, or has so already."""
+    plain = attrs.evolve(configuration, switches=Map(), weights=Map())
+    if configuration.why_fixed:
+        return plain
+    filters, scorers = {rule.name: rule for rule in filters_of(plain)}, {rule.name: rule for rule in scorers_of(plain)}
+    switches = {
+        name: on for name, on in configuration.switches.items()
+        if name in filters and filters[name].is_default != on and (on or not filters[name].is_mandatory)
+    }  # fmt: skip
+    weights = {name: weight for name, weight in configuration.weights.items() if name in scorers and scorers[name].default != weight}
+    return attrs.evolve(configuration, switches=Map(switches), weights=Map(weights))
+
 
 FindScenario = Callable[[LabState], Scenario]
 Done = tuple[LabConfiguration, Changes, str]
@@ -24,7 +202,7 @@ MOST_EDIT, MOST_TEXTS = 2000, 500
 
 @attrs.frozen
 class ActionValues:
-    """One action; each reader refuses values of another kind with :class:`~.source.LabError`."""
+    """One action; each reader refuses values of another kind with :class:`~.labconfiguration.LabError`."""
 
     values: Mapping[str, Any]
 
@@ -41,9 +219,8 @@ class ActionValues:
     @property
     def field(self) -> str:
         """The part of the page that errors are about."""
-        for action, key in (("switch", "rule"), ("weight", "rule")):
-            if self.name == action:
-                return f"{action}:{self.values.get(key)}"
+        if self.name in ("switch", "weight"):
+            return f"{self.name}:{self.values.get('rule')}"
         return str(self.values.get("name") if self.name == "set" else self.name)
 
     def text(self, key: str) -> str:
@@ -82,7 +259,7 @@ class ActionValues:
 def changed(asked: ActionValues, state: LabState, start: LabState, sources: list[Source], scenario: FindScenario) -> Done:
     """What *asked* makes of *state*: configuration, changes, and what was done in words. A source that is loaded joins *sources*.
 
-    Raises :class:`~.source.LabError`.
+    Raises :class:`~.labconfiguration.LabError`.
     """
     if asked.name == "reset":
         return start.configuration, start.changes, "back to the start"
@@ -176,7 +353,7 @@ def _edit(asked: ActionValues, state: LabState, scenario: FindScenario) -> tuple
 
 
 def _checked(text: str) -> str:
-    """*text*, an edit. Raises :class:`~.source.LabError`."""
+    """*text*, an edit. Raises :class:`~.labconfiguration.LabError`."""
     if len(text) > MOST_EDIT:
         raise LabError(f"edit: got {len(text)} characters, wanted {MOST_EDIT} at most", "edit")
     try:

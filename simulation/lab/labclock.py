@@ -18,9 +18,9 @@ from ..replay.journal import EventData
 from ..replay.recording import summary
 from ..replay.replay import Replay
 from ..scenario import Files, Scenario
-from .clusterlayout import ClusterLayout
-from .source import LabError
-from .why import explained
+from .labconfiguration import LabError
+from .labrun import ClusterLayout
+from .podquestions import explained
 from .workbench import PRIORITY_GATE, LabState, Workbench
 
 MOST_EVENTS = 100_000
@@ -108,7 +108,7 @@ def film(bench: Workbench, state: LabState, paths: Sequence[str] = ()) -> Film:
 
 
 def why_then(film: Film, at: int, node: str | None = None) -> dict[str, Any]:
-    """Why the attempt of event *at* ended so, as :func:`~.why.why` says it. Raises :class:`~.source.LabError`."""
+    """Why the attempt of event *at* ended so, as :func:`~.podquestions.why` says it. Raises :class:`~.labconfiguration.LabError`."""
     if not 0 <= at < len(film.events) or film.events[at][1] not in TRIED:
         raise LabError(f"at: got {at}, wanted an event of {' or '.join(TRIED)}", "clock")
     time, _, key, _, _, attempts = film.events[at]

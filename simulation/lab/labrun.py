@@ -1,18 +1,151 @@
-"""What a state of the lab comes to: where each pod is, why some are nowhere, and how two answers differ, in numbers and in words."""
+"""A state in numbers for a picture: nodes and pods by index, where each pod is or why it is nowhere, and how two answers differ."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
 
+from ...api.objects import Node, Pod
 from ...api.reading.notices import Notice
 from ...api.record import plain
 from ...core.arrays.types import Ints
+from ...core.engine import Engine
+from ...core.pods.requests import PODS, of_node
+from ...core.pods.template import Template
+from ...core.rule import Algorithm
+from ..explain.clusterfacts import taint_text
+from ..scenario import Scenario
 from ..simulate import Simulation
-from ..summary import summarise
-from .clusterlayout import ClusterLayout
+from ..summary import UNITS, summarise
+
+T = TypeVar("T")
+MOST_VALUES, MOST_LABELS = 64, 40
+"""A label with more values than this does not group nodes; and how many labels are offered."""
+
+
+@attrs.define(eq=False)
+class ClusterLayout:
+    """The nodes and pods of a scenario. Pods with a node come after those that wait; those of an earlier layout stay in its order."""
+
+    number: int
+    scenario: Scenario
+    machines: tuple[Node, ...]
+    """Its nodes."""
+    resources: tuple[str, ...]
+    nodes: tuple[str, ...]
+    """Their names."""
+    pods: tuple[str, ...]
+    """Keys."""
+    node_at: Mapping[str, int]
+    pod_at: Mapping[str, int]
+    objects: tuple[Pod, ...]
+    """The pods."""
+    bound: tuple[int, ...]
+    """For each pod the index of its node at the start; -1: none."""
+    requests: tuple[tuple[int, ...], ...]
+    """For each pod what it requests of *resources*, in millicores, bytes and pieces."""
+    labels: list[str]
+    """Those by which nodes can be grouped."""
+    counted_by: tuple[object, ...]
+    """The release whose way to count requests this is, and its gates."""
+
+    @classmethod
+    def of(cls, number: int, scenario: Scenario, engine: Engine, before: ClusterLayout | None = None) -> ClusterLayout:
+        """The layout of *scenario*; *engine*, which has been told of it, knows what pods request. What *before* has is taken from it."""
+        machines = tuple(scenario.nodes)
+        resources, labels, counted_by = _resources(machines), grouping_labels(machines), release_and_gates(engine.algorithm)
+        there = {pod.key: pod for pod in (*scenario.pending, *(item for item in scenario.objects if isinstance(item, Pod)))}
+        nodes, pods = tuple(node.name for node in machines), tuple(there)
+        seen: Mapping[int, tuple[int, ...]] = {}
+        if before is not None:
+            pods = (*(key for key in before.pods if key in there), *(key for key in pods if key not in before.pod_at))
+            if (before.resources, before.counted_by) == (resources, counted_by):
+                seen = {id(pod): requests for pod, requests in zip(before.objects, before.requests, strict=True)}
+        node_at, pod_at = ({name: at for at, name in enumerate(names)} for names in (nodes, pods))
+        objects = tuple(there[key] for key in pods)
+        requests = tuple([seen.get(id(pod)) or _amounts(_template(pod, engine).requests, resources) for pod in objects])
+        bound = tuple(node_at.get(pod.spec.node_name, -1) for pod in objects)
+        return cls(number, scenario, machines, resources, nodes, pods, node_at, pod_at, objects, bound, requests, labels, counted_by)
+
+    def extends(self, other: ClusterLayout) -> bool:
+        """Whether the numbers of *other* mean the same here, told by the same resources and labels; there may be more after them."""
+        pairs = (self.nodes, other.nodes), (self.pods, other.pods)
+        is_alike = self.resources == other.resources and self.labels == other.labels
+        return is_alike and all(here[: len(there)] == there for here, there in pairs)
+
+    def record(self, before: ClusterLayout | None = None) -> dict[str, Any]:
+        """As plain data: nodes as [name, labels, allocatable, places, cordoned, taints], pods as [key, requests, priority, node].
+
+        Of what extends *before* there is only what differs, by number.
+        """
+        found: dict[str, Any] = {"number": self.number, "waiting": len(self.scenario.pending)}
+        if before is not None and self.extends(before):
+            pods = sorted({*_new_places(before.objects, self.objects), *_new_places(before.requests, self.requests)})
+            nodes = _new_places(before.machines, self.machines)
+            rows = {"nodes": {at: self._node(at) for at in nodes}, "pods": {at: self._pod(at) for at in pods}}
+            return {**found, "since": before.number, **rows}
+        resources = [{"name": name, "unit": UNITS.get(name, "pieces")} for name in self.resources]
+        all_rows = {"nodes": [self._node(at) for at in range(len(self.nodes))], "pods": [self._pod(at) for at in range(len(self.pods))]}
+        return {**found, "resources": resources, "labels": self.labels, **all_rows}
+
+    def _node(self, at: int) -> list[Any]:
+        return _node_record(self.machines[at], self.labels, self.resources)
+
+    def _pod(self, at: int) -> list[Any]:
+        pod = self.objects[at]
+        return [pod.key, self.requests[at], pod.priority, self.bound[at]]
+
+
+def release_and_gates(algorithm: Algorithm) -> tuple[object, ...]:
+    """What decides how pods are counted, and which of their fields are read."""
+    return algorithm.release.version, tuple(sorted(algorithm.gates.items()))
+
+
+def _new_places(before: tuple[T, ...], now: tuple[T, ...]) -> list[int]:
+    """The places at which *now*, which begins as *before* does, holds something else or something more."""
+    others = (at for at, (old, new) in enumerate(zip(before, now, strict=False)) if old is not new and old != new)
+    return [*others, *range(len(before), len(now))]
+
+
+def _resources(nodes: Iterable[Node]) -> tuple[str, ...]:
+    """The resources that any node has, ``pods`` apart."""
+    found: dict[str, None] = {}
+    for node in nodes:
+        found |= {name: None for name, amount in of_node(node.status.allocatable).items() if amount and name != PODS}
+    return tuple(found)
+
+
+def _template(pod: Pod, engine: Engine) -> Template:
+    state = engine.pod_state(pod) if pod.spec.node_name else None
+    return engine.template_of(pod) if state is None else state.entry.template
+
+
+def _amounts(requests: Mapping[str, int], resources: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple(requests.get(name, 0) for name in resources)
+
+
+def _node_record(node: Node, labels: list[str], resources: tuple[str, ...]) -> list[Any]:
+    had = of_node(node.status.allocatable)
+    taints = [taint_text(taint) for taint in node.spec.taints]
+    values = [node.labels.get(label) for label in labels]
+    return [node.name, values, _amounts(had, resources), had.get(PODS, 0), node.spec.unschedulable, taints]
+
+
+def grouping_labels(nodes: Sequence[Node]) -> list[str]:
+    """The labels by which nodes can be grouped: zones first; those with one value for each node are left out."""
+    values: dict[str, set[str]] = {}
+    for node in nodes:
+        for key, value in node.labels.items():
+            values.setdefault(key, set()).add(value)
+    useful = [key for key, found in values.items() if 1 < len(found) <= min(MOST_VALUES, max(len(nodes) // 2, 2))]
+    return sorted(useful, key=lambda key: ("zone" not in key, "region" not in key, key))[:MOST_LABELS]
+
+
+# --- what a state comes to --------------------------------------------------------------------------------------------
+
 
 NOWHERE = -1
 MOST_TOLD = 2000
@@ -92,32 +225,17 @@ class RunDifference:
     @classmethod
     def between(cls, before: LabRun, after: LabRun) -> RunDifference:
         """From *before* to *after*."""
-        if before.layout.is_like(after.layout):
-            changed = np.flatnonzero(before.hosts != after.hosts).tolist()
-            pairs = [(at, at) for at in changed]
-            return cls._of(before, after, pairs, (), ())
         there, here = before.layout.pod_at, after.layout.pod_at
-        pairs = [(at, here[key]) for key, at in there.items() if key in here]
-        return cls._of(before, after, pairs, tuple(k for k in here if k not in there), tuple(k for k in there if k not in here))
-
-    @classmethod
-    def _of(
-        cls, before: LabRun, after: LabRun, pairs: list[tuple[int, int]], come: tuple[str, ...], gone: tuple[str, ...]
-    ) -> RunDifference:
         moved, lost, found = [], [], []
-        for then, now in pairs:
-            was, here = int(before.hosts[then]), int(after.hosts[now])
-            old = before.layout.nodes[was] if was != NOWHERE else None
-            new = after.layout.nodes[here] if here != NOWHERE else None
-            pod = after.layout.pods[now]
-            if old == new:
-                continue
-            if old is not None and new is not None:
+        for pod in (pod for pod in there if pod in here):
+            old, new = before.host_of(pod), after.host_of(pod)
+            if old is not None and new is not None and old != new:
                 moved.append((pod, old, new))
-            elif old is not None:
-                lost.append((pod, old, after.texts.texts[int(after.whys[now])]))
-            elif new is not None:
+            elif old is not None and new is None:
+                lost.append((pod, old, after.texts.texts[int(after.whys[here[pod]])]))
+            elif old is None and new is not None:
                 found.append((pod, new))
+        come, gone = (tuple(pod for pod in ours if pod not in others) for ours, others in ((here, there), (there, here)))
         return cls(tuple(moved), tuple(lost), tuple(found), come, gone)
 
     @property

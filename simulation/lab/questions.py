@@ -7,13 +7,11 @@ from time import process_time
 
 import attrs
 
-from .formfields import form_of
-from .helping import by_release, how_many_more, what_helps
 from .labclock import Film, film, why_then
+from .labconfiguration import Json, LabError
 from .labrun import LabRun
+from .podquestions import by_release, form_of, how_many_more, what_helps, why
 from .session import Session
-from .source import Json, LabError
-from .why import why
 
 
 @attrs.define(eq=False)

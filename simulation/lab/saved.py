@@ -11,25 +11,15 @@ import attrs
 import yaml
 
 from ...api.objects import KubeObject
-from ...api.wire.ownfields import current_manifest
 from ..scenario import Scenario
-from .labconfiguration import LabConfiguration
-from .labinput import LabInput
+from .labconfiguration import PROVIDER, Json, LabConfiguration
+from .labinput import LabInput, manifest_of
 from .session import Session
-from .source import PROVIDER, Json
 from .workbench import LabState
 
 POLICY_FILE, PROFILE_FILE, NODES_FILE, SCENARIO_FILE = "lab-policy.json", "lab-profile.yaml", "lab-nodes.yaml", "lab-scenario.yaml"
-GROUPS = {
-    "apps/v1": ("ReplicaSet", "StatefulSet"),
-    "storage.k8s.io/v1": ("StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment"),
-    "policy/v1": ("PodDisruptionBudget",),
-    "scheduling.k8s.io/v1": ("PriorityClass",),
-    "resource.k8s.io/v1": ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"),
-}
 CONTROLLERS = ("ReplicaSet", "StatefulSet", "ReplicationController")
 """What the scheduler reads of these are selectors; as manifests they are workloads, which make pods."""
-VERSIONS = {kind: version for version, kinds in GROUPS.items() for kind in kinds}
 Saved = tuple[str, str, str]
 """Name, media type, text."""
 YAML, JSON, PLAIN, HTML = "application/yaml", "application/json", "text/plain", "text/html"
@@ -50,24 +40,19 @@ class Given:
 def saves(session: Session, given: Given, report: Callable[[], Saved]) -> dict[str, Callable[[], Saved]]:
     """What makes the files of the current state, by name; *report* makes the page."""
     return {
-        "rules": lambda: _rules_saved(session.state.configuration),
+        "rules": lambda: rules_file(session.state.configuration),
         "scenario": lambda: (SCENARIO_FILE, YAML, scenario_file(session.bench.scenario(session.state))),
         "report": report,
         "command": lambda: ("lab-command.sh", PLAIN, commands(session.state, session.input, given)),
     }
 
 
-def _rules_saved(configuration: LabConfiguration) -> Saved:
-    name, text = rules_file(configuration)
-    return name, JSON if name.endswith(".json") else YAML, text
-
-
-def rules_file(configuration: LabConfiguration) -> tuple[str, str]:
-    """Name and text of the Policy or profile that a configuration is."""
-    document = with_percentage(configuration, configuration.saved())
+def rules_file(configuration: LabConfiguration, document: Json | None = None) -> Saved:
+    """The Policy or profile that a configuration is, or another *document* of it, as a file."""
+    found = with_percentage(configuration, configuration.saved()) if document is None else document
     if configuration.runs_profiles:
-        return PROFILE_FILE, as_yaml(document)
-    return POLICY_FILE, json.dumps(document, indent=2) + "\n"
+        return PROFILE_FILE, YAML, as_yaml(found)
+    return POLICY_FILE, JSON, json.dumps(found, indent=2) + "\n"
 
 
 def with_percentage(configuration: LabConfiguration, document: Json) -> Json:
@@ -87,7 +72,7 @@ def scenario_file(scenario: Scenario) -> str:
 
 def _manifest(item: KubeObject) -> Json:
     """An object; a controller wants no more pods, as all that it wants are there."""
-    found: Json = {"apiVersion": VERSIONS.get(item.kind, "v1"), "kind": item.kind, **current_manifest(item)}
+    found = manifest_of(item)
     if item.kind not in CONTROLLERS:
         return found
     selector = found.get("spec", {}).get("selector") or {}
@@ -139,9 +124,7 @@ def _rules(configuration: LabConfiguration, files: list[tuple[str, str]]) -> Seq
         return [*words, "--provider", source.name]
     if source.file is not None and is_plain and not configuration.hard_weight:
         return [*words, flag, source.file]
-    document = configuration.document() or {}
-    text = as_yaml(document) if configuration.runs_profiles else json.dumps(document, indent=2) + "\n"
-    name = PROFILE_FILE if configuration.runs_profiles else POLICY_FILE
+    name, _, text = rules_file(configuration, configuration.document() or {})
     files.append((name, text))
     return [*words, flag, name]
 

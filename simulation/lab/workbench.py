@@ -11,12 +11,11 @@ import attrs
 
 from ...core.engine import Engine
 from ..gcpause import settled
+from ..releasenotes import with_release_notices
 from ..scenario import Scenario
-from .clusterlayout import ClusterLayout, release_and_gates
 from .labconfiguration import LabConfiguration
 from .labinput import Changes, LabInput
-from .labrun import LabRun, NumberedTexts
-from .labscenario import LabScenario
+from .labrun import ClusterLayout, LabRun, NumberedTexts, release_and_gates
 from .warmengines import WarmEngines, WarmSimulation
 
 KEPT_SCENARIOS, KEPT_ANSWERS = 8, 60
@@ -43,7 +42,7 @@ class Workbench:
     layouts: OrderedDict[int, ClusterLayout] = attrs.field(factory=OrderedDict)
     """The latest, by number."""
     _warm: WarmEngines = attrs.field(factory=WarmEngines)
-    _scenarios: OrderedDict[object, LabScenario] = attrs.field(factory=OrderedDict)
+    _scenarios: OrderedDict[object, Scenario] = attrs.field(factory=OrderedDict)
     _answers: OrderedDict[int, LabRun] = attrs.field(factory=OrderedDict)
     _made: int = 0
 
@@ -61,20 +60,20 @@ class Workbench:
 
     def computed(self, state: LabState) -> LabRun:
         """The same, worked out and not kept."""
-        known = self._of(state)
         with self.simulation(state) as simulation:
             for _ in simulation.decisions():
                 pass
-            run = LabRun.of(simulation, self._layout(known, simulation.engine), self.texts)
-            return attrs.evolve(run, notices=known.notices(simulation.engine.algorithm))
+            run = LabRun.of(simulation, self._layout(simulation.scenario, simulation.engine), self.texts)
+            return attrs.evolve(run, notices=with_release_notices(simulation.scenario, [simulation.engine.algorithm]).warnings)
 
-    def _layout(self, known: LabScenario, engine: Engine) -> ClusterLayout:
+    def _layout(self, scenario: Scenario, engine: Engine) -> ClusterLayout:
         key = release_and_gates(engine.algorithm)
-        if key not in known.layouts:
+        found = next((one for one in self.layouts.values() if one.scenario is scenario and one.counted_by == key), None)
+        if found is None:
             self._made += 1
             before = next(reversed(self.layouts.values()), None)
-            known.layouts[key] = _kept(self.layouts, self._made, ClusterLayout.of(self._made, known.scenario, engine, before), KEPT_ANSWERS)
-        return known.layouts[key]
+            found = _kept(self.layouts, self._made, ClusterLayout.of(self._made, scenario, engine, before), KEPT_ANSWERS)
+        return found
 
     @contextmanager
     def simulation(self, state: LabState) -> Iterator[WarmSimulation]:
@@ -84,16 +83,12 @@ class Workbench:
 
     def scenario(self, state: LabState) -> Scenario:
         """The scenario of *state*."""
-        return self._of(state).scenario
-
-    def _of(self, state: LabState) -> LabScenario:
         spec = state.configuration.spec()
         priorities = spec.profiles is not None or spec.config.gates.get(PRIORITY_GATE, True)
         key = state.changes, spec.scheduler_names, priorities
         found = self._scenarios.get(key)
         if found is None:
-            before = next(reversed(self._scenarios.values()), None)
-            found = _kept(self._scenarios, key, LabScenario.after(before, self.input.scenario(*key)), KEPT_SCENARIOS)
+            found = _kept(self._scenarios, key, self.input.scenario(*key), KEPT_SCENARIOS)
         self._scenarios.move_to_end(key)
         return found
 

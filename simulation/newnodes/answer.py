@@ -1,20 +1,24 @@
-"""The answer as plain data: which nodes to add, what became of the pods, and what was proven."""
+"""From a question and kinds of nodes to the answer: which nodes to add, what became of the pods, and what was proven."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated
 
 import attrs
 
+from ...api.load import Loaded
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Counts, Meta, Record, says
 from ...api.words import count_of
-from .kinds import NodeKind
-from .search import MixesFound
-from .shapes import PodShape
-from .trials import MixTrial, NewNode
+from ...framework.schedulerspec import SchedulerSpec
+from ..capacity.question import CapacityQuestion
+from ..scenario import Scenario
+from .demand import Demand, PodShape, Shapes, never_placed
+from .kinds import DaemonPods, NewNodeError, NodeKind, kinds_of
+from .search import MixesFound, MixSearch, whole_prices
+from .trials import MixTrial, MixTrials, NewNode, PodWithoutNode
 
 MOST_TOLD = 10
 """How many pods without a node are listed at most."""
@@ -47,13 +51,6 @@ class KindNotTaken(Record):
     cost_of_one: float
     takes: Annotated[Count, says("How many of the pods that can be placed an empty one may take.")]
     why: str
-
-
-class PodWithoutNode(Record):
-    """A pod that finds no node."""
-
-    pod: str
-    message: str
 
 
 class PodsWithoutNode(Record):
@@ -141,7 +138,7 @@ class NewNodesAnswer:
     def without_place(self) -> list[tuple[str, str]]:
         """Pods that find no node, each with why: those that never can, then those that the best mix leaves."""
         never = [(key, _never(self.kinds, shape.refusals)) for shape in self.found.never for key in shape.keys]
-        return [*never, *((missing.pod.key, missing.message) for missing in (*self.found.stuck, *self.found.best.missing))]
+        return [*never, *((missing.pod, missing.message) for missing in (*self.found.stuck, *self.found.best.missing))]
 
     @property
     def fewer(self) -> list[str]:
@@ -212,7 +209,7 @@ def left(trial: MixTrial) -> str:
     if first is None:
         return "all pods find a node"
     number = len(trial.missing)
-    return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod.key}: {first.message}"
+    return f"{number:,} of {trial.wanted:,} pods {'finds' if number == 1 else 'find'} no node, first {first.pod}: {first.message}"
 
 
 def number_of(number: Decimal) -> int | float:
@@ -229,3 +226,63 @@ def _never(kinds: Sequence[NodeKind], refusals: Sequence[str]) -> str:
     for kind, why in zip(kinds, refusals, strict=True):
         told.setdefault(why, []).append(kind.name)
     return "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items())
+
+
+# --- from a question to the answer ------------------------------------------------------------------------------------
+
+
+WORK = 20_000
+"""How many pods the simulations of the proof place in all, if it is not given how many simulations it may take."""
+LEAST_TRIALS, MOST_TRIALS = 10, 400
+
+
+def fewest_nodes(
+    question: CapacityQuestion, scenario: Scenario, spec: SchedulerSpec, given: Sequence[str | tuple[str, Loaded]],
+    costs: Mapping[str, Decimal], *, most_nodes: int | None = None, most_trials: int | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> NewNodesAnswer:  # fmt: skip
+    """The cheapest mix of the kinds of nodes that are *given* with which each pod of *question* finds a node that can find one.
+
+    *scenario*: the whole cluster; *spec*: of the scheduler; *given*: ``like:NODE``, or what was read from where; *costs*: by the name of
+    a kind. *most_nodes*: more are not added; by default as many as there are pods. *most_trials*: how many simulations the proof may take.
+    Raises :class:`~.kinds.NewNodeError` for numbers below 1, and for copies without a number of them.
+    """
+    kinds = kinds_of(given, scenario.objects, costs, DaemonPods(scenario, question.admits, spec.keeps_priorities))
+    for name, number in (("most-nodes", most_nodes), ("most-trials", most_trials)):
+        if number is not None and number < 1:
+            raise NewNodeError(f"{name}: got {number}, wanted 1 or more")
+    if question.templates and question.limit is None:
+        raise NewNodeError("pods: got none, wanted the number of copies that new nodes are for")
+    trials = MixTrials(question, kinds, lambda: spec.engine(scenario.config_maps), on_progress)
+    sorting = Shapes(trials)
+    copies = [pod for _, pod in trials.copies()] if question.templates else []
+    waiting = question.scenario.pending if question.pending_first or not question.templates else ()
+    shapes = sorting.of([*waiting, *copies])
+    demand = Demand(sorting, shapes, spec.preemption)
+    prices, scale = whole_prices([kind.cost for kind in kinds])
+    never = never_placed(shapes, demand)
+    if never:
+        trials.leave_out(key for shape in never for key in shape.keys)
+        shapes = [shape for shape in shapes if shape not in never]
+        demand = Demand(sorting, shapes, spec.preemption)
+    most = most_nodes or max(trials.wanted, 1)
+    budget = most_trials or min(max(WORK // max(trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
+    found = MixSearch(trials, shapes, demand, prices, most, budget).run()
+    stuck = [] if question.templates or most_nodes is not None else _stuck(found, shapes)
+    if stuck:
+        trials.leave_out(key for shape in stuck for key in shape.keys)
+        rest = [shape for shape in shapes if shape not in stuck]
+        demand = Demand(sorting, rest, spec.preemption)
+        again = MixSearch(trials, rest, demand, prices, most, budget).run()
+        if again.is_placed:
+            found, shapes = attrs.evolve(again, stuck=found.best.missing, simulated=found.simulated + again.simulated), rest
+    found = attrs.evolve(found, never=tuple(never))
+    return NewNodesAnswer(release=spec.version, kinds=kinds, shapes=shapes, found=found, scale=scale, most_nodes=most)
+
+
+def _stuck(found: MixesFound, shapes: Sequence[PodShape]) -> list[PodShape]:
+    """The shapes whose pods all stay without a node whatever number is added, where others find one; none if all pods find one."""
+    missing = {one.pod for one in found.best.missing}
+    stuck = [shape for shape in shapes if missing.issuperset(shape.keys)]
+    everyone = sum(shape.count for shape in stuck) == len(missing) and len(stuck) < len(shapes)
+    return stuck if everyone else []

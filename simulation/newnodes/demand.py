@@ -1,24 +1,138 @@
-"""What new nodes have to bring at least, counted without a simulation: a bound below every mix that can do.
-
-Each pod requests something and the nodes that are there have only so much free; where that is too little, new nodes have to bring the
-rest. Only resources whose shortage turns pods down count, and only kinds that take such a pod.
-"""
+"""The pods that want a node by shape, and what new nodes have to bring at least for them: a bound below every mix that can do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import attrs
 import numpy as np
 
+from ...api.objects import CSINode, KubeObject, Node, Pod
 from ...core.arrays.types import Ints, Mask
+from ...core.engine import Engine
+from ...core.pods.requests import PODS
 from ...core.run import Run
-from ..capacity.room import FreeRoom
-from .kinds import HOSTNAME
-from .permanentreasons import lasts
+from ..capacity.room import FreeRoom, is_counted
+from .kinds import HOSTNAME, NodeKind
+from .permanentreasons import keeps_apart, lasts
 from .setcover import CoverRow
-from .shapes import PodShape
 from .trials import MixTrials
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class PodShape:
+    """Pods that scheduling cannot tell apart."""
+
+    pod: Pod
+    """The first of them."""
+    keys: tuple[str, ...]
+    requests: Mapping[str, int]
+    most: tuple[int, ...]
+    """For each kind how many of them a new node takes at most: 0 if it takes none, whatever the other pods do."""
+    refusals: tuple[str, ...]
+    """For each kind why an empty new node does not take one; empty if it does."""
+    keeps_apart: bool = False
+    """Two of them do not go on one node, for their host ports or their anti-affinity."""
+    has_ports: bool = False
+    """They ask for host ports."""
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return len(self.keys)
+
+
+@attrs.define(eq=False)
+class Shapes:
+    """Sorts the pods of *trials* into shapes; *counted*: the resources that are checked on new nodes of every kind."""
+
+    trials: MixTrials
+    rooms: list[dict[str, int]] = attrs.field(factory=list)
+    """For each kind what an empty new node has left."""
+    counted: frozenset[str] = frozenset()
+    _alone: list[Run] = attrs.field(factory=list)
+    """For each kind a scheduler of one new node, and nothing else."""
+
+    def __attrs_post_init__(self) -> None:
+        self._alone = [self._lone(kind) for kind in self.trials.kinds]
+        self.rooms = [_free(run.engine) for run in self._alone]
+
+    def of(self, pods: Sequence[Pod]) -> list[PodShape]:
+        """The shapes of *pods*, in the order in which they first occur."""
+        grouped: dict[object, list[Pod]] = {}
+        if not pods or not self._alone:
+            return []
+        engine = self._alone[0].engine
+        for pod in pods:
+            grouped.setdefault(engine.template_of(pod), []).append(pod)
+        found = [self._shape(members) for members in grouped.values()]
+        self.counted = self._checked(found)
+        return found
+
+    def _shape(self, pods: Sequence[Pod]) -> PodShape:
+        template = self._alone[0].engine.template_of(pods[0])
+        requests = {**template.requests, PODS: 1}
+        answers = [_ask(run, kind, pods) for run, kind in zip(self._alone, self.trials.kinds, strict=True)]
+        return PodShape(
+            pod=pods[0], keys=tuple(pod.key for pod in pods), requests={name: number for name, number in requests.items() if number > 0},
+            most=tuple(found.most for found in answers), refusals=tuple(found.refusal for found in answers),
+            keeps_apart=any(found.keeps_apart for found in answers), has_ports=bool(template.ports),
+        )  # fmt: skip
+
+    # --- one new node -----------------------------------------------------------------------------------------------
+
+    def _lone(self, kind: NodeKind) -> Run:
+        question = self.trials.question
+        others: list[KubeObject] = [item for item in question.scenario.objects if not isinstance(item, Node | Pod | CSINode)]
+        templates = [item for template in question.templates for item in (*template.objects, *template.copy(0)[1])]
+        run = Run(self.trials.new_engine(), details=False)
+        for item in (*others, *templates, *kind.copies(1)):
+            run.put(item)
+        return run
+
+    def _checked(self, shapes: Sequence[PodShape]) -> frozenset[str]:
+        """The resources of which too much cannot be requested: a pod that does is turned down for it, by new nodes of every kind."""
+        names = {name for shape in shapes for name in shape.requests} - {PODS}
+        subjects = {shape.pod.spec.scheduler_name: shape.pod for shape in shapes}.values()
+        lone = list(zip(self._alone, self.rooms, strict=True))
+        found = {name for name in names if all(is_counted(run, pod, name, room.get(name, 0) + 1) for run, room in lone for pod in subjects)}
+        return frozenset({*found, PODS} if found == names and names else found)
+
+
+WITHOUT_END = 2**40
+"""More pods than any cluster has."""
+
+
+def _free(engine: Engine) -> dict[str, int]:
+    room = FreeRoom.of(engine)
+    return {resource: int(room.free[row, 0]) for row, resource in enumerate(room.resources)}
+
+
+class _Answer(NamedTuple):
+    most: int = WITHOUT_END
+    refusal: str = ""
+    keeps_apart: bool = False
+
+
+def _ask(run: Run, kind: NodeKind, pods: Sequence[Pod]) -> _Answer:
+    """How many of *pods*, which are of one shape, the node of *run* takes at most, resources aside; and why none if it is none."""
+    first = run.ask(pods[0])
+    if first.host is None:
+        (name,) = kind.names(1)
+        never = not first.is_fit_error or lasts(first.failed.get(name, ()))
+        return _Answer(0, first.error or "") if never else _Answer()
+    if len(pods) < 2 or pods[0].spec.volumes:
+        return _Answer()
+    with run.savepoint():
+        if run.cycle(pods[0]).host is None:
+            return _Answer()
+        texts = run.ask(pods[1]).failed.get(first.host, ())
+    return _Answer(1 if lasts(texts) else WITHOUT_END, keeps_apart=keeps_apart(texts))
+
+
+# --- the bound --------------------------------------------------------------------------------------------------------
+
 
 MOST_SIZES = 24
 """How many sizes of requests are distinguished for each resource."""
@@ -28,12 +142,10 @@ MOST_ASKED = 64
 
 @attrs.define(eq=False)
 class Demand:
-    """The bound for *shapes*. *rooms*: what an empty new node of each kind has; *counted*: the resources that are checked."""
+    """The bound for *shapes*, which *sorting* has found."""
 
-    trials: MixTrials
+    sorting: Shapes
     shapes: Sequence[PodShape]
-    rooms: Sequence[Mapping[str, int]]
-    counted: frozenset[str]
     preemption: bool = False
     _run: Run = attrs.field(init=False)
     _room: FreeRoom = attrs.field(init=False)
@@ -41,8 +153,8 @@ class Demand:
     """Number of a shape -> the nodes that never take it: bool[N]; for the shapes that were asked for."""
 
     def __attrs_post_init__(self) -> None:
-        self._run = Run(self.trials.new_engine(), details=False)
-        question = self.trials.question
+        self._run = Run(self.sorting.trials.new_engine(), details=False)
+        question = self.sorting.trials.question
         self._run.feed.put_all(item for item in question.scenario.objects)
         self._run.feed.put_all(item for template in question.templates for item in (*template.objects, *template.copy(0)[1]))
         self._room = FreeRoom.of(self._run.engine)
@@ -68,7 +180,7 @@ class Demand:
         rows += [CoverRow(need=count, gains=self._gains(shape)) for shape, count in counts]
         for resource in {name for shape, _ in counts for name in shape.requests}:
             need = sum(count * shape.requests.get(resource, 0) for shape, count in counts)
-            rows.append(CoverRow(need=need, gains=tuple(room.get(resource, 0) for room in self.rooms)))
+            rows.append(CoverRow(need=need, gains=tuple(room.get(resource, 0) for room in self.sorting.rooms)))
         return [row for row in rows if any(row.gains)]
 
     # --- by shape ---------------------------------------------------------------------------------------------------
@@ -80,15 +192,15 @@ class Demand:
 
     def _gains(self, shape: PodShape) -> tuple[int, ...]:
         """How many of *shape* an empty new node of each kind takes at most."""
-        names = [name for name in shape.requests if name in self.counted]
-        fits = (min((room.get(name, 0) // shape.requests[name] for name in names), default=shape.count) for room in self.rooms)
+        names = [name for name in shape.requests if name in self.sorting.counted]
+        fits = (min((room.get(name, 0) // shape.requests[name] for name in names), default=shape.count) for room in self.sorting.rooms)
         return tuple(min(most, number, shape.count) for most, number in zip(shape.most, fits, strict=True))
 
     def _there(self, at: int) -> int:
         """How many of shape number *at* the nodes that are there take at most."""
         shape, free = self.shapes[at], self._free()
         each = np.full(len(self._room.names), shape.count)
-        for name in (name for name in shape.requests if name in self.counted):
+        for name in (name for name in shape.requests if name in self.sorting.counted):
             row = free[self._room.resources.index(name)] if name in self._room.resources else np.zeros(len(each), np.int64)
             each = np.minimum(each, row // shape.requests[name])
         if shape.keeps_apart and not self.preemption:
@@ -106,7 +218,7 @@ class Demand:
         keys = {term.topology_key for term in affinity.required} if affinity is not None else set()
         if keys != {HOSTNAME}:
             return np.zeros(len(names), np.bool_)
-        nodes = {node.name: node for node in self.trials.question.scenario.nodes}
+        nodes = {node.name: node for node in self.sorting.trials.question.scenario.nodes}
         return np.array([nodes[name].labels.get(HOSTNAME) == name for name in names], np.bool_)
 
     def _never(self, shape: PodShape) -> Mask:
@@ -120,9 +232,9 @@ class Demand:
     def _of_resources(self) -> Iterator[CoverRow]:
         """Rows for each resource: for all pods, and for those that only some of the kinds take; of any size, and of a size at least."""
         taken = [tuple(most > 0 for most in shape.most) for shape in self.shapes]
-        for kinds in dict.fromkeys([(True,) * len(self.rooms), *taken]):
+        for kinds in dict.fromkeys([(True,) * len(self.sorting.rooms), *taken]):
             inside = [at for at, some in enumerate(taken) if all(here for here, there in zip(kinds, some, strict=True) if there)]
-            for name in sorted({name for at in inside for name in self.shapes[at].requests if name in self.counted}):
+            for name in sorted({name for at in inside for name in self.shapes[at].requests if name in self.sorting.counted}):
                 sizes = sorted({self.shapes[at].requests[name] for at in inside if name in self.shapes[at].requests})
                 for size in sizes[:: -(-len(sizes) // MOST_SIZES)]:
                     asked = [at for at in inside if self.shapes[at].requests.get(name, 0) >= size]
@@ -131,7 +243,7 @@ class Demand:
     def _of_size(self, resource: str, size: int, asked: Sequence[int], kinds: Sequence[bool]) -> Iterator[CoverRow]:
         """What the shapes *asked* need, which all request *size* of *resource* at least: in number, and in sum."""
         free = self._open_to(resource, asked)
-        rooms = [room.get(resource, 0) if some else 0 for room, some in zip(self.rooms, kinds, strict=True)]
+        rooms = [room.get(resource, 0) if some else 0 for room, some in zip(self.sorting.rooms, kinds, strict=True)]
         count = sum(self.shapes[at].count for at in asked)
         yield CoverRow(need=count - int((free // size).sum()), gains=tuple(room // size for room in rooms))
         total = sum(self.shapes[at].count * self.shapes[at].requests[resource] for at in asked)

@@ -1,18 +1,23 @@
-"""The kinds of nodes that can be added: read from a template or copied from a node, each with its cost."""
+"""The kinds of nodes that can be added: read from a template or copied from a node, each with its cost and its DaemonSets' pods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import attrs
 from msgspec.structs import replace
 
+from ...api.controlplane.admission import admit
+from ...api.controlplane.daemons import runs_on, target_node
 from ...api.controlplane.deviceclaims import slices_like
+from ...api.controlplane.manifests import each_once, identity_of
+from ...api.controlplane.workloads import Known, expand
 from ...api.load import Loaded
-from ...api.objects import CSINode, KubeObject, Map, Node, Pod, ResourceSlice
+from ...api.objects import CSINode, KubeObject, Map, Node, Pod, PodStatus, ResourceSlice
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
+from ..scenario import Scenario
 
 LIKE = "like:"
 HOSTNAME = "kubernetes.io/hostname"
@@ -184,3 +189,60 @@ def _with_costs(kinds: Sequence[NodeKind], costs: Mapping[str, Decimal]) -> list
     if lacking:
         raise NewNodeError(f"cost: got none for {lacking[0]}, wanted one for each node to add, or none at all")
     return [attrs.evolve(kind, cost=found.get(kind.name, Decimal(1))) for kind in kinds]
+
+
+# --- the pods of DaemonSets -------------------------------------------------------------------------------------------
+
+
+DAEMON_SET = "DaemonSet"
+
+
+@attrs.frozen(eq=False)
+class DaemonPods:
+    """What the DaemonSets of *scenario* run on nodes that come to it; *priorities*: whether gate PodPriority is on."""
+
+    scenario: Scenario
+    defaults: bool = True
+    priorities: bool = True
+
+    def __call__(self, kind: NodeKind) -> tuple[Pod, ...]:
+        """The pods on each node of *kind*, with the names of their DaemonSets."""
+        manifests = each_once(self.scenario.daemon_sets).each
+        found = (*self._described(kind, manifests), *self._sampled(kind, {identity_of(manifest)[1:] for manifest in manifests}))
+        return tuple(sorted(found, key=lambda pod: pod.key))
+
+    def _described(self, kind: NodeKind, manifests: Sequence[Mapping[str, Any]]) -> Iterator[Pod]:
+        (name,) = kind.names(1)
+        node = replace(kind.node, metadata=replace(kind.node.metadata, name=name))
+        for manifest in manifests:
+            made = expand([manifest], Known(nodes=(node,)), strict=self.defaults).objects
+            pods = [item for item in made if isinstance(item, Pod)]
+            admitted = admit(pods, self.scenario.objects, priorities=self.priorities).objects if self.defaults else tuple(pods)
+            for pod in (item for item in admitted if isinstance(item, Pod)):
+                yield replace(pod, metadata=replace(pod.metadata, name=identity_of(manifest)[2]))
+
+    def _sampled(self, kind: NodeKind, described: Collection[tuple[str, str]]) -> Iterator[Pod]:
+        everyone = (*self.scenario.objects, *self.scenario.pending, *self.scenario.set_aside)
+        for (_, name), pods in _samples((item for item in everyone if isinstance(item, Pod)), described).items():
+            where = {target_node(pod) for pod in pods}
+            if kind.name in where if kind.is_copy else runs_on(_untied(pods[0]).spec, kind.node):
+                metadata = replace(pods[0].metadata, name=name, uid="", resource_version="", creation_timestamp=None)
+                yield replace(_untied(pods[0]), metadata=metadata, status=PodStatus())
+
+
+def _samples(pods: Iterable[Pod], described: Collection[tuple[str, str]]) -> dict[tuple[str, str], list[Pod]]:
+    found: dict[tuple[str, str], list[Pod]] = {}
+    for pod in pods:
+        owner = pod.metadata.controller
+        identity = (pod.namespace, owner.name) if owner is not None and owner.kind == DAEMON_SET else None
+        if identity is not None and identity not in described and not pod.is_terminal and not pod.is_terminating:
+            found.setdefault(identity, []).append(pod)
+    return found
+
+
+def _untied(pod: Pod) -> Pod:
+    """*pod* without its node, and without the affinity to it that its controller has put in place of any other."""
+    affinity = pod.spec.affinity
+    if affinity is not None and affinity.node_affinity is not None:
+        affinity = replace(affinity, node_affinity=replace(affinity.node_affinity, required=None))
+    return replace(pod, spec=replace(pod.spec, node_name="", affinity=affinity))

@@ -12,10 +12,9 @@ from math import ceil
 
 import attrs
 
-from .demand import Demand
+from .demand import Demand, PodShape
 from .setcover import Key, SetCover
-from .shapes import PodShape
-from .trials import Missing, Mix, MixTrial, MixTrials
+from .trials import Mix, MixTrial, MixTrials, PodWithoutNode
 
 EARLY = 4
 """A part of the simulations, one in that many, goes to the cheapest mixes before others are improved step by step."""
@@ -31,7 +30,7 @@ class MixesFound:
     """The mix that does; if none does the one with which fewest pods were left."""
     never: tuple[PodShape, ...] = ()
     """Pods that no kind takes, nor any node that is there: the search is for the others."""
-    stuck: tuple[Missing, ...] = ()
+    stuck: tuple[PodWithoutNode, ...] = ()
     """Pods that found no node with any mix that was tried, though a new node might take them: the search is for the others."""
     fewer: tuple[MixTrial, ...] = ()
     """With one node less of each kind that the mix has: none of them does."""
@@ -126,7 +125,7 @@ class MixSearch:
 
     def _more(self, trial: MixTrial, step: int) -> Mix:
         """What to add where *trial* leaves pods: what they need by requests, and *step* nodes at least."""
-        rows = self.demand.beside([missing.pod.key for missing in trial.missing])
+        rows = self.demand.beside([missing.pod for missing in trial.missing])
         more = next(SetCover(rows, self.prices, self.most_nodes).cheapest_first(), None)
         if more is None or not any(more):
             more = tuple(1 for _ in self.prices)

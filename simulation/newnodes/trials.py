@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import cycle, islice
+from itertools import islice
 from typing import Annotated, TypeAlias
 
 import attrs
 
-from ...api.objects import KubeObject, Pod
+from ...api.objects import Pod
 from ...api.record import Amounts, Count, Record, says
 from ...core.arrays.types import Ints
 from ...core.engine import Engine
+from ..capacity.counting import count_copies
 from ..capacity.question import CapacityQuestion
 from ..capacity.room import FreeRoom
-from ..capacity.templates import numbers_for
 from ..gcpause import settled
 from ..scenario import Scenario
 from ..simulate import Simulation
@@ -26,11 +26,10 @@ NOT_TRIED = "not tried: a copy before it found no node"
 NO_NODE = "found no node"
 
 
-@attrs.frozen(kw_only=True)
-class Missing:
-    """A pod without a node, and why."""
+class PodWithoutNode(Record):
+    """A pod that finds no node."""
 
-    pod: Pod
+    pod: str
     message: str
 
 
@@ -51,7 +50,7 @@ class MixTrial:
     mix: Mix
     wanted: int
     """How many pods wanted a node, without those that no mix can place."""
-    missing: tuple[Missing, ...]
+    missing: tuple[PodWithoutNode, ...]
     """Those of them that have none, in the order in which they were tried."""
     nodes: tuple[NewNode, ...]
     evicted: Mapping[str, str]
@@ -89,14 +88,11 @@ class MixTrials:
                 self.on_progress(len(self.known))
         return self.known[mix]
 
-    def new_objects(self, mix: Mix) -> list[KubeObject]:
-        """The new nodes of *mix*, with what is on them."""
-        return [item for kind, count in zip(self.kinds, mix, strict=True) for item in kind.copies(count)]
-
     def scenario(self, mix: Mix) -> Scenario:
         """The cluster with the new nodes of *mix*, which come after all others."""
         given = self.question.scenario
-        return attrs.evolve(given, objects=(*given.objects, *self.new_objects(mix)))
+        new = [item for kind, count in zip(self.kinds, mix, strict=True) for item in kind.copies(count)]
+        return attrs.evolve(given, objects=(*given.objects, *new))
 
     @property
     def wanted(self) -> int:
@@ -108,30 +104,30 @@ class MixTrials:
         engine = self.new_engine()
         with settled():
             missing, evicted = self._copies(mix, engine) if self.question.templates else self._waiting(mix, engine)
-        counted = tuple(found for found in missing if found.pod.key not in self.hopeless)
+        counted = tuple(found for found in missing if found.pod not in self.hopeless)
         return MixTrial(mix=mix, wanted=self.wanted, missing=counted, nodes=_new_nodes(engine, self.kinds, mix), evicted=evicted)
 
     # --- pods that wait ---------------------------------------------------------------------------------------------
 
-    def _waiting(self, mix: Mix, engine: Engine) -> tuple[list[Missing], Mapping[str, str]]:
+    def _waiting(self, mix: Mix, engine: Engine) -> tuple[list[PodWithoutNode], Mapping[str, str]]:
         simulation = Simulation(self.scenario(mix), engine, self.question.order)
         for _ in simulation.decisions():
             pass
         outcomes = simulation.outcomes.values()
-        missing = [Missing(pod=found.pod, message=found.error or "") for found in outcomes if found.word != "placed"]
+        missing = [PodWithoutNode(found.pod.key, found.error or "") for found in outcomes if found.word != "placed"]
         return missing, dict(simulation.evicted)
 
     # --- copies -----------------------------------------------------------------------------------------------------
 
-    def _copies(self, mix: Mix, engine: Engine) -> tuple[list[Missing], Mapping[str, str]]:
-        counted = attrs.evolve(self.question, scenario=self.scenario(mix)).counting(engine).count()
+    def _copies(self, mix: Mix, engine: Engine) -> tuple[list[PodWithoutNode], Mapping[str, str]]:
+        counted = count_copies(attrs.evolve(self.question, scenario=self.scenario(mix)), engine)
         waiting = self.question.scenario.pending if self.question.pending_first else ()
         missing = [
-            Missing(pod=pod, message=f"evicted to make room for {by}" if (by := counted.evicted.get(pod.key)) else NO_NODE)
+            PodWithoutNode(pod.key, f"evicted to make room for {by}" if (by := counted.evicted.get(pod.key)) else NO_NODE)
             for pod in waiting if engine.pod_state(pod) is None
         ]  # fmt: skip
         lacking = self._lacking([placed.fits for placed in counted.placed])
-        missing += [Missing(pod=pod, message=NOT_TRIED if number else counted.stop.message) for number, pod in enumerate(lacking)]
+        missing += [PodWithoutNode(pod.key, NOT_TRIED if number else counted.stop.message) for number, pod in enumerate(lacking)]
         return missing, counted.evicted
 
     def _lacking(self, fits: Sequence[int]) -> list[Pod]:
@@ -145,12 +141,7 @@ class MixTrials:
 
     def copies(self) -> Iterator[tuple[int, Pod]]:
         """Each copy that is wanted, with the number of its template, in the order in which they come."""
-        question = self.question
-        taken = {item.key for item in (*question.scenario.objects, *question.scenario.pending) if isinstance(item, Pod)}
-        numbers = [numbers_for(template, taken) for template in question.templates]
-        turn = cycle(at for at, times in enumerate(question.ratio) for _ in range(times))
-        for at in islice(turn, question.limit or 0):
-            yield at, question.templates[at].copy(next(numbers[at]))[0]
+        return ((at, pod) for at, pod, _ in islice(self.question.copies(), self.question.limit or 0))
 
 
 def _new_nodes(engine: Engine, kinds: Sequence[NodeKind], mix: Mix) -> tuple[NewNode, ...]:

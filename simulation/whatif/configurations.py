@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import attrs
 from msgspec.structs import replace
@@ -15,8 +15,7 @@ from ...framework.config.profiles import ProfileConfig
 from ...framework.plugins.dynamicresources import DynamicResources
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..explain.values import NodeReport
-from .change import Helpful, WhatIfChange
-from .context import WhatIfContext
+from .context import Helpful, WhatIfChange, WhatIfContext
 
 GATES = (
     "AttachVolumeLimit", "BalanceAttachedNodeVolumes", "BlockVolume", "CSINodeInfo", "EvenPodsSpread", "InPlacePodVerticalScaling",
@@ -82,11 +81,8 @@ class Configurations:
             gate = algorithm.release.gates.get(name)
             if gate is not None and not gate.locked:
                 value = not algorithm.gates[name]
-                told = f"switch feature gate {name} {'on' if value else 'off'}"
-                yield (
-                    WhatIfChange(kind="gate", words=told, patch=(f"feature gate: {name}={str(value).lower()}",)),
-                    self._with_gate(name, value),
-                )
+                told, patch = f"switch feature gate {name} {'on' if value else 'off'}", f"feature gate: {name}={str(value).lower()}"
+                yield WhatIfChange(kind="gate", words=told, patch=(patch,)), self._with_gate(name, value)
 
     def _with_gate(self, name: str, value: bool) -> SchedulerSpec:
         profiles = self.spec.profiles
@@ -109,18 +105,12 @@ class Configurations:
     def _fewer_predicates(self, context: WhatIfContext, rule: str) -> Iterator[Variant]:
         policy = self._policy(context)
         others = [entry for entry in policy.predicates or () if entry.name != rule]
-        if rule == GENERAL:
-            for part in PARTS_OF_GENERAL:
-                rest = [PredicateEntry(name) for name in PARTS_OF_GENERAL if name != part]
-                told = f"leave out predicate {part} of {GENERAL}{_what_then(part)}"
-                change = WhatIfChange(
-                    kind="rule", words=told, patch=(f"policy: {', '.join(one.name for one in rest)} in place of {GENERAL}",)
-                )
-                yield change, self._with_policy(replace(policy, predicates=(*others, *rest)))
-            return
-        told, patch = f"leave out predicate {rule}{_what_then(rule)}", f"policy: without predicate {rule}"
-        change = WhatIfChange(kind="rule", words=told, patch=(patch,))
-        yield change, self._with_policy(replace(policy, predicates=tuple(others)))
+        for part in PARTS_OF_GENERAL if rule == GENERAL else (rule,):
+            rest = [name for name in PARTS_OF_GENERAL if name != part] if rule == GENERAL else []
+            told = f"leave out predicate {part}{f' of {GENERAL}' if rest else ''}{_what_then(part)}"
+            patch = f"policy: {', '.join(rest)} in place of {GENERAL}" if rest else f"policy: without predicate {rule}"
+            change = WhatIfChange(kind="rule", words=told, patch=(patch,))
+            yield change, attrs.evolve(self.spec, policy=replace(policy, predicates=(*others, *map(PredicateEntry, rest))))
 
     def _weights(self, context: WhatIfContext) -> Iterator[Variant]:
         """Another weight of one rule, as near to the present one as possible, with which the wanted node is the best."""
@@ -141,7 +131,7 @@ class Configurations:
             return self._profile(context, _weighing(rule, weight))
         policy = self._policy(context)
         changed = (replace(entry, weight=weight) if entry.name == rule else entry for entry in policy.priorities or ())
-        return self._with_policy(replace(policy, priorities=tuple(changed)))
+        return attrs.evolve(self.spec, policy=replace(policy, priorities=tuple(changed)))
 
     # --- policies and profiles --------------------------------------------------------------------------------------
 
@@ -155,9 +145,6 @@ class Configurations:
         if priorities is None:
             priorities = tuple(PriorityEntry(priority.name, weight) for priority, weight in algorithm.priorities)
         return replace(found, predicates=predicates, priorities=priorities)
-
-    def _with_policy(self, policy: Policy) -> SchedulerSpec:
-        return attrs.evolve(self.spec, policy=policy)
 
     def _profile(self, context: WhatIfContext, change: Callable[[Plugins], Plugins]) -> SchedulerSpec:
         """The spec whose profile for the pod is changed."""
@@ -196,20 +183,20 @@ def _what_then(rule: str) -> str:
 
 def _without(plugin: str) -> Callable[[Plugins], Plugins]:
     def change(plugins: Plugins) -> Plugins:
-        return {**plugins, **{point: _fewer(plugins.get(point, PluginSet()), plugin) for point in ("preFilter", "filter")}}
+        sets = {point: plugins.get(point, PluginSet()) for point in ("preFilter", "filter")}
+        disabled = {point: (*given.disabled, PluginEntry(plugin)) for point, given in sets.items()}
+        return {**plugins, **{point: PluginSet(_but(given, plugin), disabled[point]) for point, given in sets.items()}}
 
     return change
 
 
-def _fewer(given: PluginSet, plugin: str) -> PluginSet:
-    enabled = tuple(one for one in given.enabled if one.name != plugin)
-    return PluginSet(enabled, (*given.disabled, PluginEntry(plugin)))
+def _but(given: PluginSet, plugin: str) -> tuple[PluginEntry, ...]:
+    return tuple(one for one in given.enabled if one.name != plugin)
 
 
 def _weighing(plugin: str, weight: int) -> Callable[[Plugins], Plugins]:
-    def change(plugins: Plugins) -> Mapping[str, PluginSet]:
+    def change(plugins: Plugins) -> Plugins:
         given = plugins.get("score", PluginSet())
-        others = tuple(one for one in given.enabled if one.name != plugin)
-        return {**plugins, "score": PluginSet((*others, PluginEntry(plugin, weight)), given.disabled)}
+        return {**plugins, "score": PluginSet((*_but(given, plugin), PluginEntry(plugin, weight)), given.disabled)}
 
     return change

@@ -9,12 +9,10 @@ import attrs
 
 from ...api.objects import Container, LabelSelector
 from ...api.words import count_of
-from ..explain.faileddemands import node_labels, node_terms
-from ..explain.labelfacts import LabelFacts, near_keys
-from ..explain.taintfacts import idle_tolerations, is_meant, taint_text, toleration_text
-from .change import ChangeKind, WhatIfChange
-from .context import WhatIfContext
-from .podrules import REQUIRED, edit_of_pod
+from ..explain.clusterfacts import LabelFacts, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
+from ..explain.faileddemands import node_labels, node_terms, pod_terms
+from .context import ChangeKind, WhatIfChange, WhatIfContext
+from .podchanges import REQUIRED, edit_of_pod
 
 
 @attrs.frozen
@@ -66,11 +64,10 @@ def _relabelled(path: str, key: str, near: tuple[str, str]) -> Iterator[str]:
 
 def _topology_keys(context: WhatIfContext) -> Iterator[_Correction]:
     """Keys of labels by which pods are spread or kept together."""
-    facts, spec, affinity = node_labels(context.engine), context.pod.spec, context.pod.spec.affinity
-    near = affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()
+    facts, spread = node_labels(context.engine), context.pod.spec.topology_spread_constraints
     places: list[tuple[ChangeKind, str, str]] = [
-        *(("spread", f"topologySpreadConstraints[{at}]", one.topology_key) for at, one in enumerate(spec.topology_spread_constraints)),
-        *(("podAffinity", f"affinity.podAffinity.{REQUIRED}[{at}]", one.topology_key) for at, one in enumerate(near)),
+        *(("spread", f"topologySpreadConstraints[{at}]", one.topology_key) for at, one in enumerate(spread)),
+        *(("podAffinity", f"affinity.podAffinity.{REQUIRED}[{at}]", one.topology_key) for at, one in enumerate(pod_terms(context.pod))),
     ]
     for kind, path, key in places:
         for meant in near_keys(key, facts.counts)[:1] if key not in facts.counts else ():
@@ -80,8 +77,7 @@ def _topology_keys(context: WhatIfContext) -> Iterator[_Correction]:
 
 def _labels_of_pods(context: WhatIfContext) -> Iterator[_Correction]:
     """Labels of the pods that the pod wants to be near to."""
-    affinity = context.pod.spec.affinity
-    for at, term in enumerate(affinity.pod_affinity.required if affinity is not None and affinity.pod_affinity is not None else ()):
+    for at, term in enumerate(pod_terms(context.pod)):
         namespaces = set(term.namespaces) or {context.pod.namespace}
         pods = (pod for name in context.engine.node_names() for pod in context.engine.pods_on(name))
         facts = LabelFacts.of((pod.labels for pod in pods if pod.namespace in namespaces), "pod")

@@ -8,14 +8,11 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.pods.template import Entry
+from ..drain.rules import comes_back
 from ..explain.explain import freed
 from ..explain.values import NodeReport
-from .change import Helpful, WhatIfChange
-from .context import WhatIfContext
-from .podresources import is_short_only
-from .podrules import REQUIRED, edit_of_pod
-
-MIRROR = "kubernetes.io/config.mirror"
+from .context import Helpful, WhatIfChange, WhatIfContext
+from .podchanges import REQUIRED, edit_of_pod, is_short_only
 
 
 @attrs.frozen
@@ -46,14 +43,9 @@ def leaving(context: WhatIfContext) -> list[Leaving]:
     found: dict[Hashable, Leaving] = {}
     for name in names:
         for entry in context.on(name):
-            if not _comes_back(entry.pod) and _frees_enough(entry, by_name.get(name)):
+            if not comes_back(entry.pod) and _frees_enough(entry, by_name.get(name)):
                 found.setdefault((name, entry.template, entry.priority), Leaving(entry, name, _share(context, entry, name)))
     return sorted(found.values(), key=lambda one: (one.pod.priority, one.share, one.pod.key))
-
-
-def _comes_back(pod: Pod) -> bool:
-    owner = pod.metadata.controller
-    return MIRROR in pod.metadata.annotations or (owner is not None and owner.kind == "DaemonSet")
 
 
 def _frees_enough(entry: Entry, report: NodeReport | None) -> bool:

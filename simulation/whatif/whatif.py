@@ -14,38 +14,74 @@ from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Names, Record, replace, says
 from ...core.decision.decision import Decision
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
-from ..explain.choice import Lead
-from ..explain.closeup import CloseUp, RequestedResource
-from ..explain.explain import explain, freed, missing_in, run_up_to, run_without
+from ..explain.explain import explain, missing_in, turn_of
 from ..explain.explanation import Explanation, Ignored, Missing, PlacedOn, PodQuestion, Workload, WorkloadPods
 from ..explain.faileddemands import FailedDemand
+from ..explain.values import CloseUp, Lead, RequestedResource
 from ..scenario import Scenario
 from ..simulate import Simulation
-from . import corrections, devices, newnode, nodechanges, otherpods, podresources, podrules, targetnode
-from .change import DISTURBS, Helpful, Suggestion, WhatIfChange
+from . import corrections, nodechanges, otherpods, podchanges
 from .configurations import Configurations
-from .context import WhatIfContext, changed_scenario, outcome_after
-from .pairs import FIRSTS, of_the_pod, together
-from .patcher import SpecPatcher
+from .context import DISTURBS, Helpful, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext, changed_scenario, outcome_after
+
+FIRSTS = 4
+"""How many changes of the pod are tried as the first one."""
+SECONDS = 10
+"""How many changes of a kind are tried after it."""
+Family = Callable[[WhatIfContext], Iterator[WhatIfChange]]
+
+
+def together(context: WhatIfContext, firsts: Sequence[WhatIfChange], families: Sequence[Family]) -> Iterator[Helpful]:
+    """Pairs that help: one of *firsts*, which are about the pod itself, and the smallest second one of each of *families*."""
+    for first in firsts:
+        if first.pod is None:
+            continue
+        after = attrs.evolve(context, pod=first.pod, reports=explain(context.engine, first.pod, node=context.want).nodes)
+        for family in families:
+            changes = sorted(islice(family(after), SECONDS), key=lambda change: (change.disturbs, change.size))
+            found = next((one for second in changes if (one := after.helpful(second)) is not None), None)
+            if found is not None:
+                yield _both(first, found)
+        context.tried = after.tried
+
+
+def of_the_pod(context: WhatIfContext, families: Sequence[Family]) -> Iterator[WhatIfChange]:
+    """The first change of the pod alone of each family."""
+    for family in families:
+        changes = (change for change in family(context) if change.pod is not None and not (change.nodes or change.pods or change.gone))
+        yield from islice(changes, 1)
+
+
+def _both(first: WhatIfChange, found: Helpful) -> Helpful:
+    second = found.change
+    kind = max(first.kind, second.kind, key=lambda kind: DISTURBS[kind])
+    change = attrs.evolve(
+        second, kind=kind, words=f"{first.words}; and {second.words}", patch=(*first.patch, *second.patch), pod=second.pod or first.pod,
+        corrects=first.corrects and DISTURBS[kind] < DISTURBS["uncordon"],
+    )  # fmt: skip
+    return Helpful.of(change, found.suggestion.host, found.suggestion.victims)
+
+
+# --- one pod ----------------------------------------------------------------------------------------------------------
+
 
 SHOWN = 3
 """How many suggestions of a kind there are, unless all are asked for."""
 TRIALS = 100
 """How many changes of a kind are tried, unless all are asked for: those of the nodes that are the nearest to fitting."""
-Family = Callable[[WhatIfContext], Iterator[WhatIfChange]]
 FAMILIES: tuple[tuple[str, Family], ...] = (
     ("names that nothing has", corrections.corrected),
-    ("scheduling gates", podrules.dropped_gates), ("requests", podresources.lowered_requests), ("tolerations", podrules.tolerations),
-    ("node selectors", podrules.dropped_node_selectors), ("node affinity", podrules.dropped_node_affinity),
-    ("spread", podrules.looser_spread), ("affinity", podrules.dropped_pod_affinity), ("host ports", podrules.dropped_ports),
+    ("scheduling gates", podchanges.dropped_gates), ("requests", podchanges.lowered_requests), ("tolerations", podchanges.tolerations),
+    ("node selectors", podchanges.dropped_node_selectors), ("node affinity", podchanges.dropped_node_affinity),
+    ("spread", podchanges.looser_spread), ("affinity", podchanges.dropped_pod_affinity), ("host ports", podchanges.dropped_ports),
     ("cordons", nodechanges.uncordoned), ("taints", nodechanges.untainted),
-    ("allocatable", nodechanges.raised), ("devices", devices.more_devices), ("affinity of others", otherpods.without_anti_affinity),
-    ("labels", nodechanges.labelled), ("new nodes", newnode.one_more),
+    ("allocatable", nodechanges.raised), ("devices", nodechanges.more_devices), ("affinity of others", otherpods.without_anti_affinity),
+    ("labels", nodechanges.labelled), ("new nodes", nodechanges.one_more),
 )  # fmt: skip
 """The families of changes that are tried on the cluster as it is, in words."""
 WANTED_FAMILIES: tuple[tuple[str, Family], ...] = (
-    ("hostname", targetnode.selecting), ("preferences", targetnode.preferring), ("own preferences", targetnode.dropped_preferences),
-    ("taints that put off", targetnode.avoided),
+    ("hostname", nodechanges.selecting), ("preferences", nodechanges.preferring), ("own preferences", nodechanges.dropped_preferences),
+    ("taints that put off", nodechanges.avoided),
 )  # fmt: skip
 """Those that make one node win among the nodes that fit."""
 
@@ -67,10 +103,7 @@ class ScheduledPod:
 
     def context(self, simulation: Simulation, pod: Pod) -> WhatIfContext:
         """The moment when it is the turn of *pod* in a new *simulation*."""
-        if self.question.placed_on is not None:
-            run, pod = run_without(simulation, pod), freed(pod)
-        else:
-            run = simulation.begin() if self.alone else run_up_to(simulation, pod)
+        run, pod = turn_of(simulation, pod, alone=self.alone)
         classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
         return WhatIfContext(run, pod, SpecPatcher(self.defaults, classes, keeps_priorities(run.engine.gates)))
 
@@ -204,7 +237,7 @@ def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful) -> Helpful:
 
 def _suggestions(asked: ScheduledPod, context: WhatIfContext, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Helpful]:
     if is_gated:
-        yield from _helpful(asked, context, podrules.dropped_gates)
+        yield from _helpful(asked, context, podchanges.dropped_gates)
         return
     for word, family in (*(WANTED_FAMILIES if asked.want is not None else ()), *FAMILIES):
         tell(word)

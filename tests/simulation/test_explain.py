@@ -12,10 +12,9 @@ from kubeclassic.cli import run
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
-from kubeclassic.simulation.explain import NodeReport, NodeScore, NodeShortage, explain, explain_in, explain_placed
-from kubeclassic.simulation.explain.choice import constant_scores, leads
+from kubeclassic.simulation.explain import NodeReport, NodeScore, NodeShortage, explain, explain_in
 from kubeclassic.simulation.explain.subject import find_subject
-from kubeclassic.simulation.explain.values import Objection
+from kubeclassic.simulation.explain.values import Objection, constant_scores, leads
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import engine, node, obj, pod
@@ -225,7 +224,7 @@ class TestPlaced:
         nodes, other = [node(name) for name in "abc"], pod("other", on="a", requests={"cpu": 2})
         placed = pod("p", on="a", requests={"cpu": 1})
         scenario = Scenario((*nodes, other, placed), (pod("waits"),))
-        found = explain_placed(Simulation(scenario, engine_for(release, {})), placed)
+        found = explain_in(Simulation(scenario, engine_for(release, {})), placed)
         fresh = engine_for(release, {})
         feed = EventFeed(fresh)
         for item in (*nodes, other):
@@ -236,24 +235,6 @@ class TestPlaced:
 
 
 class TestCommand:
-    def test_json(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """``-o json`` has every node with its reasons and shortages."""
-        assert run(["explain", str(CLUSTER), "yearly-report", "-o", "json"]) == 1
-        found = json.loads(capsys.readouterr().out)
-        assert found["host"] is None
-        assert len(found["nodes"]) == 11
-        gpu = next(report for report in found["nodes"] if report["node"] == "gpu-b1")
-        short = {"resource": "memory", "asked": 40 * 2**30, "free": 28 * 2**30, "missing": 12 * 2**30, "hasNone": False}
-        assert gpu["shortages"] == [short]
-
-    def test_table(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        """The table says what is short and by how much."""
-        monkeypatch.setattr("kubeclassic.cli.report.viewtext.width_of", lambda stream: 200)
-        run(["explain", str(CLUSTER), "analytics/yearly-report"])
-        told = capsys.readouterr().out
-        assert "12.0 GiB memory (needs 40.0 GiB, free 28.0 GiB)" in told
-        assert "0/11 nodes are available: " in told
-
     def test_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
         """``--alone`` explains on the cluster as it stands, without the pods that come before."""
         for arguments, wanted in (([], False), (["--alone"], True)):

@@ -15,7 +15,7 @@ import yaml
 
 import kubeclassic
 from kubeclassic.cli import run
-from kubeclassic.simulation.lab.source import LabError
+from kubeclassic.simulation.lab.labconfiguration import LabError
 from kubeclassic.simulation.sweep.sweepconfigurations import SweepConfiguration, best_of
 from tests.conftest import ROOT
 from tests.support.labbuild import session

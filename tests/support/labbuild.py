@@ -15,9 +15,9 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.questions.simulate import simulate
+from kubeclassic.simulation.lab.actions import filters_of, scorers_of
 from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
 from kubeclassic.simulation.lab.labinput import LabInput
-from kubeclassic.simulation.lab.labrules import filters_of, scorers_of
 from kubeclassic.simulation.lab.saved import Given, commands
 from kubeclassic.simulation.lab.session import Session
 from kubeclassic.simulation.lab.workbench import LabState

@@ -6,8 +6,7 @@ from typing import Any
 
 from ....api.view import Column, Table
 from ....api.words import count_of
-from ....simulation.lab.clusterlayout import ClusterLayout
-from ....simulation.lab.labrun import NOWHERE, LabRun, RunDifference
+from ....simulation.lab.labrun import NOWHERE, ClusterLayout, LabRun, RunDifference
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from ....api.view import step
 from ....api.words import count_of, listed, short_name, used_up
 from ....questions.capacity import CapacityResult
-from ....simulation.capacity.answer import PlacedTemplate
-from ....simulation.capacity.stop import CopyShortage, Stop
+from ....simulation.capacity.answer import CopyShortage, PlacedTemplate, Stop
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
@@ -22,7 +21,7 @@ TAKES = "takes copies"
 
 def capacity_html(found: CapacityResult, about: About) -> str:
     """*found* as a page."""
-    names = listed([placed.template.name for placed in found.counted.placed])
+    names = listed([placed.name for placed in found.counted.placed])
     sections = (_stop(found), _where(found), _left(found), section("What a copy requests", *_requests(found)))
     return page_html(Page(f"kubeclassic capacity: {names}", spoken(found.view().verdict), about, sections, lead=_lead(found)))
 

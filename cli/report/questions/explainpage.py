@@ -9,9 +9,8 @@ from ....api.view import View
 from ....questions.closeupview import rule_name
 from ....questions.explain import ExplainedCluster, ExplainResult
 from ....questions.explainview import STATES, state_of
-from ....simulation.explain.closeup import CloseUp
-from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, EvictionOutcome, Victim
 from ....simulation.explain.explanation import ExplanationDocument, NodeCounts
+from ....simulation.explain.values import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, CloseUp, EvictionOutcome, Victim
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from ....questions.explain import ExplainResult
 from ....questions.whatif import GROUPS, WhatIfResult, is_edit
-from ....simulation.whatif.change import Suggestion
+from ....simulation.whatif.context import Suggestion
 from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, code, element, joined, named, number, sentence, spoken, told

@@ -14,10 +14,8 @@ from kubeclassic.api.record import plain
 from kubeclassic.cli import run
 from kubeclassic.cli.report.page.markup import spoken
 from kubeclassic.questions.explainview import verdict
-from kubeclassic.simulation.explain.choice import HostChoice, Lead
-from kubeclassic.simulation.explain.closeup import CloseUp, RuleVerdict
 from kubeclassic.simulation.explain.explanation import ExplanationDocument, NodeCounts
-from kubeclassic.simulation.explain.values import ReasonGroup
+from kubeclassic.simulation.explain.values import CloseUp, HostChoice, Lead, ReasonGroup, RuleVerdict
 from tests.conftest import ROOT
 from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page
 from tests.support.schemas import faults

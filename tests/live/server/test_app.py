@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
+from kubeclassic.live.server.bodies import MOST_VALUES
 from kubeclassic.live.server.limits import ServerLimits
-from kubeclassic.live.server.reading import MOST_VALUES
 from tests.support.logs import LINE
 from tests.support.serverbuild import JSON, Caller, Json, as_node, as_pod, cluster, node_json, pod_json, three_nodes
 
@@ -140,34 +140,18 @@ class TestLimits:
         assert found.status_code == 408
         assert found.json()["where"] == "body"
 
-    def test_many_requests_at_a_time(self) -> None:
-        """Beyond the allowed number requests are refused at once, and the others are answered."""
-        caller, gate = Caller.of(three_nodes(), limits=ServerLimits(requests=2)), threading.Event()
+    @pytest.mark.parametrize(
+        ("limits", "statuses"),
+        [
+            (ServerLimits(requests=2), [200, 200, 429, 429, 429, 429]),
+            (ServerLimits(body_bytes=2000), [200, 200, 200, 200, 429, 429]),
+        ],
+        ids=["requests", "bodies of four times the size of one"],
+    )
+    def test_many_at_a_time(self, limits: ServerLimits, statuses: list[int]) -> None:
+        """Beyond the allowed number or size requests are refused at once, and the others are answered, as is one that comes later."""
+        caller, gate, body = Caller.of(three_nodes(), limits=limits), threading.Event(), json.dumps(ASK).encode().ljust(1900)
         caller.app.worker.submit(gate.wait, 60)
-
-        async def many() -> list[int]:
-            transport = httpx.ASGITransport(app=caller.app)  # type: ignore[arg-type]  # httpx has types of its own
-            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-                calls = [asyncio.create_task(client.post("/filter", json=ASK)) for _ in range(5)]
-                await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
-                gate.set()
-                return [answer.status_code for answer in await asyncio.gather(*calls)]
-
-        assert sorted(asyncio.run(many())) == [200, 200, 429, 429, 429]
-
-    def test_an_answer_that_takes_too_long(self) -> None:
-        """Who waits too long for an answer is told so; what did not begin does not run."""
-        caller, gate = Caller.of(three_nodes(), limits=ServerLimits(seconds=0.05)), threading.Event()
-        caller.app.worker.submit(gate.wait, 60)
-        found = caller.post("/filter", ASK)
-        gate.set()
-        assert (found.status_code, found.headers["retry-after"]) == (429, "1")
-
-    def test_many_large_bodies_at_a_time(self) -> None:
-        """Bodies together may take four times the size of one."""
-        caller, gate = Caller.of(three_nodes(), limits=ServerLimits(body_bytes=2000)), threading.Event()
-        caller.app.worker.submit(gate.wait, 60)
-        body = json.dumps(ASK).encode().ljust(1900)
 
         async def many() -> list[int]:
             transport = httpx.ASGITransport(app=caller.app)  # type: ignore[arg-type]  # httpx has types of its own
@@ -177,8 +161,16 @@ class TestLimits:
                 gate.set()
                 return [answer.status_code for answer in await asyncio.gather(*calls)]
 
-        assert sorted(asyncio.run(many())) == [200, 200, 200, 200, 429, 429]
+        assert sorted(asyncio.run(many())) == statuses
         assert caller.post("/filter", body).status_code == 200
+
+    def test_an_answer_that_takes_too_long(self) -> None:
+        """Who waits too long for an answer is told so; what did not begin does not run."""
+        caller, gate = Caller.of(three_nodes(), limits=ServerLimits(seconds=0.05)), threading.Event()
+        caller.app.worker.submit(gate.wait, 60)
+        found = caller.post("/filter", ASK)
+        gate.set()
+        assert (found.status_code, found.headers["retry-after"]) == (429, "1")
 
 
 class TestToken:
@@ -206,10 +198,6 @@ class TestToken:
 
 
 class TestItself:
-    def test_probes(self, caller: Caller) -> None:
-        """A running server is alive and ready."""
-        assert [caller.get(path).text for path in ("/healthz", "/livez", "/readyz")] == ["ok"] * 3
-
     def test_not_ready(self) -> None:
         """Until the cluster is complete the server is alive, not ready, and decides nothing."""
         caller = Caller.of(three_nodes(), is_ready=lambda: False)

@@ -17,8 +17,7 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extenderserver import ExtenderService
-from kubeclassic.live.server.following import Following
-from kubeclassic.live.server.served import ServedCluster
+from kubeclassic.live.server.served import Following, ServedCluster
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.store import Store
@@ -159,7 +158,7 @@ def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """From the first request that fails until lists and watches work again the server knows for how long that is, and says so."""
     is_away = False
     for name, seconds in (("TOLERATED", 0.2), ("LOOK", 0.01)):
-        monkeypatch.setattr(f"kubeclassic.live.server.following.{name}", seconds)
+        monkeypatch.setattr(f"kubeclassic.live.server.served.{name}", seconds)
 
     def faults(request: Request) -> Fault:
         return Fault(is_dropped=True) if is_away else Fault(cut_after=0) if request.path == "/api/v1/nodes" else NO_FAULT

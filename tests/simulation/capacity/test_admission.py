@@ -31,6 +31,14 @@ def quota(*, namespace: str = "default", status: Json | None = None, scopes: lis
     return {"kind": "ResourceQuota", "metadata": {"name": "compute", "namespace": namespace}, "spec": spec, "status": status or {}}
 
 
+def named_quota(hard: Json, name: str = "q") -> Json:
+    """A ResourceQuota with these names of resources."""
+    return {"kind": "ResourceQuota", "metadata": {"name": name}, "spec": {"hard": hard}}
+
+
+DONE = {**pod("done", nodeName="a"), "status": {"phase": "Succeeded"}}
+
+
 def limit_range(*items: Json) -> Json:
     """A LimitRange."""
     return {"kind": "LimitRange", "metadata": {"name": "bounds"}, "spec": {"limits": list(items)}}
@@ -58,30 +66,25 @@ class TestQuotas:
         assert (found.fits, found.stop.kind) == (fits, "Forbidden")
         assert found.stop.message.startswith(f'pods "web-{fits}" is forbidden: exceeded quota: compute, {told}')
 
-    def test_count_of_objects(self) -> None:
-        """``count/pods`` counts pods that have finished too; ``pods`` does not."""
-        done = {**pod("done", nodeName="a"), "status": {"phase": "Succeeded"}}
-        hard = {"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"count/pods": "3", "pods": "3"}}}
-        assert asked(hard, done).fits == 2
-        assert asked(quota(pods="3"), done).fits == 3
-
-    def test_pods_of_the_cluster_use_it(self) -> None:
-        """What pods of the cluster request is used already, whether they have a node or wait for one."""
-        there = [pod("there", {"cpu": "1"}, nodeName="a"), pod("waits", {"cpu": "500m"})]
-        assert asked(quota(requests_cpu="5"), *there, pod("far", {"cpu": "9"}, metadata={"namespace": "far"})).fits == 3
-
-    def test_the_status_counts(self) -> None:
-        """Where the quota says what is used, and what its bounds are, that counts."""
-        status = {"hard": {"pods": "9"}, "used": {"pods": "2"}}
-        assert asked(quota(pods="4", status=status)).fits == 7
-
-    def test_another_namespace(self) -> None:
-        """The quota of another namespace stops nobody."""
-        assert asked(quota(pods="1", namespace="far")).fits == 20
-
-    def test_other_resources(self) -> None:
-        """A quota of what pods do not use stops nobody."""
-        assert asked(quota(services="0", configmaps="0")).fits == 20
+    @pytest.mark.parametrize(
+        ("objects", "fits"),
+        [
+            # count/pods counts pods that have finished too
+            ([named_quota({"count/pods": "3", "pods": "3"}), DONE], 2), ([quota(pods="3"), DONE], 3),
+            # what pods of the cluster request is used already, on a node or waiting, in this namespace
+            (
+                [quota(requests_cpu="5"), pod("there", {"cpu": "1"}, nodeName="a"), pod("waits", {"cpu": "500m"}),
+                 pod("far", {"cpu": "9"}, metadata={"namespace": "far"})], 3,
+            ),
+            # where the quota says what is used, and what its bounds are, that counts
+            ([quota(pods="4", status={"hard": {"pods": "9"}, "used": {"pods": "2"}})], 7),
+            # a quota of another namespace, or of what pods do not use, stops none
+            ([quota(pods="1", namespace="far")], 20), ([quota(services="0", configmaps="0")], 20),
+        ],
+    )  # fmt: skip
+    def test_what_is_used(self, objects: list[Json], fits: int) -> None:
+        """A quota stops copies by what is used of it: as its status says, else as pods of its namespace use it."""
+        assert asked(*objects).fits == fits
 
     @pytest.mark.parametrize(
         ("hard", "missing"),
@@ -95,7 +98,7 @@ class TestQuotas:
     def test_extended_resources(self) -> None:
         """Devices are bounded by what is requested of them."""
         node = {"kind": "Node", "metadata": {"name": "g"}, "status": {"allocatable": {"cpu": "8", "pods": "9", "example.com/gpu": "8"}}}
-        bound = {"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"requests.example.com/gpu": "3"}}}
+        bound = named_quota({"requests.example.com/gpu": "3"})
         assert asked(node, bound, template=pod(requests={"example.com/gpu": "1"}, limits={"example.com/gpu": "1"})).fits == 3
 
     def test_victims_give_back(self) -> None:
@@ -149,11 +152,12 @@ class TestScopes:
 
 class TestLimitRanges:
     def test_defaults(self) -> None:
-        """Containers that say nothing get requests and limits, which then count on nodes and for quotas."""
+        """Containers that say nothing get requests and limits, which then count on nodes and for quotas; what is said stays."""
         bounds = limit_range({"type": "Container", "default": {"cpu": "10"}, "defaultRequest": {"cpu": "8"}})
         found = asked(bounds, template=pod())
         assert (found.fits, found.stop.message) == (8, "0/1 nodes are available: 1 Insufficient cpu.")
         assert asked(bounds, quota(limits_cpu="35"), template=pod()).fits == 3
+        assert asked(bounds, template=pod(requests={"cpu": "1"})).fits == 20
 
     @pytest.mark.parametrize(
         ("item", "request_"),
@@ -165,11 +169,6 @@ class TestLimitRanges:
     def test_defaults_of_the_limit_range(self, item: Json, request_: int) -> None:
         """A LimitRange without defaults has them from its bounds, as the API server fills in."""
         assert asked(limit_range({"type": "Container", **item}), template=pod()).counted.placed[0].requests["cpu"] == request_ * 1000
-
-    def test_what_is_said_stays(self) -> None:
-        """Containers that say how much keep it."""
-        bounds = limit_range({"type": "Container", "default": {"cpu": "10"}, "defaultRequest": {"cpu": "8"}})
-        assert asked(bounds, template=pod(requests={"cpu": "1"})).fits == 20
 
     @pytest.mark.parametrize(
         ("item", "template", "told"),
@@ -233,10 +232,7 @@ def test_quotas_against_arithmetic(request_: Json, init: Json | None, there: lis
     """As many copies are admitted as go into the tightest quota, with what pods of the cluster use taken off."""
     more = {"initContainers": [{"name": "i", "resources": {"requests": init}}]} if init else {}
     bound = [pod(f"there-{at}", amounts, nodeName="a") for at, amounts in enumerate(there)]
-    known = [
-        {"kind": "ResourceQuota", "metadata": {"name": f"q{at}"}, "spec": {"hard": {name: str(number) for name, number in hard.items()}}}
-        for at, hard in enumerate(quotas)
-    ]
+    known = [named_quota({name: str(number) for name, number in hard.items()}, f"q{at}") for at, hard in enumerate(quotas)]
     room = [
         (number - sum(1 if name.endswith("pods") else used[name.split(".")[-1]] for used in there))
         // (1 if name.endswith("pods") else max(request_[name.split(".")[-1]], (init or {}).get(name.split(".")[-1], 0)))
@@ -258,7 +254,7 @@ class TestClaims:
         template = {"metadata": {"labels": {"app": "db"}}, "spec": pod()["spec"]}
         spec = {"replicas": 2, "selector": {"matchLabels": {"app": "db"}}, "template": template, "volumeClaimTemplates": [self.CLAIM]}
         fast = {"kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "x/y", "volumeBindingMode": "WaitForFirstConsumer"}
-        bound = {"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard}}
+        bound = named_quota(hard)
         database = {"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
         return asked(fast, bound, *objects, template=database, release="1.27")
 

@@ -53,15 +53,19 @@ class TestDocumentation:
         assert found.fits == 46
         assert found.nodes == {"kube-node-2": 12, "kube-node-4": 12, "kube-node-1": 11, "kube-node-3": 11}
 
-    def test_a_single_node(self, release: str) -> None:
-        """23 instances on a single node. (The reasons are told node by node there.)"""
-        assert capacity(node("127.0.0.1", cpu="3500m"), SMALL, scheduler=release).nodes == {"127.0.0.1": 23}
-
-    def test_two_nodes(self, release: str) -> None:
-        """52 instances on two nodes, 26 on each. (There the message is that of 1.7.)"""
-        nodes = [node(name, cpu="4", memory="8G") for name in ("192.168.124.214", "192.168.124.120")]
-        found = capacity(nodes, SMALL, scheduler=release)
-        assert (found.fits, found.nodes) == (52, {"192.168.124.214": 26, "192.168.124.120": 26})
+    @pytest.mark.parametrize(
+        ("nodes", "fits"),
+        [
+            ([node("127.0.0.1", cpu="3500m")], {"127.0.0.1": 23}),
+            (
+                [node(name, cpu="4", memory="8G") for name in ("192.168.124.214", "192.168.124.120")],
+                {"192.168.124.214": 26, "192.168.124.120": 26},
+            ),
+        ],
+    )
+    def test_one_node_and_two(self, release: str, nodes: list[Json], fits: Json) -> None:
+        """23 instances on a single node; 52 on two nodes, 26 on each. (The messages there are those of 1.7 and before.)"""
+        assert capacity(nodes, SMALL, scheduler=release).nodes == fits
 
     def test_a_quota(self, release: str) -> None:
         """Four instances where a quota allows four pods, and the API server's words."""
@@ -105,13 +109,10 @@ class TestPrediction:
         amounts = {"cpu": "100m", "memory": "5M", "nvidia.com/gpu": "0"}
         return pod("simulated-pod", amounts, limits=amounts)
 
-    def test_the_limit_is_reached(self, release: str) -> None:
-        """With a limit of six the count stops there."""
+    def test_with_and_without_a_limit(self, release: str) -> None:
+        """With a limit of six the count stops there; without one three fit on each node."""
         found = capacity(self.NODES, self.simulated(), scheduler=release, max_limit=6)
         assert (found.fits, found.stop.kind, found.stop.message) == (6, "LimitReached", "Maximum number of pods simulated: 6")
-
-    def test_resources_are_insufficient(self, release: str) -> None:
-        """Without a limit three fit on each node."""
         found = capacity(self.NODES, self.simulated(), scheduler=release)
         assert (found.stop.kind, found.nodes) == ("Unschedulable", {"test-node-1": 3, "test-node-2": 3, "test-node-3": 3})
 

@@ -14,12 +14,11 @@ from kubeclassic import Cluster, drain
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.exceptions import UnknownNameError, WrongTypeError
 from kubeclassic.results import DrainResult
+from kubeclassic.simulation.drain.auto import verify
 from kubeclassic.simulation.drain.plan import DrainMove
 from kubeclassic.simulation.drain.rules import DrainFlags
-from kubeclassic.simulation.drain.steadystate import SteadyState, settle
-from kubeclassic.simulation.drain.trial import DrainTrial, NotDrainable
+from kubeclassic.simulation.drain.trial import DrainTrial, NotDrainable, SteadyState, settle
 from kubeclassic.simulation.drain.upperbound import Bound
-from kubeclassic.simulation.drain.verification import verify
 from kubeclassic.simulation.input import scenario_of, spec_of
 from tests.support.build import node, pod
 from tests.support.drainbuild import FLAGS, RELEASES, asked, cluster_of, owned, settled
@@ -156,7 +155,7 @@ class TestTheWayBack:
         trial, other = ours.trial(), ours.trial()
         before = state_of(trial)
         trial.cordon(f"n{number}")
-        with suppress(NotDrainable), trial.savepoint():
+        with suppress(NotDrainable), trial.run.savepoint():
             trial.empty(f"n{number}", ALL.sort(trial.pods_on(f"n{number}")).leaving, asks_budgets=True)
         trial.uncordon(f"n{number}")
         assert state_of(trial) == before

@@ -11,7 +11,7 @@ from kubeclassic.api.record import plain
 from kubeclassic.simulation.drain.auto import DrainWish
 from kubeclassic.simulation.drain.plan import search_for
 from kubeclassic.simulation.drain.rules import DrainFlags
-from kubeclassic.simulation.drain.steadystate import SteadyState, settle
+from kubeclassic.simulation.drain.trial import SteadyState, settle
 from kubeclassic.simulation.input import scenario_of, spec_of
 from kubeclassic.traces import import_openb
 from tests.support.drainbuild import replayed

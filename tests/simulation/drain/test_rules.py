@@ -20,6 +20,31 @@ MIRROR = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
 KUBELETS = {"metadata": {"ownerReferences": [{"kind": "Node", "name": "a", "controller": True}]}}
 LEAVING = {"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}
 EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
+ONCE, STORAGE = {"accessModes": ["ReadWriteOnce"]}, {"resources": {"requests": {"storage": "1Gi"}}}
+DATA = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
+NAMED = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
+WEB = {"selector": {"matchLabels": {"app": "web"}}}
+
+
+def bare_budget(spec: Any, namespace: str = "default", **more: Any) -> KubeObject:
+    """A budget as a manifest has it: with no status but what is in *more*."""
+    made: KubeObject = obj({"kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": namespace}, "spec": spec, **more})
+    return made
+
+
+def disk(name: str, on: str, status: str = "Bound", **spec: Any) -> KubeObject:
+    """A volume on one node."""
+    here = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [on]}]}]
+    spec = {"capacity": {"storage": "1Gi"}, **ONCE, "nodeAffinity": {"required": {"nodeSelectorTerms": here}}, **spec}
+    made: KubeObject = obj({"kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec, "status": {"phase": status}})
+    return made
+
+
+def claim(spec: Any, name: str = "data", **metadata: Any) -> KubeObject:
+    """A claim to a volume."""
+    meta = {"name": name, "namespace": "default", **metadata}
+    made: KubeObject = obj({"kind": "PersistentVolumeClaim", "metadata": meta, "spec": {**ONCE, **STORAGE, **spec}})
+    return made
 
 
 def emptied(*objects: KubeObject, nodes: Any = "a", **options: Any) -> DrainResult:
@@ -62,17 +87,18 @@ class TestWhoLeaves:
         assert why.startswith("cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): default/d; Pods declare no ")
         assert why.endswith("default/p0, default/p1, default/p2, default/p3, default/p4 and 2 more")
 
-    @pytest.mark.parametrize("more", [MIRROR, KUBELETS])
-    def test_static_pods_stay(self, more: Any) -> None:
-        """The image of a static pod is ignored."""
-        found = beside(pod("p", on="a", **more))
+    @pytest.mark.parametrize(
+        ("one", "why"),
+        [
+            (pod("p", on="a", **MIRROR), "a static pod of its kubelet"), (pod("p", on="a", **KUBELETS), "a static pod of its kubelet"),
+            (owned("p", "agent", on="a"), "DaemonSet-managed"),
+        ],
+    )  # fmt: skip
+    def test_pods_of_the_node_stay(self, one: Pod, why: str) -> None:
+        """The image of a static pod is ignored, with the flag a DaemonSet's pod too, and both are listed."""
+        found = beside(one, ignore_daemonsets=True)
         assert found.can == ["a"]
-        assert found.record()["staying"] == [{"pod": "default/p", "node": "a", "why": "a static pod of its kubelet"}]
-
-    def test_daemons_that_stay_are_told(self) -> None:
-        """Ignored pods of DaemonSets are listed."""
-        found = beside(owned("d", "agent", on="a"), ignore_daemonsets=True)
-        assert found.record()["staying"] == [{"pod": "default/d", "node": "a", "why": "DaemonSet-managed"}]
+        assert found.record()["staying"] == [{"pod": "default/p", "node": "a", "why": why}]
 
     def test_pods_that_are_not_selected_stay(self) -> None:
         """With a selector others are neither evicted nor in the way, whatever they are."""
@@ -121,28 +147,9 @@ class TestWhereTheyGo:
 
     def test_pods_with_disks_of_the_node(self) -> None:
         """A claim whose volume is on the node keeps its pod there."""
-        volume = obj(
-            {
-                "kind": "PersistentVolume",
-                "metadata": {"name": "disk"},
-                "spec": {
-                    "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "claimRef": {"namespace": "default", "name": "data"},
-                    "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
-                        {"key": "kubernetes.io/hostname", "operator": "In", "values": ["a"]}]}]}},
-                },
-                "status": {"phase": "Bound"},
-            }
-        )  # fmt: skip
-        claim = obj(
-            {
-                "kind": "PersistentVolumeClaim",
-                "metadata": {"name": "data", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
-                "spec": {"volumeName": "disk", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
-            }
-        )
-        one = owned("p", "db", on="a", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
-        nodes = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
-        (why,) = emptied(*nodes, volume, claim, one).cannot.values()
+        volume = disk("disk", "a", claimRef={"namespace": "default", "name": "data"})
+        bound = claim({"volumeName": "disk"}, annotations={"pv.kubernetes.io/bind-completed": "yes"})
+        (why,) = emptied(*NAMED, volume, bound, owned("p", "db", on="a", **DATA)).cannot.values()
         assert "default/p finds no other node: " in why
 
     @pytest.mark.parametrize("release", RELEASES)
@@ -160,19 +167,9 @@ class TestWhereTheyGo:
         """A claim that got its local volume with a waiting pod binds that pod to the node, as on a cluster."""
         kind = obj({"kind": "StorageClass", "metadata": {"name": "local"}, "provisioner": "kubernetes.io/no-provisioner",
                     "volumeBindingMode": "WaitForFirstConsumer"})  # fmt: skip
-        disks = [
-            obj({"kind": "PersistentVolume", "metadata": {"name": f"disk-{name}"}, "status": {"phase": "Available"}, "spec": {
-                "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "local", "volumeMode": "Filesystem",
-                "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
-                    {"key": "kubernetes.io/hostname", "operator": "In", "values": [name]}]}]}}}})
-            for name in "ab"
-        ]  # fmt: skip
-        claim = obj({"kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "default"}, "spec": {
-            "storageClassName": "local", "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem",
-            "resources": {"requests": {"storage": "1Gi"}}}})  # fmt: skip
-        one = owned("p", "db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
-        nodes = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
-        found = emptied(*nodes, kind, *disks, claim, one, nodes=["a", "b"], release=release)
+        disks = [disk(f"disk-{name}", name, "Available", storageClassName="local", volumeMode="Filesystem") for name in "ab"]
+        wanted = claim({"storageClassName": "local", "volumeMode": "Filesystem"})
+        found = emptied(*NAMED, kind, *disks, wanted, owned("p", "db", **DATA), nodes=["a", "b"], release=release)
         assert len(found.can) == 1
         (why,) = found.cannot.values()
         assert "default/p finds no other node: " in why
@@ -182,21 +179,15 @@ class TestWhereTheyGo:
     def test_ephemeral_volumes(self, app: str, mode: str) -> None:
         """The claim of a generic ephemeral volume goes with its pod, and the new pod gets a new one, wherever the old disk is."""
         kind = obj({"kind": "StorageClass", "metadata": {"name": "disks"}, "provisioner": "disk.example.com", "volumeBindingMode": mode})
-        disk = obj({"kind": "PersistentVolume", "metadata": {"name": "disk"}, "status": {"phase": "Bound"}, "spec": {
-            "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "disks", "volumeMode": "Filesystem",
-            "claimRef": {"namespace": "default", "name": "p-v"},
-            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
-                {"key": "kubernetes.io/hostname", "operator": "In", "values": ["a"]}]}]}}}})  # fmt: skip
-        spec = {"storageClassName": "disks", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        there = disk("disk", "a", storageClassName="disks", volumeMode="Filesystem", claimRef={"namespace": "default", "name": "p-v"})
+        spec = {"storageClassName": "disks", **ONCE, **STORAGE}
         one = owned("p", app, on="a", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}])
-        claim = obj({"kind": "PersistentVolumeClaim", "spec": {**spec, "volumeName": "disk"}, "status": {"phase": "Bound"}, "metadata": {
-            "name": "p-v", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
-            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}]}})  # fmt: skip
-        nodes = [node(name, labels={"kubernetes.io/hostname": name}) for name in "ab"]
-        found = emptied(*nodes, kind, disk, claim, one, release="1.27")
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}
+        made = claim({**spec, "volumeName": "disk"}, "p-v", annotations={"pv.kubernetes.io/bind-completed": "yes"}, ownerReferences=[owner])
+        found = emptied(*NAMED, kind, there, made, one, release="1.27")
         assert found.cannot == {}
         assert found.moves == (DrainMove("default/p", "a", "b"),)
-        full = emptied(*nodes, kind, disk, claim, one, owned("q", on="b", cpu="4"), release="1.27", nodes="b")
+        full = emptied(*NAMED, kind, there, made, one, owned("q", on="b", cpu="4"), release="1.27", nodes="b")
         assert list(full.cannot) == ["b"]
 
     @pytest.mark.parametrize("release", RELEASES)
@@ -253,23 +244,9 @@ class TestBudgets:
     )  # fmt: skip
     def test_without_a_status(self, spec: Any, allowed: int) -> None:
         """A budget that no controller has counted, as in a manifest, allows what its spec says of the pods that run."""
-        spec = {"selector": {"matchLabels": {"app": "web"}}, **spec}
-        made = obj({"kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "default"}, "spec": spec})
-        found = beside(*self.pods(5), made)
+        found = beside(*self.pods(5), bare_budget({**WEB, **spec}))
         assert bool(found.can) == bool(allowed)
         assert [told["allowed"] for told in found.record()["budgets"]] == ([allowed] if allowed else [])
-
-    def test_a_status_counts(self) -> None:
-        """Once a controller has counted, its status counts."""
-        made = obj(
-            {
-                "kind": "PodDisruptionBudget",
-                "metadata": {"name": "b", "namespace": "default"},
-                "spec": {"selector": {"matchLabels": {"app": "web"}}, "maxUnavailable": 3},
-                "status": {"disruptionsAllowed": 0, "expectedPods": 5},
-            }
-        )
-        assert beside(*self.pods(5), made).can == []
 
     def test_none_allowed(self) -> None:
         """A budget that allows none keeps the node from going, for ever."""
@@ -292,18 +269,18 @@ class TestBudgets:
     @pytest.mark.parametrize("release", RELEASES)
     def test_empty_selectors(self, release: str) -> None:
         """An empty selector selects all pods of the namespace in policy/v1, and none before."""
-        everything = obj({"kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "default"}, "spec": {"selector": {}}})
         older = ALL_RELEASES[release].client.resources["PodDisruptionBudget"] != "policy/v1"
-        assert bool(beside(*self.pods(1), everything, release=release).can) == older
+        assert bool(beside(*self.pods(1), bare_budget({"selector": {}}), release=release).can) == older
 
-    @pytest.mark.parametrize("selector", [{"matchExpressions": [{"key": "a", "operator": "Odd"}]}, None])
-    def test_selectors_that_select_nothing(self, selector: Any) -> None:
-        """Without a selector, or with one that means nothing, a budget has no pods."""
-        document = {"kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "default"}, "spec": {"selector": selector}}
-        assert beside(*self.pods(1), obj(document)).can == ["a"]
-
-    def test_other_namespaces(self) -> None:
-        """A budget is one of its own namespace, and of pods with labels."""
-        spec = {"selector": {"matchLabels": {"app": "web"}}}
-        other = obj({"kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "far"}, "spec": spec})
-        assert beside(*self.pods(1), other).can == ["a"]
+    @pytest.mark.parametrize(
+        ("made", "goes"),
+        [
+            (bare_budget({**WEB, "maxUnavailable": 3}, status={"disruptionsAllowed": 0, "expectedPods": 5}), False),
+            (bare_budget({"selector": {"matchExpressions": [{"key": "a", "operator": "Odd"}]}}), True),
+            (bare_budget({"selector": None}), True), (bare_budget(WEB, "far"), True),
+        ],
+        ids=["a status that a controller has counted", "a selector that means nothing", "no selector", "another namespace"],
+    )  # fmt: skip
+    def test_which_count(self, made: KubeObject, goes: bool) -> None:
+        """A budget counts with its status where it has one, and for the pods of its namespace that its selector means."""
+        assert (beside(*self.pods(5), made).can == ["a"]) == goes

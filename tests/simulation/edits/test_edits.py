@@ -17,9 +17,8 @@ from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.api.wire.ownfields import current_manifest
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.edits.apply import Edits
-from kubeclassic.simulation.edits.edit import Edit
-from kubeclassic.simulation.edits.paths import EditError, Step, parse_path, text_of
+from kubeclassic.simulation.edits.apply import Edit, Edits
+from kubeclassic.simulation.edits.changes import EditError, Step, parse_path, text_of
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 
 NODES = [
@@ -69,27 +68,23 @@ def requests(found: Scenario, key: str) -> list[dict[str, str]]:
 
 
 class TestPods:
-    def test_requests_are_those_of_all_containers(self, tmp_path: Path) -> None:
-        """``requests.cpu`` sets each container; other pods stay."""
-        found = scenario(tmp_path, "pod web/p requests.cpu=500m")
-        assert [each["cpu"] for each in requests(found, "web/p")] == ["500m", "500m"]
+    @pytest.mark.parametrize(
+        ("edit", "wanted", "labels"),
+        [
+            ("pod web/p requests.cpu=500m", [{"cpu": "500m", "memory": "1Gi"}, {"cpu": "500m"}], {"app": "p"}),
+            (
+                "pod web/p containers[log].resources.requests.nvidia.com/gpu=2",
+                [{"cpu": "300m", "memory": "1Gi"}, {"cpu": "100m", "nvidia.com/gpu": "2"}], {"app": "p"},
+            ),
+            ("pod web/* requests.cpu*=0.333 requests.memory*=2", [{"cpu": "100m", "memory": "2147483648"}, {"cpu": "34m"}], {"app": "p"}),
+            ("pod web/p requests.memory- labels.app-", [{"cpu": "300m"}, {"cpu": "100m"}], {}),
+        ],
+    )  # fmt: skip
+    def test_requests(self, tmp_path: Path, edit: str, wanted: list[dict[str, str]], labels: dict[str, str]) -> None:
+        """What all containers or a named one request is set, multiplied and rounded up to thousandths, or removed; other pods stay."""
+        found = scenario(tmp_path, edit)
+        assert (requests(found, "web/p"), dict(pod(found, "web/p").labels)) == (wanted, labels)
         assert requests(found, "db/q") == [{}]
-
-    def test_one_container_is_named(self, tmp_path: Path) -> None:
-        """A container is chosen by its name; a resource with a domain is one key."""
-        found = scenario(tmp_path, "pod web/p containers[log].resources.requests.nvidia.com/gpu=2")
-        assert requests(found, "web/p") == [{"cpu": "300m", "memory": "1Gi"}, {"cpu": "100m", "nvidia.com/gpu": "2"}]
-
-    def test_amounts_are_multiplied(self, tmp_path: Path) -> None:
-        """``*=`` multiplies what is there, rounded up to thousandths."""
-        found = scenario(tmp_path, "pod web/* requests.cpu*=0.333 requests.memory*=2")
-        assert requests(found, "web/p") == [{"cpu": "100m", "memory": "2147483648"}, {"cpu": "34m"}]
-
-    def test_what_is_removed_is_gone(self, tmp_path: Path) -> None:
-        """A field with ``-`` behind it is removed."""
-        found = scenario(tmp_path, "pod web/p requests.memory- labels.app-")
-        assert requests(found, "web/p") == [{"cpu": "300m"}, {"cpu": "100m"}]
-        assert dict(pod(found, "web/p").labels) == {}
 
     def test_tolerations_are_short(self, tmp_path: Path) -> None:
         """Tolerations are added and taken by key, value and effect."""
@@ -109,29 +104,23 @@ class TestPods:
         assert pod(found, "web/p").spec.node_name == "b"
         assert "web/p" not in [item.key for item in found.pending]
 
-    def test_pods_of_workloads_are_pods(self, tmp_path: Path) -> None:
-        """Pods that a workload makes are chosen like others, here by their labels."""
-        found = scenario(tmp_path, "pod app=d requests.cpu=1")
-        assert [str(item.spec.containers[0].requests["cpu"]) for item in found.pending if item.labels.get("app") == "d"] == ["1"] * 2
+    @pytest.mark.parametrize(
+        ("edit", "wanted"), [("pod app=d requests.cpu=1", ["1"] * 2), ("deploy web/d replicas=5 requests.cpu=250m", ["250m"] * 5)]
+    )
+    def test_pods_of_workloads(self, tmp_path: Path, edit: str, wanted: list[str]) -> None:
+        """Pods that a workload makes are chosen like others, here by their labels; workloads change before they make pods."""
+        made = [item for item in scenario(tmp_path, edit).pending if item.labels.get("app") == "d"]
+        assert [str(item.spec.containers[0].requests["cpu"]) for item in made] == wanted
 
 
 class TestOthers:
     def test_nodes_are_chosen_by_label(self, tmp_path: Path) -> None:
-        """A selector with = is one of labels; a taint goes by its key."""
-        found = scenario(tmp_path, "node pool=x taints-=t unschedulable=true labels.pool=y")
+        """A selector with = is one of labels; a taint goes by its key; what a node has is in its status."""
+        found = scenario(tmp_path, "node pool=x taints-=t unschedulable=true labels.pool=y", "node b allocatable.cpu=64")
+        assert str(node(found, "b").status.allocatable["cpu"]) == "64"
         assert "t" not in [taint.key for taint in node(found, "a").spec.taints]
         assert (node(found, "a").spec.unschedulable, node(found, "b").spec.unschedulable) == (True, False)
         assert node(found, "a").labels["pool"] == "y"
-
-    def test_nodes_get_more_room(self, tmp_path: Path) -> None:
-        """What a node has is in its status."""
-        assert str(node(scenario(tmp_path, "node b allocatable.cpu=64"), "b").status.allocatable["cpu"]) == "64"
-
-    def test_workloads_change_before_they_make_pods(self, tmp_path: Path) -> None:
-        """More replicas are more pods; requests of a workload are those of its template."""
-        found = scenario(tmp_path, "deploy web/d replicas=5 requests.cpu=250m")
-        made = [item for item in found.pending if item.labels.get("app") == "d"]
-        assert [str(item.spec.containers[0].requests["cpu"]) for item in made] == ["250m"] * 5
 
     def test_it_is_told_how_many(self, tmp_path: Path) -> None:
         """Each edit says how many objects it is about, and how many of these changed."""

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.simulation.lab.labclock import film, why_then
+from kubeclassic.simulation.lab.labconfiguration import LabError
 from kubeclassic.simulation.lab.labrun import RunDifference
-from kubeclassic.simulation.lab.saved import rules_file, scenario_file
-from kubeclassic.simulation.lab.session import Session
-from kubeclassic.simulation.lab.source import LabError
-from kubeclassic.simulation.lab.why import why
+from kubeclassic.simulation.lab.podquestions import why
+from kubeclassic.simulation.lab.saved import scenario_file
 from tests.conftest import ROOT
 from tests.support.labbuild import fates, in_a_terminal, scenario, session
 from tests.support.program import FIND, MAIN
@@ -223,14 +222,3 @@ class TestSaved:
         file.write_text(scenario_file(scenario(found)))
         again = session(file)
         assert fates(again) == fates(found)
-
-    @pytest.mark.parametrize("release", ["1.15", "1.27"])
-    def test_rules_can_be_loaded_again(self, release: str) -> None:
-        """The saved Policy or profile, loaded in another session, gives the same placement."""
-        found, other = session(release=release), session(release=release)
-        for rule in found.record()["scorers"][:3]:
-            found.do({"do": "weight", "rule": rule["name"], "weight": 9})
-        name, text = rules_file(found.state.configuration)
-        other.do({"do": "load", "name": name, "text": text})
-        assert fates(other) == fates(found)
-        assert isinstance(other, Session)

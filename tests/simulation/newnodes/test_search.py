@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.simulation.newnodes.search import MixSearch
 from kubeclassic.simulation.newnodes.setcover import CoverRow
-from kubeclassic.simulation.newnodes.trials import Missing, Mix, MixTrial
-from tests.support.build import pod
+from kubeclassic.simulation.newnodes.trials import Mix, MixTrial, PodWithoutNode
 from tests.support.examples import examples
 
 MOST = 5
@@ -28,7 +27,7 @@ class FakeTrials:
 
     def of(self, mix: Mix) -> MixTrial:
         """As the real one."""
-        missing = () if mix in self.good else (Missing(pod=pod("web"), message="found no node"),)
+        missing = () if mix in self.good else (PodWithoutNode("default/web", "found no node"),)
         return self.known.setdefault(mix, MixTrial(mix=mix, wanted=1, missing=missing, nodes=(), evicted={}))
 
 

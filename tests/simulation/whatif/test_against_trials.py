@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kubeclassic
 from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.simulation.whatif.change import Suggestion
+from kubeclassic.simulation.whatif.context import Suggestion
 from tests.support.examples import examples
 from tests.support.whatifbuild import ASKED, TAINTS, after, clusters, evicts, host_of, node, pod, without
 

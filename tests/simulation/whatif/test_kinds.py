@@ -14,9 +14,7 @@ from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.simulate import Simulation
-from kubeclassic.simulation.whatif.change import DISTURBS, Suggestion, WhatIfChange
-from kubeclassic.simulation.whatif.context import WhatIfContext
-from kubeclassic.simulation.whatif.patcher import SpecPatcher
+from kubeclassic.simulation.whatif.context import DISTURBS, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext
 from kubeclassic.simulation.whatif.whatif import FAMILIES
 from tests.conftest import ROOT
 from tests.support.examplerules import example_modules

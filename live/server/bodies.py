@@ -1,13 +1,10 @@
-"""Reads the bodies of requests: JSON whose field names count whatever their case, as Go reads it.
-
-The names are those of ``k8s.io/kube-scheduler/extender/v1``: ``Pod``, ``Nodes``, ``NodeNames`` and so on.
-Upstream: staging/src/k8s.io/kube-scheduler/extender/v1/types.go (up to 1.16: pkg/scheduler/api/v1/types.go).
-"""
+"""The bodies of an extender's calls and answers."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import attrs
@@ -15,6 +12,7 @@ import attrs
 from ...api.objects import Pod
 from ...api.reading.decode import decode_kind
 from ...api.reading.fields import shown
+from ...core.decision.preemptionplan import Victims
 from ...exceptions import KubeclassicError, ManifestError
 
 BAD_REQUEST, TOO_LARGE, UNPROCESSABLE = 400, 413, 422
@@ -43,25 +41,9 @@ class NodesAsked:
     """The nodes that a request is about: by name, or as objects in JSON form with their names."""
 
     names: Sequence[str]
+    field: str
+    """The one of the request that has them."""
     manifests: Sequence[Mapping[str, Any]] | None = None
-
-
-@attrs.frozen
-class ExtenderArgs:
-    """A call of filter or prioritize."""
-
-    pod: Pod
-    nodes: NodesAsked
-
-
-@attrs.frozen
-class PreemptionArgs:
-    """A call of preemption: node -> the UIDs of the pods that are to leave it; a pod without one is known by ``namespace/name``."""
-
-    pod: Pod
-    victims: Mapping[str, Sequence[str]]
-    form: str
-    """The field that has them."""
 
 
 @attrs.frozen
@@ -82,26 +64,28 @@ class BindingArgs:
 # --- calls ----------------------------------------------------------------------------------------------------------
 
 
-def extender_args(body: bytes) -> ExtenderArgs:
-    """The call of filter or prioritize in *body*. This and the others raise :class:`RequestError`."""
+def extender_args(body: bytes) -> tuple[Pod, NodesAsked]:
+    """The pod and the nodes of a call of filter or prioritize. This and the others raise :class:`RequestError`."""
     fields = _fields(read_json(body), ("Pod", "Nodes", "NodeNames"), "body")
     nodes, names = fields.get("Nodes"), fields.get("NodeNames")
     if (nodes is None) == (names is None):
         raise RequestError("body", "neither Nodes nor NodeNames" if nodes is None else "Nodes and NodeNames", "one of them")
-    return ExtenderArgs(_pod(fields), _names(names) if nodes is None else _manifests(nodes))
+    return _pod(fields), _names(names) if nodes is None else _manifests(nodes)
 
 
-def preemption_args(body: bytes) -> PreemptionArgs:
-    """The call of preemption in *body*; of both forms of victims the one that is not empty counts."""
+def preemption_args(body: bytes) -> tuple[Pod, NodesAsked, Mapping[str, Sequence[str]]]:
+    """The pod and the nodes of a call of preemption; and node -> the UIDs of the pods that are to leave it.
+
+    A pod without one is known by ``namespace/name``. Of both forms of victims the one that is not empty counts.
+    """
     forms = ("NodeNameToVictims", "NodeNameToMetaVictims")
     fields = _fields(read_json(body), ("Pod", *forms), "body")
     if all(fields.get(form) is None for form in forms):
         raise RequestError("body", f"neither {' nor '.join(forms)}", "one of them")
     form = next((form for form in forms if fields.get(form)), forms[0])
     nodes = _object(fields.get(form) or {}, form)
-    read = _full_victims if form == forms[0] else _meta_victims
-    victims = {name: list(read(given, f"{form}[{shown(name)}]")) for name, given in nodes.items()}
-    return PreemptionArgs(_pod(fields), victims, form)
+    victims = {name: list(_uids(given, f"{form}[{shown(name)}]", are_whole=form == forms[0])) for name, given in nodes.items()}
+    return _pod(fields), NodesAsked(list(victims), form), victims
 
 
 def binding_args(body: bytes) -> BindingArgs:
@@ -196,13 +180,13 @@ def _names(value: Any) -> NodesAsked:
     if not set(map(type, names)) <= {str}:
         i = next(i for i, name in enumerate(names) if type(name) is not str)
         raise RequestError(f"NodeNames[{i}]", shown(names[i]), "the name of a node")
-    return NodesAsked(names)
+    return NodesAsked(names, "NodeNames")
 
 
 def _manifests(value: Any) -> NodesAsked:
     items = _fields(value, ("items",), "Nodes").get("items")
     manifests = [_object(item, f"Nodes.items[{i}]") for i, item in enumerate(_list([] if items is None else items, "Nodes.items"))]
-    return NodesAsked([_name_in(manifest, f"Nodes.items[{i}]") for i, manifest in enumerate(manifests)], manifests)
+    return NodesAsked([_name_in(manifest, f"Nodes.items[{i}]") for i, manifest in enumerate(manifests)], "Nodes.items", manifests)
 
 
 def _name_in(manifest: Mapping[str, Any], where: str) -> str:
@@ -213,18 +197,47 @@ def _name_in(manifest: Mapping[str, Any], where: str) -> str:
     return name
 
 
-def _full_victims(value: Any, where: str) -> Iterator[str]:
-    for i, pod in enumerate(_pods_of(value, where)):
-        found = read_object("Pod", _object(pod, f"{where}.Pods[{i}]"), f"{where}.Pods[{i}]")
-        yield found.uid
-
-
-def _meta_victims(value: Any, where: str) -> Iterator[str]:
-    for i, pod in enumerate(_pods_of(value, where)):
-        uid = _text(_fields(pod, ("UID",), f"{where}.Pods[{i}]").get("UID"), f"{where}.Pods[{i}].UID")
-        yield uid
-
-
-def _pods_of(value: Any, where: str) -> Sequence[Any]:
+def _uids(value: Any, where: str, *, are_whole: bool) -> Iterator[str]:
+    """The UIDs of victims, of which the request has whole pods or the UIDs alone."""
     pods = _fields({} if value is None else value, ("Pods",), where).get("Pods")
-    return _list([] if pods is None else pods, f"{where}.Pods")
+    for i, pod in enumerate(_list([] if pods is None else pods, f"{where}.Pods")):
+        place = f"{where}.Pods[{i}]"
+        if are_whole:
+            yield read_object("Pod", _object(pod, place), place).uid
+        else:
+            yield _text(_fields(pod, ("UID",), place).get("UID"), f"{place}.UID")
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+def to_json(value: Any) -> bytes:
+    """*value* as compact JSON, in ASCII."""
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def filter_result(
+    asked: NodesAsked, fitting: Sequence[int] = (), failed: Mapping[str, str] = MappingProxyType({}),
+    unresolvable: Mapping[str, str] = MappingProxyType({}), error: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    """An ExtenderFilterResult in the form of the request: of the nodes *asked* for, by place, which fit; node -> why it does not.
+
+    Nodes that cannot be helped are in both maps: older schedulers read the first only, and newer ones let the second count.
+    """
+    manifests = asked.manifests
+    return {
+        "Nodes": None if manifests is None else {"metadata": {}, "items": [manifests[i] for i in fitting]},
+        "NodeNames": [asked.names[i] for i in fitting] if manifests is None else None,
+        "FailedNodes": dict(failed),
+        "FailedAndUnresolvableNodes": dict(unresolvable),
+        "Error": error,
+    }
+
+
+def preemption_result(candidates: Mapping[str, Victims], unknown: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """An ExtenderPreemptionResult; *unknown*: node -> the UIDs that were asked for and are not on it, which stay in the answer."""
+    uids = {name: [*(pod.uid for pod in victims.pods), *unknown.get(name, ())] for name, victims in candidates.items()}
+    pods = {name: [{"UID": uid} for uid in found] for name, found in uids.items()}
+    return {"NodeNameToMetaVictims": {
+        name: {"Pods": pods[name], "NumPDBViolations": victims.violations} for name, victims in candidates.items()
+    }}  # fmt: skip
