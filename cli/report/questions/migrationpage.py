@@ -9,7 +9,7 @@ import yaml
 
 from ....questions.migrate import AGREEMENT, MigrateResult
 from ....simulation.compare.agreement import AgreementCounts
-from ..documents import indented
+from ..listing import indented
 from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, code, element, joined, named, number, sentence, spoken, told
