@@ -7,17 +7,21 @@ from collections.abc import Iterator
 from ....api.view import step
 from ....api.words import count_of, listed, short_name, used_up
 from ....questions.capacity import CapacityResult
-from ....simulation.capacity.answer import PlacedTemplate
+from ....simulation.capacity.answer import CapacityDocument, PlacedTemplate
 from ....simulation.capacity.stop import CopyShortage, Stop
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, joined, named, number, sentence, spoken, told
-from ..page.parts import BAD, GOOD, NEAR, Section, bullets, card, fact, facts, grid, note, paragraph, plain_table, section, soft
+from ..page.markup import Markup, Text, counted, joined, named, sentence, spoken
+from ..page.parts import BAD, GOOD, NEAR, Section, bullets, card, fact, facts, facts_of, grid, note, paragraph, plain_table, section, soft
 from ..page.tables import amount_told, amount_with_unit, list_html, short_table
 from ..questions.nodemap import labels_of, uses_of
 
 TAKES = "takes copies"
+CARDS = (
+    ("pending.placedFirst", "waiting pods placed before all copies", GOOD), ("pending.waiting", "pods of the cluster still wait", NEAR),
+    ("evicted.length", "pods evicted to make room", BAD), ("excludedNodes.length", "nodes left out", NEAR),
+)  # fmt: skip
 
 
 def capacity_html(found: CapacityResult, about: About) -> str:
@@ -29,20 +33,11 @@ def capacity_html(found: CapacityResult, about: About) -> str:
 
 def _lead(found: CapacityResult) -> Markup:
     document = found.document
-    cards = [
-        fact(told(f"templates.{at}.fits", number(one.fits)), sentence("copies of ", named(one.name)))
+    copies = (
+        fact(counted(document, f"templates.{at}.fits"), sentence("copies of ", named(one.name)))
         for at, one in enumerate(document.templates)
-    ]
-    pending = document.pending
-    several = (
-        ("nodes.length", len(found.nodes), "nodes that take copies", GOOD),
-        ("pending.placedFirst", pending.placed_first, "waiting pods placed before all copies", GOOD),
-        ("pending.waiting", pending.waiting, "pods of the cluster still wait", NEAR),
-        ("evicted.length", len(document.evicted), "pods evicted to make room", BAD),
-        ("excludedNodes.length", len(found.excluded), "nodes left out", NEAR),
     )
-    shown = (one for one in several if one[1] or one[0] == "nodes.length")
-    return facts(*cards, *(fact(told(path, number(count)), text, colour) for path, count, text, colour in shown))
+    return facts(*copies, fact(counted(document, "nodes.length"), "nodes that take copies", GOOD), *facts_of(document, CARDS, ()))
 
 
 # --- why ------------------------------------------------------------------------------------------------------------
@@ -52,7 +47,7 @@ def _stop(found: CapacityResult) -> Section:
     stop = found.stop
     parts: list[Text] = [paragraph(named(stop.message))]
     if stop.shortages:
-        parts.append(bullets(_short(at, one) for at, one in enumerate(stop.shortages)))
+        parts.append(bullets(_short(found.document, at, one) for at, one in enumerate(stop.shortages)))
     if stop.reasons:
         title = "Reasons against the next copy"
         reasons = card(title, short_table(found.view().table("reasons"), title), soft("A node can have several."))
@@ -60,9 +55,9 @@ def _stop(found: CapacityResult) -> Section:
     return section("What stops the next copy", *parts)
 
 
-def _short(at: int, shortage: CopyShortage) -> Markup:
+def _short(document: CapacityDocument, at: int, shortage: CopyShortage) -> Markup:
     resource, path = shortage.resource, f"stop.shortages.{at}"
-    nodes = sentence(told(f"{path}.nodes", number(shortage.nodes)), " node" if shortage.nodes == 1 else " nodes")
+    nodes = sentence(counted(document, f"{path}.nodes"), " node" if shortage.nodes == 1 else " nodes")
     names = joined(map(named, shortage.examples))
     such = sentence(": ", names) if shortage.nodes <= len(shortage.examples) else sentence(", such as ", names)
     left = sentence("; ", amount_with_unit(f"{path}.left", resource, shortage.left), " left there in all") if shortage.left else ""

@@ -11,8 +11,8 @@ from ....questions.capacitycurve import CapacityCurveResult
 from ..page.about import About
 from ..page.charts import Chart, ChartSeries
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, named, number, sentence, spoken, told
-from ..page.parts import GOOD, Section, card, fact, facts, plain_table, section, soft, track
+from ..page.markup import Markup, Text, counted, derived, named, number, sentence, spoken
+from ..page.parts import BAD, GOOD, Section, card, fact, facts, plain_table, section, soft, track
 from ..page.tables import amount_told, amount_with_unit, list_html, unit_of
 
 Record = dict[str, Any]
@@ -30,19 +30,14 @@ def curve_html(found: CapacityCurveResult, about: About) -> str:
 
 def _lead(record: Record) -> Markup:
     limits = Counter(point["limitedBy"] for point in record["points"])
-    cards = [fact(told("points.length", number(len(record["points"]))), "sizes of a pod")]
+    cards = [fact(counted(record, "points.length"), "sizes of a pod")]
     cards += [
-        fact(_derived(often), sentence("sizes of which ", named(short_name(name)), " runs out first"))
+        fact(derived(number(often)), sentence("sizes of which ", named(short_name(name)), " runs out first"))
         for name, often in limits.most_common()
         if name
     ]
     none = sum(not point["fits"] for point in record["points"])
-    return facts(*cards, *([fact(_derived(none), "sizes of which none fits", "var(--far)")] if none else []))
-
-
-def _derived(count: int) -> Markup:
-    """A count of points, which stands in no single place of the record."""
-    return Markup(f'<span class="derived">{number(count)}</span>')
+    return facts(*cards, *([fact(derived(number(none)), "sizes of which none fits", BAD)] if none else []))
 
 
 # --- pictures -------------------------------------------------------------------------------------------------------
@@ -60,7 +55,7 @@ def _pictures(record: Record) -> Iterator[Section]:
 
 def _line(record: Record) -> Chart:
     (axis,) = record["axes"]
-    series = ChartSeries("pods that fit", [point["fits"] for point in record["points"]], "points.{}.fits")
+    series = _line_of(record, "pods that fit", range(len(record["points"])), 0)
     return Chart(
         title="Pods that fit", description=f"the larger a pod's {short_name(axis['resource'])}, the fewer fit", kind="lines",
         labels=_scaled(axis), series=[series], across=_title(axis), up="pods that fit", wide=True,
@@ -71,19 +66,18 @@ def _lines(record: Record) -> Chart:
     """Over the first resource, a line for each size of the second one, or for some of them."""
     down, across = record["axes"]
     chosen = _some(range(len(across["values"])))
-    series = [_line_of(record, place, at) for at, place in enumerate(chosen)]
+    name, sizes, count = across["resource"], across["values"], len(record["points"])
+    names = {place: f"{short_name(name)} {rounded(name, sizes[place])}{unit_of(name)}" for place in chosen}
+    series = [_line_of(record, names[place], range(place, count, len(sizes)), at) for at, place in enumerate(chosen)]
     return Chart(
         title="Pods that fit", description=f"over a pod's {short_name(down['resource'])}, by its {short_name(across['resource'])}",
         kind="lines", labels=_scaled(down), series=series, across=_title(down), up="pods that fit", wide=True,
     )  # fmt: skip
 
 
-def _line_of(record: Record, place: int, colour: int) -> ChartSeries:
-    """How many fit of the sizes with the second resource's size at *place*."""
-    across = record["axes"][1]
-    points = range(place, len(record["points"]), len(across["values"]))
-    name = f"{short_name(across['resource'])} {rounded(across['resource'], across['values'][place])}{unit_of(across['resource'])}"
-    return ChartSeries(name, [record["points"][at]["fits"] for at in points], "", colour, [f"points.{at}.fits" for at in points])
+def _line_of(record: Record, name: str, points: Sequence[int], colour: int) -> ChartSeries:
+    """How many fit at these *points*."""
+    return ChartSeries(name, [record["points"][at]["fits"] for at in points], [f"points.{at}.fits" for at in points], colour)
 
 
 def _some(places: Sequence[int]) -> list[int]:
@@ -121,8 +115,7 @@ def _grid(record: Record) -> Markup:
 
 
 def _cell(record: Record, at: int, most: int) -> Markup:
-    fits = record["points"][at]["fits"]
-    return sentence(told(f"points.{at}.fits", number(fits)), track(fits / most, GOOD))
+    return sentence(counted(record, f"points.{at}.fits"), track(record["points"][at]["fits"] / most, GOOD))
 
 
 def _words_of_grid(axes: Sequence[Record]) -> str:

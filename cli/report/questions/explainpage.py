@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....api.record import plain
 from ....api.view import View
 from ....questions.closeupview import rule_name
 from ....questions.explain import ExplainedCluster, ExplainResult
 from ....questions.explainview import STATES, state_of
 from ....simulation.explain.closeup import CloseUp
 from ....simulation.explain.eviction import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, EvictionOutcome, Victim
-from ....simulation.explain.explanation import ExplanationDocument, NodeCounts
+from ....simulation.explain.explanation import ExplanationDocument
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, joined, named, number, sentence, spoken, told
+from ..page.markup import Markup, Text, counted, joined, named, number, sentence, spoken, told, value_at
 from ..page.outcome import NextStep
-from ..page.parts import BAD, GOOD, SAME, Section, bullets, card, counted, fact, facts, note, paragraph, section, soft
+from ..page.parts import BAD, GOOD, SAME, Section, bullets, card, fact, facts, facts_of, note, paragraph, section, soft
 from ..page.tables import list_html, short_table
 from .explainmatrix import matrix, overwhelming
 from .nodemap import labels_of, uses_of
 
 CARDS = (
-    ("fit", "nodes fit", GOOD), ("turnedDown", "nodes turned down", BAD),
-    ("visited", "nodes looked at", SAME), ("nodes", "nodes", SAME),
+    ("counts.fit", "nodes fit", GOOD), ("counts.turnedDown", "nodes turned down", BAD),
+    ("counts.visited", "nodes looked at", SAME), ("counts.nodes", "nodes", SAME),
 )  # fmt: skip
 SHOWN = 20
 """That many victims are named."""
@@ -64,16 +63,15 @@ def _next(found: ExplainResult, about: About) -> list[NextStep]:
 
 def _lead(document: ExplanationDocument) -> Markup:
     counts = document.counts
-    cards = [one for one in CARDS if one[0] != "visited" or counts.visited < counts.nodes]
-    shown = counted("counts", plain(counts), cards) if counts.nodes else ""
+    cards = [one for one in CARDS if one[0] != "counts.visited" or counts.visited < counts.nodes]
+    shown = facts(*facts_of(document, cards)) if counts.nodes else ""
     return sentence(shown, *_workload(document), *_placed(document))
 
 
 def _workload(document: ExplanationDocument) -> Iterator[Text]:
     if document.workload is not None:
-        count = len(document.workload_pods)
-        pods = told("workloadPods.length", number(count))
-        yield soft("A pod of ", named(document.workload), ", which has ", pods, " pod" if count == 1 else " pods", ".")
+        pods, noun = counted(document, "workloadPods.length"), " pod" if len(document.workload_pods) == 1 else " pods"
+        yield soft("A pod of ", named(document.workload), ", which has ", pods, noun, ".")
 
 
 def _placed(document: ExplanationDocument) -> Iterator[Text]:
@@ -84,7 +82,7 @@ def _placed(document: ExplanationDocument) -> Iterator[Text]:
 def _sections(result: ExplainResult, document: ExplanationDocument, view: View) -> Iterator[Section]:
     found = result.explanation
     if document.choice is not None:
-        yield section("What decided", card("", *_choice(document, view)), *_reached(document.counts))
+        yield section("What decided", card("", *_choice(document, view)), *_reached(document))
     if document.reasons:
         lead = "A node can have several reasons. Only this: nodes that have no other."
         causes = [card("What fails", short_table(view.table("causes"), "What fails"))] if document.causes else []
@@ -94,7 +92,7 @@ def _sections(result: ExplainResult, document: ExplanationDocument, view: View) 
     if document.missing:
         yield section("What is missing", *(paragraph(named(one)) for one in document.missing))
     if document.eviction is not None:
-        yield section("Would evictions help?", *_eviction(document.eviction), name="evictions")
+        yield section("Would evictions help?", *_eviction(document, document.eviction), name="evictions")
     if found.rules and found.nodes:
         lead = "✓ passed, ✗ turned down, · not asked. Nodes that fare alike share a line; the rule that decides is marked."
         idle = [rule for rule, concerned in found.rules.items() if not concerned]
@@ -106,10 +104,10 @@ def _sections(result: ExplainResult, document: ExplanationDocument, view: View) 
         yield section("The nodes", _map(result, result.cluster).html(), list_html(view.table("nodes")), name="all-nodes")
 
 
-def _reached(counts: NodeCounts) -> list[Text]:
-    if counts.visited == counts.nodes:
+def _reached(document: ExplanationDocument) -> list[Text]:
+    if document.counts.visited == document.counts.nodes:
         return []
-    looked, every = told("counts.visited", number(counts.visited)), told("counts.nodes", number(counts.nodes))
+    looked, every = counted(document, "counts.visited"), counted(document, "counts.nodes")
     return [soft("The search looked at ", looked, " of ", every, " nodes and had found enough then.")]
 
 
@@ -118,7 +116,7 @@ def _choice(document: ExplanationDocument, view: View) -> Iterator[Text]:
     choice, host = document.choice, document.host or ""
     if choice is None:
         return
-    best = told("choice.best", number(choice.best))
+    best = counted(document, "choice.best")
     if len(choice.ties) > 1:
         who = joined(map(named, choice.ties[:SHOWN]))
         more = ", and others" if len(choice.ties) > SHOWN else ""
@@ -132,28 +130,22 @@ def _choice(document: ExplanationDocument, view: View) -> Iterator[Text]:
         yield soft("These rules give every node the same score, so they decide nothing: ", named(same), ".")
 
 
-def _eviction(eviction: EvictionOutcome) -> Iterator[Text]:
+def _eviction(document: ExplanationDocument, eviction: EvictionOutcome) -> Iterator[Text]:
     """What evicting pods would do."""
     if eviction.node is not None:
         yield paragraph("It would make room on ", named(eviction.node), " and evict:")
         yield _victims("eviction.victims", eviction.victims)
         if eviction.budget_violations:
-            protected = told("eviction.budgetViolations", number(eviction.budget_violations))
-            yield soft("Protected by a PodDisruptionBudget: ", protected, ".")
+            yield soft("Protected by a PodDisruptionBudget: ", counted(document, "eviction.budgetViolations"), ".")
         if eviction.candidates > 1:
-            candidates = told("eviction.candidates", number(eviction.candidates))
-            yield soft("Evictions would make room on ", candidates, " nodes; there it matters least.")
+            yield soft("Evictions would make room on ", counted(document, "eviction.candidates"), " nodes; there it matters least.")
     elif eviction.why_not != NO_HELP:
         yield paragraph("No pod is evicted for it: ", named(eviction.why_not or ""), ".")
     else:
-        priority = told("eviction.priority", number(eviction.priority))
-        nodes = (
-            ("unresolvable", eviction.unresolvable, STAYS), ("nobodyLower", eviction.nobody_lower, NONE_LOWER),
-            ("notEnough", eviction.not_enough, NOT_ENOUGH),
-        )  # fmt: skip
-        lines = [sentence(told(f"eviction.{key}", number(count)), " nodes: ", why) for key, count, why in nodes if count]
+        priority = counted(document, "eviction.priority")
+        places = {"eviction.unresolvable": STAYS, "eviction.nobodyLower": NONE_LOWER, "eviction.notEnough": NOT_ENOUGH}
         yield paragraph("Evicting pods of a lower priority than its own, ", priority, ", would not help:")
-        yield bullets(lines)
+        yield bullets(sentence(counted(document, at), " nodes: ", why) for at, why in places.items() if value_at(document, at))
 
 
 def _victims(path: str, victims: tuple[Victim, ...]) -> Markup:
@@ -182,10 +174,10 @@ def _close_lead(document: ExplanationDocument, close: CloseUp) -> Markup:
     cards = []
     if close.total is not None:
         what = "total score it would have" if close.would_score else "total score"
-        cards.append(fact(told("closeUp.total", number(close.total)), what))
+        cards.append(fact(counted(document, "closeUp.total"), what))
     if close.place is not None:
-        cards.append(fact(told("closeUp.place", number(close.place)), "place among the nodes that fit", GOOD))
-    cards.append(fact(told("closeUp.outOf", number(close.out_of)), "nodes scored"))
+        cards.append(fact(counted(document, "closeUp.place"), "place among the nodes that fit", GOOD))
+    cards.append(fact(counted(document, "closeUp.outOf"), "nodes scored"))
     return sentence(facts(*cards), *_workload(document), *_placed(document))
 
 

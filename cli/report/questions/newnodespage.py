@@ -11,9 +11,9 @@ from ....simulation.newnodes.answer import NewNodesAnswer
 from ....simulation.records import reasons_in
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, named, number, sentence, spoken, told
+from ..page.markup import Markup, Text, counted, named, number, sentence, spoken, told
 from ..page.outcome import NextStep, PodOutcome, who_html
-from ..page.parts import BAD, GOOD, Section, bullets, card, fact, facts, paragraph, section
+from ..page.parts import BAD, GOOD, Section, bullets, card, fact, facts, facts_of, paragraph, section
 from ..page.tables import list_html, short_table
 
 Record = Mapping[str, Any]
@@ -30,7 +30,7 @@ def new_nodes_html(found: NewNodesResult, about: About) -> str:
 def _who(view: View) -> Markup:
     """The pods that no new node helps."""
     pods = [PodOutcome(str(row[0]), "waits", next(iter(reasons_in(str(row[1]))))) for row in view.table("without").rows]
-    return who_html("Who finds no node", pods, "without") if pods else Markup("")
+    return who_html("Who finds no node", pods, "without")
 
 
 def _next(view: View, about: About) -> list[NextStep]:
@@ -42,14 +42,11 @@ def _next(view: View, about: About) -> list[NextStep]:
 
 
 def _lead(record: Record) -> Markup:
-    count = " + ".join(f"added.{at}.count" for at in range(len(record["added"])))
+    paths = " + ".join(f"added.{at}.count" for at in range(len(record["added"])))
     total = number(sum(one["count"] for one in record["added"]))
-    cards = [fact(told(count, total) if count else "none", "new nodes", GOOD), fact(told("pods", number(record["pods"])), "pods to place")]
-    if record["withoutNode"]["count"]:
-        cards.append(fact(told("withoutNode.count", number(record["withoutNode"]["count"])), "pods without a node", BAD))
-    if record["added"]:
-        cards.append(fact(told("cost", number(record["cost"])), "cost"))
-    return facts(*cards)
+    cards = [fact(told(paths, total) if paths else "none", "new nodes", GOOD), fact(counted(record, "pods"), "pods to place")]
+    cards += facts_of(record, (("withoutNode.count", "pods without a node", BAD),), ())
+    return facts(*cards, *([fact(counted(record, "cost"), "cost")] if record["added"] else []))
 
 
 # --- the rest -------------------------------------------------------------------------------------------------------

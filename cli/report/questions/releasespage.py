@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....questions.explainreleases import ExplainReleasesResult, place
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import Text, named, number, sentence, spoken, told
+from ..page.markup import Text, counted, named, sentence, spoken
 from ..page.parts import card, paragraph, section, soft
 from ..page.tables import list_html, short_table
 
@@ -29,10 +29,10 @@ def releases_html(found: ExplainReleasesResult, about: About) -> str:
 def _decisions(found: ExplainReleasesResult) -> Iterator[Text]:
     document = found.document
     for at, decision in enumerate(document.decisions):
-        fit = told(f"decisions.{at}.fit", number(decision.fit))
         error = f" {decision.error}" if decision.error else ""
         head = (named(f"{decision.release} ({decision.like}), {decision.runs}: "), named(place(decision)), "; ")
-        yield paragraph(*head, fit, " of ", told("nodeCount", number(document.node_count)), " nodes fit.", named(error))
+        fit, every = counted(document, f"decisions.{at}.fit"), counted(document, "nodeCount")
+        yield paragraph(*head, fit, " of ", every, " nodes fit.", named(error))
         if decision.other_patches:
             yield soft(named(f"{decision.other_patches}."))
     if found.why is not None:

@@ -10,9 +10,9 @@ from ....api.view import View
 from ....questions.sweep import searched, trial_value
 from ....simulation.sweep.asked.axes import WEIGHT
 from ....simulation.sweep.search import TRIAL, WeightSearchResult
+from ..page.charts import Scatter, Spot
 from ..page.markup import Markup, spoken
 from ..page.parts import Section, card, grid, plain_table, section
-from ..page.plots import Scatter, Spot
 from ..page.tables import list_html
 
 Record = Mapping[str, Any]
@@ -48,4 +48,4 @@ def _scatter(pair: tuple[str, str], trials: Sequence[Record], front: Sequence[Re
     spots += [Spot("" if row[TRIAL] in best else "0", row[across], row[up], 2) for row in there if row[TRIAL] == 0]
     title, groups = f"{across} and {up}", (FRONT, OTHERS, TODAY)
     description = "a dot for each trial, numbers beside those that no other one beats"
-    return Scatter(title=title, description=description, spots=spots, across=across, up=up, groups=groups, joined=0)
+    return Scatter(title=title, description=description, spots=spots, across=across, up=up, groups=groups)

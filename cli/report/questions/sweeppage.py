@@ -10,14 +10,15 @@ from ....api.words import count_of
 from ....questions.sweep import SweepResult, value_of, winners
 from ....simulation.sweep.sweepconfigurations import Best, SweepConfiguration, best_of, unbeaten
 from ..page.about import About
+from ..page.charts import Interval, Intervals, Scatter, Spot
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, derived, joined, named, number, sentence, spoken, told
-from ..page.parts import BAD, GOOD, Section, card, fact, facts, grid, note, plain_table, section, soft
-from ..page.plots import Interval, Intervals, Scatter, Spot
+from ..page.markup import Markup, Text, counted, derived, joined, named, number, sentence, spoken, told
+from ..page.parts import BAD, GOOD, SAME, Section, card, fact, facts, facts_of, grid, note, plain_table, section, soft
 from ..page.tables import list_html
 from .searchpage import search_sections
 
 Record = Mapping[str, Any]
+TRIALS = (("search.trials.length", "trials", SAME), ("search.front.length", "trials that no other one beats", GOOD))
 MOST_PICTURES, MOST_LINES, MOST_PAIRS, MOST_ROWS = 8, 24, 3, 100
 
 
@@ -35,14 +36,10 @@ def value_told(one: SweepConfiguration, name: str) -> Markup:
 
 
 def _lead(record: Record, found: Sequence[SweepConfiguration]) -> Markup:
-    cards = [fact(told("runs.length", number(len(record["runs"]))), "runs")]
-    if found:
-        cards.append(fact(derived(number(len(found))), "configurations"))
-    if record["search"] is not None:
-        cards.append(fact(told("search.trials.length", number(len(record["search"]["trials"]))), "trials"))
-        cards.append(fact(told("search.front.length", number(len(record["search"]["front"]))), "trials that no other one beats", GOOD))
-    cards.append(fact(told("objectives.length", number(len(record["objectives"]))), "objectives"))
-    return facts(*cards, *([fact(told("failed", number(record["failed"])), "runs failed", BAD)] if record["failed"] else []))
+    configurations = [fact(derived(number(len(found))), "configurations")] if found else []
+    trials = facts_of(record, TRIALS) if record["search"] is not None else []
+    objectives, failed = fact(counted(record, "objectives.length"), "objectives"), facts_of(record, (("failed", "runs failed", BAD),), ())
+    return facts(fact(counted(record, "runs.length"), "runs"), *configurations, *trials, objectives, *failed)
 
 
 def _failed(view: View) -> Iterator[Section]:
@@ -110,7 +107,7 @@ def _scatter(pair: tuple[str, str], found: Sequence[SweepConfiguration]) -> Scat
     numbers = plain_table(["configuration", across, up, "beaten"], rows, f"{across} and {up}")
     title, description = f"{across} and {up}", f"{count_of(len(there), 'configuration')}, a dot each"
     groups = ("beaten by no other", "beaten by another")
-    return Scatter(title=title, description=description, spots=spots, across=across, up=up, groups=groups, joined=0, numbers=numbers)
+    return Scatter(title=title, description=description, spots=spots, across=across, up=up, groups=groups, numbers=numbers)
 
 
 def _means(objectives: Sequence[str], found: Sequence[SweepConfiguration], view: View) -> Markup:

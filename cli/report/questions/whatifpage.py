@@ -11,7 +11,7 @@ from ....questions.whatif import GROUPS, WhatIfResult, is_edit
 from ....simulation.whatif.change import Suggestion
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, code, element, joined, named, number, sentence, spoken, told
+from ..page.markup import Markup, Text, code, counted, element, joined, named, sentence, spoken
 from ..page.outcome import NextStep
 from ..page.parts import Section, card, note, section, soft
 from .explainpage import explanation_lead, explanation_sections
@@ -34,14 +34,14 @@ def _verdict(found: WhatIfResult, explained: ExplainResult) -> Markup:
     if found.fits or found.found.explanation.missing or not found.suggestions:
         return spoken(found.view().verdict)
     count = len(found.suggestions)
-    helps = told("suggestions.length", number(count)), " change helps." if count == 1 else " changes help."
+    helps = counted(found.document, "suggestions.length"), " change helps." if count == 1 else " changes help."
     return sentence(spoken(explained.view().verdict), " ", *helps)
 
 
 def _helping(found: WhatIfResult) -> Iterator[Section]:
     if found.fits or found.found.explanation.missing:
         return
-    tried = told("tried", number(found.found.tried))
+    tried = counted(found.document, "tried")
     if not found.suggestions:
         yield section("What would help", note("No change helps, nor do two together: ", tried, " decisions were tried."))
         return
