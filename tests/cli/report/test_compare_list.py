@@ -70,3 +70,20 @@ class TestRows:
         made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False))}
         (row,) = listed((node("n"), node("m"), pod("p")), made, LOCKED).values()
         assert row == {"hosts": ["n", "m"], "outcomes": ["equally good"], "why": TIE, "cycles": ["Decision 0"]}
+
+    def test_details(self) -> None:
+        """Texts and lists of rules stand once; details have them by number: what each side decided, and how it judges each node."""
+        scenario = Scenario((node("n", labels={"disk": "hdd"}),), (pod("p", nodeSelector={"disk": "ssd"}),))
+        rules = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [{"name": "EqualPriority", "weight": 3}]}
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {"policy": rules})}
+        table = PodList(compare(scenario, made, mode=LOCKED).document()).table()
+        ((cycle,),), shared = table.details, table.shared
+        text = shared["texts"].__getitem__
+        (_, _, (refusing, placing)) = cycle
+        assert (refusing[0], text(refusing[1]), text(refusing[3])) == (0, "<none>", "")
+        assert [(text(name), text(state)) for name, state, *_ in refusing[4]] == [
+            ("n", "turned down by GeneralPredicates: node(s) didn't match node selector")
+        ]
+        ((name, state, at, scores, total),) = placing[4]
+        assert (placing[0], text(placing[3]), text(name), text(state), scores, total) == (1, "n", "n", "feasible", [1], 3)
+        assert [(text(rule), weight) for rule, weight in shared["rules"][at]] == [("EqualPriority", 3)]

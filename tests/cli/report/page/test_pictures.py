@@ -9,7 +9,6 @@ import attrs
 import pytest
 
 from kubeclassic.cli.report.page import charts
-from kubeclassic.cli.report.page.aligned import Aligned, AlignedData, SideDecision, SideNode
 from kubeclassic.cli.report.page.charts import HOW_TO, MOST_ROWS, TEXT, Chart, ChartSeries
 from kubeclassic.cli.report.page.clustermap import ClusterMap, MapSide
 from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, RuleScore
@@ -135,22 +134,6 @@ class TestMatrix:
         html = Matrix("m", "A", [MatrixLine(node=f"n{at}") for at in range(MOST + 3)]).html()
         assert html.count("<tr") == MOST + 1
         assert "3 more lines are not shown" in html
-
-
-class TestAligned:
-    def test_data(self) -> None:
-        """Texts and lists of rules stand once; details have them by number, with the line that decides."""
-        nodes = [SideNode("n", "feasible", [("A", 7, 1), ("B", 2, 3)], 13)]
-        cycle = Aligned("Cycle 1", [SideDecision(0, "n", nodes=nodes, chosen="n"), SideDecision(1, "<none>", "0/1 nodes")], "A")
-        data = AlignedData(["a", "b"], {"B": "A"})
-        ((title, deciding, judged),) = data.detail([cycle])
-        shared = data.shared()
-        text = shared["texts"]
-        assert (text[title], text[deciding]) == ("Cycle 1", "A")
-        ((name, state, rules, scores, total),) = judged[0][4]
-        assert (text[name], text[state], scores, total) == ("n", "feasible", [7, 2], 13)
-        assert [(text[rule], weight) for rule, weight in shared["rules"][rules]] == [("A", 1), ("B", 3)]
-        assert (judged[1][0], text[judged[1][1]], text[judged[1][2]], judged[1][4]) == (1, "<none>", "0/1 nodes", [])
 
 
 CHART = Chart(
