@@ -137,8 +137,7 @@ def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoic
     from .console.output import warn
     from .opening import Console, opened
     from .report import plots
-    from .report.questions import capacitypage, curvepage
-    from .report.questions.newnodespage import new_nodes_html
+    from .report.questions import capacitypage
 
     axes = axes_of(asked["curve"])
     for axis in axes:
@@ -161,12 +160,12 @@ def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoic
         )
         found = newnodes.ask(given, wanted, console)
         read += [Path(text) for text in asked["add_node"] if not text.startswith(LIKE)]
-        return answer(found, output, lambda: new_nodes_html(found, about_input(given, read)))
+        return answer(found, output, lambda: capacitypage.new_nodes_html(found, about_input(given, read)))
     if kind == "--curve":
         curve = capacitycurve.ask(given, options, axes, console)
         if asked["plot"] is not None:
             plots.draw(axes, curve.points, asked["plot"])
-        return answer(curve, output, lambda: curvepage.curve_html(curve, about_input(given, read)))
+        return answer(curve, output, lambda: capacitypage.curve_html(curve, about_input(given, read)))
     counted = capacity.ask(given, options, console)
     return answer(counted, output, lambda: capacitypage.capacity_html(counted, about_input(given, read)))
 

@@ -73,17 +73,16 @@ class TestRows:
 
     def test_details(self) -> None:
         """Texts and lists of rules stand once; details have them by number: what each side decided, and how it judges each node."""
-        scenario = Scenario((node("n", labels={"disk": "hdd"}),), (pod("p", nodeSelector={"disk": "ssd"}),))
-        rules = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [{"name": "EqualPriority", "weight": 3}]}
-        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {"policy": rules})}
-        table = PodList(compare(scenario, made, mode=LOCKED).document()).table()
-        ((cycle,),), shared = table.details, table.shared
-        text = shared["texts"].__getitem__
-        (_, _, (refusing, placing)) = cycle
-        assert (refusing[0], text(refusing[1]), text(refusing[3])) == (0, "<none>", "")
-        assert [(text(name), text(state)) for name, state, *_ in refusing[4]] == [
-            ("n", "turned down by GeneralPredicates: node(s) didn't match node selector")
-        ]
-        ((name, state, at, scores, total),) = placing[4]
-        assert (placing[0], text(placing[3]), text(name), text(state), scores, total) == (1, "n", "n", "feasible", [1], 3)
-        assert [(text(rule), weight) for rule, weight in shared["rules"][at]] == [("EqualPriority", 3)]
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False))}
+        document = compare(Scenario((node("n"), node("m")), (pod("p"),)), made, mode=LOCKED).document()
+        table = PodList(document).table()
+        text, rules = table.shared["texts"], table.shared["rules"]
+        (((_, _, sides),),) = table.details
+        assert [(side, text[decision], text[chosen]) for side, decision, _, chosen, _ in sides] == [(0, "n", "n"), (1, "m", "m")]
+        for (*_, judged), decision in zip(sides, document.differences[0].decisions.values(), strict=True):
+            assert [(text[name], text[state], total) for name, state, _, _, total in judged] == [
+                (node.node, "fits", node.total) for node in decision.nodes
+            ]
+            for (_, _, at, scores, _), found in zip(judged, decision.nodes, strict=True):
+                assert [(text[rule], weight) for rule, weight in rules[at]] == [(name, one.weight) for name, one in found.scores.items()]
+                assert scores == [one.score for one in found.scores.values()] != []
