@@ -16,26 +16,26 @@ __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
 
 ASK, PLAN, RUN, MORE = "Ask", "Plan", "Run", "More"
 COMMANDS = {
-    "simulate": CommandPlace("simulate", "simulate", "Where do the waiting pods go?", ASK),
-    "explain": CommandPlace("explain", "explain", "Why does a pod go there, or nowhere?", ASK),
-    "compare": CommandPlace("compare", "compare", "What does another configuration change?", ASK),
-    "upgrade": CommandPlace("upgrade", "upgrade", "Which upgrade moves which pod, and why?", ASK),
-    "policy": CommandPlace("policy", "policy", "What a Policy means, and what replaces it.", ASK),
-    "capacity": CommandPlace("capacity", "capacity", "How many more pods fit, and what stops the next?", PLAN),
-    "drain": CommandPlace("drain", "drain", "Which nodes can go, with all their pods elsewhere?", PLAN),
-    "sweep": CommandPlace("sweep", "sweep", "Which configuration is best? Many, in one table.", PLAN),
-    "replay": CommandPlace("replay", "replay", "What would have happened over time?", PLAN),
-    "lab": CommandPlace("lab", "lab", "Try it: move weights and edit the cluster on a page, and see what changes.", PLAN),
-    "snapshot": CommandPlace("snapshot", "snapshot", "Write a live cluster to a file, for simulate and the others.", RUN),
-    "shadow": CommandPlace("shadow", "shadow", "Where would another scheduler put the pods of a live cluster?", RUN),
-    "run": CommandPlace("run", "run", "Schedule the pods of a live cluster.", RUN),
-    "serve": CommandPlace("serve", "serve", "Be the extender of another scheduler.", RUN),
-    "conform": CommandPlace("conform", "conform", "Prove it: run cases that the original scheduler answered.", MORE),
-    "bench": CommandPlace("bench", "bench", "How fast is it? Pods a second, and the same decisions.", MORE),
-    "import": CommandPlace("importing", "importing", "Turn a published trace into manifests.", MORE),
-    "releases": CommandPlace("releases", "releases", "What the releases are, and how two of them differ.", MORE),
-    "schema": CommandPlace("schema", "schema", "What the JSON of the commands holds.", MORE),
-    "completion": CommandPlace("completion", "completion", "Print the script that completes commands in a shell.", MORE),
+    "simulate": CommandPlace("simulate", "Where do the waiting pods go?", ASK),
+    "explain": CommandPlace("explain", "Why does a pod go there, or nowhere?", ASK),
+    "compare": CommandPlace("compare", "What does another configuration change?", ASK),
+    "upgrade": CommandPlace("upgrade", "Which upgrade moves which pod, and why?", ASK),
+    "policy": CommandPlace("policy", "What a Policy means, and what replaces it.", ASK),
+    "capacity": CommandPlace("capacity", "How many more pods fit, and what stops the next?", PLAN),
+    "drain": CommandPlace("drain", "Which nodes can go, with all their pods elsewhere?", PLAN),
+    "sweep": CommandPlace("sweep", "Which configuration is best? Many, in one table.", PLAN),
+    "replay": CommandPlace("replay", "What would have happened over time?", PLAN),
+    "lab": CommandPlace("lab", "Try it: move weights and edit the cluster on a page, and see what changes.", PLAN),
+    "snapshot": CommandPlace("snapshot", "Write a live cluster to a file, for simulate and the others.", RUN),
+    "shadow": CommandPlace("shadow", "Where would another scheduler put the pods of a live cluster?", RUN),
+    "run": CommandPlace("run", "Schedule the pods of a live cluster.", RUN),
+    "serve": CommandPlace("serve", "Be the extender of another scheduler.", RUN),
+    "conform": CommandPlace("conform", "Prove it: run cases that the original scheduler answered.", MORE),
+    "bench": CommandPlace("bench", "How fast is it? Pods a second, and the same decisions.", MORE),
+    "import": CommandPlace("importing", "Turn a published trace into manifests.", MORE),
+    "releases": CommandPlace("releases", "What the releases are, and how two of them differ.", MORE),
+    "schema": CommandPlace("schema", "What the JSON of the commands holds.", MORE),
+    "completion": CommandPlace("completion", "Print the script that completes commands in a shell.", MORE),
 }
 """The subcommands: where each is declared, its short help, which is the command's own (a test holds them equal), and its group."""
 
@@ -49,7 +49,7 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
 
 
 @click.group(
-    cls=LazyGroup, declared=DeclaredCommands(COMMANDS, __name__),
+    cls=LazyGroup, commands=DeclaredCommands(COMMANDS, __name__),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )  # fmt: skip
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit.")

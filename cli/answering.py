@@ -18,8 +18,7 @@ from ..simulation.scenario import Scenario
 from .console.output import takes_unicode, writing
 from .declaring.outputs import HTML, Output
 from .notices import tell_unread, write_unread
-from .report.documents import document_text
-from .report.listing import write_csv
+from .report.listing import indented, write_csv
 from .report.tables import width_of
 from .report.viewtext import write_view
 
@@ -85,7 +84,7 @@ def write_answer(form: str, document: Any, stream: IO[str]) -> None:
     if form == "yaml":
         write_yaml(as_document(document), stream)
     else:
-        stream.write(document_text(document) + "\n")
+        stream.write(indented(as_document(document)) + "\n")
 
 
 def about_input(given: Input, paths: Iterable[Path], releases: Sequence[str] = ()) -> About:

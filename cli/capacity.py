@@ -15,7 +15,7 @@ from ..exceptions import ManifestError
 from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, input_options, scheduler_options
 from .declaring.outputs import OptionsError, Output, check_together, output_options
-from .declaring.paramtypes import FILE, FileName, TextType, Whole, plain_number
+from .declaring.paramtypes import FILE, FileName, Whole, plain_number
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
@@ -42,17 +42,12 @@ NEW_NODES_NEED = tuple((flag, "--pod", _WAITING) for flag in ("--pods", "--ratio
 """With --add-node."""
 
 
-class Ratio(TextType):
-    """Whole numbers with colons between them, such as ``3:1``."""
-
-    name = "ratio"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """*value* as numbers of 1 or more."""
-        numbers = [plain_number(part) for part in str(value).split(":")]
-        if any(number is None or number < 1 for number in numbers):
-            self.fail(f"got {value!r}, wanted whole numbers of 1 or more with colons between them, such as 3:1", param, ctx)
-        return tuple(numbers)
+def ratio(text: str) -> tuple[int, ...]:
+    """Whole numbers of 1 or more with colons between them, such as ``3:1``."""
+    numbers = [number for part in text.split(":") if (number := plain_number(part)) is not None and number > 0]
+    if len(numbers) <= text.count(":"):
+        raise click.BadParameter(f"got {text!r}, wanted whole numbers of 1 or more with colons between them, such as 3:1")
+    return tuple(numbers)
 
 
 @command(short_help="How many more pods fit, and what stops the next?", outputs=["--plot"])
@@ -63,7 +58,7 @@ class Ratio(TextType):
     "--pod", "--podspec", "templates", cls=CommonOption, type=FILE, multiple=True,
     help="A Pod, a PodTemplate or a workload, of which copies are placed. Several take turns.",
 )  # fmt: skip
-@click.option("--ratio", type=Ratio(), metavar="N:N...", help="How many copies of each --pod come in turn.  [default: one of each]")
+@click.option("--ratio", type=ratio, metavar="N:N...", help="How many copies of each --pod come in turn.  [default: one of each]")
 @click.option(
     "--pods", "wanted", cls=CommonOption, type=Whole(1), metavar="N",
     help="Ask whether N copies fit; stop there. Exit status 1 if fewer do.",
@@ -142,8 +137,7 @@ def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoic
     from .console.output import warn
     from .opening import Console, opened
     from .report import plots
-    from .report.questions import capacitypage, curvepage
-    from .report.questions.newnodespage import new_nodes_html
+    from .report.questions import capacitypage
 
     axes = axes_of(asked["curve"])
     for axis in axes:
@@ -166,12 +160,12 @@ def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoic
         )
         found = newnodes.ask(given, wanted, console)
         read += [Path(text) for text in asked["add_node"] if not text.startswith(LIKE)]
-        return answer(found, output, lambda: new_nodes_html(found, about_input(given, read)))
+        return answer(found, output, lambda: capacitypage.new_nodes_html(found, about_input(given, read)))
     if kind == "--curve":
         curve = capacitycurve.ask(given, options, axes, console)
         if asked["plot"] is not None:
             plots.draw(axes, curve.points, asked["plot"])
-        return answer(curve, output, lambda: curvepage.curve_html(curve, about_input(given, read)))
+        return answer(curve, output, lambda: capacitypage.curve_html(curve, about_input(given, read)))
     counted = capacity.ask(given, options, console)
     return answer(counted, output, lambda: capacitypage.capacity_html(counted, about_input(given, read)))
 

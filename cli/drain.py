@@ -103,9 +103,8 @@ def _run(
     from .console.output import note_lines
     from .notices import tell_unread
     from .opening import Console, opened
-    from .report.prose import wrapped
     from .report.questions.drainpage import drain_html
-    from .report.tables import width_of
+    from .report.tables import width_of, wrapped
 
     paths, nodes = _paths_and_nodes(given)
     is_on = {field.name: values.pop(field.name) for field in attrs.fields(DrainFlags) if field.name in values}

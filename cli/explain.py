@@ -96,7 +96,7 @@ def _what_if(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
     from .opening import Console, opened
 
     def page() -> str:
-        from .report.questions.whatifpage import whatif_html
+        from .report.questions.explainpage import whatif_html
 
         return whatif_html(found, about_input(given, [*paths, *cluster.pods]))
 
@@ -125,7 +125,7 @@ def _two_releases(
     scenario = scenario_of_default(paths, cluster)
 
     def page() -> str:
-        from .report.questions.releasespage import releases_html
+        from .report.questions.explainpage import releases_html
 
         return releases_html(found, about(scenario, [*paths, *cluster.pods], releases=versions))
 

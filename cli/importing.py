@@ -13,8 +13,7 @@ import click
 from ..api.words import count_of
 from .declaring.commands import CommandGroup
 from .declaring.outputs import OptionsError, Output, output_options
-from .declaring.paramtypes import FileName, FormOrFile, Whole
-from .declaring.traceoptions import DAYS, GIB_PER_CPU
+from .declaring.paramtypes import FileName, FormOrFile, Whole, days, gib
 
 if TYPE_CHECKING:
     from .answering import Writer
@@ -102,7 +101,7 @@ def openb(nodes: Path, pods: Path, output: Output) -> None:
 @importing.command("alibaba-2026", short_help="Alibaba's trace of spot GPUs (cluster-trace-v2026-spot-gpu).")
 @click.argument("nodes", metavar="NODES.csv", type=CSV)
 @click.argument("jobs", metavar="JOBS.csv", type=CSV)
-@click.option("--memory-per-cpu", type=GIB_PER_CPU, metavar="AMOUNT", help="The trace has no memory: so much for each core, such as 4Gi.")
+@click.option("--memory-per-cpu", type=gib, metavar="AMOUNT", help="The trace has no memory: so much for each core, such as 4Gi.")
 @written
 def alibaba2026(nodes: Path, jobs: Path, memory_per_cpu: Decimal | None, output: Output) -> None:
     """Read the nodes and jobs of Alibaba's trace of spot GPUs.
@@ -146,7 +145,7 @@ def alibaba2025(instances: Path, output: Output) -> None:
 @click.argument("trace", metavar="TRACE", type=CSV)
 @click.option("--machine", type=Whole(0), required=True, metavar="ID", help="The machineId of all nodes.")
 @click.option("--machines", type=Whole(1), required=True, metavar="N", help="How many nodes.")
-@click.option("--days", type=DAYS, metavar="D", help="Leave out requests after that many days.")
+@click.option("--days", type=days, metavar="D", help="Leave out requests after that many days.")
 @click.option("--most", type=Whole(1), metavar="N", help="Take the first N requests by time.")
 @written
 def azure(trace: Path, output: Output, **chosen: Any) -> None:

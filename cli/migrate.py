@@ -160,7 +160,7 @@ def _releases(release: str | None, target: str | None, profile: Mapping[str, Any
 def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence[Path]) -> None:
     """Write the whole proof to the file *report*, in the form that its name says."""
     from .answering import about, write_report
-    from .report.documents import indented
+    from .report.listing import indented
     from .report.page.markup import code, named, sentence
     from .report.questions.migrationpage import migration_html
     from .report.viewtext import write_view

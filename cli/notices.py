@@ -9,8 +9,7 @@ from typing import IO
 from ..api.reading.notices import Notice, in_groups, unread_sentences
 from ..api.words import count_of
 from .console.output import note, one_line
-from .report.prose import wrapped
-from .report.tables import width_of
+from .report.tables import width_of, wrapped
 
 LABEL = "warning: "
 NARROWEST = 40

@@ -121,8 +121,7 @@ def _in_words(fault: ProfileFault) -> str:
 
 def _profile_text(report: ProfileCheck) -> str:
     """What runs, profile by profile."""
-    from .report.prose import wrapped
-    from .report.tables import TextTable, width_of
+    from .report.tables import TextTable, width_of, wrapped
 
     width, parts = width_of(sys.stdout), list[str]()
     for profile in report.profiles:
@@ -138,8 +137,7 @@ def _profile_text(report: ProfileCheck) -> str:
 def _text(report: PolicyCheck, extenders: Sequence[ExtenderConfig]) -> str:
     """What runs, with the *extenders* in calling order."""
     from ..framework.releases import find_any_release
-    from .report.prose import wrapped
-    from .report.tables import TextTable, width_of
+    from .report.tables import TextTable, width_of, wrapped
 
     width = width_of(sys.stdout)
     kinds = ("predicate", "priority") if find_any_release(report.release).policies is None else ("Filter plugin", "Score plugin")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..exceptions import visible
 from ..live.settings.flagtable import BOOL, FLAGS, Flag
 from .console.exitstatus import needing_extra
 from .console.output import writing
@@ -36,6 +37,8 @@ SHARED = frozenset(
     }
 )
 """Flags of kube-scheduler that are options of other commands too."""
+SHOWN_NODES = 3
+"""That many nodes, and as many reasons, does a decision in a line name."""
 LOST = 1
 """The exit status of a leader that lost its lease."""
 METAVARS = {"text": "TEXT", "bool": "BOOL", "whole": "N", "number": "N", "duration": "DURATION"}
@@ -147,9 +150,28 @@ async def _scheduled(options: GivenOptions, settings: RunSettings, access: Acces
 
 
 def _teller(form: str, explain: bool) -> Callable[[Decision], None]:
-    from .report.prose import decision_text
-
     def tell(decision: Decision) -> None:
-        click.echo(json.dumps(decision.record(details=explain)) if form == "json" else decision_text(decision, explain))
+        click.echo(json.dumps(decision.record(details=explain)) if form == "json" else _line(decision, explain))
 
     return tell
+
+
+def _line(decision: Decision, explain: bool) -> str:
+    """A decision in one line; with *explain* also which nodes fit, and why others do not."""
+    if decision.host is None:
+        line = f"{decision.pod.key}: no node: {decision.error}"
+        plan = decision.preemption
+        if plan is not None and plan.node is not None:
+            line += f" It makes room on {plan.node}: {', '.join(victim.key for victim in plan.victims)}."
+    else:
+        line = f"{decision.pod.key}: {decision.host}"
+    return visible(line + (_explanation(decision) if explain else ""))
+
+
+def _explanation(decision: Decision) -> str:
+    scores = sorted(decision.scores.items(), key=lambda pair: -pair[1])[:SHOWN_NODES]
+    fit = f"{len(decision.feasible)} nodes fit" if decision.feasible else ""
+    best = ", ".join(f"{name} {score}" for name, score in scores)
+    reasons = "; ".join(f"{name}: {', '.join(texts)}" for name, texts in list(decision.failed.items())[:SHOWN_NODES])
+    told = "; ".join(filter(None, (fit, best and f"best {best}", reasons and f"not {reasons}")))
+    return f" ({told})" if told else ""

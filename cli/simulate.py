@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -164,16 +165,16 @@ def _chosen(asked: Mapping[str, Any]) -> str:
 
 def _stream(given: Input, options: SimulationOptions, console: Console, file: str | None) -> SimulationResult:
     """Simulate, and write each decision as it is taken; without progress where its lines are seen."""
+    from ..api.record import plain
     from ..questions.simulate import SimulationRun
     from ..simulation.input import SILENT
     from .console.output import writing
-    from .report.documents import line_of
 
     run = SimulationRun(given, options)
     run.begin(console)
     with writing(file) as stream:
         for decision in run.decisions(SILENT if stream.isatty() else console):
-            stream.write(line_of(decision.cycle(details=options.details)) + "\n")
+            stream.write(json.dumps(plain(decision.cycle(details=options.details))) + "\n")
     return run.result()
 
 

@@ -69,7 +69,7 @@ def _run(file: Path, form: str, report: str | None, plot: Path | None, rules: Se
     from .console.output import note, warn
     from .console.progress import working
     from .declaring.outputs import Output
-    from .report.documents import write_rows
+    from .report.listing import write_rows
     from .report.plots import check_place, draw_runs
     from .report.questions.sweeppage import sweep_html
 

@@ -25,11 +25,10 @@ DOCS = ROOT / "docs"
 TEXTS = {page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("**/*.md"))}
 PAGES = {name: list(examples_of(text)) for name, text in TEXTS.items()}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-ELSEWHERE = {"guides/capacity.md": "cli/test_capacitydocs.py", "guides/drain.md": "cli/test_drain.py"}
+ELSEWHERE = {"guides/capacity.md": "cli/test_frontdoors.py"}
 """Pages whose commands another test runs, with their exit statuses."""
 PYTHON_ELSEWHERE = {
-    **ELSEWHERE, "guides/add-node.md": "cli/test_newnodes.py", "python/python.md": "stumbles/test_python.py",
-    "python/rules.md": "stumbles/test_python.py", "python/first.md": "test_readme.py",
+    "python/python.md": "stumbles/test_python.py", "python/rules.md": "stumbles/test_python.py", "python/first.md": "test_readme.py",
 }  # fmt: skip
 """Pages whose Python another test runs."""
 

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import attrs
@@ -53,6 +54,10 @@ class Work:
         """So much is done, of so much as is known now."""
         self.done, self.total = done, total
 
+    def tell(self, done: int, word: str = "") -> None:
+        """So much is done, and a word on the latest."""
+        self.done, self.word = done, word
+
     def line(self, seconds: float) -> str:
         """One line on how far it is after *seconds*."""
         return f"{self.what}: {', '.join(filter(None, (self.told(), f'{seconds:,.0f} s')))}"
@@ -77,25 +82,17 @@ def following(items: Iterable[T], total: int, what: str = "scheduling", unit: st
 
 
 @contextmanager
-def counting(total: int | None, what: str, unit: str = "", *, shown: bool = True) -> Iterator[Callable[[int, str], None]]:
+def counting(total: int | None, what: str, unit: str = "") -> Iterator[Callable[[int, str], None]]:
     """For work that reports its own progress: call the yielded function with the number done and a short text."""
-    with working(what, total, unit, shown=shown) as work:
-
-        def tell(done: int, word: str = "") -> None:
-            work.done, work.word = done, word
-
-        yield tell
+    with working(what, total, unit) as work:
+        yield work.tell
 
 
 @contextmanager
 def telling(what: str, word: str = "") -> Iterator[Callable[[str], None]]:
     """For work of unknown length: call the yielded function with what comes next."""
     with working(what, word=word) as work:
-
-        def tell(word: str) -> None:
-            work.word = word
-
-        yield tell
+        yield partial(work.tell, 0)
 
 
 @contextmanager

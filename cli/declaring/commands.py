@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
+from collections import UserDict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -215,47 +216,33 @@ def _told_apart() -> Iterator[None]:
 
 
 class CommandPlace(NamedTuple):
-    """Where a command is declared, what it is for, and under which heading the list of commands has it."""
+    """The module that declares a command of the same name, what it is for, and under which heading the list of commands has it."""
 
     module: str
-    name: str
     short_help: str
     group: str
 
 
-class DeclaredCommands(MutableMapping[str, click.Command]):
+class DeclaredCommands(UserDict[str, click.Command]):
     """Commands by name, each imported when it is asked for."""
 
+    data: dict[str, Any]
+
     def __init__(self, places: Mapping[str, CommandPlace], package: str) -> None:
-        self.places = places
-        self._package = package
-        self._found: dict[str, click.Command] = {}
+        super().__init__()
+        self.places, self.data, self._package = places, dict(places), package
 
     def __getitem__(self, name: str) -> click.Command:
-        if name not in self._found:
-            place = self.places[name]
-            self._found[name] = getattr(import_module(f".{place.module}", self._package), place.name)
-        return self._found[name]
-
-    def __setitem__(self, name: str, found: click.Command) -> None:
-        self._found[name] = found
-
-    def __delitem__(self, name: str) -> None:
-        del self._found[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.places)
-
-    def __len__(self) -> int:
-        return len(self.places)
+        if isinstance(place := self.data[name], CommandPlace):
+            self.data[name] = getattr(import_module(f".{place.module}", self._package), place.module)
+        found: click.Command = self.data[name]
+        return found
 
 
 class LazyGroup(CommandGroup):
     """A group of :class:`DeclaredCommands` commands: its help, and the completion of their names, import none of them."""
 
-    def __init__(self, name: str | None = None, *, declared: DeclaredCommands, **attributes: Any) -> None:
-        super().__init__(name, commands=declared, **attributes)
-        self.declared = declared
+    commands: DeclaredCommands
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read *args*; the names that one guesses are those of options."""
@@ -277,18 +264,18 @@ class LazyGroup(CommandGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of the table."""
-        return list(self.declared)
+        return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names, each with its short help, by groups."""
-        longest = max(map(len, self.declared))
-        for group in dict.fromkeys(place.group for place in self.declared.places.values()):
+        longest = max(map(len, self.commands))
+        for group in dict.fromkeys(place.group for place in self.commands.places.values()):
             with formatter.section(group):
-                rows = [(name, place.short_help) for name, place in self.declared.places.items() if place.group == group]
+                rows = [(name, place.short_help) for name, place in self.commands.places.items() if place.group == group]
                 formatter.write_dl([(name.ljust(longest), text) for name, text in rows])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The commands and options that begin so."""
-        begun = ((name, place) for name, place in self.declared.places.items() if name.startswith(incomplete))
+        begun = ((name, place) for name, place in self.commands.places.items() if name.startswith(incomplete))
         found = [CompletionItem(name, help=place.short_help) for name, place in begun]
         return found + click.Command.shell_complete(self, ctx, incomplete)

@@ -158,6 +158,6 @@ def packed(command: F, options: tuple[Callable[[Any], Any], ...], section: str, 
     for option in reversed(options):
         packing = option(packing)
         added = vars(packing)["__click_params__"][-1]  # where click keeps what a command will have
-        fields.append(added.name)
+        fields += [added.name] if added.expose_value else []
         SECTIONS.update(dict.fromkeys(added.opts, section))
     return packing  # type: ignore[return-value]  # click looks at the wrapper only

@@ -14,7 +14,8 @@ import click
 
 from ..console.output import note, warn
 from ..console.progress import telling
-from .commands import INPUT, SECTIONS, CommonOption
+from .commands import INPUT, CommonOption
+from .options import packed
 from .paramtypes import FILE
 
 if TYPE_CHECKING:
@@ -22,14 +23,25 @@ if TYPE_CHECKING:
 
 Declared = Callable[..., Any]
 """A command that click still gets options for."""
-KUBECONFIG_HELP = "Read the cluster from the API server that this kubeconfig names; it is one more path."
 CONTEXT_HELP = "The context to use, in place of the current one; without --kubeconfig that of the files in the variable KUBECONFIG."
+OPTIONS = (
+    click.option(
+        "--kubeconfig", cls=CommonOption, type=FILE,
+        help="Read the cluster from the API server that this kubeconfig names; it is one more path.",
+    ),
+    click.option("--context", metavar="NAME", help=CONTEXT_HELP),
+    click.option(
+        "--allow-missing", multiple=True, metavar="KIND",
+        help="With --kubeconfig or --context: if KIND may not be listed, go on as if there were none. May be given again.",
+    ),
+    click.option(
+        "--all-namespaces", "-A", is_flag=True, hidden=True, expose_value=False, help="What is done anyway: all namespaces are read.",
+    ),
+)  # fmt: skip
 SERVER_VERSION = "kubeclassic.server_version"
 """Where click's context keeps the version of the API server, if the nodes of a live cluster say none."""
 DEFAULT_ACCESS = "the files in the variable KUBECONFIG, or else as a pod of the cluster"
 """Of commands that always look at a live cluster."""
-ALL_NAMESPACES_HELP = "What is done anyway: all namespaces are read."
-MISSING_HELP = "With --kubeconfig or --context: if KIND may not be listed, go on as if there were none. May be given again."
 
 
 class LiveCluster(NamedTuple):
@@ -37,7 +49,7 @@ class LiveCluster(NamedTuple):
 
     kubeconfig: Path | None = None
     context: str | None = None
-    allowed: tuple[str, ...] = ()
+    allow_missing: tuple[str, ...] = ()
     """Kinds that may be missing, where they may not be listed."""
     in_environment: bool = False
     """Without file and context the files that KUBECONFIG names count."""
@@ -48,19 +60,24 @@ class LiveCluster(NamedTuple):
         return self.kubeconfig is not None or self.context is not None or self.in_environment
 
 
-def takes_cluster(*needs: str, falls_back: bool = False) -> Callable[[Declared], Declared]:
+def takes_cluster(*needs: str, is_needed: bool = False) -> Callable[[Declared], Declared]:
     """A decorator that gives a command the options of :func:`with_kubeconfig`. A live cluster is the first of its *paths*, as a file that
-    is there while the command runs. *needs*: kinds that it has to read, whatever else the cluster has. *falls_back*: without paths the
-    cluster counts that KUBECONFIG names.
+    is there while the command runs. *needs*: kinds that it has to read, whatever else the cluster has. *is_needed*: without paths the
+    cluster counts that KUBECONFIG names, and one of them is needed.
     """
 
     def taking(command: Declared) -> Declared:
         @functools.wraps(command)
         def reading(live: LiveCluster, **values: Any) -> Any:
-            if falls_back and not live.is_named and not values["paths"]:
+            if is_needed and not live.is_named and not values["paths"]:
                 live = _in_environment(live, values.get("pod"))
             with live_paths(live, needs) as found:
-                return command(**{**values, "paths": (*found, *values["paths"])})
+                paths = (*found, *values.pop("paths"))
+                if is_needed and not paths:
+                    raise click.UsageError(
+                        "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG."
+                    )
+                return command(paths=paths, **values)
 
         return with_kubeconfig(reading)
 
@@ -69,31 +86,12 @@ def takes_cluster(*needs: str, falls_back: bool = False) -> Callable[[Declared],
 
 def takes_paths(*needs: str) -> Callable[[Declared], Declared]:
     """As :func:`takes_cluster`, with the argument PATHS; a live cluster is another way to say what they hold, and one of them is needed."""
-    return lambda command: click.argument("paths", nargs=-1, type=FILE)(takes_cluster(*needs, falls_back=True)(_needing_paths(command)))
+    return lambda command: click.argument("paths", nargs=-1, type=FILE)(takes_cluster(*needs, is_needed=True)(command))
 
 
 def with_kubeconfig(command: Declared) -> Declared:
     """*command* with the options that name a live cluster; it gets them as one :class:`LiveCluster`, named *live*."""
-    SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context", "--allow-missing"), INPUT))
-
-    @functools.wraps(command)
-    def taking(kubeconfig: Path | None, context: str | None, allow_missing: tuple[str, ...], **values: Any) -> Any:
-        return command(live=LiveCluster(kubeconfig, context, allow_missing), **values)
-
-    taking = click.option("--all-namespaces", "-A", is_flag=True, hidden=True, expose_value=False, help=ALL_NAMESPACES_HELP)(taking)
-    taking = click.option("--allow-missing", multiple=True, metavar="KIND", help=MISSING_HELP)(taking)
-    taking = click.option("--context", metavar="NAME", help=CONTEXT_HELP)(taking)
-    return click.option("--kubeconfig", cls=CommonOption, type=FILE, help=KUBECONFIG_HELP)(taking)
-
-
-def _needing_paths(command: Declared) -> Declared:
-    @functools.wraps(command)
-    def needing(**values: Any) -> Any:
-        if not values["paths"]:
-            raise click.UsageError("Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG.")
-        return command(**values)
-
-    return needing
+    return packed(command, OPTIONS, INPUT, LiveCluster, "live")
 
 
 def _in_environment(live: LiveCluster, last: str | None) -> LiveCluster:
@@ -110,7 +108,7 @@ def _in_environment(live: LiveCluster, last: str | None) -> LiveCluster:
 def live_paths(live: LiveCluster, needs: Collection[str] = ()) -> Iterator[tuple[Path, ...]]:
     """The paths that a live cluster is for the block: a file for this user alone, or none where none is named."""
     if not live.is_named:
-        if live.allowed:
+        if live.allow_missing:
             raise click.UsageError("--allow-missing needs --kubeconfig or --context")
         yield ()
         return
@@ -136,10 +134,10 @@ def fetched(live: LiveCluster, needs: Collection[str] = ()) -> ClusterSnapshot:
     from ...live.rights import check_kinds
     from ...live.snapshot import snapshot_of
 
-    check_kinds(live.allowed)
+    check_kinds(live.allow_missing)
     access = access_to(live.kubeconfig, live.context)
     with telling("reading", access.server):
-        found = asyncio.run(snapshot_of(access, needs, live.allowed))
+        found = asyncio.run(snapshot_of(access, needs, live.allow_missing))
     for text in found.notes:
         warn(text)
     return found

@@ -1,4 +1,4 @@
-"""Lists of records in kubectl's forms: columns of fields, sorted by one of them, as a table, as CSV, or with columns of one's own.
+"""Records for programs: JSON, and lists in kubectl's forms: sorted by a field, as CSV, or with columns of one's own.
 
 A field is a path into a record, in the form of kubectl's JSONPath: ``.requests.cpu``, ``requests.nvidia\\.com/gpu`` or
 ``.requests['nvidia.com/gpu']``.
@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, TypeVar
 
 import attrs
+import msgspec
 
 from ...api.record import plain
 from ...api.words import no_formula
@@ -151,3 +152,47 @@ def written(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(map(str, value))
     return json.dumps(value) if isinstance(value, Mapping) else str(value)
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def indented(value: Any) -> str:
+    """What ``json.dumps(value, indent=2)`` writes, in a tenth of the time.
+
+    >>> print(indented({"pods": [{"pod": "a"}], "none": []}))
+    {
+      "pods": [
+        {
+          "pod": "a"
+        }
+      ],
+      "none": []
+    }
+    """
+    try:
+        return msgspec.json.format(json.dumps(value, allow_nan=False), indent=2)
+    except (ValueError, OverflowError, msgspec.DecodeError):  # only Python's JSON has infinite numbers, huge ones and halves of characters
+        return json.dumps(value, indent=2)
+
+
+def write_rows(found: Mapping[str, Any], stream: IO[str]) -> None:
+    """Write a document of long lists as JSON: a line for each entry of a list, which is fast and good to search with ``grep``.
+
+    >>> import sys
+    >>> write_rows({"pods": [{"pod": "a"}, {"pod": "b"}], "summary": {"placed": 2}}, sys.stdout)
+    {
+      "pods": [
+        {"pod": "a"},
+        {"pod": "b"}
+      ],
+      "summary": {"placed": 2}
+    }
+    """
+    for number, (name, value) in enumerate(found.items()):
+        stream.write(f"{',' if number else '{'}\n  {json.dumps(name)}: ")
+        if isinstance(value, list | tuple) and value:
+            stream.write("[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]")
+        else:
+            stream.write(json.dumps(value))
+    stream.write("\n}\n")

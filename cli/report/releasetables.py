@@ -9,8 +9,7 @@ from ...framework.changes import Change
 from ...framework.correspondences import SAME, Successor
 from ...framework.describe import ClassicRelease, PluginRelease, ReleaseDiff, ReleaseDifference, ReleaseSummary, plugin_in_words
 from ...framework.facts.records import ReleaseFact
-from .prose import wrapped
-from .tables import GAP, TextTable
+from .tables import GAP, TextTable, wrapped
 
 NOTHING, MESSAGES_ABOUT = "none", "messages"
 

@@ -7,14 +7,13 @@ from typing import IO
 
 import attrs
 
-from ...api.record import plain, replace
+from ...api.record import as_document, plain, replace
 from ...api.words import short_name
 from ...exceptions import visible
 from ...questions.simulate import SimulationResult
 from ...simulation.nodesbyuse import NodeRecord
 from ...simulation.records import POD_COLUMNS, PodRecord, ScoredPod
-from .documents import fields_of, write_rows
-from .listing import CUSTOM, FieldColumn, Path, Sorting, custom_columns, custom_table, plain_name, write_csv
+from .listing import CUSTOM, FieldColumn, Path, Sorting, custom_columns, custom_table, plain_name, write_csv, write_rows
 
 
 @attrs.frozen(repr=False)
@@ -51,7 +50,7 @@ class ListedRecords:
         forms: dict[str, Callable[[IO[str]], None]] = {
             "name": lambda stream: stream.writelines(map(_name_line, listed)),
             "csv": lambda stream: write_csv(plain(listed), stream, headers=headers),
-            "json": lambda stream: write_rows(fields_of(found.document), stream),
+            "json": lambda stream: write_rows(as_document(found.document), stream),
         }
         if self.columns:
             forms[self.form] = lambda stream: custom_table(self.columns, plain(listed), headers=headers).write(stream)

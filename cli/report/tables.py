@@ -240,3 +240,17 @@ def _row(cells: Sequence[Sequence[str]], columns: Sequence[_Column]) -> Iterator
 
 def _coloured(line: str) -> str:
     return line.replace(NO_HOST, click.style(NO_HOST, fg="red"), 1)
+
+
+# --- sentences ------------------------------------------------------------------------------------------------------
+
+
+def wrapped(sentences: Iterable[str], width: int | None, hanging: str = "") -> Iterator[str]:
+    """Each of *sentences* on lines of its own, *width* characters at most; empty ones are left out.
+
+    Its further lines begin as far to the right as the first, and with *hanging* there.
+    """
+    for sentence in map(visible, filter(None, sentences)):
+        indent = " " * (len(sentence) - len(sentence.lstrip())) + hanging
+        wrapper = textwrap.TextWrapper(width or 0, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        yield from wrapper.wrap(sentence) if width else [sentence]

@@ -7,8 +7,7 @@ from typing import IO
 
 from ...api.view import Amount, Column, Paragraph, Table, View
 from ...api.words import Figure, count_of, decimal, percent, rounded
-from .prose import wrapped
-from .tables import NO_HOST, Cell, TextTable, wants_colour, width_of
+from .tables import NO_HOST, Cell, TextTable, wants_colour, width_of, wrapped
 
 
 def write_view(view: View, stream: IO[str], *, wide: bool = False, headers: bool = True) -> None:

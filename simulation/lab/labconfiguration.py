@@ -21,9 +21,9 @@ from ...core.release import ConfigurationCells, Gates, Release
 from ...exceptions import KubeclassicError
 from ...framework.config.apiversions import WEIGHT, is_flat
 from ...framework.config.configuration import KIND, default_document, given_configuration
-from ...framework.tables.versions import cells_in
 from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
+from ...framework.tables.versions import cells_in
 
 Json = dict[str, Any]
 PROVIDER, POLICY, PROFILE = "provider", "policy", "profile"

@@ -207,7 +207,7 @@ class DaemonPods:
 
     def __call__(self, kind: NodeKind) -> tuple[Pod, ...]:
         """The pods on each node of *kind*, with the names of their DaemonSets."""
-        manifests = each_once(self.scenario.daemon_sets).each
+        manifests, _ = each_once(self.scenario.daemon_sets)
         found = (*self._described(kind, manifests), *self._sampled(kind, {identity_of(manifest)[1:] for manifest in manifests}))
         return tuple(sorted(found, key=lambda pod: pod.key))
 

@@ -142,33 +142,6 @@ class TestBench:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
-        ("arguments", "says"),
-        [
-            ([], "wanted either a CASE or --kind"),
-            (["--kind", "basic", "CASE"], "wanted either a CASE or --kind"),
-            (["absent.jsonl"], "absent.jsonl: no such file or directory"),
-            (["CASE", "--check", "absent.json"], "absent.json: no such file or directory"),
-            (["CASE", "--check", "CASE"], "got no hosts of 1.16"),
-            (["CASE", "--memory", "much"], "got 'much', wanted a number"),
-            (["CASE", "--memory", "-1"], "wanted 0 bytes or more"),
-            (["CASE", "--release", "1.2"], 'release: got "1.2", wanted 1.12 to 1.34'),
-            (["CASE", "--profile", "PROFILE", "--release", "1.16"], "which release 1.16 does not have, wanted --release 1.27"),
-            (["CASE", "--profile", "PROFILE", "--scheduler-profile", "p.yaml"], "--scheduler-profile: got p.yaml beside --profile PROFILE"),
-            (["CASE", "--profile", "f.html", "--flame-graph", "g.html"], "--profile: got f.html beside --flame-graph g.html, wanted one"),
-            (["CASE", "--profile", "absent.yaml"], "absent.yaml: no such file or directory"),
-            (["CASE", "--scheduler-profile", "CASE"], "small.jsonl: Object 'Kind' is missing"),
-        ],
-    )
-    def test_bad_input_is_told_in_one_line(self, arguments: list[str], says: str, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """Exit status 2, and a line that says what was wanted."""
-        profile = profile_file(case.parent / "profile.yaml")
-        places = {"CASE": str(case), "PROFILE": str(profile)}
-        assert run(["bench", *(places.get(argument, argument) for argument in arguments)]) == 2
-        error = capsys.readouterr().err
-        assert says.replace("PROFILE", str(profile)) in error
-        assert len([line for line in error.splitlines() if not line.startswith("note: --scheduler-profile is --profile now")]) == 1
-
     @pytest.mark.parametrize("arguments", [["--profile", "flame.html"], ["--profile", "flame.json"], ["--flame-graph", "flame.yaml"]])
     def test_a_flame_graph_needs_a_profiler(
         self, arguments: list[str], case: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
 
 from kubeclassic import capacity, capacity_curve
-from kubeclassic.cli import run
 from kubeclassic.simulation.capacity.curve import CurveAxis, CurveError, axes_of
+from tests.cli.conftest import Ran
 from tests.support.schemas import faults
 
-Json = dict[str, Any]
 NODES = [
     {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}}}
     for name, cpu in (("a", "2"), ("b", "4"))
@@ -23,17 +20,10 @@ NODES = [
 
 
 @pytest.fixture
-def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
-    """A function that runs the command on two nodes, and tells status, output and what was said."""
-    cluster = tmp_path / "cluster.yaml"
-    cluster.write_text(yaml.safe_dump_all(NODES), encoding="utf-8")
-
-    def asked(*options: str) -> tuple[int, str, str]:
-        status = run(["capacity", str(cluster), *options])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return asked
+def ask(write: Callable[..., str], ran: Ran) -> Ran:
+    """Runs the command on two nodes."""
+    cluster = write("cluster.yaml", *NODES)
+    return lambda *options: ran("capacity", cluster, *options)
 
 
 class TestAxes:
@@ -83,7 +73,7 @@ class TestAxes:
 
 
 class TestForms:
-    def test_a_list(self, ask: Any) -> None:
+    def test_a_list(self, ask: Ran) -> None:
         """One resource: a row a size, with what limits it."""
         status, out, _ = ask("--curve", "cpu=1..4:4")
         assert status == 0
@@ -91,54 +81,46 @@ class TestForms:
             ["1", "6", "2", "cpu"], ["2", "3", "2", "cpu"], ["3", "1", "1", "cpu"], ["4", "1", "1", "cpu"],
         ]  # fmt: skip
 
-    def test_a_grid(self, ask: Any) -> None:
+    def test_a_grid(self, ask: Ran) -> None:
         """Two resources: a row for each size of the first, a column for each of the second."""
         lines = ask("--curve", "cpu=1..4:2,memory=1Gi..8Gi:2")[1].splitlines()
         assert [line.split() for line in lines] == [["CPU", "\\", "MEMORY", "1.0", "GIB", "8.0", "GIB"], ["1", "6", "2"], ["4", "1", "1"]]
 
-    @pytest.mark.parametrize("form", ["json", "yaml"])
-    def test_documents(self, ask: Any, form: str) -> None:
+    def test_json(self, ask: Ran) -> None:
         """The fields are those of the schema."""
-        found = yaml.safe_load(ask("--curve", "cpu=1..4:2", "-o", form)[1])
+        found = json.loads(ask("--curve", "cpu=1..4:2", "-o", "json")[1])
         assert faults("capacity-curve", found) == []
         assert [(point["requests"], point["fits"], point["limitedBy"]) for point in found["points"]] == [
             ({"cpu": 1000}, 6, "cpu"), ({"cpu": 4000}, 1, "cpu"),
         ]  # fmt: skip
 
-    def test_csv(self, ask: Any) -> None:
+    def test_csv(self, ask: Ran) -> None:
         """CSV has a line a size."""
         assert ask("--curve", "cpu=1..4:2", "-o", "csv")[1].splitlines() == [
             "cpu,fits,nodes,limitedBy", "1000,6,2,cpu", "4000,1,1,cpu",
         ]  # fmt: skip
 
-    def test_nothing_fits(self, ask: Any) -> None:
+    def test_nothing_fits(self, ask: Ran) -> None:
         """The exit status is 1 where no size fits."""
         assert ask("--curve", "cpu=5..6:2")[0] == 1
 
-    def test_a_template(self, ask: Any, tmp_path: Path) -> None:
+    def test_a_template(self, ask: Ran, write: Callable[..., str]) -> None:
         """The first container of the template gets the size, and keeps all else."""
         container = {"name": "c", "image": "i", "resources": {"requests": {"memory": "4Gi"}, "limits": {"cpu": "1", "memory": "4Gi"}}}
-        file = tmp_path / "pod.yaml"
-        file.write_text(yaml.safe_dump({"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [container]}}), encoding="utf-8")
-        found = json.loads(ask("--curve", "cpu=500m..2:2", "--pod", str(file), "-o", "json")[1])
+        file = write("pod.yaml", {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [container]}})
+        found = json.loads(ask("--curve", "cpu=500m..2:2", "--pod", file, "-o", "json")[1])
         assert [point["fits"] for point in found["points"]] == [4, 3]
 
 
 class TestPlot:
     @pytest.mark.parametrize("curve", ["cpu=1..4:4", "cpu=1..4:3,memory=1Gi..8Gi:3"])
     @pytest.mark.parametrize(("ending", "start"), [(".svg", b"<?xml"), (".png", b"\x89PNG")])
-    def test_it_is_drawn(self, ask: Any, tmp_path: Path, curve: str, ending: str, start: bytes) -> None:
+    def test_it_is_drawn(self, ask: Ran, tmp_path: Path, curve: str, ending: str, start: bytes) -> None:
         """A line or a map is drawn into the file; the table is written too, and the picture is the same each time."""
         files = [tmp_path / f"one{ending}", tmp_path / f"two{ending}"]
         assert all(ask("--curve", curve, "--plot", str(file))[1] for file in files)
         assert files[0].read_bytes().startswith(start)
         assert files[0].read_bytes() == files[1].read_bytes()
-
-    def test_without_matplotlib(self, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Without matplotlib it says what to install."""
-        found = importlib.util.find_spec
-        monkeypatch.setattr("kubeclassic.cli.report.plots.find_spec", lambda name: None if name == "matplotlib" else found(name))
-        assert "pip install 'kubeclassic[plot]'" in ask("--curve", "cpu=1..2", "--plot", "x.svg")[2]
 
 
 def test_each_point_is_a_count() -> None:

@@ -1,19 +1,14 @@
-"""``kubeclassic drain``: paths and nodes, forms, exit statuses, wrong input, and the commands of its page."""
+"""``kubeclassic drain``: paths and nodes, forms, exit statuses."""
 
 from __future__ import annotations
 
 import csv
-import doctest
 import json
-import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-import kubeclassic
 from kubeclassic.cli import run
 from kubeclassic.extenders import choice
 from tests.apiserver.app import serving_store
@@ -23,8 +18,6 @@ from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.schemas import faults
 
-PAGE = (ROOT / "docs" / "guides" / "drain.md").read_text(encoding="utf-8")
-SHOWN = re.findall(r"^```console\n\$ (kubeclassic .*)\n((?:.|\n)*?)^```$", PAGE, flags=re.MULTILINE)
 CLUSTER = "examples/drain/cluster.yaml"
 ALL = ("--ignore-daemonsets", "--delete-emptydir-data", "--force")
 
@@ -49,38 +42,7 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 
     return found
 
 
-class TestThePage:
-    @pytest.mark.parametrize(("line", "shown"), SHOWN, ids=[line for line, _ in SHOWN])
-    def test_its_commands_print_what_it_shows(self, line: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
-        """Each command with output is run, and prints that, first the records, then the summary."""
-        status = 1 if re.search(r"^\S+ +no ", shown, flags=re.MULTILINE) else 0
-        out, err = drained(capsys, *shlex.split(line)[2:], status=status)
-        assert out + err == shown
-
-    def test_it_shows_several(self) -> None:
-        """The commands are found."""
-        assert len(SHOWN) >= 5
-
-    def test_its_python_runs(self) -> None:
-        """The Python on it gives what it says."""
-        failed, tried = doctest.testfile(str(ROOT / "docs" / "guides" / "drain.md"), module_relative=False)
-        assert (failed, tried) == (0, 6)
-
-
 class TestForms:
-    def test_yaml_is_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """YAML has what JSON has."""
-        out, _ = drained(capsys, CLUSTER, "worker-1", "--ignore-daemonsets", "-o", "yaml")
-        assert yaml.safe_load(out) == document(capsys, CLUSTER, "worker-1", "--ignore-daemonsets")
-
-    def test_python_is_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """The function's record is the command's document."""
-        found = kubeclassic.drain(CLUSTER, auto=True, ignore_daemonsets=True, force=True, keep=1)
-        told = document(capsys, CLUSTER, "--auto", "--ignore-daemonsets", "--force", "--keep", "1")
-        assert {name: value for name, value in told.items() if name not in ("apiVersion", "kind")} == found.record()
-        assert list(found.to_frame().columns) == ["node", "can", "why"]
-        assert len(found.to_frame("evictions")) == len(told["evictions"])
-
     def test_csv(self, capsys: pytest.CaptureFixture[str]) -> None:
         """A line a node, those that can go first."""
         out, _ = drained(capsys, CLUSTER, "worker-2", "worker-4", "--ignore-daemonsets", "-o", "csv", status=1)
@@ -104,17 +66,6 @@ class TestForms:
         assert "preempted by default/" in out
         assert "gone for good" in out
         assert "1 pod gone for good" in err
-
-    def test_to_a_file(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """--output writes there, and not over its input."""
-        assert drained(capsys, CLUSTER, "worker-4", "--ignore-daemonsets", "--output", str(tmp_path / "o"))[0] == ""
-        assert (tmp_path / "o").read_text().startswith("NODE ")
-        (tmp_path / "c.yaml").write_text(NODE.format("a"))
-        assert "which is an input too" in drained(capsys, str(tmp_path / "c.yaml"), "a", "--output", str(tmp_path / "c.yaml"), status=2)[1]
-
-    def test_verbose(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """It says what runs."""
-        assert "release 1.14, 4 nodes" in drained(capsys, CLUSTER, "worker-4", *ALL, "-v", "--release", "1.14")[1]
 
 
 NODE = "kind: Node\nmetadata: {{name: {}}}\nstatus: {{allocatable: {{cpu: 4, pods: 9}}}}\n---\n"

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic import Classic, Framework
 from kubeclassic.cli import run
+from tests.cli.conftest import Ran
 from tests.conftest import ROOT
+from tests.support.consoleblocks import Example, examples_of
+from tests.support.golden import COMMANDS, kept
 
+SMALL, BIG = (str(ROOT / "examples" / "capacity" / name) for name in ("small-pod.yaml", "big-node.yaml"))
 CLUSTER, GANG = str(ROOT / "examples" / "cluster"), ROOT / "examples" / "gang"
 RELEASES: list[Any] = [None, "1.12", "1.16", "1.27", "1.34"]
 LOW = {
@@ -104,3 +112,43 @@ def test_options_go_along(capsys: pytest.CaptureFixture[str]) -> None:
 def test_compare(a: str, b: str, mode: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Decisions, causes and correlations are the same, however a release is given."""
     assert_same(kubeclassic.compare(CLUSTER, a, b, mode=mode), capsys, "compare", CLUSTER, "--a", a, "--b", b, "--mode", mode)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: kubeclassic.capacity(CLUSTER, SMALL), ["capacity", CLUSTER, "--pod", SMALL]),
+        (lambda: kubeclassic.capacity_curve(CLUSTER, "cpu=1..4:2"), ["capacity", CLUSTER, "--curve", "cpu=1..4:2"]),
+        (lambda: kubeclassic.add_nodes(CLUSTER, BIG), ["capacity", CLUSTER, "--add-node", BIG]),
+        (
+            lambda: kubeclassic.drain(CLUSTER, auto=True, ignore_daemonsets=True, force=True, keep=1),
+            ["drain", CLUSTER, "--auto", "--ignore-daemonsets", "--force", "--keep", "1"],
+        ),
+    ],
+    ids=["capacity", "curve", "add-node", "drain"],
+)
+def test_planning(made: Callable[[], Any], words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Counts, curves, new nodes and drains are the same."""
+    assert_same(made(), capsys, *words)
+
+
+@pytest.mark.parametrize("name", [
+    "simulate-nodes", "explain-node", "explain-releases", "what-if", "capacity", "curve", "add-node-mix", "drain", "compare", "upgrade",
+    "releases",
+])  # fmt: skip
+def test_one_document_in_each_form(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran) -> None:
+    """YAML holds what JSON holds, and --output puts into a file what would be on standard output."""
+    monkeypatch.chdir(ROOT)
+    words, (status, _, text) = shlex.split(COMMANDS[name]), kept(name).partition("\n")
+    assert yaml.safe_load(ran(*words, "-o", "yaml")[1]) == json.loads(text)
+    if words[0] != "releases":
+        assert ran(*words, "--output", str(tmp_path / "found"))[:2] == (int(status), "")
+        assert (tmp_path / "found").read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("example", list(examples_of((ROOT / "docs" / "guides" / "capacity.md").read_text(encoding="utf-8"))))
+def test_the_guide_of_capacity(example: Example, ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command of the page ends with status 0, and what it prints on standard output is shown there."""
+    monkeypatch.chdir(ROOT)
+    status, out, _ = ran(*shlex.split(example.command)[1:])
+    assert (status, out.rstrip("\n")) == (0, example.printed)

@@ -153,21 +153,6 @@ class TestCheck:
             assert (found["mode"], found["against"][0]["agreement"]["different"]) == ("locked", 6)
             assert all(decision["nodes"] for one in found["differences"] for decision in one["decisions"].values())
 
-    @pytest.mark.parametrize(
-        ("arguments", "told"),
-        [
-            (("--report", "check.html"), "--report needs --check"),
-            (("--report", "check.pdf", "--check", EXAMPLES / "cluster"), "wanted a name that ends in .html, .json, .txt"),
-            (("--check", EXAMPLES / "nowhere"), "nowhere"),
-        ],
-    )
-    def test_refusals(self, run: Run, arguments: tuple[str, ...], told: str) -> None:
-        """What does not go together is refused, and nothing is written."""
-        result = run(EXAMPLES / "policies" / "openshift-labels.json", *arguments)
-        assert result.exit_code != 0
-        assert told in result.stderr + str(result.exception)
-        assert result.stdout == ""
-
     def test_newer_labels(self, run: Run) -> None:
         """Nodes with zones by the old label alone are told of; with --newer-labels the profile sees zones, as after an upgrade."""
         policy = EXAMPLES / "policies" / "kubernetes-classic.json"

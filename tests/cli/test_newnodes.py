@@ -3,67 +3,26 @@
 from __future__ import annotations
 
 import csv
-import doctest
 import io
 import json
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeAlias
 
 import pytest
-import yaml
 
-from kubeclassic.cli import run
-from tests.conftest import ROOT
+from tests.cli.conftest import Ran
+from tests.cli.test_capacity import EXAMPLE, SMALL, node, pod
 from tests.support.schemas import faults
 
-EXAMPLE, SMALL, BIG = (str(ROOT / "examples" / name) for name in ("cluster", "capacity/small-pod.yaml", "capacity/big-node.yaml"))
-Json = dict[str, Any]
-Ask: TypeAlias = Callable[..., tuple[int, str, str]]
-
-
-def node(name: str, cpu: str = "2", zone: str = "z1", **spec: Any) -> Json:
-    """A node's manifest; *spec*: its spec."""
-    labels = {"pool": name, "topology.kubernetes.io/zone": zone}
-    return {
-        "apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": spec,
-        "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}, "conditions": [{"type": "Ready", "status": "True"}]},
-    }  # fmt: skip
-
-
-def pod(name: str, cpu: str = "1", **spec: Any) -> Json:
-    """A pod's manifest; *spec*: more of its spec."""
-    containers = [{"name": "c", "image": "img", "resources": {"requests": {"cpu": cpu}}}]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": containers, **spec}}
-
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[..., str]:
-    """A function that writes manifests to a file and tells its path."""
-
-    def written(name: str, *documents: Json) -> str:
-        path = tmp_path / name
-        path.write_text(yaml.safe_dump_all(documents), encoding="utf-8")
-        return str(path)
-
-    return written
-
-
-@pytest.fixture
-def ask(write: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> Ask:
-    """A function that asks about a node of 2 cores and seven waiting pods of 1 core, and tells status, output and what was said."""
-    cluster = write("cluster.yaml", node("a"), *(pod(f"web-{number}") for number in range(7)))
-
-    def asked(*options: str, cluster: str = cluster) -> tuple[int, str, str]:
-        status = run(["capacity", cluster, *options])
-        said = capsys.readouterr()
-        return status, said.out, said.err
-
-    return asked
+def ask(write: Callable[..., str], ran: Ran) -> Ran:
+    """Asks about a node of 2 cores and seven waiting pods of 1 core."""
+    seven = write("cluster.yaml", node("a"), *(pod(f"web-{number}") for number in range(7)))
+    return lambda *options, cluster=seven: ran("capacity", cluster, *options)
 
 
 class TestForms:
-    def test_json(self, ask: Ask) -> None:
+    def test_json(self, ask: Ran) -> None:
         """The fields are those of the schema: what to add, whether all pods are placed then, and what one node less does."""
         status, out, _ = ask("--add-node", "like:a", "-o", "json")
         found = json.loads(out)
@@ -75,7 +34,7 @@ class TestForms:
         )
         assert [(row["name"], row["node"], row["pods"]) for row in found["nodes"]] == [("a-1", "a", 2), ("a-2", "a", 2), ("a-3", "a", 1)]
 
-    def test_the_cheapest_mix(self, ask: Ask, write: Callable[..., str]) -> None:
+    def test_the_cheapest_mix(self, ask: Ran, write: Callable[..., str]) -> None:
         """Of several kinds the mix that costs least is found, and one node less of each is simulated."""
         big = write("big.yaml", node("big", cpu="4"))
         status, out, _ = ask("--add-node", "like:a", "--add-node", big, "--cost", "a=2,big=3.5", "-o", "json")
@@ -85,24 +44,20 @@ class TestForms:
         assert (found["cost"], found["cheapest"]) == (5.5, True)
         assert [(one["mix"], one["withoutNode"]) for one in found["oneFewer"]] == [({"a": 0, "big": 1}, 1), ({"a": 1, "big": 0}, 3)]
 
-    def test_yaml_is_as_json(self, ask: Ask) -> None:
-        """YAML holds the same document."""
-        assert yaml.safe_load(ask("--add-node", "like:a", "-o", "yaml")[1]) == json.loads(ask("--add-node", "like:a", "-o", "json")[1])
-
-    def test_csv(self, ask: Ask) -> None:
+    def test_csv(self, ask: Ran) -> None:
         """CSV has a line a kind."""
         rows = list(csv.DictReader(io.StringIO(ask("--add-node", "like:a", "-o", "csv")[1])))
         assert rows == [{"node": "a", "count": "3", "cost": "3", "costOfOne": "1"}]
 
-    def test_table(self, ask: Ask) -> None:
+    def test_table(self, ask: Ran) -> None:
         """The table says what to add, what one fewer does, and what was proven."""
         out = ask("--add-node", "like:a")[1].splitlines()
         assert out[0] == "Add 3 a: 7 pods to place, and each finds a node."
         assert out[1].startswith("With one fewer, 2 a: 1 of 7 pods finds no node, first default/web-6: ")
         assert out[2].startswith("Proven: no smaller number does")
-        assert "a-2       2   2 of 2" in out
+        assert "a-2       2   2 of 2   2.0 GiB of 8.0 GiB" in out
 
-    def test_wide_lists_all_nodes(self, ask: Ask, write: Callable[..., str]) -> None:
+    def test_wide_lists_all_nodes(self, ask: Ran, write: Callable[..., str]) -> None:
         """The table lists ten new nodes, and with all details every one."""
         cluster = write("many.yaml", node("a"), *(pod(f"web-{number}", cpu="2") for number in range(14)))
         short, wide = (ask("--add-node", "like:a", "-o", form, cluster=cluster)[1] for form in ("table", "wide"))
@@ -110,27 +65,22 @@ class TestForms:
         assert "a-13" not in short
         assert "a-13" in wide
 
-    def test_output(self, ask: Ask, tmp_path: Path) -> None:
-        """The answer can be written to a file."""
-        assert ask("--add-node", "like:a", "-o", "json", "--output", str(tmp_path / "answer.json"))[:2] == (0, "")
-        assert json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))["placed"]
-
 
 class TestQuestions:
-    def test_copies(self, ask: Ask, write: Callable[..., str]) -> None:
+    def test_copies(self, ask: Ran, write: Callable[..., str]) -> None:
         """With ``--pod`` and ``--pods`` the new nodes are for so many copies; pods that wait are left out, which is said."""
         template = write("job.yaml", pod("job", cpu="2"))
         status, out, said = ask("--pod", template, "--pods", "3", "--add-node", "like:a", "-o", "json")
         assert (status, json.loads(out)["added"][0]["count"], json.loads(out)["pods"]) == (0, 2, 3)
         assert "7 pods wait in the cluster, left out here" in said
 
-    def test_copies_after_pods_that_wait(self, ask: Ask, write: Callable[..., str]) -> None:
+    def test_copies_after_pods_that_wait(self, ask: Ran, write: Callable[..., str]) -> None:
         """With ``--pending-first`` these have to find a node too; they spread, so that only as many nodes more are empty for the copies."""
         template = write("job.yaml", pod("job", cpu="2"))
         found = json.loads(ask("--pod", template, "--pods", "3", "--pending-first", "--add-node", "like:a", "-o", "json")[1])
         assert (found["added"][0]["count"], found["pods"]) == (9, 10)
 
-    def test_none_is_needed(self, ask: Ask, write: Callable[..., str]) -> None:
+    def test_none_is_needed(self, ask: Ran, write: Callable[..., str]) -> None:
         """Where all pods find a node as it is, nothing is added."""
         cluster = write("roomy.yaml", node("a"), pod("web"))
         status, out, _ = ask("--add-node", "like:a", "-o", "json", cluster=cluster)
@@ -139,7 +89,7 @@ class TestQuestions:
         told = ask("--add-node", "like:a", cluster=cluster)[1]
         assert told.startswith("No new node is needed: 1 pod to place, and each finds a node.\n")
 
-    def test_a_pod_that_can_never_be_placed(self, ask: Ask, write: Callable[..., str]) -> None:
+    def test_a_pod_that_can_never_be_placed(self, ask: Ran, write: Callable[..., str]) -> None:
         """A pod that fits on no kind of node, even an empty one, is told with why; where there are only such, nothing is added."""
         cluster = write("hopeless.yaml", node("a"), pod("huge", cpu="64"))
         status, out, _ = ask("--add-node", "like:a", "-o", "json", cluster=cluster)
@@ -150,7 +100,7 @@ class TestQuestions:
         lines = ask("--add-node", "like:a", cluster=cluster)[1].splitlines()
         assert lines[:2] == ["1 pod of 1 can never be placed, whatever number of these nodes is added:", f"  default/huge: {why}"]
 
-    def test_no_number_is_enough(self, ask: Ask) -> None:
+    def test_no_number_is_enough(self, ask: Ran) -> None:
         """Where ``--most-nodes`` are too few, the answer is no, with what the best mix leaves."""
         status, out, _ = ask("--add-node", "like:a", "--most-nodes", "2", "-o", "json")
         found = json.loads(out)
@@ -159,16 +109,16 @@ class TestQuestions:
         assert lines[0].startswith("No number of these nodes is enough, up to 2: ")
         assert lines[1] == "With 2 a these find no node, 1 of 7 pods:"
 
-    def test_zones(self, ask: Ask, write: Callable[..., str]) -> None:
+    def test_zones(self, ask: Ran, write: Callable[..., str]) -> None:
         """Nodes of two zones are two kinds: pods that keep to zones get the nodes that they need."""
         spread = {"nodeSelector": {"topology.kubernetes.io/zone": "z2"}}
         pods = [*(pod(f"here-{at}", cpu="2") for at in range(2)), *(pod(f"there-{at}", cpu="2", **spread) for at in range(3))]
-        cluster = write("zones.yaml", node("a"), node("b", zone="z2"), *pods)
+        cluster = write("zones.yaml", node("a", zone="z1"), node("b", zone="z2"), *pods)
         found = json.loads(ask("--add-node", "like:a", "--add-node", "like:b", "-o", "json", cluster=cluster)[1])
         assert (sum(row["count"] for row in found["added"]), found["cheapest"]) == (3, True)
         assert {row["node"]: row["count"] for row in found["added"]}["b"] >= 2
 
-    def test_preemption(self, ask: Ask, write: Callable[..., str]) -> None:
+    def test_preemption(self, ask: Ran, write: Callable[..., str]) -> None:
         """Nothing is evicted, unless it is asked for."""
         cluster = write("full.yaml", node("a"), pod("low", cpu="2", nodeName="a", priority=-5), pod("high", priority=5))
         found = json.loads(ask("--add-node", "like:a", "-o", "json", cluster=cluster)[1])
@@ -176,67 +126,10 @@ class TestQuestions:
         found = json.loads(ask("--add-node", "like:a", "--preemption", "-o", "json", cluster=cluster)[1])
         assert (found["added"], found["evicted"]) == ([], {"default/low": "default/high"})
 
-    def test_the_daemons_of_the_example(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_daemons_of_the_example(self, ran: Ran) -> None:
         """What the example's DaemonSet runs takes room on each new node."""
-        assert run(["capacity", EXAMPLE, "--pod", SMALL, "--pods", "150", "--add-node", "like:general-a1", "-o", "json"]) == 0
-        found = json.loads(capsys.readouterr().out)
+        status, out, _ = ran("capacity", EXAMPLE, "--pod", SMALL, "--pods", "150", "--add-node", "like:general-a1", "-o", "json")
+        found = json.loads(out)
+        assert status == 0
         assert found["daemons"] == {"general-a1": ["kube-system/node-agent"]}
         assert all(row["requested"]["cpu"] == 100 + 150 * row["pods"] for row in found["nodes"])
-
-    def test_the_python_function_agrees(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """The function gives the record that the command prints."""
-        from kubeclassic import add_nodes
-
-        assert run(["capacity", EXAMPLE, "--add-node", BIG, "-o", "json"]) == 0
-        printed = json.loads(capsys.readouterr().out)
-        found = add_nodes(EXAMPLE, BIG)
-        assert {**found.record(), "apiVersion": printed["apiVersion"], "kind": printed["kind"]} == printed
-        assert (found.ok, found.added, found.cost, found.is_proven) == (True, {"big": 1}, 1, True)
-
-
-WRONG = {
-    ("--add-node", "like:aa"): 'add-node: got "like:aa", wanted the name of a node after like:; did you mean "a"?',
-    ("--add-node", "nowhere.yaml"): 'add-node: got "nowhere.yaml", which is no file, wanted a file with one Node, or like:NODE',
-    ("--add-node", "{pod}"): "{pod}: got Pod, wanted one Node",
-    ("--add-node", "{two}"): "{two}: got 2 Nodes, wanted one Node",
-    ("--add-node", "{empty}"): "{empty}: got nothing, wanted one Node",
-    ("--add-node", "like:a", "--add-node", "like:a"): "add-node: got two of the name a, wanted different names",
-    ("--add-node", "like:a", "--cost", "c=1"): 'cost: got "c", wanted the name of a node to add',
-    ("--add-node", "like:a", "--cost", "1"): 'cost: got "1", wanted NAME=NUMBER',
-    ("--add-node", "like:a", "--cost", "a=-1"): "cost: got a=-1, wanted a number above 0",
-    ("--add-node", "like:a", "--cost", "a=0"): "cost: got a=0, wanted a number above 0",
-    ("--add-node", "like:a", "--cost", "a=nan"): "cost: got a=nan, wanted a number above 0",
-    ("--add-node", "like:a", "--cost", "a=much"): "cost: got a=much, wanted a number above 0",
-    ("--add-node", "like:a", "--cost", "a=1,a=2"): "cost: got a twice, wanted each once",
-    ("--add-node", "like:a", "--add-node", "{big}", "--cost", "a=1"): (
-        "cost: got none for big, wanted one for each node to add, or none at all"
-    ),
-    ("--add-node", "like:a", "--most-nodes", "-1"): "got -1, wanted 1 or more",
-    ("--add-node", "like:a", "--most-trials", "0"): "got 0, wanted 1 or more",
-    ("--cost", "a=1"): "--cost needs --add-node",
-    ("--most-nodes", "3"): "--most-nodes needs --add-node",
-    ("--add-node", "like:a", "--pod", "{pod}"): "--pods: got none, wanted the number of copies that new nodes are for",
-    ("--add-node", "like:a", "--pods", "3"): "--pods needs --pod: else new nodes are for the pods that wait",
-    ("--add-node", "like:a", "--curve", "cpu=1..2:2"): "--curve cannot be combined with --add-node",
-    ("--add-node", "like:a", "--max-limit", "3"): "--max-limit cannot be combined with --add-node",
-}
-
-
-class TestWrongInput:
-    @pytest.mark.parametrize("options", WRONG, ids=" ".join)
-    def test_one_clear_line(self, ask: Ask, write: Callable[..., str], options: tuple[str, ...]) -> None:
-        """Each wrong input is told in one line, with status 2."""
-        files = {
-            "pod": write("pod.yaml", pod("web")), "two": write("two.yaml", node("x"), node("y")), "empty": write("empty.yaml"),
-            "big": write("big.yaml", node("big")),
-        }  # fmt: skip
-        status, out, said = ask(*(option.format(**files) for option in options))
-        assert (status, out) == (2, "")
-        assert WRONG[options].format(**files) in said.splitlines()[-1]
-
-
-def test_the_python_on_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Python examples of docs/guides/add-node.md give what they say."""
-    monkeypatch.chdir(ROOT)
-    failed, tried = doctest.testfile(str(ROOT / "docs" / "guides" / "add-node.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert (failed, tried > 4) == (0, True)

@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 
-from kubeclassic.cli import run
+from kubeclassic.simulation.bench.cases import CaseSize
+from tests.cli.conftest import Ran
+from tests.cli.test_bench import profile_file, written
+from tests.cli.test_capacity import node, pod
 from tests.conftest import ROOT
 
 EXPLAIN = "explain examples/cluster analytics/yearly-report"
@@ -17,6 +21,22 @@ DRAIN = "drain examples/drain/cluster.yaml"
 CURVE = "capacity examples/cluster --curve"
 PLOT = "replay examples/day.yaml --plot"
 NO_PATHS = "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME"
+CAPACITY = "capacity ab.yaml --pod web.yaml"
+NO_TEMPLATE = "wanted a Pod, a PodTemplate or a workload"
+ADD = "capacity ab.yaml --add-node like:a"
+NO_COST = "wanted a number above 0"
+REPLAY = "replay good.yaml"
+MIGRATE = "policy migrate examples/policies/openshift-labels.json"
+FILES = {
+    "ab.yaml": [node("a"), node("b")], "web.yaml": [pod("web")], "other.yaml": [pod("other")], "again.yaml": [pod("web")],
+    "node.yaml": [node("c")], "nodes.yaml": [node("x"), node("y")], "two.yaml": [pod("one"), pod("two")], "empty.yaml": [],
+    "map.yaml": [{"kind": "ConfigMap", "metadata": {"name": "x"}}], "good.yaml": [node("a"), pod("one")],
+    "bad.yaml": [[{"opcode": "createNode"}]],
+    "daemons.yaml": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent"}, "spec": {"template": pod("x")}}],
+    "bad.jsonl": '{"time": 1, "event": "Create", "object": {}}\n', "pods.csv": "name,cpu_milli\n", "good.csv": "a,b\n",
+    "fails.jsonl": '{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n',
+}  # fmt: skip
+"""A file -> its manifests, or its text."""
 NOWHERE = "/nowhere/x.svg cannot be written: no such file or directory"
 NO_PICTURE = "--plot: got x.gif, wanted a name that ends in .svg, .png, .pdf"
 WRONG: Mapping[str, str] = {
@@ -89,25 +109,95 @@ WRONG: Mapping[str, str] = {
     "lab examples/cluster --no-open --profile p.yaml --release 1.14": "--profile",
     "policy migrate examples/policies/openshift-3.json examples/cluster": "wanted --check before it",
     "releases 1.16 --diff 1.15 1.16": "",
+    "capacity ab.yaml": "--pod: got none, wanted a file with a Pod, a PodTemplate or a workload",
+    "capacity ab.yaml --pod node.yaml": f"node.yaml: got Node, {NO_TEMPLATE}",
+    "capacity ab.yaml --pod map.yaml": f"got ConfigMap, {NO_TEMPLATE}",
+    "capacity ab.yaml --pod two.yaml": f"got Pod one, Pod two, {NO_TEMPLATE}, one a file",
+    "capacity ab.yaml --pod daemons.yaml": "got DaemonSet agent, which has one pod a node",
+    **{f"{CAPACITY} --pod other.yaml --ratio {ratio}": "ratio" for ratio in ("3", "0:1", "a", "1:1:1")},
+    f"{CAPACITY} --pod again.yaml": "got two of the name default/web",
+    f"{CAPACITY} --exclude-nodes c": 'exclude-nodes: got "c", wanted the name of a node or a selector',
+    f"{CAPACITY} --exclude-nodes a,b": "which is every node, wanted one left at least",
+    f"{CAPACITY} --exclude-nodes pool=z": 'exclude-nodes: got "pool=z", which chooses no node',
+    f"{CAPACITY} --exclude-nodes pool=a,b": "which chooses no node",
+    f"{CAPACITY} --exclude-nodes 'pool in a'": "exclude-nodes: got",
+    f"{CAPACITY} --pods 10 --max-limit 5": "max-limit: got 5, wanted as many as pods 10 at least, or none",
+    f"{CAPACITY} --preemption --disable-preemption": "--preemption cannot be combined with --disable-preemption",
+    f"{CAPACITY} --pods 0": "got 0, wanted 1 or more",
+    f"{CAPACITY} --pods x": "got 'x', wanted a whole number",
+    f"{CAPACITY} --max-limit -1": "got -1, wanted 0 or more",
+    "capacity ab.yaml --add-node like:aa": 'add-node: got "like:aa", wanted the name of a node after like:; did you mean "a"?',
+    "capacity ab.yaml --add-node no.yaml": 'add-node: got "no.yaml", which is no file, wanted a file with one Node, or like:NODE',
+    "capacity ab.yaml --add-node web.yaml": "web.yaml: got Pod, wanted one Node",
+    "capacity ab.yaml --add-node nodes.yaml": "nodes.yaml: got 2 Nodes, wanted one Node",
+    "capacity ab.yaml --add-node empty.yaml": "empty.yaml: got nothing, wanted one Node",
+    f"{ADD} --add-node like:a": "add-node: got two of the name a, wanted different names",
+    f"{ADD} --cost c=1": 'cost: got "c", wanted the name of a node to add',
+    f"{ADD} --cost 1": 'cost: got "1", wanted NAME=NUMBER',
+    **{f"{ADD} --cost a={cost}": f"cost: got a={cost}, {NO_COST}" for cost in ("-1", "0", "nan", "much")},
+    f"{ADD} --cost a=1,a=2": "cost: got a twice, wanted each once",
+    f"{ADD} --add-node node.yaml --cost a=1": "cost: got none for c, wanted one for each node to add, or none at all",
+    f"{ADD} --most-nodes -1": "got -1, wanted 1 or more",
+    f"{ADD} --most-trials 0": "got 0, wanted 1 or more",
+    "capacity ab.yaml --cost a=1": "--cost needs --add-node",
+    "capacity ab.yaml --most-nodes 3": "--most-nodes needs --add-node",
+    f"{ADD} --pod web.yaml": "--pods: got none, wanted the number of copies that new nodes are for",
+    f"{ADD} --pods 3": "--pods needs --pod: else new nodes are for the pods that wait",
+    f"{ADD} --curve cpu=1..2:2": "--curve cannot be combined with --add-node",
+    f"{ADD} --max-limit 3": "--max-limit cannot be combined with --add-node",
+    "replay nothere.yaml": "kubeclassic: nothere.yaml: no such file or directory",
+    "replay empty.yaml": "kubeclassic: cluster: got no Node, wanted one at least",
+    "replay bad.jsonl": 'bad.jsonl, document 1: event: got "Create", wanted Add, Update, Delete, Drain, Fail or Recover',
+    f"{REPLAY} fails.jsonl --output /dev/null": "kubeclassic: fails.jsonl, document 1: Fail: got b, wanted a node that exists at that time",
+    "replay bad.yaml": 'kubeclassic: bad.yaml, document 1: opcode: got "createNode", wanted one of createNodes',
+    "replay pods.csv": "kubeclassic: pods.csv: got no list of nodes beside it, wanted both CSV files of the trace",
+    "replay good.csv": "good.csv, line 1: got columns a,b, wanted those of nodes (sn, ...) or of pods (name, ...)",
+    f"{REPLAY} --until soon": "Invalid value for '--until': got \"soon\", wanted seconds, or a duration such as 90s, 1.5h or 2m30s",
+    f"{REPLAY} --compress-time 0": "Invalid value for '--compress-time'",
+    f"{REPLAY} --resume": "kubeclassic: --resume needs --checkpoint",
+    f"{REPLAY} --checkpoint s": "kubeclassic: --checkpoint needs --output",
+    f"{REPLAY} --output nothere/e": "kubeclassic: nothere/e: cannot be written: no such file or directory",
+    f"{REPLAY} --output e --checkpoint good.yaml --resume": "--checkpoint: got good.yaml, which is an input too, wanted another file",
+    f"{MIGRATE} --report check.html": "--report needs --check",
+    f"{MIGRATE} --report check.pdf --check examples/cluster": "wanted a name that ends in .html, .json, .txt",
+    f"{MIGRATE} --check nowhere": "nowhere",
+    "snapshot --redact-map x": "--redact-map: wanted --redact too",
+    "bench": "wanted either a CASE or --kind",
+    "bench --kind basic case.jsonl": "wanted either a CASE or --kind",
+    "bench absent.jsonl": "absent.jsonl: no such file or directory",
+    "bench case.jsonl --check absent.json": "absent.json: no such file or directory",
+    "bench case.jsonl --check case.jsonl": "got no hosts of 1.16",
+    "bench case.jsonl --memory much": "got 'much', wanted a number",
+    "bench case.jsonl --memory -1": "wanted 0 bytes or more",
+    "bench case.jsonl --release 1.2": 'release: got "1.2", wanted 1.12 to 1.34',
+    "bench case.jsonl --profile profile.yaml --release 1.16": "which release 1.16 does not have, wanted --release 1.27",
+    "bench case.jsonl --profile profile.yaml --scheduler-profile p.yaml": "--scheduler-profile: got p.yaml beside --profile profile.yaml",
+    "bench case.jsonl --profile f.html --flame-graph g.html": "--profile: got f.html beside --flame-graph g.html, wanted one",
+    "bench case.jsonl --profile absent.yaml": "absent.yaml: no such file or directory",
+    "bench case.jsonl --scheduler-profile case.jsonl": "case.jsonl: Object 'Kind' is missing",
 }
 """Words -> what is said of them."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the examples."""
+    """A folder with the examples and the files."""
     found = tmp_path_factory.mktemp("words")
     (found / "examples").symlink_to(ROOT / "examples")
+    for name, content in FILES.items():
+        (found / name).write_text(content if isinstance(content, str) else yaml.safe_dump_all(content), encoding="utf-8")
+    written(CaseSize(nodes=6, existing=6, pods=9), found / "case.jsonl")
+    profile_file(found / "profile.yaml")
     return found
 
 
 @pytest.mark.parametrize("words", WRONG, ids=lambda words: words[:60])
-def test_they_are_told_in_one_line(words: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_they_are_told_in_one_line(words: str, folder: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran) -> None:
     """Exit status 2, nothing on standard output, no file, and a short last line that says what was wanted."""
     monkeypatch.chdir(folder)
-    assert run(shlex.split(words)) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert WRONG[words] in told.err.splitlines()[-1]
-    assert len(told.err) < 600
-    assert [path.name for path in folder.iterdir()] == ["examples"]
+    before = sorted(folder.iterdir())
+    status, out, err = ran(*shlex.split(words))
+    assert (status, out) == (2, "")
+    assert WRONG[words] in err.splitlines()[-1]
+    assert len(err) < 600
+    assert sorted(folder.iterdir()) == before

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
+from ....api.record import Record
 from ....api.view import Name, Number, Part, Words
 from ..tables import shown
 
@@ -92,6 +93,28 @@ def told(path: str, text: str, unit: str | None = None) -> Markup:
     '<span data-json="pods.length">8,152</span>'
     """
     return element("span", text, data_json=path, data_unit=unit)
+
+
+def value_at(record: Any, path: str) -> Any:
+    """What *record*, typed or plain, has at *path* as ``-o json`` writes it.
+
+    >>> value_at({"pods": [{"tries": 3}]}, "pods.0.tries"), value_at({"pods": [1, 2]}, "pods.length")
+    (3, 2)
+    """
+    for step in path.split("."):
+        if isinstance(record, Record):
+            kind = type(record)
+            record = getattr(record, kind.__struct_fields__[kind.__struct_encode_fields__.index(step)])
+        elif step == "length":
+            return len(record)
+        else:
+            record = record[step.replace("%2E", ".") if isinstance(record, Mapping) else int(step)]
+    return record
+
+
+def counted(record: Any, path: str) -> Markup:
+    """The number at *path* of *record*, marked with that place."""
+    return told(path, number(value_at(record, path)))
 
 
 WHOLE = 36

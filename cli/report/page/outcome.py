@@ -43,7 +43,9 @@ class NextStep:
 
 
 def who_html(title: str, pods: Sequence[PodOutcome], rest: str = "") -> Markup:
-    """The *pods* by name; *rest*: where in the page all of them are, as what stands after ``#``."""
+    """The *pods* by name, nothing if there is none; *rest*: where in the page all of them are, as what stands after ``#``."""
+    if not pods:
+        return Markup("")
     left = len(pods) - NAMED
     link = element("a", f"{number(left)} more", href=f"#{rest}") if rest else f"{number(left)} more"
     more = [element("li", link)] if left > 0 else []

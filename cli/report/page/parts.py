@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from html import unescape
 from typing import Any
 
 import attrs
 
-from .markup import Markup, Text, cell_text, element, html, number, sentence, share, told
+from .markup import Markup, Text, cell_text, counted, element, html, number, sentence, share, told, value_at
 
 GOOD, SAME, NEAR, BAD, HELD = "var(--good)", "var(--same)", "var(--near)", "var(--far)", "var(--held)"
 """Colours with a meaning: fine, nothing new, worth a look, worse, not tried."""
@@ -55,13 +55,14 @@ def facts(*found: Markup) -> Markup:
     return element("div", *found, class_="facts")
 
 
-def counted(where: str, found: Mapping[str, Any], cards: Sequence[tuple[str, str, str]], always: Collection[str] | None = None) -> Markup:
-    """The numbers of *found*, which the JSON has at the path *where*, as facts.
+def facts_of(record: Any, cards: Sequence[tuple[str, str, str]], always: Collection[str] | None = None) -> list[Markup]:
+    """The numbers of *record* as facts.
 
-    *cards*: the key of each number, what it counts, and its colour unless it is 0. *always*: keys that are shown even if 0; None: all.
+    *cards*: the place of each number, what it counts, and its colour unless it is 0. *always*: places that are shown even if 0; None: all.
     """
-    there = [item for item in cards if found[item[0]] or always is None or item[0] in always]
-    return facts(*(fact(told(f"{where}.{key}", number(found[key])), text, colour if found[key] else SAME) for key, text, colour in there))
+    found = [(path, text, colour if value_at(record, path) else SAME) for path, text, colour in cards]
+    shown = (card for card in found if always is None or card[0] in always or value_at(record, card[0]))
+    return [fact(counted(record, path), text, colour) for path, text, colour in shown]
 
 
 def card(title: Text, *parts: Text) -> Markup:

@@ -1,22 +1,53 @@
-"""How many more fit, as a page: the count, what stops the next copy, where the copies go, and what is left."""
+"""The pages of ``capacity``: how many more fit, what stops the next copy, where the copies go, and what is left; the counts of many
+sizes; and the new nodes that pods need.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from ....api.view import step
-from ....api.words import count_of, listed, short_name, used_up
+from ....api.view import View, step
+from ....api.words import count_of, listed, rounded, short_name, used_up
 from ....questions.capacity import CapacityResult
-from ....simulation.capacity.answer import CopyShortage, PlacedTemplate, Stop
+from ....questions.capacitycurve import CapacityCurveResult
+from ....questions.newnodes import NewNodesResult, proof
+from ....simulation.capacity.answer import CapacityDocument, CopyShortage, PlacedTemplate, Stop
+from ....simulation.newnodes.answer import NewNodesAnswer
+from ....simulation.records import reasons_in
 from ..page.about import About
+from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, joined, named, number, sentence, spoken, told
-from ..page.parts import BAD, GOOD, NEAR, Section, bullets, card, fact, facts, grid, note, paragraph, plain_table, section, soft
-from ..page.tables import amount_told, amount_with_unit, list_html, short_table
+from ..page.markup import Markup, Text, counted, derived, joined, named, number, sentence, spoken, told
+from ..page.outcome import NextStep, PodOutcome, who_html
+from ..page.parts import (
+    BAD,
+    GOOD,
+    NEAR,
+    Section,
+    bullets,
+    card,
+    fact,
+    facts,
+    facts_of,
+    grid,
+    note,
+    paragraph,
+    plain_table,
+    section,
+    soft,
+    track,
+)
+from ..page.tables import amount_told, amount_with_unit, list_html, short_table, unit_of
 from ..questions.nodemap import labels_of, uses_of
 
 TAKES = "takes copies"
+CARDS = (
+    ("pending.placedFirst", "waiting pods placed before all copies", GOOD), ("pending.waiting", "pods of the cluster still wait", NEAR),
+    ("evicted.length", "pods evicted to make room", BAD), ("excludedNodes.length", "nodes left out", NEAR),
+)  # fmt: skip
 
 
 def capacity_html(found: CapacityResult, about: About) -> str:
@@ -28,20 +59,11 @@ def capacity_html(found: CapacityResult, about: About) -> str:
 
 def _lead(found: CapacityResult) -> Markup:
     document = found.document
-    cards = [
-        fact(told(f"templates.{at}.fits", number(one.fits)), sentence("copies of ", named(one.name)))
+    copies = (
+        fact(counted(document, f"templates.{at}.fits"), sentence("copies of ", named(one.name)))
         for at, one in enumerate(document.templates)
-    ]
-    pending = document.pending
-    several = (
-        ("nodes.length", len(found.nodes), "nodes that take copies", GOOD),
-        ("pending.placedFirst", pending.placed_first, "waiting pods placed before all copies", GOOD),
-        ("pending.waiting", pending.waiting, "pods of the cluster still wait", NEAR),
-        ("evicted.length", len(document.evicted), "pods evicted to make room", BAD),
-        ("excludedNodes.length", len(found.excluded), "nodes left out", NEAR),
     )
-    shown = (one for one in several if one[1] or one[0] == "nodes.length")
-    return facts(*cards, *(fact(told(path, number(count)), text, colour) for path, count, text, colour in shown))
+    return facts(*copies, fact(counted(document, "nodes.length"), "nodes that take copies", GOOD), *facts_of(document, CARDS, ()))
 
 
 # --- why ------------------------------------------------------------------------------------------------------------
@@ -51,7 +73,7 @@ def _stop(found: CapacityResult) -> Section:
     stop = found.stop
     parts: list[Text] = [paragraph(named(stop.message))]
     if stop.shortages:
-        parts.append(bullets(_short(at, one) for at, one in enumerate(stop.shortages)))
+        parts.append(bullets(_short(found.document, at, one) for at, one in enumerate(stop.shortages)))
     if stop.reasons:
         title = "Reasons against the next copy"
         reasons = card(title, short_table(found.view().table("reasons"), title), soft("A node can have several."))
@@ -59,9 +81,9 @@ def _stop(found: CapacityResult) -> Section:
     return section("What stops the next copy", *parts)
 
 
-def _short(at: int, shortage: CopyShortage) -> Markup:
+def _short(document: CapacityDocument, at: int, shortage: CopyShortage) -> Markup:
     resource, path = shortage.resource, f"stop.shortages.{at}"
-    nodes = sentence(told(f"{path}.nodes", number(shortage.nodes)), " node" if shortage.nodes == 1 else " nodes")
+    nodes = sentence(counted(document, f"{path}.nodes"), " node" if shortage.nodes == 1 else " nodes")
     names = joined(map(named, shortage.examples))
     such = sentence(": ", names) if shortage.nodes <= len(shortage.examples) else sentence(", such as ", names)
     left = sentence("; ", amount_with_unit(f"{path}.left", resource, shortage.left), " left there in all") if shortage.left else ""
@@ -121,3 +143,171 @@ def _requests(found: CapacityResult) -> Iterator[Text]:
 def _amounts(at: int, template: PlacedTemplate) -> Iterator[Markup]:
     for name, value in template.requests.items():
         yield sentence(named(short_name(name)), " ", amount_with_unit(f"templates.{at}.requests.{step(name)}", name, value))
+
+
+# --- many sizes -------------------------------------------------------------------------------------------------------
+
+
+Record = dict[str, Any]
+MOST_LINES = 6
+"""A chart with more lines is hard to read: then it has some of them, and the table has all."""
+
+
+def curve_html(found: CapacityCurveResult, about: About) -> str:
+    """*found* as a page."""
+    record, view = found.record(), found.view()
+    axes = " and ".join(short_name(axis.resource) for axis in found.axes)
+    sections = [*_pictures(record), section("Every size", list_html(view.table("sizes")))]
+    return page_html(Page(f"kubeclassic capacity --curve: {axes}", spoken(view.verdict), about, sections, lead=_curve_lead(record)))
+
+
+def _curve_lead(record: Record) -> Markup:
+    limits = Counter(point["limitedBy"] for point in record["points"])
+    cards = [fact(counted(record, "points.length"), "sizes of a pod")]
+    cards += [
+        fact(derived(number(often)), sentence("sizes of which ", named(short_name(name)), " runs out first"))
+        for name, often in limits.most_common()
+        if name
+    ]
+    none = sum(not point["fits"] for point in record["points"])
+    return facts(*cards, *([fact(derived(number(none)), "sizes of which none fits", BAD)] if none else []))
+
+
+# --- pictures -------------------------------------------------------------------------------------------------------
+
+
+def _pictures(record: Record) -> Iterator[Section]:
+    axes = record["axes"]
+    if len(axes) == 1:
+        yield section("How many fit", card("", _line(record).html()))
+    if len(axes) == 2:
+        yield section(
+            "How many fit", card("", _lines(record).html()), card("Every pair of sizes", _grid(record)), soft(_words_of_grid(axes))
+        )
+
+
+def _line(record: Record) -> Chart:
+    (axis,) = record["axes"]
+    series = _line_of(record, "pods that fit", range(len(record["points"])), 0)
+    return Chart(
+        title="Pods that fit", description=f"the larger a pod's {short_name(axis['resource'])}, the fewer fit", kind="lines",
+        labels=_scaled(axis), series=[series], across=_title(axis), up="pods that fit", wide=True,
+    )  # fmt: skip
+
+
+def _lines(record: Record) -> Chart:
+    """Over the first resource, a line for each size of the second one, or for some of them."""
+    down, across = record["axes"]
+    chosen = _some(range(len(across["values"])))
+    name, sizes, count = across["resource"], across["values"], len(record["points"])
+    names = {place: f"{short_name(name)} {rounded(name, sizes[place])}{unit_of(name)}" for place in chosen}
+    series = [_line_of(record, names[place], range(place, count, len(sizes)), at) for at, place in enumerate(chosen)]
+    return Chart(
+        title="Pods that fit", description=f"over a pod's {short_name(down['resource'])}, by its {short_name(across['resource'])}",
+        kind="lines", labels=_scaled(down), series=series, across=_title(down), up="pods that fit", wide=True,
+    )  # fmt: skip
+
+
+def _line_of(record: Record, name: str, points: Sequence[int], colour: int) -> ChartSeries:
+    """How many fit at these *points*."""
+    return ChartSeries(name, [record["points"][at]["fits"] for at in points], [f"points.{at}.fits" for at in points], colour)
+
+
+def _some(places: Sequence[int]) -> list[int]:
+    """The first, the last, and some between, in even steps.
+
+    >>> _some(range(3)), _some(range(21))
+    ([0, 1, 2], [0, 4, 8, 12, 16, 20])
+    """
+    if len(places) <= MOST_LINES:
+        return list(places)
+    return [places[round(at * (len(places) - 1) / (MOST_LINES - 1))] for at in range(MOST_LINES)]
+
+
+def _scaled(axis: Record) -> list[float]:
+    """The sizes in cores, GiB or pieces."""
+    unit = {"millicores": 1000, "bytes": 1 << 30}.get(axis["unit"], 1)
+    return [round(value / unit, 3) for value in axis["values"]]
+
+
+def _title(axis: Record) -> str:
+    unit = {"millicores": "cores", "bytes": "GiB"}.get(axis["unit"], "pieces")
+    return f"a pod's {short_name(axis['resource'])} ({unit})"
+
+
+def _grid(record: Record) -> Markup:
+    down, across = record["axes"]
+    width, most = len(across["values"]), max(1, *(point["fits"] for point in record["points"]))
+    heads: list[Text] = [f"{short_name(down['resource'])} \\ {short_name(across['resource'])}"]
+    heads += [amount_told(f"axes.1.values.{at}", across["resource"], value) or "" for at, value in enumerate(across["values"])]
+    rows = [
+        [amount_with_unit(f"axes.0.values.{row}", down["resource"], value), *(_cell(record, row * width + at, most) for at in range(width))]
+        for row, value in enumerate(down["values"])
+    ]
+    return plain_table(heads, rows, "Pods that fit of each pair of sizes")
+
+
+def _cell(record: Record, at: int, most: int) -> Markup:
+    return sentence(counted(record, f"points.{at}.fits"), track(record["points"][at]["fits"] / most, GOOD))
+
+
+def _words_of_grid(axes: Sequence[Record]) -> str:
+    return f"A row for each size of {short_name(axes[0]['resource'])}, a column for each size of {short_name(axes[1]['resource'])}."
+
+
+# --- new nodes --------------------------------------------------------------------------------------------------------
+
+
+def new_nodes_html(found: NewNodesResult, about: About) -> str:
+    """*found* as a page."""
+    record, view = found.record(), found.view()
+    sections = [*_without(view), *_added(view), *_why(found.answer, record)]
+    said = spoken(view.verdict)
+    return page_html(Page("kubeclassic capacity --add-node", said, about, sections, _nodes_lead(record), _who(view), _next(view, about)))
+
+
+def _who(view: View) -> Markup:
+    """The pods that no new node helps."""
+    pods = [PodOutcome(str(row[0]), "waits", next(iter(reasons_in(str(row[1]))))) for row in view.table("without").rows]
+    return who_html("Who finds no node", pods, "without")
+
+
+def _next(view: View, about: About) -> list[NextStep]:
+    """What helps the first pod that no new node helps; copies of a template are no pods of the cluster."""
+    first = next((str(row[0]) for row in view.table("without").rows), None)
+    if first is None or "--pod" in about.command:
+        return []
+    return [NextStep(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
+
+
+def _nodes_lead(record: Record) -> Markup:
+    paths = " + ".join(f"added.{at}.count" for at in range(len(record["added"])))
+    total = number(sum(one["count"] for one in record["added"]))
+    cards = [fact(told(paths, total) if paths else "none", "new nodes", GOOD), fact(counted(record, "pods"), "pods to place")]
+    cards += facts_of(record, (("withoutNode.count", "pods without a node", BAD),), ())
+    return facts(*cards, *([fact(counted(record, "cost"), "cost")] if record["added"] else []))
+
+
+# --- the rest -------------------------------------------------------------------------------------------------------
+
+
+def _without(view: View) -> Iterator[Section]:
+    if view.table("without").rows:
+        yield section("Pods without a node", list_html(view.table("without")))
+
+
+def _added(view: View) -> Iterator[Section]:
+    if view.table("added").rows:
+        yield section("What to add", card("", short_table(view.table("added"), "What to add")), list_html(view.table("nodes")))
+    if view.table("notTaken").rows:
+        yield section("What was not taken", card("", short_table(view.table("notTaken"), "What was not taken")))
+
+
+def _why(answer: NewNodesAnswer, record: Record) -> Iterator[Section]:
+    """Why not less; of an answer that is no, what was tried."""
+    if record["added"]:
+        fewer: list[Text] = [named(f"With one fewer, {one}") for one in answer.fewer]
+        yield section("Why not less", bullets(fewer), paragraph(named(proof(answer))))
+    elif record["cost"] is None and any(record["tried"].values()):
+        tried = ", ".join(f"{count:,} {name}" for name, count in record["tried"].items())
+        yield section("What was tried", paragraph("Up to this, and none of it is enough: ", named(tried), "."))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import urlencode
 
 from ....api.view import Table
-from ....questions.compare import CompareResult
+from ....questions.compare import ClusterEnd, CompareResult
 from ....questions.comparisonview import OTHER_NODE, correlation_table, first_line, hints, label, phrase, side_name
 from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
 from ....simulation.compare.causes import KINDS, SCORE
 from ....simulation.compare.document import ComparedConfiguration, ComparisonDocument, ConfigurationPair
 from ..page.about import About, discreet
-from ..page.clustermap import ClusterMap
+from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, code, element, named, number, sentence, spoken, told
-from ..page.nodemap import NodeSide, node_map
+from ..page.markup import Markup, Text, code, counted, element, named, number, sentence, spoken
 from ..page.outcome import NextStep, PodOutcome, who_html
 from ..page.parts import (
     BAD,
@@ -41,6 +40,7 @@ from ..page.parts import (
 from ..page.tables import list_html, short_table
 from .comparisonpictures import correlations, endings
 from .comparisonpods import COLOURS, MOST, NAME, PodList, alone, cause_name
+from .nodemap import PODS, labels_of, share_of
 
 MODES = {
     "free": (
@@ -74,7 +74,7 @@ def who(document: ComparisonDocument) -> Markup:
         PodOutcome(one.pod, "moved", sentence("from ", named(one.first or ""), " to ", named(one.second or "")))
         for against in document.against for one in against.elsewhere
     ]  # fmt: skip
-    return who_html(title, found, "list") if found else Markup("")
+    return who_html(title, found, "list")
 
 
 def _next(document: ComparisonDocument, about: About) -> list[NextStep]:
@@ -108,7 +108,19 @@ def comparison_sections(found: CompareResult) -> list[Section]:
 def _map(found: CompareResult) -> ClusterMap:
     """A side for each configuration with a cluster of its own; in mode locked there is one cluster for all."""
     titles = [""] if len(found.ends) == 1 else [side_name(found.document, at) for at in range(len(found.ends))]
-    return node_map("map", [NodeSide(title, end.nodes, end.pods) for title, end in zip(titles, found.ends, strict=True)])
+    nodes = {node.node: node for end in found.ends for node in end.nodes}
+    sides = [
+        MapSide(title, _uses(end, nodes), [end.pods.get(name, ()) for name in nodes] if end.pods else ())
+        for title, end in zip(titles, found.ends, strict=True)
+    ]
+    return ClusterMap("map", list(nodes), sides, labels_of(list(nodes.values()), len(nodes)))
+
+
+def _uses(end: ClusterEnd, names: Iterable[str]) -> dict[str, list[float | None]]:
+    """Resource -> the share of it that is requested on each node; resources that no node has are left out."""
+    known, resources = {node.node: node for node in end.nodes}, dict.fromkeys(name for node in end.nodes for name in node.resources)
+    found = {one: [share_of(known[name], one) if name in known else None for name in names] for one in (*resources, PODS)}
+    return {resource: values for resource, values in found.items() if any(value is not None for value in values)}
 
 
 # --- the head -------------------------------------------------------------------------------------------------------
@@ -116,7 +128,7 @@ def _map(found: CompareResult) -> ClusterMap:
 
 def lead(document: ComparisonDocument) -> Markup:
     """The lines right under the verdict: the mode, the configurations, and where pods are."""
-    pods, cycles = told("pods", number(document.pods)), told("decisions", number(document.decisions))
+    pods, cycles = counted(document, "pods"), counted(document, "decisions")
     mode = MODES[document.mode].format(first=label(document, 0))
     told_mode = soft(pods, " pods, ", cycles, f" decisions, mode {document.mode}. ", named(mode))
     sides = element("ul", *(_side(at, one) for at, one in enumerate(document.configurations)), class_="legend")
@@ -131,10 +143,8 @@ def _side(at: int, configuration: ComparedConfiguration) -> Markup:
 def _placed(document: ComparisonDocument, at: int) -> Markup:
     summary, path = document.configurations[at].summary, f"configurations.{at}.summary"
     rest = {"unschedulable": "without a node", "evicted": "evicted", "gated": "gated"}
-    counts = [(key, getattr(summary, key), text) for key, text in rest.items()]
-    parts = [sentence("; ", told(f"{path}.{key}", number(count)), f" {text}") for key, count, text in counts if count]
-    placed = told(f"{path}.placed", number(summary.placed))
-    return fact(placed, sentence("placed under ", named(side_name(document, at)), *parts), colour_of(at))
+    parts = [sentence("; ", counted(document, f"{path}.{key}"), f" {text}") for key, text in rest.items() if getattr(summary, key)]
+    return fact(counted(document, f"{path}.placed"), sentence("placed under ", named(side_name(document, at)), *parts), colour_of(at))
 
 
 # --- who loses ------------------------------------------------------------------------------------------------------
@@ -176,7 +186,7 @@ def _why(document: ComparisonDocument) -> Iterator[Text]:
 
 def _first_differences(document: ComparisonDocument) -> Iterator[Text]:
     firsts = [element("li", named(first_line(against).strip())) for against in document.against if against.first_difference]
-    count, cycles = told("differences.length", number(len(document.differences))), told("decisions", number(document.decisions))
+    count, cycles = counted(document, "differences.length"), counted(document, "decisions")
     yield element("p", count, " of ", cycles, " decisions differ. The first one that does; those after it can follow from it:")
     yield element("ul", *firsts)
     yield soft(code("--mode locked"), " leaves out differences that follow from others.")
@@ -185,7 +195,7 @@ def _first_differences(document: ComparisonDocument) -> Iterator[Text]:
 def _decided(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Iterator[Text]:
     yield stack("decisions", _decision_parts(at, against))
     yield soft(
-        named(f"Equally good: another node, which {label(document, 0)} scores as high as its own."), " ", _sets(document, at, against)
+        named(f"Equally good: another node, which {label(document, 0)} scores as high as its own."), " ", _sets(document, at)
     )
     if against.causes:
         yield _causes(document, at, against)
@@ -202,17 +212,18 @@ def _decision_parts(at: int, against: ConfigurationPair) -> list[StackItem]:
     ]
 
 
-def _sets(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Markup:
+def _sets(document: ComparisonDocument, at: int) -> Markup:
     """What does not depend on the tie-break."""
-    path, found = f"against.{at}.agreement", against.agreement
     first, second = named(label(document, 0)), named(label(document, at + 1))
+
+    def count(name: str) -> Markup:
+        return counted(document, f"against.{at}.agreement.{name}")
+
     return sentence(
-        "Of ", told(f"{path}.decisions", number(found.decisions)), " decisions of both, the same nodes fit in ",
-        told(f"{path}.sameFeasible", number(found.same_feasible)), " and the same ones are best in ",
-        told(f"{path}.sameBest", number(found.same_best)), "; with any tie-break ", second, " takes one of the best nodes of ", first,
-        " in ", told(f"{path}.bestWithin", number(found.best_within)), "; ", second, " gives both nodes the same score in ",
-        told(f"{path}.equalForBoth", number(found.equal_for_both)), " of those equally good, and in ",
-        told(f"{path}.equalForSecondAlone", number(found.equal_for_second_alone)), " of those that are different.",
+        "Of ", count("decisions"), " decisions of both, the same nodes fit in ", count("sameFeasible"), " and the same ones are best in ",
+        count("sameBest"), "; with any tie-break ", second, " takes one of the best nodes of ", first, " in ", count("bestWithin"), "; ",
+        second, " gives both nodes the same score in ", count("equalForBoth"), " of those equally good, and in ",
+        count("equalForSecondAlone"), " of those that are different.",
     )  # fmt: skip
 
 
@@ -220,7 +231,7 @@ def _causes(document: ComparisonDocument, at: int, against: ConfigurationPair) -
     most = max(cause.decisions for cause in against.causes)
     rows: list[list[object]] = []
     for place, cause in enumerate(against.causes):
-        count = told(f"against.{at}.causes.{place}.decisions", number(cause.decisions))
+        count = counted(document, f"against.{at}.causes.{place}.decisions")
         colour, name = COLOURS[cause.verdict], cause_name(document, against.second, cause)
         link = element("a", "show the pods", href=f"#{NAME}?{urlencode({'is-cause': name})}")
         side = f" in {cause.side}" if cause.side and cause.kind != SCORE else ""

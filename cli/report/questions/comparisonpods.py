@@ -14,7 +14,6 @@ from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOC
 from ....simulation.compare.causes import SCORE, Cause
 from ....simulation.compare.contestants import JudgedNode
 from ....simulation.compare.document import CauseCount, ComparedDecision, ComparisonDocument, ConfigurationPair, DifferingCycle
-from ..page.aligned import Aligned, AlignedData, SideDecision, SideNode
 from ..page.parts import BAD, HELD, NEAR, SAME, colour_of
 
 NAME = "pods"
@@ -31,6 +30,10 @@ class PodList:
     document: ComparisonDocument
     _outcomes: dict[str, str] = attrs.field(factory=dict)
     """Every outcome that any pod has -> its colour."""
+    _texts: dict[str, int] = attrs.field(factory=dict)
+    """Each text of the details once -> its number."""
+    _rules: dict[tuple[tuple[str, int], ...], int] = attrs.field(factory=dict)
+    """Each list of rules with their weights once -> its number."""
 
     @property
     def names(self) -> list[str]:
@@ -44,17 +47,15 @@ class PodList:
 
     def table(self) -> Table:
         """The list itself: where each pod ends, by which outcome, for which cause, and why."""
-        data = AlignedData([side_name(self.document, at) for at in range(len(self.names))], subjects_of(self.document.against))
-        cycles = [self._cycle(found, at < MOST) for at, found in enumerate(self.document.differences)]
         rows, details = list[list[Any]](), list[Any]()
         for pod, places in self._pods():
             rows.append(self._row(pod, [self.document.differences[at] for at in places]))
-            details.append(data.detail([cycles[at] for at in places]) if places else None)
-        columns = (Column("pod", "name"), *self._host_columns(), *self._other_columns())
-        return Table(NAME, columns, rows, noun="pod", details=details, shows="aligned", shared=data.shared())
+            details.append([self._cycle(at) for at in places] or None)
+        columns = (Column("pod", "name"), *(Column(side, "name") for side in self._sides()), *self._other_columns())
+        return Table(NAME, columns, rows, noun="pod", details=details, shows="aligned", shared=self._shared())
 
-    def _host_columns(self) -> Iterator[Column]:
-        yield from (Column(side_name(self.document, at), "name") for at in range(len(self.names)))
+    def _sides(self) -> list[str]:
+        return [side_name(self.document, at) for at in range(len(self.names))]
 
     def _other_columns(self) -> Iterator[Column]:
         yield Column("outcome", "tags", filter=True, colours=self._outcomes)
@@ -101,25 +102,35 @@ class PodList:
         told = [decision_text(one.decisions[name]) for one in found if name in one.decisions]
         return told[-1] if told and told[-1].startswith((NO_HOST, GATED_HOST)) else NO_HOST
 
-    # --- cycles -----------------------------------------------------------------------------------------------------
+    # --- details, as assets/aligned.js reads them: texts and lists of rules by number ---------------------------------
 
-    def _cycle(self, found: DifferingCycle, whole: bool) -> Aligned:
+    def _place(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
+
+    def _shared(self) -> dict[str, Any]:
+        """What the details of all rows have in common; to be asked after the last one."""
+        rules = [[[self._place(name), weight] for name, weight in rules] for rules in self._rules]
+        return {"sides": self._sides(), "subjects": subjects_of(self.document.against), "rules": rules, "texts": list(self._texts)}
+
+    def _cycle(self, at: int) -> list[Any]:
+        """Title, the line in which the sides differ, and the decision of each."""
+        found = self.document.differences[at]
         why = "; ".join(cause_text(cause) for cause in found.causes.values())
         title = f"Decision {found.number}{', tried again after making room' if found.retry else ''}: {why}"
-        judged = [self._judged(name, decision, whole) for name, decision in found.decisions.items()]
         deciding = next((cause.rule for cause in found.causes.values() if cause.kind == SCORE and cause.rule), "")
-        return Aligned(title, judged, deciding)
+        return [*map(self._place, (title, deciding)), [self._judged(*one, at < MOST) for one in found.decisions.items()]]
 
-    def _judged(self, name: str, decision: ComparedDecision, whole: bool) -> SideDecision:
-        nodes = [self._node(node) for node in decision.nodes] if whole else []
+    def _judged(self, name: str, decision: ComparedDecision, whole: bool) -> list[Any]:
+        """The side, what it decided, its error, the node that it took, and all nodes."""
         victims = f", evicting {', '.join(decision.victims)}" if decision.victims else ""
-        chosen = decision.host or decision.room_on or ""
-        return SideDecision(self.names.index(name), decision_text(decision) + victims, decision.error or "", nodes, chosen)
+        texts = (decision_text(decision) + victims, decision.error or "", decision.host or decision.room_on or "")
+        return [self.names.index(name), *map(self._place, texts), [self._node(node) for node in decision.nodes] if whole else []]
 
-    @staticmethod
-    def _node(node: JudgedNode) -> SideNode:
-        scores = [(rule, score.score, score.weight) for rule, score in node.scores.items()]
-        return SideNode(node.node, _state(node), scores, node.total)
+    def _node(self, node: JudgedNode) -> list[Any]:
+        """The node, its state, its list of rules, their scores in order, and its total."""
+        rules = tuple((rule, score.weight) for rule, score in node.scores.items())
+        at = self._rules.setdefault(rules, len(self._rules))
+        return [self._place(node.node), self._place(_state(node)), at, [score.score for score in node.scores.values()], node.total]
 
 
 def cause_name(document: ComparisonDocument, second: str, cause: Cause | CauseCount) -> str:

@@ -11,15 +11,16 @@ from ....questions.drain import DrainResult
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, derived, joined, named, number, sentence, spoken, told
+from ..page.markup import Markup, Text, counted, derived, joined, named, number, sentence, spoken
 from ..page.outcome import PodOutcome, who_html
-from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, note, paragraph, plain_table, section, soft, track
+from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, facts_of, note, paragraph, plain_table, section, soft, track
 from ..page.tables import list_html
 from .nodemap import labels_of, uses_of
 
 Record = dict[str, Any]
 CAN, CANNOT = "can go", "cannot go"
 STATES = {CAN: GOOD, CANNOT: BAD}
+CARDS = (("cannot.length", "nodes cannot go", BAD), ("moves.length", "pods move", SAME))
 LISTS = (
     ("evictions", "Who moves where", "In this order; pods of one round leave at the same time."),
     ("staying", "Pods that stay on nodes that go", ""),
@@ -47,21 +48,17 @@ def _who(record: Record) -> Markup:
     gone = [PodOutcome(one["pod"], "evicted", why) for one in record["evictions"] if one["replacement"] is None]
     moves = [PodOutcome(one["pod"], "moved", sentence("from ", named(one["from"]), " to ", named(one["to"]))) for one in record["moves"]]
     title = "Who leaves for good, who moves" if gone else "Who moves"
-    return who_html(title, [*gone, *moves], "evictions") if gone or moves else Markup("")
+    return who_html(title, [*gone, *moves], "evictions")
 
 
 def _lead(record: Record) -> Markup:
     gone = sum(one["replacement"] is None for one in record["evictions"])
-    cards = [fact(told("can.length", number(len(record["can"]))), "nodes can go", GOOD)]
-    cards.append(fact(told("cannot.length", number(len(record["cannot"]))), "nodes cannot go", BAD if record["cannot"] else SAME))
-    cards.append(fact(told("moves.length", number(len(record["moves"]))), "pods move"))
-    cards += [fact(derived(number(gone)), "pods are gone for good", BAD)] if gone else []
-    cards += [fact(told("staying.length", number(len(record["staying"]))), "pods are left on these nodes")] if record["staying"] else []
-    if record["bound"] is not None:
-        cards.append(fact(told("bound.atMost", number(record["bound"]["atMost"])), "nodes could go at most"))
-    if record["summary"]["waiting"]:
-        cards.append(fact(told("summary.waiting", number(record["summary"]["waiting"])), "pods find no node even before", NEAR))
-    return facts(*cards)
+    lost = [fact(derived(number(gone)), "pods are gone for good", BAD)] if gone else []
+    bound = [fact(counted(record, "bound.atMost"), "nodes could go at most")] if record["bound"] is not None else []
+    left = facts_of(record, (("staying.length", "pods are left on these nodes", SAME),), ())
+    waiting = facts_of(record, (("summary.waiting", "pods find no node even before", NEAR),), ())
+    can = fact(counted(record, "can.length"), "nodes can go", GOOD)
+    return facts(can, *facts_of(record, CARDS), *lost, *left, *bound, *waiting)
 
 
 # --- what stops nodes -----------------------------------------------------------------------------------------------
@@ -97,20 +94,19 @@ def _map(found: DrainResult, record: Record) -> Section:
         for title, one in zip(("before", "after"), found.occupancy or (), strict=False)
     ]
     placed = record["summary"]["placedBefore"]
-    told_first = sentence(
-        told("summary.placedBefore", number(placed)), f" waiting {'pod' if placed == 1 else 'pods'} got a node before the drain."
-    )
+    noun = " waiting pod" if placed == 1 else " waiting pods"
+    first = [soft(counted(record, "summary.placedBefore"), noun, " got a node before the drain.")] if placed else []
     colours = {state: STATES[state] for state in STATES if state in states}
     shown = ClusterMap("map", names, sides, labels_of(found.cluster), colours=colours, follows=True).html()
-    return section("Before and after", *([soft(told_first)] if placed else []), shown)
+    return section("Before and after", *first, shown)
 
 
 def _bound(record: Record) -> Iterator[Section]:
     bound = record["bound"]
     if bound is None:
         return
-    most, stay = told("bound.atMost", number(bound["atMost"])), told("bound.mustStay", number(bound["mustStay"]))
-    of = sentence("At most ", most, " of ", told("bound.candidates", number(bound["candidates"])), " nodes could go, whatever is tried")
+    most, stay, every = (counted(record, f"bound.{name}") for name in ("atMost", "mustStay", "candidates"))
+    of = sentence("At most ", most, " of ", every, " nodes could go, whatever is tried")
     why = joined((named(name) for name in bound["resources"]), " and ")
     must = sentence(": ", stay, f" {'node' if bound['mustStay'] == 1 else 'nodes'} must stay", " for " if bound["resources"] else "", why)
     proof = (

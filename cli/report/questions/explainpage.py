@@ -1,29 +1,36 @@
-"""An explanation as a page: where the pod goes, what decided, reasons against nodes, nodes by rules, evictions; or all about one node."""
+"""The pages of ``explain``: where the pod goes, what decided, reasons against nodes, nodes by rules, evictions; all about one node; what
+would help; and what two releases make of the pod.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
 
-from ....api.record import plain
 from ....api.view import View
 from ....questions.closeupview import rule_name
 from ....questions.explain import ExplainedCluster, ExplainResult
+from ....questions.explainreleases import ExplainReleasesResult, place
 from ....questions.explainview import STATES, state_of
-from ....simulation.explain.explanation import ExplanationDocument, NodeCounts
-from ....simulation.explain.values import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, CloseUp, EvictionOutcome, Victim
+from ....questions.whatif import GROUPS, WhatIfResult, is_edit
+from ....simulation.explain.explanation import Explanation, ExplanationDocument
+from ....simulation.explain.values import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, CloseUp, EvictionOutcome, NodeReport, Victim
+from ....simulation.whatif.context import Suggestion
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, joined, named, number, sentence, spoken, told
+from ..page.markup import Markup, Text, code, counted, element, joined, named, number, sentence, spoken, told, value_at
+from ..page.matrix import Matrix, MatrixLine, RuleScore
 from ..page.outcome import NextStep
-from ..page.parts import BAD, GOOD, SAME, Section, bullets, card, counted, fact, facts, note, paragraph, section, soft
+from ..page.parts import BAD, GOOD, SAME, Section, bullets, card, fact, facts, facts_of, note, paragraph, section, soft
 from ..page.tables import list_html, short_table
-from .explainmatrix import matrix, overwhelming
 from .nodemap import labels_of, uses_of
 
 CARDS = (
-    ("fit", "nodes fit", GOOD), ("turnedDown", "nodes turned down", BAD),
-    ("visited", "nodes looked at", SAME), ("nodes", "nodes", SAME),
+    ("counts.fit", "nodes fit", GOOD), ("counts.turnedDown", "nodes turned down", BAD),
+    ("counts.visited", "nodes looked at", SAME), ("counts.nodes", "nodes", SAME),
 )  # fmt: skip
 SHOWN = 20
 """That many victims are named."""
@@ -63,16 +70,15 @@ def _next(found: ExplainResult, about: About) -> list[NextStep]:
 
 def _lead(document: ExplanationDocument) -> Markup:
     counts = document.counts
-    cards = [one for one in CARDS if one[0] != "visited" or counts.visited < counts.nodes]
-    shown = counted("counts", plain(counts), cards) if counts.nodes else ""
+    cards = [one for one in CARDS if one[0] != "counts.visited" or counts.visited < counts.nodes]
+    shown = facts(*facts_of(document, cards)) if counts.nodes else ""
     return sentence(shown, *_workload(document), *_placed(document))
 
 
 def _workload(document: ExplanationDocument) -> Iterator[Text]:
     if document.workload is not None:
-        count = len(document.workload_pods)
-        pods = told("workloadPods.length", number(count))
-        yield soft("A pod of ", named(document.workload), ", which has ", pods, " pod" if count == 1 else " pods", ".")
+        pods, noun = counted(document, "workloadPods.length"), " pod" if len(document.workload_pods) == 1 else " pods"
+        yield soft("A pod of ", named(document.workload), ", which has ", pods, noun, ".")
 
 
 def _placed(document: ExplanationDocument) -> Iterator[Text]:
@@ -83,7 +89,7 @@ def _placed(document: ExplanationDocument) -> Iterator[Text]:
 def _sections(result: ExplainResult, document: ExplanationDocument, view: View) -> Iterator[Section]:
     found = result.explanation
     if document.choice is not None:
-        yield section("What decided", card("", *_choice(document, view)), *_reached(document.counts))
+        yield section("What decided", card("", *_choice(document, view)), *_reached(document))
     if document.reasons:
         lead = "A node can have several reasons. Only this: nodes that have no other."
         causes = [card("What fails", short_table(view.table("causes"), "What fails"))] if document.causes else []
@@ -93,7 +99,7 @@ def _sections(result: ExplainResult, document: ExplanationDocument, view: View) 
     if document.missing:
         yield section("What is missing", *(paragraph(named(one)) for one in document.missing))
     if document.eviction is not None:
-        yield section("Would evictions help?", *_eviction(document.eviction), name="evictions")
+        yield section("Would evictions help?", *_eviction(document, document.eviction), name="evictions")
     if found.rules and found.nodes:
         lead = "✓ passed, ✗ turned down, · not asked. Nodes that fare alike share a line; the rule that decides is marked."
         idle = [rule for rule, concerned in found.rules.items() if not concerned]
@@ -105,10 +111,10 @@ def _sections(result: ExplainResult, document: ExplanationDocument, view: View) 
         yield section("The nodes", _map(result, result.cluster).html(), list_html(view.table("nodes")), name="all-nodes")
 
 
-def _reached(counts: NodeCounts) -> list[Text]:
-    if counts.visited == counts.nodes:
+def _reached(document: ExplanationDocument) -> list[Text]:
+    if document.counts.visited == document.counts.nodes:
         return []
-    looked, every = told("counts.visited", number(counts.visited)), told("counts.nodes", number(counts.nodes))
+    looked, every = counted(document, "counts.visited"), counted(document, "counts.nodes")
     return [soft("The search looked at ", looked, " of ", every, " nodes and had found enough then.")]
 
 
@@ -117,7 +123,7 @@ def _choice(document: ExplanationDocument, view: View) -> Iterator[Text]:
     choice, host = document.choice, document.host or ""
     if choice is None:
         return
-    best = told("choice.best", number(choice.best))
+    best = counted(document, "choice.best")
     if len(choice.ties) > 1:
         who = joined(map(named, choice.ties[:SHOWN]))
         more = ", and others" if len(choice.ties) > SHOWN else ""
@@ -131,28 +137,22 @@ def _choice(document: ExplanationDocument, view: View) -> Iterator[Text]:
         yield soft("These rules give every node the same score, so they decide nothing: ", named(same), ".")
 
 
-def _eviction(eviction: EvictionOutcome) -> Iterator[Text]:
+def _eviction(document: ExplanationDocument, eviction: EvictionOutcome) -> Iterator[Text]:
     """What evicting pods would do."""
     if eviction.node is not None:
         yield paragraph("It would make room on ", named(eviction.node), " and evict:")
         yield _victims("eviction.victims", eviction.victims)
         if eviction.budget_violations:
-            protected = told("eviction.budgetViolations", number(eviction.budget_violations))
-            yield soft("Protected by a PodDisruptionBudget: ", protected, ".")
+            yield soft("Protected by a PodDisruptionBudget: ", counted(document, "eviction.budgetViolations"), ".")
         if eviction.candidates > 1:
-            candidates = told("eviction.candidates", number(eviction.candidates))
-            yield soft("Evictions would make room on ", candidates, " nodes; there it matters least.")
+            yield soft("Evictions would make room on ", counted(document, "eviction.candidates"), " nodes; there it matters least.")
     elif eviction.why_not != NO_HELP:
         yield paragraph("No pod is evicted for it: ", named(eviction.why_not or ""), ".")
     else:
-        priority = told("eviction.priority", number(eviction.priority))
-        nodes = (
-            ("unresolvable", eviction.unresolvable, STAYS), ("nobodyLower", eviction.nobody_lower, NONE_LOWER),
-            ("notEnough", eviction.not_enough, NOT_ENOUGH),
-        )  # fmt: skip
-        lines = [sentence(told(f"eviction.{key}", number(count)), " nodes: ", why) for key, count, why in nodes if count]
+        priority = counted(document, "eviction.priority")
+        places = {"eviction.unresolvable": STAYS, "eviction.nobodyLower": NONE_LOWER, "eviction.notEnough": NOT_ENOUGH}
         yield paragraph("Evicting pods of a lower priority than its own, ", priority, ", would not help:")
-        yield bullets(lines)
+        yield bullets(sentence(counted(document, at), " nodes: ", why) for at, why in places.items() if value_at(document, at))
 
 
 def _victims(path: str, victims: tuple[Victim, ...]) -> Markup:
@@ -181,10 +181,10 @@ def _close_lead(document: ExplanationDocument, close: CloseUp) -> Markup:
     cards = []
     if close.total is not None:
         what = "total score it would have" if close.would_score else "total score"
-        cards.append(fact(told("closeUp.total", number(close.total)), what))
+        cards.append(fact(counted(document, "closeUp.total"), what))
     if close.place is not None:
-        cards.append(fact(told("closeUp.place", number(close.place)), "place among the nodes that fit", GOOD))
-    cards.append(fact(told("closeUp.outOf", number(close.out_of)), "nodes scored"))
+        cards.append(fact(counted(document, "closeUp.place"), "place among the nodes that fit", GOOD))
+    cards.append(fact(counted(document, "closeUp.outOf"), "nodes scored"))
     return sentence(facts(*cards), *_workload(document), *_placed(document))
 
 
@@ -212,3 +212,173 @@ def _close_eviction(close: CloseUp, eviction: EvictionOutcome) -> Text:
         why = close.no_room if eviction.why_not in (None, NO_HELP) else eviction.why_not
         return paragraph("Evicting pods makes no room on ", named(close.node), ": ", named(why or ""), ".")
     return card("It would fit if these pods left", _victims("closeUp.victims", close.victims))
+
+
+# --- nodes by rules ---------------------------------------------------------------------------------------------------
+
+
+MANY = 100
+"""A score of that many times the highest one hides the others in a bar."""
+
+
+def matrix(found: Explanation) -> Matrix:
+    """The nodes that were scored one by one, and the others in groups that fare alike."""
+    columns = [rule for rule, concerned in found.rules.items() if concerned]
+    groups: dict[Any, list[int]] = {}
+    for at, node in enumerate(found.nodes):
+        groups.setdefault(_fate(node, at), []).append(at)
+    lines = [_line(found, places) for places in groups.values()]
+    lines.sort(key=lambda line: (not line.winner, line.total is None))
+    return Matrix("matrix", columns, lines, deciding=_deciding(found), title="Nodes by rules")
+
+
+def _fate(node: NodeReport, at: int) -> Any:
+    """What nodes on one line have in common."""
+    if node.total is not None:
+        return at
+    counted = tuple((one.rule, one.reasons) for one in node.objections if one.counted)
+    return (node.fits, node.visited, counted)
+
+
+def _line(found: Explanation, places: list[int]) -> MatrixLine:
+    node = found.nodes[places[0]]
+    failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
+    huge = overwhelming(found)
+    scores = [RuleScore(rule_name(rule), score.reduced, score.weight) for rule, score in node.scores.items() if rule not in huge]
+    return MatrixLine(
+        node=_names(found, places), count=len(places), failed=failed, passed=_passed(found, node, failed), state=_state(found, node),
+        scores=scores, total=node.total, path=f"nodes.{places[0]}.total", winner=node.name == found.decision.host,
+    )  # fmt: skip
+
+
+def overwhelming(found: Explanation) -> list[str]:
+    """Rules that give every node the same score, so high that the others could not be seen beside it."""
+    choice = found.choice
+    if choice is None:
+        return []
+    return [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
+
+
+def _names(found: Explanation, places: list[int]) -> Markup:
+    first = named(found.nodes[places[0]].name)
+    if len(places) == 1:
+        return first
+    others = element("span", number(len(places) - 1), class_="derived")
+    return sentence(first, " and ", others, " other" if len(places) == 2 else " others")
+
+
+def _passed(found: Explanation, node: NodeReport, failed: dict[str, str]) -> frozenset[str]:
+    """The rules that were asked and had nothing against the node."""
+    if not node.visited or (node.reasons and not failed):
+        return frozenset()
+    passed: set[str] = set()
+    for rule in found.rules:
+        if rule not in failed:
+            passed.add(rule)
+        elif not found.asks_all:
+            break
+    return frozenset(passed)
+
+
+def _state(found: Explanation, node: NodeReport) -> str:
+    if not node.visited:
+        return "not reached"
+    return "" if node.fits or node.objections else "left out"
+
+
+def _deciding(found: Explanation) -> str:
+    """The scoring rule that decided; for a pod without a node, the filtering rule that turned down most."""
+    if found.choice is not None:
+        return rule_name(found.choice.decided) if found.choice.decided is not None else ""
+    groups = sorted(found.groups, key=lambda group: -group.count)
+    return groups[0].rules[0] if found.decision.host is None and groups and groups[0].rules else ""
+
+
+# --- what would help --------------------------------------------------------------------------------------------------
+
+
+def whatif_html(found: WhatIfResult, about: About) -> str:
+    """*found*, which has the explanation, as a page."""
+    explained = found.explained
+    if explained is None:
+        raise ValueError("the pod was not explained")
+    wanted = f" on {found.found.want}" if found.found.want else ""
+    title = f"kubeclassic explain: {explained.decision.pod.key}{wanted}, what would help"
+    sections = [*_helping(found), *explanation_sections(explained)]
+    lead = explanation_lead(explained)
+    return page_html(Page(title, _verdict(found, explained), about, sections, lead, steps=_next_of_changes(found, about)))
+
+
+def _verdict(found: WhatIfResult, explained: ExplainResult) -> Markup:
+    """Why, and how many changes help."""
+    if found.fits or found.found.explanation.missing or not found.suggestions:
+        return spoken(found.view().verdict)
+    count = len(found.suggestions)
+    helps = counted(found.document, "suggestions.length"), " change helps." if count == 1 else " changes help."
+    return sentence(spoken(explained.view().verdict), " ", *helps)
+
+
+def _helping(found: WhatIfResult) -> Iterator[Section]:
+    if found.fits or found.found.explanation.missing:
+        return
+    tried = counted(found.document, "tried")
+    if not found.suggestions:
+        yield section("What would help", note("No change helps, nor do two together: ", tried, " decisions were tried."))
+        return
+    cards, at = list[Markup](), 1
+    for group, members in groupby(found.suggestions, key=lambda one: one.disturbs // 10):
+        lines = list(members)
+        cards.append(card(GROUPS[group].rstrip(":"), element("ol", *map(_change, lines), class_="helps", start=str(at))))
+        at += len(lines)
+    lead = "Those that disturb least first. Each was tried, as the cluster is when it is the pod's turn; one is enough."
+    yield section("What would help", *cards, soft(tried, " decisions were tried."), lead=lead)
+
+
+def _change(one: Suggestion) -> Markup:
+    """One change: what it is, where the pod goes then, who has to leave, and how to try it."""
+    told_of: list[Text] = [element("b", named(f"{one.change[0].upper()}{one.change[1:]}")), ": then it gets ", named(one.host)]
+    if one.victims:
+        told_of += ["; ", joined(map(named, one.victims)), " would have to leave"]
+    if one.evicted_by is not None:
+        told_of += [", until ", named(one.evicted_by), " takes its place"]
+    how = (element("div", code(f"--set {shlex.quote(text)}") if is_edit(text) else named(text)) for text in one.patch)
+    return element("li", sentence(*told_of), *how)
+
+
+def _next_of_changes(found: WhatIfResult, about: About) -> list[NextStep]:
+    """How to try the first change on all pods."""
+    first = next((one for one in found.suggestions if one.patch and all(map(is_edit, one.patch))), None)
+    if first is None:
+        return []
+    edits = (word for text in first.patch for word in ("--set", text))
+    return [NextStep("See what the first change does to all pods:", about.asking("simulate", *edits))]
+
+
+# --- two releases -----------------------------------------------------------------------------------------------------
+
+
+def releases_html(found: ExplainReleasesResult, about: About) -> str:
+    """*found* as a page."""
+    document, view = found.document, found.view()
+    title = f"kubeclassic explain: {document.pod}" + "".join(f", {decision.release}" for decision in document.decisions)
+    sections = [section("The two decisions", *_decisions(found), name="decisions")] if document.decisions else []
+    if document.causes:
+        lead = "Each difference with the change of a release that causes it; the newer release was tried without it."
+        sections.append(section("What differs", card("", short_table(view.table("causes"))), lead=lead, name="causes"))
+    if document.nodes:
+        sections.append(section("Nodes that differ", list_html(view.table("nodes")), name="nodes-that-differ"))
+    lead = sentence(soft("Both decide on the same state of the cluster, which the older release makes.")) if document.decisions else ""
+    return page_html(Page(title, spoken(view.verdict), about, sections, lead=lead))
+
+
+def _decisions(found: ExplainReleasesResult) -> Iterator[Text]:
+    document = found.document
+    for at, decision in enumerate(document.decisions):
+        error = f" {decision.error}" if decision.error else ""
+        head = (named(f"{decision.release} ({decision.like}), {decision.runs}: "), named(place(decision)), "; ")
+        fit, every = counted(document, f"decisions.{at}.fit"), counted(document, "nodeCount")
+        yield paragraph(*head, fit, " of ", every, " nodes fit.", named(error))
+        if decision.other_patches:
+            yield soft(named(f"{decision.other_patches}."))
+    if found.why is not None:
+        yield paragraph(named(f"{found.why}."))

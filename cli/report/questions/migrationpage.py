@@ -9,14 +9,22 @@ import yaml
 
 from ....questions.migrate import AGREEMENT, MigrateResult
 from ....simulation.compare.agreement import AgreementCounts
-from ..documents import indented
+from ..listing import indented
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, code, element, joined, named, number, sentence, spoken, told
+from ..page.markup import Markup, Text, code, counted, element, joined, named, number, sentence, spoken, told
 from ..page.outcome import NextStep
-from ..page.parts import BAD, GOOD, NEAR, SAME, fact, facts, folded, plain_table, section, soft, tag
+from ..page.parts import BAD, GOOD, NEAR, SAME, fact, facts, facts_of, folded, plain_table, section, soft, tag
 from .comparisonpage import comparison_sections, who
 
+COUNTS = (
+    (f"{AGREEMENT}.same", "decisions: the same", SAME), (f"{AGREEMENT}.equallyGood", "decisions: equally good", NEAR),
+    (f"{AGREEMENT}.different", "decisions: different", BAD),
+)  # fmt: skip
+NOTES = (
+    ("migration.notes.length", "notes on what has no exact equivalent", SAME),
+    ("migration.trials.length", "points in which this is not upstream's translation", SAME),
+)
 _DEPARTS = "Where this departs from upstream's translation"
 
 
@@ -30,7 +38,7 @@ def migration_html(found: MigrateResult, about: About | None = None) -> str:
         section("The Policy" if found.report.source == "Policy" else "The older profile", *_before(found), name="policy"),
         section("The profile", *_profile(found), name="profile"),
     ]
-    steps, losers = [NextStep(text) for text in _next(found)], Markup("") if found.comparison is None else who(found.comparison.document)
+    steps, losers = [NextStep(text) for text in _next(found)], "" if found.comparison is None else who(found.comparison.document)
     return page_html(Page(title, spoken(found.view().verdict), about or About(), sections, _lead(found), losers, steps))
 
 
@@ -41,15 +49,12 @@ def _agreement(found: MigrateResult) -> AgreementCounts:
 
 
 def _lead(found: MigrateResult) -> Markup:
-    agreement, migration = _agreement(found), found.report
-    shown = zip(_counts(agreement).items(), (("the same", SAME), ("equally good", NEAR), ("different", BAD)), strict=True)
-    counts = [fact(told(f"{AGREEMENT}.{key}", number(count)), f"decisions: {text}", colour) for (key, count), (text, colour) in shown]
-    notes = fact(told("migration.notes.length", number(len(migration.notes))), "notes on what has no exact equivalent")
-    trials = fact(told("migration.trials.length", number(len(migration.trials))), "points in which this is not upstream's translation")
-    how = soft(f"Both decide on the same state each time; only the decisions of {migration.release} take effect.")
-    shown_trials = [] if migration.source == "profile" else [trials]
-    left_out = [fact(told("migration.leftOut", number(migration.left_out)), "extenders left out", BAD)] if migration.left_out else []
-    return sentence(facts(*counts, *left_out, notes, *shown_trials), how)
+    migration = found.report
+    proof = {"against": [{"agreement": _agreement(found)}], "migration": migration}
+    cards = [fact(counted(proof, path), text, colour) for path, text, colour in COUNTS]
+    cards += facts_of(proof, (("migration.leftOut", "extenders left out", BAD),), ())
+    cards += facts_of(proof, NOTES[:1] if migration.source == "profile" else NOTES)
+    return sentence(facts(*cards), soft(f"Both decide on the same state each time; only the decisions of {migration.release} take effect."))
 
 
 # --- what to do next ------------------------------------------------------------------------------------------------

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from ....core.pods.requests import PODS as PODS
 from ....simulation.capacity.room import FreeRoom
+from ....simulation.nodesbyuse import NodeUse
 from ..page.clustermap import ZONES
 
 MOST_VALUES = 40
@@ -19,16 +21,23 @@ class Labelled(Protocol):
     def labels(self) -> Mapping[str, str]: ...
 
 
-def labels_of(nodes: Sequence[Labelled]) -> dict[str, list[str]]:
-    """Label -> its value on each of *nodes*, empty where it has none; those that make groups of nodes, zones first."""
+def labels_of(nodes: Sequence[Labelled], most: int | None = None) -> dict[str, list[str]]:
+    """Label -> its value on each of *nodes*, empty where it has none; those that make groups of nodes, zones first.
+
+    *most*: how many values a label may have, by default fewer than there are nodes.
+    """
     named = dict.fromkeys([*ZONES, *sorted({label for node in nodes for label in node.labels})])
     found = {label: [node.labels.get(label) or "" for node in nodes] for label in named}
-    return {label: values for label, values in found.items() if any(values) and _makes_groups(label, values)}
+    most = min(MOST_VALUES, len(nodes) - 1 if most is None else most)
+    return {label: values for label, values in found.items() if any(values) and (label in ZONES or 1 < len(set(values)) <= most)}
 
 
-def _makes_groups(label: str, values: Collection[str]) -> bool:
-    several = len(set(values))
-    return label in ZONES or 1 < several <= min(MOST_VALUES, len(values) - 1)
+def share_of(node: NodeUse, resource: str, *, before: bool = False) -> float | None:
+    """The share of *resource* that is requested on *node*, or was before a simulation; None where it has none of it."""
+    amounts = node.pods if resource == PODS else node.resources.get(resource)
+    if amounts is None or amounts.allocatable <= 0:
+        return None
+    return (amounts.requested_before if before else amounts.requested) / amounts.allocatable
 
 
 def uses_of(room: FreeRoom, names: Sequence[str]) -> dict[str, list[float | None]]:

@@ -19,20 +19,20 @@ from ..page.about import About
 from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, derived, named, number, sentence, share, spoken, told
+from ..page.markup import Markup, Text, counted, derived, named, number, sentence, share, spoken, told
 from ..page.outcome import PodOutcome, who_html
-from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, counted, fact, facts, grid, plain_table, section, soft, track
+from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, facts_of, grid, plain_table, section, soft, track
 from ..page.tables import list_html
 from .nodemap import labels_of
 
 Record = dict[str, Any]
 CARDS = (
-    ("arrived", "pods came", SAME), ("stillWaiting", "still wait at the end", BAD),
-    ("neverScheduled", "left without ever having a node", BAD),
-    ("evicted", "evictions", BAD), ("finished", "finished", GOOD), ("failedAttempts", "attempts failed", NEAR),
-    ("preemptions", "times pods made room", NEAR),
+    ("summary.arrived", "pods came", SAME), ("summary.stillWaiting", "still wait at the end", BAD),
+    ("summary.neverScheduled", "left without ever having a node", BAD), ("summary.evicted", "evictions", BAD),
+    ("summary.finished", "finished", GOOD), ("summary.failedAttempts", "attempts failed", NEAR),
+    ("summary.preemptions", "times pods made room", NEAR),
 )  # fmt: skip
-ALWAYS = ("arrived", "stillWaiting", "evicted", "finished")
+ALWAYS = ("summary.arrived", "summary.stillWaiting", "summary.evicted", "summary.finished")
 WAITS = {"mean": "mean", "p50": "half of the pods, at most", "p90": "9 of 10", "p95": "95 of 100", "p99": "99 of 100", "max": "the longest"}
 SECONDS = "seconds from the start"
 ABSENT = "not there"
@@ -42,7 +42,7 @@ def replay_html(found: ReplayResult, history: ReplayHistory, about: About) -> st
     """*found*, of which *history* was kept, as a page."""
     record = history.record(plain(found.summary), found.resources)
     sections = list(_sections(record, found, history))
-    lead = counted("summary", record["summary"], CARDS, ALWAYS)
+    lead = facts(*facts_of(record, CARDS, ALWAYS))
     return page_html(Page("kubeclassic replay", spoken(found.view().verdict), about, sections, lead, _who(history)))
 
 
@@ -50,9 +50,7 @@ def _who(history: ReplayHistory) -> Markup:
     """The pods that still wait by name, or those that had to leave their node."""
     waiting = [PodOutcome(pod.pod, "waits", reason_of(pod)) for pod in history.lives.values() if pod.outcome == "waiting"]
     lost = [PodOutcome(one["pod"], "evicted", sentence("from ", named(one["node"] or ""))) for one in history.lost]
-    if waiting:
-        return who_html("Who still waits", waiting, "pods?is-outcome=waiting")
-    return who_html("Who had to leave a node", lost, "lost") if lost else Markup("")
+    return who_html("Who still waits", waiting, "pods?is-outcome=waiting") or who_html("Who had to leave a node", lost, "lost")
 
 
 def reason_of(pod: PodHistory) -> str:
@@ -180,7 +178,7 @@ def _lost(history: ReplayHistory, lost: Table) -> Section:
 
 
 def _events(record: Record, history: ReplayHistory, news: Table) -> Iterator[Text]:
-    rows = [[named(kind), told(f"events.{kind}", number(count))] for kind, count in sorted(record["events"].items()) if kind != "Summary"]
+    rows = [[named(kind), counted(record, f"events.{kind}")] for kind in sorted(record["events"]) if kind != "Summary"]
     yield card("How many of each kind", plain_table(["event", "how many"], rows, "How many of each kind"))
     if history.news:
         yield list_html(news)

@@ -6,20 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from ....api.view import View, step
 from ....api.words import short_name
-from ....core.pods.requests import PODS
 from ....questions.simulate import SimulationResult
 from ....simulation.nodesbyuse import NodeUse
-from ....simulation.records import UnplacedPods
+from ....simulation.records import SimulationDocument, UnplacedPods
 from ..page.about import About
 from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, derived, element, named, number, sentence, share, spoken, told
+from ..page.markup import Markup, counted, derived, element, named, sentence, share, spoken
 from ..page.nodetiles import FEW
 from ..page.outcome import NAMED, NextStep, PodOutcome, who_html
-from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, counted, folded, grid, note, section, soft, track
+from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, facts, facts_of, folded, grid, note, section, soft, track
 from ..page.tables import list_html, short_table
-from .nodemap import labels_of
+from .nodemap import PODS, labels_of, share_of
 
 TENTHS = [f"{10 * tenth}" for tenth in range(10)]
 TAKES = "takes pods"
@@ -28,28 +27,25 @@ FEW_BARS = 24
 LISTED = 60
 """That many pods are listed under each reason."""
 CARDS = (
-    ("placed", "pods with a node", GOOD), ("unschedulable", "pods without a node", BAD),
-    ("waiting", "pods that plugins make wait", NEAR), ("gated", "pods not tried for their scheduling gates", HELD),
-    ("evicted", "pods evicted", BAD), ("replaced", "evicted pods made again", NEAR), ("nodes", "nodes", SAME),
-    ("decisions", "decisions", SAME),
+    ("summary.placed", "pods with a node", GOOD), ("summary.unschedulable", "pods without a node", BAD),
+    ("summary.waiting", "pods that plugins make wait", NEAR), ("summary.gated", "pods not tried for their scheduling gates", HELD),
+    ("summary.evicted", "pods evicted", BAD), ("summary.replaced", "evicted pods made again", NEAR), ("summary.nodes", "nodes", SAME),
+    ("summary.decisions", "decisions", SAME),
 )  # fmt: skip
-ALWAYS = ("placed", "unschedulable", "nodes", "decisions")
+ALWAYS = ("summary.placed", "summary.unschedulable", "summary.nodes", "summary.decisions")
 
 
 def simulation_html(found: SimulationResult, about: About, shown: str = "") -> str:
     """*found* as a page; *shown*: which pods or nodes alone are listed, in words."""
-    view, summary = found.view(), {key: getattr(found.summary, key) for key, _, _ in CARDS}
-    lead = counted("summary", summary, CARDS, ALWAYS)
-    said = spoken(view.verdict)
-    return page_html(Page("kubeclassic simulate", said, about, list(_sections(found, view, shown)), lead, _who(found), _next(found, about)))
+    view, lead = found.view(), facts(*facts_of(found.outcome, CARDS, ALWAYS))
+    sections = list(_sections(found, view, shown))
+    return page_html(Page("kubeclassic simulate", spoken(view.verdict), about, sections, lead, _who(found), _next(found, about)))
 
 
 def _who(found: SimulationResult) -> Markup:
     """The pods without a node by name, and those that have to leave."""
     waiting = [PodOutcome(pod, "waits", group.reason) for group in found.outcome.reasons for pod in group.pods]
     evicted = [PodOutcome(one.pod, "evicted", sentence("for ", named(one.by))) for one in found.outcome.evicted]
-    if not waiting and not evicted:
-        return Markup("")
     title = "Who finds no node" if waiting else "Who has to leave"
     return who_html(title, [*waiting, *evicted], "pods?is-outcome=unschedulable" if waiting else "evictions")
 
@@ -67,7 +63,7 @@ def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Secti
     if len(reasons) > 1 or sum(len(group.pods) for group in reasons) > NAMED:
         lead = "A pod can have several reasons; it is counted by the one that most nodes have against it."
         table = short_table(view.table("reasons"), "Pods without a node, by reason")
-        lists = (_folded(f"reasons.{at}.pods.length", group) for at, group in enumerate(reasons))
+        lists = (_folded(found.outcome, f"reasons.{at}.pods.length", group) for at, group in enumerate(reasons))
         yield section("Why pods find no node", card("", sentence(table, *lists)), lead=lead)
     if found.outcome.evicted:
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
@@ -82,10 +78,10 @@ def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Secti
         yield section("Decisions", list_html(view.table("decisions")), lead=lead, name="all-decisions")
 
 
-def _folded(path: str, group: UnplacedPods) -> Markup:
+def _folded(document: SimulationDocument, path: str, group: UnplacedPods) -> Markup:
     """The pods of one reason."""
     pods, more = len(group.pods), element("a", "see all pods without a node", href="#pods?is-outcome=unschedulable")
-    title = sentence(named(group.reason), ": ", told(path, number(pods)), " pod" if pods == 1 else " pods")
+    title = sentence(named(group.reason), ": ", counted(document, path), " pod" if pods == 1 else " pods")
     others = [element("p", "and others: ", more)] if pods > LISTED else []
     return folded(title, bullets(map(named, group.pods[:LISTED])), *others, printed=pods > NAMED)
 
@@ -110,11 +106,9 @@ def _uses(nodes: Sequence[NodeUse], *, after: bool) -> dict[str, list[float | No
     """Resource -> the share in use on each node; resources that no pod requests in the end are left out."""
     found: dict[str, list[float | None]] = {}
     for name in dict.fromkeys(name for node in nodes for name in (*node.resources, PODS)):
-        amounts = [node.pods if name == PODS else node.resources[name] for node in nodes]
+        amounts = (node.pods if name == PODS else node.resources[name] for node in nodes)
         if any(one.requested or one.requested_before for one in amounts):
-            found[name] = [
-                (one.requested if after else one.requested_before) / one.allocatable if one.allocatable > 0 else None for one in amounts
-            ]
+            found[name] = [share_of(node, name, before=not after) for node in nodes]
     return found
 
 
@@ -137,8 +131,7 @@ def _resources(found: SimulationResult, view: View) -> Section:
 
 def _bars(nodes: Sequence[NodeUse], name: str) -> Markup:
     """A bar for each node that has the resource."""
-    amounts = [(node.node, node.pods if name == PODS else node.resources[name]) for node in nodes]
-    shares = [(one.requested / one.allocatable, node) for node, one in amounts if one.allocatable > 0]
+    shares = [(used, node.node) for node in nodes if (used := share_of(node, name)) is not None]
     lines = (
         sentence(named(node), track(used, BAD if used > 1 else GOOD), element("b", derived(share(used))))
         for used, node in sorted(shares, key=lambda pair: (-pair[0], pair[1]))

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from ....api.view import View
 from ....api.words import count_of
-from ....questions.sweep import SweepResult, value_of, winners
+from ....questions.sweep import SweepResult, searched, trial_value, value_of, winners
+from ....simulation.sweep.asked.axes import WEIGHT
+from ....simulation.sweep.search import TRIAL, WeightSearchResult
 from ....simulation.sweep.sweepconfigurations import Best, SweepConfiguration, best_of, unbeaten
 from ..page.about import About
+from ..page.charts import Interval, Intervals, Scatter, Spot
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, derived, joined, named, number, sentence, spoken, told
-from ..page.parts import BAD, GOOD, Section, card, fact, facts, grid, note, plain_table, section, soft
-from ..page.plots import Interval, Intervals, Scatter, Spot
+from ..page.markup import Markup, Text, counted, derived, joined, named, number, sentence, spoken, told
+from ..page.parts import BAD, GOOD, SAME, Section, card, fact, facts, facts_of, grid, note, plain_table, section, soft
 from ..page.tables import list_html
-from .searchpage import search_sections
 
 Record = Mapping[str, Any]
+TRIALS = (("search.trials.length", "trials", SAME), ("search.front.length", "trials that no other one beats", GOOD))
 MOST_PICTURES, MOST_LINES, MOST_PAIRS, MOST_ROWS = 8, 24, 3, 100
 
 
@@ -35,14 +38,10 @@ def value_told(one: SweepConfiguration, name: str) -> Markup:
 
 
 def _lead(record: Record, found: Sequence[SweepConfiguration]) -> Markup:
-    cards = [fact(told("runs.length", number(len(record["runs"]))), "runs")]
-    if found:
-        cards.append(fact(derived(number(len(found))), "configurations"))
-    if record["search"] is not None:
-        cards.append(fact(told("search.trials.length", number(len(record["search"]["trials"]))), "trials"))
-        cards.append(fact(told("search.front.length", number(len(record["search"]["front"]))), "trials that no other one beats", GOOD))
-    cards.append(fact(told("objectives.length", number(len(record["objectives"]))), "objectives"))
-    return facts(*cards, *([fact(told("failed", number(record["failed"])), "runs failed", BAD)] if record["failed"] else []))
+    configurations = [fact(derived(number(len(found))), "configurations")] if found else []
+    trials = facts_of(record, TRIALS) if record["search"] is not None else []
+    objectives, failed = fact(counted(record, "objectives.length"), "objectives"), facts_of(record, (("failed", "runs failed", BAD),), ())
+    return facts(fact(counted(record, "runs.length"), "runs"), *configurations, *trials, objectives, *failed)
 
 
 def _failed(view: View) -> Iterator[Section]:
@@ -110,7 +109,7 @@ def _scatter(pair: tuple[str, str], found: Sequence[SweepConfiguration]) -> Scat
     numbers = plain_table(["configuration", across, up, "beaten"], rows, f"{across} and {up}")
     title, description = f"{across} and {up}", f"{count_of(len(there), 'configuration')}, a dot each"
     groups = ("beaten by no other", "beaten by another")
-    return Scatter(title=title, description=description, spots=spots, across=across, up=up, groups=groups, joined=0, numbers=numbers)
+    return Scatter(title=title, description=description, spots=spots, across=across, up=up, groups=groups, numbers=numbers)
 
 
 def _means(objectives: Sequence[str], found: Sequence[SweepConfiguration], view: View) -> Markup:
@@ -127,3 +126,41 @@ def _mean(one: SweepConfiguration, name: str) -> Markup:
     if one.value(name) is None or one.value(low) == one.value(high):
         return value_told(one, name)
     return sentence(value_told(one, name), " (", value_told(one, low), " to ", value_told(one, high), ")")
+
+
+# --- a search for weights ---------------------------------------------------------------------------------------------
+
+
+MOST_PAIRS = 3
+OTHERS, FRONT, TODAY = "other trials", "beaten by no other", "trial 0: the weights as they are"
+
+
+def search_sections(found: WeightSearchResult, view: View) -> Iterator[Section]:
+    """The front, its picture, and all trials."""
+    trials, front = found.trials, found.front
+    rows = [_line("front", at, row) for at, row in enumerate(front)]
+    if trials[0] not in front:
+        rows.append(_line("trials", 0, trials[0]))
+    heads = [key.removeprefix(WEIGHT) for key in trials[0]]
+    lead = "None of the other trials is as good in all objectives and better in one. Trial 0 has the weights as they are."
+    yield section("Trials that no other one beats", card("", plain_table(heads, rows, "Trials that no other one beats")), lead=lead)
+    pairs = list(combinations(searched(found), 2))[:MOST_PAIRS]
+    if pairs:
+        lead = "A dot for each trial; the line joins those that no other one beats."
+        yield section("Objectives against each other", grid(*(card("", _trials(pair, trials, front).html()) for pair in pairs)), lead=lead)
+    yield section("Every trial", list_html(view.table("trials")))
+
+
+def _line(where: str, at: int, row: Record) -> list[Markup | None]:
+    return [None if row[key] is None else spoken(trial_value(where, at, key, row)) for key in row]
+
+
+def _trials(pair: tuple[str, str], trials: Sequence[Record], front: Sequence[Record]) -> Scatter:
+    across, up = pair
+    there = [row for row in trials if row[across] is not None and row[up] is not None]
+    best = {row[TRIAL] for row in front}
+    spots = [Spot(str(row[TRIAL]) if row[TRIAL] in best else "", row[across], row[up], int(row[TRIAL] not in best)) for row in there]
+    spots += [Spot("" if row[TRIAL] in best else "0", row[across], row[up], 2) for row in there if row[TRIAL] == 0]
+    title, groups = f"{across} and {up}", (FRONT, OTHERS, TODAY)
+    description = "a dot for each trial, numbers beside those that no other one beats"
+    return Scatter(title=title, description=description, spots=spots, across=across, up=up, groups=groups)

@@ -9,9 +9,9 @@ from ....questions.upgrade import UpgradeResult, other_patches
 from ....simulation.upgrade.upgradedocument import UpgradeDocument
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, named, number, sentence, spoken, told
+from ..page.markup import Markup, Text, named, sentence, spoken
 from ..page.outcome import NextStep, PodOutcome, who_html
-from ..page.parts import BAD, NEAR, SAME, card, fact, facts, section, soft
+from ..page.parts import BAD, NEAR, SAME, card, facts, facts_of, section, soft
 from ..page.tables import list_html, short_table
 from ..page.wayspicture import WaysPicture
 
@@ -46,7 +46,7 @@ def _who(found: UpgradeResult) -> Markup:
             text = [word for word in (first and f"from {first}", last and f"to {last}") if word]
             pods.append(PodOutcome(pod, change, named(" ".join(text))))
     order = list(CHANGES)
-    return who_html("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list") if pods else Markup("")
+    return who_html("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")
 
 
 def _next(document: UpgradeDocument, about: About) -> list[NextStep]:
@@ -58,12 +58,12 @@ def _next(document: UpgradeDocument, about: About) -> list[NextStep]:
     return [NextStep(sentence("The way of ", named(pod), ":"), about.asking("upgrade", *ends, "--pod", pod))]
 
 
-def _facts(document: UpgradeDocument) -> Iterator[Markup]:
-    yield fact(told("pods", number(document.pods)), "pods")
-    yield fact(told("moved.length", number(len(document.moved))), "decisions that a release changes", NEAR if document.moved else SAME)
-    for at, what in ((0, "without a node in the first release"), (len(document.stages) - 1, "without a node in the last one")):
-        unplaced = document.stages[at].unplaced
-        yield fact(told(f"stages.{at}.unplaced", number(unplaced)), what, BAD if unplaced else SAME)
+def _facts(document: UpgradeDocument) -> list[Markup]:
+    last = f"stages.{len(document.stages) - 1}.unplaced"
+    return facts_of(document, (
+        ("pods", "pods", SAME), ("moved.length", "decisions that a release changes", NEAR),
+        ("stages.0.unplaced", "without a node in the first release", BAD), (last, "without a node in the last one", BAD),
+    ))  # fmt: skip
 
 
 def _patches(document: UpgradeDocument) -> Iterator[Text]:

@@ -31,7 +31,7 @@ def ends_with(monkeypatch: pytest.MonkeyPatch, error: BaseException, *arguments:
         raise error
 
     option = click.Option(["-v", "--verbose"], is_flag=True)
-    monkeypatch.setitem(cli.declared._found, "simulate", Command("simulate", callback=fail, params=[option]))
+    monkeypatch.setitem(cli.commands, "simulate", Command("simulate", callback=fail, params=[option]))
     return run(["simulate", *arguments])
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubeclassic.api.words import count_of, rounded
-from kubeclassic.cli.report.documents import write_rows
-from kubeclassic.cli.report.listing import Sorting, custom_columns, custom_table, path_of, value_at, write_csv
+from kubeclassic.cli.report.listing import Sorting, custom_columns, custom_table, indented, path_of, value_at, write_csv, write_rows
 from kubeclassic.exceptions import UnknownNameError
 
 RECORDS: list[dict[str, Any]] = [
@@ -78,3 +80,13 @@ def test_units(resource: str, number: int, text: str) -> None:
 def test_counts() -> None:
     """One is singular, none is not."""
     assert [count_of(number, "pod") for number in (0, 1, 2)] == ["0 pods", "1 pod", "2 pods"]
+
+
+TEXTS = st.text(max_size=4) | st.text('\x00\x1f\x7f/<\\"\n', max_size=4)
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS)
+
+
+@given(value=st.recursive(SCALARS, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner)))
+def test_indented_is_as_by_the_standard_library(value: Any) -> None:
+    """Whatever the value: the same characters as by json.dumps with an indent of two."""
+    assert indented(value) == json.dumps(value, indent=2)

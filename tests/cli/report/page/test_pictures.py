@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from html import escape
 
+import attrs
 import pytest
 
 from kubeclassic.cli.report.page import charts
-from kubeclassic.cli.report.page.aligned import Aligned, AlignedData, SideDecision, SideNode
 from kubeclassic.cli.report.page.charts import HOW_TO, MOST_ROWS, TEXT, Chart, ChartSeries
 from kubeclassic.cli.report.page.clustermap import ClusterMap, MapSide
 from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, RuleScore
-from kubeclassic.cli.report.page.nodemap import NodeSide, node_map
-from kubeclassic.cli.report.page.nodetiles import FEW, SHOWN
-from kubeclassic.cli.report.page.usescale import UseScale
+from kubeclassic.cli.report.page.nodetiles import FEW, SHOWN, UseScale
+from kubeclassic.cli.report.questions.nodemap import labels_of, share_of
 from kubeclassic.simulation.nodesbyuse import NodeUse, PodPlaces, ResourceUse
 from tests.support.pages import assert_told, data_of_page, numbers_of_page
 
@@ -136,22 +135,6 @@ class TestMatrix:
         assert "3 more lines are not shown" in html
 
 
-class TestAligned:
-    def test_data(self) -> None:
-        """Texts and lists of rules stand once; details have them by number, with the line that decides."""
-        nodes = [SideNode("n", "feasible", [("A", 7, 1), ("B", 2, 3)], 13)]
-        cycle = Aligned("Cycle 1", [SideDecision(0, "n", nodes=nodes, chosen="n"), SideDecision(1, "<none>", "0/1 nodes")], "A")
-        data = AlignedData(["a", "b"], {"B": "A"})
-        ((title, deciding, judged),) = data.detail([cycle])
-        shared = data.shared()
-        text = shared["texts"]
-        assert (text[title], text[deciding]) == ("Cycle 1", "A")
-        ((name, state, rules, scores, total),) = judged[0][4]
-        assert (text[name], text[state], scores, total) == ("n", "feasible", [7, 2], 13)
-        assert [(text[rule], weight) for rule, weight in shared["rules"][rules]] == [("A", 1), ("B", 3)]
-        assert (judged[1][0], text[judged[1][1]], text[judged[1][2]], judged[1][4]) == (1, "<none>", "0/1 nodes", [])
-
-
 CHART = Chart(
     title="use", description="how full nodes are", labels=["0 %", "10 %", "20 %"], across="in use", up="nodes",
     series=[ChartSeries("a", [1511, 2, 3], "use.a"), ChartSeries("b", [1500, 2, None], "use.b", 1)],
@@ -228,22 +211,15 @@ class TestChart:
         assert_told(html, RECORD)
 
 
-class TestNodeMap:
-    NODES = (
-        NodeUse("a", {"zone": "z", ZONE: "z1"}, PodPlaces(10, 1, 2), {"cpu": ResourceUse.of("cpu", 1000, 100, 500)}),
-        NodeUse("b", {"zone": "y"}, PodPlaces(10, 0, 0), {"cpu": ResourceUse.of("cpu", 0, 0, 0)}),
-    )
+def test_labels_that_group_nodes() -> None:
+    """A label that all nodes share, or that each has for itself, is no choice; zones always are."""
+    nodes = [NodeUse(f"n{at}", {"same": "x", "own": f"{at}", "half": f"{at % 2}"}, PodPlaces(1, 0, 0), {}) for at in range(50)]
+    assert list(labels_of(nodes)) == ["half"]
+    assert list(labels_of([attrs.evolve(node, labels={ZONE: "z"}) for node in nodes])) == [ZONE]
 
-    def test_from_nodes(self) -> None:
-        """Use, labels that group, pods and states are taken from what the simulation knows; what a node lacks is nothing."""
-        after = NodeSide("after", self.NODES, {"a": ["p"]}, {"b": "drained"})
-        found = node_map("map", [NodeSide("before", self.NODES, before=True), after], colours={"drained": "red"})
-        assert found.nodes == ["a", "b"]
-        assert [side.uses for side in found.sides] == [{"cpu": [0.1, None], "pods": [0.1, 0.0]}, {"cpu": [0.5, None], "pods": [0.2, 0.0]}]
-        assert found.labels == {ZONE: ["z1", ""], "zone": ["z", "y"]}
-        assert (list(found.sides[1].pods), list(found.sides[1].states)) == ([["p"], ()], ["", "drained"])
 
-    def test_labels_of_one_value_group_nothing(self) -> None:
-        """A label that all nodes share, or that each has for itself, is no choice."""
-        nodes = [NodeUse(f"n{at}", {"same": "x", "own": f"{at}", "half": f"{at % 2}"}, PodPlaces(1, 0, 0), {}) for at in range(50)]
-        assert list(node_map("map", [NodeSide("", nodes)]).labels) == ["half"]
+def test_shares_of_nodes() -> None:
+    """What a node lacks has no share; places for pods are as other resources."""
+    node = NodeUse("a", {}, PodPlaces(10, 1, 2), {"cpu": ResourceUse.of("cpu", 1000, 100, 500), "gpu": ResourceUse.of("gpu", 0, 0, 0)})
+    assert [share_of(node, name) for name in ("cpu", "pods", "gpu", "memory")] == [0.5, 0.2, None, None]
+    assert [share_of(node, name, before=True) for name in ("cpu", "pods")] == [0.1, 0.1]
