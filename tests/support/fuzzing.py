@@ -23,7 +23,8 @@ from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.config import load_configuration as load_classic
 from kubeclassic.algorithmprovider.config import load_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.load import load
+from kubeclassic.api.inventory import read_inventory
+from kubeclassic.api.reading.notices import in_groups
 from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.building import build_engine
@@ -49,9 +50,25 @@ CONFIGURATIONS = (
     b"release=1.16 policy=p.json percentage=50",
     b"release=1.27 'profile=a b.yaml' tie-break=first feature-gates=A=true,B=false",
 )
+MANIFESTS: tuple[Any, ...] = (
+    {"apiVersion": "v1", "kind": "Pod",
+     "metadata": {"name": "p", "labels": {"a": "b"}, "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "controller": True}]},
+     "spec": {
+         "priority": 5, "tolerations": [{"key": "k", "operator": "Exists", "tolerationSeconds": 5}],
+         "containers": [{"name": "c", "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}}, "ports": [{"hostPort": 80}]}],
+         "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "z", "labelSelector": {}}]}},
+         "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+     }},
+    {"kind": "List", "items": [
+        {"kind": "Deployment", "metadata": {"name": "d"}, "spec": {"replicas": 3, "template": {"spec": {"containers": [{}]}}}},
+        {"kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {"capacity": {"storage": "1Gi"}, "csi": {"driver": "d"}}},
+    ]},
+)  # fmt: skip
+"""Small ones, of which a change hits a field that is read."""
 ODD: tuple[Any, ...] = (
-    None, True, -1, 0, 2**31, 2**63, -(2**63) - 1, 10**30, 1.5, float("nan"), float("inf"), "", "x", "-1", "1e999", "9" * 5000, "\0",
-    "\ud800", "\uff11\uff12", "😀", [], {}, [[]], {"": {}}, [None], {"a": None}, "100000000Ei", "2006-01-02T15:04:05Z", "Infinity",
+    None, True, -1, 0, 2**31, 2**63, -(2**63) - 1, 10**30, 10**400, 1_000_000_000, 1.5, float("nan"), float("inf"), "", "x", "-1",
+    "1e999", "9" * 5000, "x" * 5000, "\0", "\x1b[31m", "\ud800", "\uff11\uff12", "😀", [], {}, [[]], {"": {}}, [None], {"a": None},
+    "100000000Ei", "2006-01-02T15:04:05Z", "Infinity",
 )  # fmt: skip
 FAMILIES = (
     "1.13/queue", "1.27/queue", "1.16/preemption", "1.16/policy", "1.27/profile", "1.15/events", "1.12/volumebinding", "1.16/extenders",
@@ -70,6 +87,11 @@ TOKENS = (
 
 
 # --- entry points ---------------------------------------------------------------------------------------------------
+
+
+def _manifests(content: bytes) -> None:
+    said = in_groups(read_inventory(file_with(content, "cluster.yaml"), defaults=len(content) % 2 == 0).warnings)
+    assert all(line.isprintable() for line in said), said
 
 
 def _decisions(content: bytes) -> None:
@@ -117,7 +139,7 @@ def _made_checkpoint() -> bytes:
 
 HEADER = Header(inputs="digest", options={"--seed": "1"})
 ENTRY_POINTS: Mapping[str, Entry] = {
-    "manifests": Entry(lambda content: load([file_with(content, "cluster.yaml")]), lambda: _files("examples/cluster/*.yaml")),
+    "manifests": Entry(_manifests, lambda: [*_files("examples/cluster/*.yaml"), *(json.dumps(one).encode() for one in MANIFESTS)]),
     "decisions": Entry(
         _decisions, lambda: [b"\n---\n".join(_files("examples/cluster/*.yaml")), *_files("tests/fuzz/*.yaml")]
     ),
@@ -165,6 +187,8 @@ def changed(entry: str, seed: int) -> bytes:
         content = _restructured(entry, content, draw)
     for _ in range(draw.choice((0, 0, 0, 1, 2, 5))):
         content = _edited(content, draw, seeds(entry))
+    if draw.random() < 0.02:
+        content = content.decode("utf-8", "replace").encode(draw.choice(("utf-16", "latin-1")), "replace")
     return gzip.compress(content)[: draw.choice((None, -5))] if draw.random() < 0.02 else content
 
 
@@ -292,7 +316,8 @@ def tried(entry: str, content: bytes) -> str:
             ENTRY_POINTS[entry].read(content)
     except KubeclassicError as error:
         text = str(error) if not isinstance(error, PolicyError) else str(error).replace("\n", " ")  # upstream's own text, to the letter
-        return REFUSED if "\n" not in text and len(text) < 5000 else f"an error of {len(text)} characters or several lines: {text[:80]!r}"
+        is_short = text.isprintable() and len(text) < 5000
+        return REFUSED if is_short else f"an error of {len(text)} characters, several lines or odd ones: {text[:80]!r}"
     except TooSlow:
         return SLOW
     except Exception as error:
