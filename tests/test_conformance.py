@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterable
 from pathlib import Path
 
 import attrs
@@ -12,9 +13,11 @@ from kubeclassic.simulation.conform import USUAL, Family, Manner, check_family, 
 
 from .conftest import CONFORMANCE, ROOT, SHARED
 
-KEPT = ROOT / "tests" / "conformance"
-"""Some cases of almost every family of every release, kept with the project."""
-RELEASES = sorted(path.name for path in KEPT.iterdir() if path.is_dir())
+KEPT = sorted(path for path in (ROOT / "tests" / "conformance").iterdir() if path.is_dir())
+"""By release some cases of almost every family, kept with the project."""
+LARGER = sorted(SHARED.glob("conformance*/1.*"))
+"""All cases, in folders by release in several folders."""
+RELEASES = [path.name for path in KEPT]
 ONE_IN = 20
 """Of so many cases of a family a sample has one."""
 DEPENDENT = (
@@ -33,14 +36,23 @@ WAYS = [
 """Each manner in releases with predicates and with plugins, and the first and the last of each with two; the usual way is run in all."""
 
 
-def families(pattern: str, *folders: Path) -> list[object]:
-    """The families in files of *folders* that *pattern* names, as parameters of a test."""
-    found = find_families(path for folder in folders for path in sorted(folder.glob(pattern)))
-    return [pytest.param(one, id=f"{one.cases.parent.parent.name}-{one.release}-{one.name}") for one in found]
+def different(families: Iterable[Family], manner: Manner = USUAL) -> dict[tuple[str, str], list[str]]:
+    """(family, case) -> how our answer differs from the original's."""
+    return {
+        (family.name, name): lines
+        for family in families
+        for name, lines in check_family(family, manner=manner).different.items()
+    }  # fmt: skip
+
+
+def chosen(families: list[Family], folder: Path) -> list[Family]:
+    """*families* as they are where KUBECLASSIC_CONFORMANCE is ``full``, else a sample of each, written into *folder*."""
+    assert families
+    return families if CONFORMANCE == "full" else [sample(family, folder) for family in families]
 
 
 def sample(family: Family, folder: Path) -> Family:
-    """One in :data:`ONE_IN` cases of *family* with their answers, written into *folder*: the same each time, others in the next release."""
+    """One in :data:`ONE_IN` cases of *family* with their answers: the same in each run, others in the next release."""
     assert family.answers is not None
     kept = []
     for file in (family.cases, family.answers):
@@ -51,31 +63,25 @@ def sample(family: Family, folder: Path) -> Family:
     return attrs.evolve(family, cases=kept[0], answers=kept[1])
 
 
-def check(family: Family, folder: Path, manner: Manner = USUAL) -> None:
-    """Hold *family* against its answers: all cases where KUBECLASSIC_CONFORMANCE is ``full``, else a sample."""
-    assert check_family(family if CONFORMANCE == "full" else sample(family, folder), manner=manner).different == {}
+@pytest.mark.parametrize("folder", KEPT, ids=lambda folder: folder.name)
+def test_the_cases_kept_here(folder: Path) -> None:
+    """Each case that is kept with the project is answered as the original answered it."""
+    assert different(find_families([folder])) == {}
 
 
-class TestConformance:
-    @pytest.mark.parametrize("family", families("*/*.cases.jsonl.gz", KEPT))
-    def test_the_cases_kept_here(self, family: Family) -> None:
-        """Each case that is kept with the project is answered as the original answered it."""
-        assert check_family(family).different == {}
+@pytest.mark.parametrize("folder", LARGER, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+def test_the_larger_data(folder: Path, tmp_path: Path) -> None:
+    """Each case of the larger data is answered as the original answered it, with every request to extenders and step of the queue."""
+    assert different(chosen(find_families([folder]), tmp_path)) == {}
 
-    @pytest.mark.parametrize("family", families("conformance*/*/*.cases.jsonl.gz", SHARED))
-    def test_the_larger_data(self, family: Family, tmp_path: Path) -> None:
-        """Each case of the larger data is answered as the original answered it, with every request to extenders and step of the queue."""
-        check(family, tmp_path)
 
-    def test_the_releases_are_those_kept_here(self, shared: Path) -> None:
-        """The larger data has families of every release, and of no other."""
-        assert sorted({path.parent.name for path in shared.glob("conformance*/*/*.cases.jsonl.gz")}) == RELEASES
+def test_the_larger_data_has_every_release(shared: Path) -> None:
+    """The larger data has cases of the releases that are kept with the project, and of no others."""
+    assert {folder.name for folder in LARGER} == set(RELEASES)
 
 
 @pytest.mark.parametrize(("release", "manner"), WAYS)
 def test_whatever_is_remembered(release: str, manner: str, tmp_path: Path) -> None:
     """With little memory, with none, and without details, the cases kept here are answered as the original answered them."""
-    found = [family for family in find_families([KEPT / release]) if family.name in DEPENDENT]
-    assert len(found) > 1
-    for family in found:
-        check(family, tmp_path, MANNERS[manner])
+    families = [family for family in find_families([ROOT / "tests" / "conformance" / release]) if family.name in DEPENDENT]
+    assert different(chosen(families, tmp_path), MANNERS[manner]) == {}

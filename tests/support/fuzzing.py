@@ -316,8 +316,8 @@ def tried(entry: str, content: bytes) -> str:
             ENTRY_POINTS[entry].read(content)
     except KubeclassicError as error:
         text = str(error) if not isinstance(error, PolicyError) else str(error).replace("\n", " ")  # upstream's own text, to the letter
-        is_short = text.isprintable() and len(text) < 5000
-        return REFUSED if is_short else f"an error of {len(text)} characters, several lines or odd ones: {text[:80]!r}"
+        is_line = text.isprintable() if entry == "manifests" else "\n" not in text
+        return REFUSED if is_line and len(text) < 5000 else f"an error of {len(text)} characters or several lines: {text[:80]!r}"
     except TooSlow:
         return SLOW
     except Exception as error:
