@@ -24,7 +24,8 @@ from kubeclassic.cli import run
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 CLUSTERS = Path(__file__).parent / "clusters"
-WIDTH = "110"
+SETTLED = {"COLUMNS": "110", "KUBECLASSIC_PROGRESS": "0"}
+"""What the output of a command depends on besides its arguments: the terminal, and how busy the machine is."""
 POLICY, PROFILE, ASK = "policy.yaml", "profile.yaml", "ask.py"
 Json = dict[str, Any]
 
@@ -148,7 +149,7 @@ class Example:
     def run(self, command: str) -> tuple[str, str]:
         """What *command* prints in a folder with the files: standard output alone, and with standard error after it."""
         out, err = io.StringIO(), io.StringIO()
-        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), patch.dict(os.environ, COLUMNS=WIDTH):
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), patch.dict(os.environ, SETTLED):
             for name, text in self.files.items():
                 Path(name).write_text(text, encoding="utf-8")
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -123,6 +124,15 @@ def test_a_wrong_example_is_an_error() -> None:
     """An example whose command cannot run stops the build."""
     with pytest.raises(ValueError, match="status 2"):
         examples.Example({}, "kubeclassic explain nowhere.yaml web", None).printed()
+
+
+def test_no_progress_is_on_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a command takes, its example has the answer alone."""
+    monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
+    found: list[str] = []
+    monkeypatch.setattr(examples, "run", lambda words: found.append(os.environ["KUBECLASSIC_PROGRESS"]) or 0)
+    examples.Example({}, "kubeclassic explain", None).printed()
+    assert found == ["0"]
 
 
 class TestMarkdown:
