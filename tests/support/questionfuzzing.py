@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shlex
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,16 +14,14 @@ import attrs
 import msgspec
 
 import kubeclassic
-from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.simulation.traces import alibaba2025, alibaba2026, columnmap, google2019, simkube
 from tests.conftest import ROOT
 from tests.support.keywords import keywords_of
+from tests.support.program import inside
 
 EXAMPLES = ROOT / "examples"
 TRACES = EXAMPLES / "traces"
-DEFECT = 3
-"""The exit status that says that the program has a fault."""
 EDITS = (
     b"pod shop/* requests.cpu=500m", b"node pool=general taints-=x unschedulable=true",
     b"pod storefront-* tolerations+=dedicated=gpu:NoSchedule",
@@ -137,11 +133,9 @@ def _arguments(content: bytes) -> None:
         raise KubeclassicError("no command line") from None
     if words[:1] not in (["capacity"], ["drain"]) or any(word.startswith(("--out", "--plot", "--ext", "/", "-\0")) for word in words):
         raise KubeclassicError("not to be run")
-    said = io.StringIO()
-    with redirect_stdout(io.StringIO()), redirect_stderr(said):
-        status = run([str(PLACES.get(word, word)) for word in words])
-    if status == DEFECT or status not in (0, 1, 2):
-        raise NotOneLineError(f"exit status {status}: {said.getvalue()}")
+    done = inside(*(str(PLACES.get(word, word)) for word in words), cwd=Path())
+    if done.returncode not in (0, 1, 2):
+        raise NotOneLineError(f"exit status {done.returncode}: {done.stderr}")
 
 
 # --- all of them ----------------------------------------------------------------------------------------------------
