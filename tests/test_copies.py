@@ -22,6 +22,7 @@ from kubeclassic.plugins import Plugin
 from tests.support.build import node, pod
 from tests.support.examplerules import example_modules
 from tests.support.examples import examples
+from tests.support.program import FIND
 from tests.support.worldforms import OWNER_KINDS, VOLUME_KINDS, node_form, other_form, pod_form
 
 WAYS = {
@@ -216,12 +217,12 @@ class TestWhatElse:
             tmp_path / "pickled",
         )
         file.write_bytes(pickle.dumps(ours))
-        found = pickle.loads(bytes.fromhex(in_a_process(root, WORKER.format(file=file))))
+        found = pickle.loads(bytes.fromhex(in_a_process(WORKER.format(file=file))))
         assert found.record(details=True) == ours.schedule("shop/orders-0").record(details=True)
 
     def test_rules_of_a_program_itself(self, root: Path, tmp_path: Path) -> None:
         """Rules that stand in a script or a notebook go with cloudpickle, which joblib and Dask use, to a process without the script."""
-        hosts = [in_a_process(root, text.format(root=root, file=tmp_path / "pickled")) for text in (SCRIPT, READER)]
+        hosts = [in_a_process(text.format(root=root, file=tmp_path / "pickled")) for text in (SCRIPT, READER)]
         assert hosts[0] == hosts[1]
         assert "'database-b1': ['node(s) were in a zone that is worked on']" in hosts[0]
 
@@ -267,18 +268,11 @@ class Counting(Plugin):
         self.seen += 1
 
 
-def in_a_process(root: Path, text: str) -> str:
-    """What a program prints in a process of its own, in which the package is the one at *root*."""
-    program = BEGINNING.format(root=root) + text
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+def in_a_process(text: str) -> str:
+    """What a program prints in a process of its own, in which the package is the one that is tested."""
+    return subprocess.run([sys.executable, "-c", FIND + text], capture_output=True, text=True, check=True).stdout
 
 
-BEGINNING = """
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("kubeclassic", "{root}/__init__.py", submodule_search_locations=["{root}"])
-sys.modules["kubeclassic"] = package = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(package)
-"""
 WORKER = """
 import pickle
 with open("{file}", "rb") as stream:
