@@ -16,6 +16,8 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", ROOT.parent / "shared"))
+CONFORMANCE = os.environ.get("KUBECLASSIC_CONFORMANCE", "sample")
+"""Which cases of a conformance family are run: a ``sample``, or the ``full`` family."""
 
 EXAMPLES = {"quick": 25, "thorough": 30, "search": 400}
 """Hypothesis profile -> how many examples a test tries; those with :func:`tests.support.examples.examples` more or fewer."""
@@ -50,6 +52,8 @@ def _alias_checkout() -> None:
 
 def pytest_configure() -> None:
     """Stop where ``import kubeclassic`` finds a copy that is not what stands here: a change would not be tested."""
+    if CONFORMANCE not in ("sample", "full"):
+        raise pytest.UsageError(f"KUBECLASSIC_CONFORMANCE: got {CONFORMANCE}, wanted sample or full")
     spec = importlib.util.find_spec("kubeclassic")
     found = Path(spec.origin).resolve().parent if spec is not None and spec.origin else ROOT
     stale = [] if found == ROOT else list(itertools.islice(_differing(found), 3))

@@ -15,11 +15,14 @@ from tests.support.golden import COMMANDS, kept, printed
 
 CLUSTER, DRAIN = "examples/cluster", "examples/drain/cluster.yaml"
 SMALL, WEB, BIG, QUOTA = (f"examples/capacity/{name}.yaml" for name in ("small-pod", "web", "big-node", "quota"))
-TWO = "examples/profiles/two-profiles.yaml"
+TWO, PACKING = "examples/profiles/two-profiles.yaml", "examples/policies/bin-packing.yaml"
 CURVE = "cpu=500m..4:4,memory=1Gi..8Gi:4:log"
 OLD = Classic(release="1.12", gates="PodPriority=false")
 
 OF_GOLDEN: Mapping[str, Callable[[], Any]] = {
+    "explain-placed": lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"),
+    "explain-unschedulable": lambda: kubeclassic.explain(CLUSTER, "analytics/yearly-report"),
+    "conform": lambda: kubeclassic.conform("tests/conformance/1.16/preemption.cases.jsonl.gz"),
     "capacity": lambda: kubeclassic.capacity(CLUSTER, [SMALL, WEB], ratio=(5, 1)),
     "capacity-quota": lambda: kubeclassic.capacity([CLUSTER, QUOTA], SMALL),
     "curve": lambda: kubeclassic.capacity_curve(CLUSTER, CURVE),
@@ -35,6 +38,9 @@ OF_GOLDEN: Mapping[str, Callable[[], Any]] = {
 }  # fmt: skip
 """Golden file -> the same from Python."""
 OTHERS: Mapping[str, Callable[[], Any]] = {
+    f"explain {CLUSTER} shop/orders-1 --alone": lambda: kubeclassic.explain(CLUSTER, "shop/orders-1", alone=True),
+    f"compare {CLUSTER} --a 1.12 --b 'release=1.16 policy={PACKING}' --mode free":
+        lambda: kubeclassic.compare(CLUSTER, "1.12", Classic(release="1.16", policy=PACKING), mode="free"),
     f"capacity {CLUSTER} --pod {WEB} --pods 2000": lambda: kubeclassic.capacity(CLUSTER, WEB, pods=2000),
     f"capacity {CLUSTER} --pod {WEB} --max-limit 3 --pending-first --order queue --exclude-nodes general-a1 --release auto":
         lambda: kubeclassic.capacity(

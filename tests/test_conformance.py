@@ -3,88 +3,85 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterable
 from pathlib import Path
 
+import attrs
 import pytest
 
-from kubeclassic.simulation.conform import FamilyReport, check_family, find_families
+from kubeclassic.simulation.conform import USUAL, Family, Manner, check_family, find_families
 
-from .conftest import ROOT, SHARED
+from .conftest import CONFORMANCE, ROOT, SHARED
 
-FEW = ROOT / "tests" / "conformance"
-"""Some cases of every family of every release, kept with the project."""
-MANY = (SHARED / "conformance", SHARED / "conformance-middle", SHARED / "conformance-newer")
-"""Those of 1.12 to 1.16 and 1.27, of 1.17 to 1.26, and from 1.28 on."""
-FOUND = SHARED / "conformance-found"
-"""Cases in which the project once differed from the original, one or two for each cause."""
-EXTENDERS = SHARED / "conformance-extenders"
-"""Cases with scripts of extenders, and every request that the original sent them."""
-QUEUE = SHARED / "conformance-queue"
-"""Scripts of the scheduling queue."""
-RELEASES = sorted(path.name for path in FEW.iterdir() if path.is_dir())
-
-
-def releases(*folders: Path) -> list[str]:
-    """The releases that *folders* have cases of; all where there are no folders, so that their tests are there to be skipped."""
-    there = [release for release in RELEASES if any((folder / release).is_dir() for folder in folders)]
-    return there or RELEASES
-
-
-def families(*folders: Path) -> list[tuple[str, str]]:
-    """(release, family) for every family of cases in *folders*."""
-    there = [folder / release for folder in folders for release in RELEASES if (folder / release).is_dir()]
-    return [(f.release, f.name) for f in find_families(there)]
+KEPT = sorted(path for path in (ROOT / "tests" / "conformance").iterdir() if path.is_dir())
+"""By release some cases of almost every family, kept with the project."""
+LARGER = sorted(SHARED.glob("conformance*/1.*"))
+"""All cases, in folders by release in several folders."""
+RELEASES = [path.name for path in KEPT]
+ONE_IN = 20
+"""Of so many cases of a family a sample has one."""
+DEPENDENT = (
+    "longrun", "churn", "wide", "events", "mixed", "percentage", "roundrobin", "preemption", "interpodaffinity", "selectorspread", "found",
+)  # fmt: skip
+"""Families in which a decision follows from earlier ones."""
+MANNERS = {
+    "no memory": Manner(engine={"memory_bytes": 0}),
+    "quick": Manner(details=False),
+    "quick, hardly any": Manner(engine={"memory_bytes": 4000}, details=False),
+}
+WAYS = [
+    ("1.12", "no memory"), ("1.12", "quick, hardly any"), ("1.16", "quick"), ("1.16", "quick, hardly any"),
+    ("1.27", "no memory"), ("1.27", "quick"), ("1.34", "no memory"), ("1.34", "quick, hardly any"),
+]  # fmt: skip
+"""Each manner in releases with predicates and with plugins, and the first and the last of each with two; the usual way is run in all."""
 
 
-def check(release: str, family: str, *folders: Path) -> FamilyReport:
-    """The report on one family, which one of *folders* has."""
-    there = [folder / release for folder in folders if (folder / release).is_dir()]
-    (found,) = (f for f in find_families(there) if f.name == family)
-    return check_family(found)
+def different(families: Iterable[Family], manner: Manner = USUAL) -> dict[tuple[str, str], list[str]]:
+    """(family, case) -> how our answer differs from the original's."""
+    return {
+        (family.name, name): lines
+        for family in families
+        for name, lines in check_family(family, manner=manner).different.items()
+    }  # fmt: skip
 
 
-def lines(path: Path) -> set[bytes]:
-    """The lines of a file of cases or answers, empty ones left out; none where there is no such file."""
-    return set(gzip.decompress(path.read_bytes()).splitlines()) - {b""} if path.is_file() else set()
+def chosen(families: list[Family], folder: Path) -> list[Family]:
+    """*families* as they are where KUBECLASSIC_CONFORMANCE is ``full``, else a sample of each, written into *folder*."""
+    assert families
+    return families if CONFORMANCE == "full" else [sample(family, folder) for family in families]
 
 
-def is_copied(release: str, family: str) -> bool:
-    """Whether all cases kept here, and the answers to them, are among the larger data, word for word."""
-    names = [f"{release}/{family}.{kind}.jsonl.gz" for kind in ("cases", "answers")]
-    return any(all(lines(FEW / name) <= lines(folder / name) for name in names) for folder in (*MANY, FOUND, EXTENDERS, QUEUE))
+def sample(family: Family, folder: Path) -> Family:
+    """One in :data:`ONE_IN` cases of *family* with their answers: the same in each run, others in the next release."""
+    assert family.answers is not None
+    kept = []
+    for file in (family.cases, family.answers):
+        lines = list(filter(None, gzip.decompress(file.read_bytes()).splitlines()))
+        first = RELEASES.index(family.release) % min(ONE_IN, len(lines))
+        kept.append(folder / file.name.removesuffix(".gz"))
+        kept[-1].write_bytes(b"\n".join(lines[first::ONE_IN]))
+    return attrs.evolve(family, cases=kept[0], answers=kept[1])
 
 
-class TestConformance:
-    @pytest.mark.parametrize(("release", "family"), families(FEW))
-    def test_the_cases_kept_here(self, release: str, family: str) -> None:
-        """Each case that is kept with the project is answered as the original answered it, here or among all cases."""
-        if not is_copied(release, family):
-            assert check(release, family, FEW).different == {}
+@pytest.mark.parametrize("folder", KEPT, ids=lambda folder: folder.name)
+def test_the_cases_kept_here(folder: Path) -> None:
+    """Each case that is kept with the project is answered as the original answered it."""
+    assert different(find_families([folder])) == {}
 
-    @pytest.mark.parametrize(("release", "family"), families(*MANY))
-    def test_all_cases(self, shared: Path, release: str, family: str) -> None:
-        """Each case of the larger data is answered as the original answered it."""
-        assert check(release, family, *MANY).different == {}
 
-    @pytest.mark.parametrize(("release", "family"), families(FOUND))
-    def test_what_was_found_different(self, shared: Path, release: str, family: str) -> None:
-        """Each case that was once answered otherwise is answered as the original answered it."""
-        assert check(release, family, FOUND).different == {}
+@pytest.mark.parametrize("folder", LARGER, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+def test_the_larger_data(folder: Path, tmp_path: Path) -> None:
+    """Each case of the larger data is answered as the original answered it, with every request to extenders and step of the queue."""
+    assert different(chosen(find_families([folder]), tmp_path)) == {}
 
-    @pytest.mark.parametrize("release", releases(EXTENDERS))
-    def test_extenders(self, shared: Path, release: str) -> None:
-        """Each case with extenders is answered as the original answered it, and the same requests are sent, field by field."""
-        report = check(release, "extenders", EXTENDERS)
-        assert (report.different, report.counts.cases) == ({}, 100)
 
-    @pytest.mark.parametrize("release", releases(QUEUE))
-    def test_the_queue_over_time(self, shared: Path, release: str) -> None:
-        """After each step of every script each part of the queue holds what the original's held, in the same order."""
-        report = check(release, "queue", QUEUE)
-        assert (report.different, report.counts.cases) == ({}, 150)
-        assert report.counts.steps > 13_000
+def test_the_larger_data_has_every_release(shared: Path) -> None:
+    """The larger data has cases of the releases that are kept with the project, and of no others."""
+    assert {folder.name for folder in LARGER} == set(RELEASES)
 
-    def test_the_larger_data_is_all_run(self, shared: Path) -> None:
-        """Where the larger data is there, every file of cases of these releases is one of the families above."""
-        files = [path for release in RELEASES for folder in MANY for path in (folder / release).glob("*.cases.jsonl.gz")]
-        assert len(families(*MANY)) == len(files) > 100
+
+@pytest.mark.parametrize(("release", "manner"), WAYS)
+def test_whatever_is_remembered(release: str, manner: str, tmp_path: Path) -> None:
+    """With little memory, with none, and without details, the cases kept here are answered as the original answered them."""
+    families = [family for family in find_families([ROOT / "tests" / "conformance" / release]) if family.name in DEPENDENT]
+    assert different(chosen(families, tmp_path), MANNERS[manner]) == {}

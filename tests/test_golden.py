@@ -1,16 +1,39 @@
-"""What ``-o json`` of every question prints about the examples, to the letter."""
+"""What ``-o json`` of every question prints about the examples, to the letter, and as its schema says."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
 from tests.support.golden import COMMANDS, FOLDER, kept, printed
+from tests.support.schemas import faults, version_of
+
+SCHEMAS = {"curve": "capacity-curve", "add": "new-nodes", "what": "what-if"}
+"""First word of the name of a golden file -> its schema, where that is not the same word."""
+WHOLE = ("policy-migrate", "policy-check", "explain-releases")
+"""Schemas that are called as the golden files are."""
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_it_prints_what_is_kept(name: str) -> None:
     """The exit status and all that the command prints are those of its golden file."""
     assert printed(COMMANDS[name]).splitlines() == kept(name).splitlines()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_it_is_as_its_schema_says(name: str) -> None:
+    """What is kept has the fields that the published schema names, and no other; of a replay each line has."""
+    text, first = kept(name).partition("\n")[2], name.partition("-")[0]
+    if first == "replay":
+        events = list(map(json.loads, text.splitlines()))
+        assert len({event["event"] for event in events}) > 10
+        assert [fault for event in events for fault in faults("replay-line", event)] == []
+        return
+    schema = next((whole for whole in WHOLE if name.startswith(whole)), SCHEMAS.get(first, first))
+    document = json.loads(text)
+    assert faults(schema, document) == []
+    assert schema == "policy-migrate" or document["apiVersion"] == version_of(schema)
 
 
 def test_there_is_a_file_for_each_command() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -228,35 +228,74 @@ def all_tests() -> Iterator[tuple[Path, house.Function]]:
 FILES = ("core/engine.py", "core/arrays/batch.py", "core/arrays/table.py", "api/objects/__init__.py", "cli/__init__.py", "__init__.py")
 
 
-def seen(text: str, file: str = "core/engine.py") -> list[str]:
-    """The files that a text imports as if it stood in *file* among FILES."""
-    return [to for _, to in house.imported(ast.parse(text), file, house.modules(FILES))]
+GRAPH: house.Graph = {"a": {"b": 1}, "b": {"c": 1}, "c": {"a": 1, "d": 2}, "d": {}}
+"""A circle of a, b and c."""
+FLOORED: house.Graph = {"x/1": {"x/2": 1, "y": 1}, "x/2": {"z": 1}, "y": {"z": 1, "elsewhere": 2}, "z": {}}
+CROWD = ["a/__init__.py", "a/1.py", "a/2.py", "a/b/3.py", "c/1.py", "c/2.py", "c/3.py", "d/1.py", "d/2.py", "d/3.py"]
+FUNCTION = 'def f(\n    a,\n):\n    """One.\n\n    Two.\n    """\n    b = a\n\n    return b\n'
+FOR_TYPES = "if TYPE_CHECKING:\n    from .arrays.table import NodeTable\nfrom .arrays.batch import Batch"
+MAP = (
+    "# A\n\n## Where?\n\nText.\n\n| change | file |\n|---|---|\n| one | `README.md`, below |\n| none | somewhere |\n"
+    "| lost | `nowhere.py` |\n| two | `README.md` or `LICENSE.md` |\n\n## Other\n\n| a | b |\n|---|---|\n| c | d |\n"
+)
+
+
+def imported(text: str, **how: bool) -> list[str]:
+    """The files that a text imports as if it stood in ``core/engine.py`` among FILES."""
+    return [to for _, to in house.imported(ast.parse(text), "core/engine.py", house.modules(FILES), **how)]
+
+
+def compares(text: str) -> bool:
+    """Whether an expression compares a release."""
+    return house.compares_release(ast.parse(text, mode="eval").body)  # type: ignore[arg-type]  # each text is a comparison
+
+
+CHECKS: Mapping[str, tuple[Callable[[], object], object]] = {
+    "literals of releases, and no other numbers": (
+        lambda: house.literals(ast.parse("a = '1.16'\nb = 'v1.27'\nc = '1.99'"), VERSIONS), [1, 2],
+    ),
+    "the lines of comparisons": (lambda: house.release_comparisons(ast.parse("a < b\nif release > c:\n    pass")), [2]),
+    "imports of a release": (
+        lambda: house.imports_of(ast.parse("from a import b\nfrom .releases import V1_16, other"), CONSTANTS), [2],
+    ),
+    "imports without those for types": (lambda: imported(FOR_TYPES, run=True), ["core/arrays/batch.py"]),
+    "a circle": (lambda: house.circles(GRAPH), [["a", "b", "c"]]),
+    "no circle without one import": (lambda: house.circles(house.without(GRAPH, {("c", "a")})), []),
+    "chains of units, not of files": (
+        lambda: house.longest_chain(FLOORED, {"x/1": "x", "x/2": "x", "y": "y", "z": "z"}), ["x", "y", "z"],
+    ),
+    "crowded folders, subfolders apart": (lambda: house.crowded(CROWD, 2, ("d",)), {"c": 3}),
+    "the body of a function": (lambda: list(map(house.body_lines, house.functions(ast.parse(FUNCTION)))), [3]),
+    "comments to the type checker": (
+        lambda: house.ignored_lines("a = b  # type: ignore[misc]\nc = 'type'\nd()  #type:ignore"), [1, 3],
+    ),
+    "the rows of the map": (lambda: [row for row, _ in house.table_under("## Where?", MAP)], ["one", "none", "lost", "two"]),
+    "rows of the map that name no file, a missing one or two": (
+        lambda: house.misplaced(house.table_under("## Where?", MAP), ROOT), ["none", "lost", "two"],
+    ),
+    "this test": (lambda: "test_it_sees" in {node.name for _, node in all_tests()}, True),
+}  # fmt: skip
+"""What a check sees -> the check of something that is wrong, and what it finds."""
 
 
 class TestTheWatchers:
     """The checks above can fail."""
 
+    @pytest.mark.parametrize("what", CHECKS)
+    def test_it_sees(self, what: str) -> None:
+        """Each check finds what is wrong, and nothing else."""
+        check, wanted = CHECKS[what]
+        assert check() == wanted
+
     @pytest.mark.parametrize("text", ["release == other", "cell.release.version > x", "release in newer", "version(x) < release"])
     def test_a_comparison_is_seen(self, text: str) -> None:
         """Comparisons on a release are found, whatever their form."""
-        assert house.compares_release(ast.parse(text, mode="eval").body)  # type: ignore[arg-type]  # each text is a comparison
+        assert compares(text)
 
     @pytest.mark.parametrize("text", ["release is None", "algorithm.release is not None", "document.version == 2"])
     def test_other_comparisons_are_not(self, text: str) -> None:
         """Absence may be asked for, and other versions may be compared."""
-        assert not house.compares_release(ast.parse(text, mode="eval").body)  # type: ignore[arg-type]  # each text is a comparison
-
-    def test_a_release_literal_is_seen(self) -> None:
-        """A release's name is found in code, and no other number."""
-        assert house.literals(ast.parse("a = '1.16'\nb = 'v1.27'\nc = '1.99'"), VERSIONS) == [1, 2]
-
-    def test_comparisons_are_placed(self) -> None:
-        """The lines of comparisons on a release are told, and of no others."""
-        assert house.release_comparisons(ast.parse("a < b\nif release > c:\n    pass")) == [2]
-
-    def test_an_import_of_a_release_is_seen(self) -> None:
-        """A release's table is found among imported names, and no other name."""
-        assert house.imports_of(ast.parse("from a import b\nfrom .releases import V1_16, other"), CONSTANTS) == [2]
+        assert not compares(text)
 
     @pytest.mark.parametrize(
         ("text", "wanted"),
@@ -274,100 +313,45 @@ class TestTheWatchers:
     )
     def test_an_import_is_seen(self, text: str, wanted: str) -> None:
         """The file that an import reaches is told, however it is written and wherever it stands."""
-        assert seen(text) == [wanted]
-
-    def test_imports_for_types_can_be_told(self) -> None:
-        """What is imported for types alone can be left out."""
-        text = "if TYPE_CHECKING:\n    from .arrays.table import NodeTable\nfrom .arrays.batch import Batch"
-        module, known = ast.parse(text), house.modules(FILES)
-        assert [to for _, to in house.imported(module, "core/engine.py", known, run=True)] == ["core/arrays/batch.py"]
+        assert imported(text) == [wanted]
 
     @pytest.mark.parametrize(
-        ("path", "target"),
+        ("path", "target", "is_stray"),
         [
-            ("core/pods/terms.py", "core/arrays/batch.py"),
-            ("core/matching/owners.py", "core/decision/nodesearch.py"),
-            ("core/release", "api/reading/fields.py"),
-            ("predicates/taints.py", "core/incremental/answers.py"),
-            ("priorities/equal.py", "core/queue/heap.py"),
-            ("framework/plugins/nodename.py", "core/engine.py"),
-            ("predicates/taints.py", "core/cluster/cache.py"),
-            ("framework/plugins/nodename.py", "framework/queue/queue.py"),
-            ("framework/profile.py", "framework/flow.py"),
-            ("simulation/simulate.py", "cli/console/output.py"),
-            ("core/__init__.py", "core/engine.py"),
-            ("api/cluster.py", "core/pods/template.py"),
+            ("core/pods/terms.py", "core/arrays/batch.py", True),
+            ("core/matching/owners.py", "core/decision/nodesearch.py", True),
+            ("core/release", "api/reading/fields.py", True),
+            ("predicates/taints.py", "core/incremental/answers.py", True),
+            ("priorities/equal.py", "core/queue/heap.py", True),
+            ("framework/plugins/nodename.py", "core/engine.py", True),
+            ("predicates/taints.py", "core/cluster/cache.py", True),
+            ("framework/plugins/nodename.py", "framework/queue/queue.py", True),
+            ("framework/profile.py", "framework/flow.py", True),
+            ("simulation/simulate.py", "cli/console/output.py", True),
+            ("core/__init__.py", "core/engine.py", True),
+            ("api/cluster.py", "core/pods/template.py", True),
+            ("core/arrays/table.py", "core/arrays/columns.py", False),
+            ("predicates/taints.py", "core/cluster/listings.py", False),
+            ("framework/plugins/nodename.py", "framework/queue/events.py", False),
+            ("framework/queue/queue.py", "framework/profile.py", False),
         ],
     )
-    def test_a_stray_import_is_seen(self, path: str, target: str) -> None:
-        """An import of what stands above, beside, or not in the row is found."""
-        assert house.strays({path: {target: 7}}, ROWS) == [f"{path}, line 7: {target}"]
+    def test_a_stray_import_is_seen(self, path: str, target: str, is_stray: bool) -> None:
+        """An import of what stands above, beside, or not in the row is found; the part itself, and what its row names, may be imported."""
+        assert house.strays({path: {target: 7}}, ROWS) == ([f"{path}, line 7: {target}"] if is_stray else [])
 
     @pytest.mark.parametrize(
-        ("path", "target"),
+        ("text", "count"),
         [
-            ("core/arrays/table.py", "core/arrays/columns.py"),
-            ("predicates/taints.py", "core/cluster/listings.py"),
-            ("framework/plugins/nodename.py", "framework/queue/events.py"),
-            ("framework/queue/queue.py", "framework/profile.py"),
+            ("isinstance(self.engine, FrameworkEngine)", 1),
+            ("isinstance(flow, (int, flows.ClassicFlow))", 1),
+            ("issubclass(kind, Profile | FrameworkDecision)", 1),
+            ("match engine:\n    case FrameworkEngine():\n        pass", 1),
+            ("isinstance(item, Pod)", 0),
+            ("FrameworkEngine(release)", 0),
+            ("match item:\n    case Pod():\n        pass", 0),
         ],
     )
-    def test_other_imports_are_not(self, path: str, target: str) -> None:
-        """What stands in the part itself, or below it and in its row, may be imported."""
-        assert house.strays({path: {target: 7}}, ROWS) == []
-
-    def test_a_circle_is_seen(self) -> None:
-        """Modules that reach one another are found, and are no circle without one of the imports."""
-        graph: house.Graph = {"a": {"b": 1}, "b": {"c": 1}, "c": {"a": 1, "d": 2}, "d": {}}
-        assert house.circles(graph) == [["a", "b", "c"]]
-        assert house.circles(house.without(graph, {("c", "a")})) == []
-
-    def test_floors_are_counted(self) -> None:
-        """The longest chain counts units, not files, and leaves other files out."""
-        graph: house.Graph = {"x/1": {"x/2": 1, "y": 1}, "x/2": {"z": 1}, "y": {"z": 1, "elsewhere": 2}, "z": {}}
-        units = {"x/1": "x", "x/2": "x", "y": "y", "z": "z"}
-        assert house.longest_chain(graph, units) == ["x", "y", "z"]
-
-    def test_a_crowded_folder_is_seen(self) -> None:
-        """Folders with too many modules are found; an ``__init__.py`` does not count, nor does what lies in subfolders."""
-        files = ["a/__init__.py", "a/1.py", "a/2.py", "a/b/3.py", "c/1.py", "c/2.py", "c/3.py", "d/1.py", "d/2.py", "d/3.py"]
-        assert house.crowded(files, 2, ("d",)) == {"c": 3}
-
-    def test_a_body_is_counted(self) -> None:
-        """A function's lines are those after its signature and docstring."""
-        (node,) = house.functions(ast.parse('def f(\n    a,\n):\n    """One.\n\n    Two.\n    """\n    b = a\n\n    return b\n'))
-        assert house.body_lines(node) == 3
-
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "isinstance(self.engine, FrameworkEngine)",
-            "isinstance(flow, (int, flows.ClassicFlow))",
-            "issubclass(kind, Profile | FrameworkDecision)",
-            "match engine:\n    case FrameworkEngine():\n        pass",
-        ],
-    )
-    def test_asking_for_a_kind_is_seen(self, text: str) -> None:
-        """Questions for the kind of an engine are found, whatever their form."""
-        assert len(house.kinds_asked(ast.parse(text))) == 1
-
-    @pytest.mark.parametrize("text", ["isinstance(item, Pod)", "FrameworkEngine(release)", "match item:\n    case Pod():\n        pass"])
-    def test_other_questions_are_not(self, text: str) -> None:
-        """Other classes may be asked for."""
-        assert house.kinds_asked(ast.parse(text)) == []
-
-    def test_an_ignored_line_is_seen(self) -> None:
-        """Each comment to the type checker is found."""
-        assert house.ignored_lines("a = b  # type: ignore[misc]\nc = 'type'\nd()  #type:ignore") == [1, 3]
-
-    def test_a_place_that_is_not_there_is_seen(self) -> None:
-        """A row of the map that names no file, two files or one that is missing is found."""
-        head = "# A\n\n## Where?\n\nText.\n\n| change | file |\n|---|---|\n"
-        rows = "| one | `README.md`, below |\n| none | somewhere |\n| lost | `nowhere.py` |\n| two | `README.md` or `LICENSE.md` |\n\n"
-        places = house.table_under("## Where?", head + rows + "## Other\n\n| a | b |\n|---|---|\n| c | d |\n")
-        assert [change for change, _ in places] == ["one", "none", "lost", "two"]
-        assert house.misplaced(places, ROOT) == ["none", "lost", "two"]
-
-    def test_a_silent_test_is_seen(self) -> None:
-        """The functions that must say what they test are all tests, this one too."""
-        assert "test_a_silent_test_is_seen" in {node.name for _, node in all_tests()}
+    def test_asking_for_a_kind_is_seen(self, text: str, count: int) -> None:
+        """Questions for the kind of an engine are found, whatever their form, and those for other classes are not."""
+        assert len(house.kinds_asked(ast.parse(text))) == count

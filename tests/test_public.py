@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import kubeclassic
 from kubeclassic import plugins, results, rules, traces
+from tests.support.program import FIND
 
 HEAVY = ("numpy", "yaml", "click", "rich")
 
@@ -43,13 +43,7 @@ def test_all_are_imported_at_once() -> None:
 
 def test_importing_is_cheap() -> None:
     """The import alone loads neither numpy nor anything else that takes its time."""
-    place = Path(kubeclassic.__path__[0])
-    script = (
-        "import sys, importlib.util as u;"
-        f"spec = u.spec_from_file_location('kubeclassic', {str(place / '__init__.py')!r}, submodule_search_locations=[{str(place)!r}]);"
-        "module = u.module_from_spec(spec); sys.modules['kubeclassic'] = module; spec.loader.exec_module(module);"
-        "import kubeclassic.rules; print(*sys.modules)"
-    )
+    script = f"{FIND}\nimport kubeclassic.rules; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
     assert {name for name in loaded if name.startswith("kubeclassic")} == {"kubeclassic", "kubeclassic.exports", "kubeclassic.rules"}
     assert not set(HEAVY) & set(loaded)

@@ -126,8 +126,13 @@ def _signature(found: Any, *, short: bool = False) -> str:
         return f"({', '.join(_name(parameter) for parameter in kept)})"
     plain = [parameter.replace(annotation=_plain(parameter.annotation)) for parameter in kept]
     whole = signature.replace(parameters=plain, return_annotation=_plain(signature.return_annotation))
-    text = str(whole).replace("'", "")
+    text = _written(whole)
     return text if len(text) < WIDTH else _broken(plain, text.rpartition(")")[2])
+
+
+def _written(part: inspect.Signature | inspect.Parameter) -> str:
+    """A signature or a parameter as text, without quotes; a default that has no text but its place in memory is three dots."""
+    return re.sub(r"<[^=]*? at 0x\w+>", "...", str(part).replace("'", ""))
 
 
 def _broken(parameters: Sequence[inspect.Parameter], tail: str) -> str:
@@ -137,7 +142,7 @@ def _broken(parameters: Sequence[inspect.Parameter], tail: str) -> str:
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not starred:
             lines.append("*")
         starred = starred or parameter.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD
-        lines.append(str(parameter).replace("'", ""))
+        lines.append(_written(parameter))
     return "(\n" + "".join(f"    {line},\n" for line in lines) + f"){tail}"
 
 

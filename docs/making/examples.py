@@ -24,7 +24,8 @@ from kubeclassic.cli import run
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
 CLUSTERS = Path(__file__).parent / "clusters"
-WIDTH = "110"
+SETTLED = {"COLUMNS": "110", "KUBECLASSIC_PROGRESS": "0"}
+"""What the output of a command depends on besides its arguments: the terminal, and how busy the machine is."""
 POLICY, PROFILE, ASK = "policy.yaml", "profile.yaml", "ask.py"
 Json = dict[str, Any]
 
@@ -50,54 +51,33 @@ def _scored(name: str, argument: Json | None = None) -> Json:
     return {"predicates": [], "priorities": [{"name": name, "weight": 1, **({"argument": argument} if argument else {})}]}
 
 
-_OF_DISKS = "MaxEBSVolumeCount MaxGCEPDVolumeCount MaxAzureDiskVolumeCount MaxCinderVolumeCount"
-PREDICATES: Mapping[str, str] = {
-    **dict.fromkeys(("PodToleratesNodeTaints",), "taints"),
-    **dict.fromkeys(("CheckNodeCondition", "CheckNodeUnschedulable", "CheckNodeMemoryPressure", "CheckNodePIDPressure"), "conditions"),
-    "CheckNodeDiskPressure": "conditions",
-    **dict.fromkeys(("GeneralPredicates", "PodFitsResources"), "resources"),
-    **dict.fromkeys(("MatchNodeSelector", "CheckNodeLabelPresence"), "placement"),
-    "PodFitsHostPorts": "ports",
-    "NoDiskConflict": "disks",
-    **dict.fromkeys(_OF_DISKS.split(), "cloudlimits"),
-    "MaxCSIVolumeCountPred": "csilimits",
-    **dict.fromkeys(("CheckVolumeBinding", "NoVolumeZoneConflict"), "volumes"),
-    "EvenPodsSpread": "constraints",
-    "CheckServiceAffinity": "spread",
-    "MatchInterPodAffinity": "interpod",
+EXAMPLES: Mapping[str, str] = {
+    rule: cluster
+    for cluster, rules in {
+        "avoid": "NodePreferAvoidPodsPriority",
+        "cloudlimits": "MaxEBSVolumeCount MaxGCEPDVolumeCount MaxAzureDiskVolumeCount MaxCinderVolumeCount "
+        "EBSLimits GCEPDLimits AzureDiskLimits CinderLimits",
+        "conditions": "CheckNodeCondition CheckNodeUnschedulable CheckNodeMemoryPressure CheckNodePIDPressure CheckNodeDiskPressure "
+        "NodeUnschedulable",
+        "constraints": "EvenPodsSpread EvenPodsSpreadPriority PodTopologySpread",
+        "csilimits": "MaxCSIVolumeCountPred NodeVolumeLimits",
+        "devices": "DynamicResources",
+        "disks": "NoDiskConflict VolumeRestrictions",
+        "images": "ImageLocalityPriority ImageLocality",
+        "interpod": "MatchInterPodAffinity InterPodAffinityPriority InterPodAffinity",
+        "placement": "MatchNodeSelector CheckNodeLabelPresence NodeAffinityPriority labelPreference NodeAffinity",
+        "ports": "PodFitsHostPorts NodePorts",
+        "queue": "DefaultBinder DefaultPreemption PrioritySort SchedulingGates",
+        "resources": "GeneralPredicates PodFitsResources EqualPriority LeastRequestedPriority MostRequestedPriority "
+        "BalancedResourceAllocation RequestedToCapacityRatioPriority ResourceLimitsPriority NodeResourcesFit "
+        "NodeResourcesBalancedAllocation",
+        "spread": "CheckServiceAffinity SelectorSpreadPriority ServiceSpreadingPriority serviceAntiAffinity SelectorSpread",
+        "taints": "PodToleratesNodeTaints TaintTolerationPriority TaintToleration",
+        "volumes": "CheckVolumeBinding NoVolumeZoneConflict VolumeBinding VolumeZone",
+    }.items()
+    for rule in rules.split()
 }
-"""Predicate -> the cluster of its example."""
-_OF_ROOM = "LeastRequestedPriority MostRequestedPriority BalancedResourceAllocation RequestedToCapacityRatioPriority ResourceLimitsPriority"
-PRIORITIES: Mapping[str, str] = {
-    **dict.fromkeys(_OF_ROOM.split(), "resources"),
-    "EqualPriority": "resources",
-    **dict.fromkeys(("SelectorSpreadPriority", "ServiceSpreadingPriority", "serviceAntiAffinity"), "spread"),
-    "InterPodAffinityPriority": "interpod",
-    "NodePreferAvoidPodsPriority": "avoid",
-    **dict.fromkeys(("NodeAffinityPriority", "labelPreference"), "placement"),
-    "TaintTolerationPriority": "taints",
-    "ImageLocalityPriority": "images",
-    "EvenPodsSpreadPriority": "constraints",
-}
-"""Priority -> the cluster of its example."""
-PLUGINS: Mapping[str, str] = {
-    **dict.fromkeys(("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"), "cloudlimits"),
-    "NodeVolumeLimits": "csilimits",
-    **dict.fromkeys(("DefaultBinder", "DefaultPreemption", "PrioritySort", "SchedulingGates"), "queue"),
-    "DynamicResources": "devices",
-    "ImageLocality": "images",
-    "InterPodAffinity": "interpod",
-    "NodeAffinity": "placement",
-    "NodePorts": "ports",
-    **dict.fromkeys(("NodeResourcesBalancedAllocation", "NodeResourcesFit"), "resources"),
-    "NodeUnschedulable": "conditions",
-    "PodTopologySpread": "constraints",
-    "SelectorSpread": "spread",
-    "TaintToleration": "taints",
-    **dict.fromkeys(("VolumeBinding", "VolumeZone"), "volumes"),
-    "VolumeRestrictions": "disks",
-}
-"""Plugin -> the cluster of its example."""
+"""Rule -> the cluster of its example."""
 UP_TO_1_22: Mapping[str, tuple[str, str, Json]] = {
     "DefaultPodTopologySpread": ("1.18", "spread", _scored("SelectorSpreadPriority")),
     "NodeLabel": ("1.21", "placement", _asked("NoRetiringNodes", LABELS)),
@@ -169,7 +149,7 @@ class Example:
     def run(self, command: str) -> tuple[str, str]:
         """What *command* prints in a folder with the files: standard output alone, and with standard error after it."""
         out, err = io.StringIO(), io.StringIO()
-        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), patch.dict(os.environ, COLUMNS=WIDTH):
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), patch.dict(os.environ, SETTLED):
             for name, text in self.files.items():
                 Path(name).write_text(text, encoding="utf-8")
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -185,14 +165,14 @@ class Example:
         return 0
 
 
-HERE = "of docs/making/examples.py"
+HERE = "EXAMPLES of docs/making/examples.py"
 
 
 def of_predicate(name: str) -> Example:
     """The example of the predicate *name*."""
     if name in IN_PYTHON:
         return _script(name, "1.16", "from kubeclassic.predicates import CATALOGUE", f'CATALOGUE["{name}"].check')
-    cluster = words_of(PREDICATES, name, f"PREDICATES {HERE}")
+    cluster = words_of(EXAMPLES, name, HERE)
     return _of_policy(name, cluster, {"predicates": [_entry(name)], "priorities": [{"name": "EqualPriority", "weight": 1}]})
 
 
@@ -204,7 +184,7 @@ def _script(name: str, release: str, imports: str, ask: str) -> Example:
 
 def of_priority(name: str) -> Example:
     """The example of the priority *name*."""
-    cluster = words_of(PRIORITIES, name, f"PRIORITIES {HERE}")
+    cluster = words_of(EXAMPLES, name, HERE)
     return _of_policy(name, cluster, {"predicates": [], "priorities": [{**_entry(name), "weight": 1}]})
 
 
@@ -227,7 +207,7 @@ def of_plugin(name: str) -> Example:
     if name in UP_TO_1_22:
         release, cluster, rules = UP_TO_1_22[name]
         return _of_policy(name, cluster, rules, release)
-    cluster = words_of(PLUGINS, name, f"PLUGINS {HERE}")
+    cluster = words_of(EXAMPLES, name, HERE)
     files = {f"{cluster}.yaml": _text(cluster), PROFILE: _yaml(_profile(name))}
     if cluster == "queue":
         return Example(files, f"kubeclassic simulate {cluster}.yaml --order queue --profile {PROFILE}", None)
@@ -238,7 +218,7 @@ def of_plugin(name: str) -> Example:
 def _profile(plugin: str) -> Json:
     """A profile with *plugin* alone, and what no profile can do without."""
     needed = ["PrioritySort", "DefaultBinder"]
-    room = ["NodeResourcesFit", "DefaultPreemption"] if PLUGINS[plugin] == "queue" else []
+    room = ["NodeResourcesFit", "DefaultPreemption"] if EXAMPLES[plugin] == "queue" else []
     names = list(dict.fromkeys([*needed, *room, plugin]))
     version = "v1beta3" if plugin == "SelectorSpread" else "v1"
     plugins = {"multiPoint": {"disabled": [{"name": "*"}], "enabled": [{"name": name} for name in names]}}

@@ -88,19 +88,8 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = written(Path(folder), given.nodes, given.pods)
-        command = [
-            sys.executable,
-            "-m",
-            "kubeclassic",
-            "serve",
-            str(file),
-            "--port",
-            "0",
-            "--max-requests",
-            "10000",
-            "--release",
-            given.release,
-        ]
+        words = ["serve", str(file), "--port", "0", "--max-requests", "10000", "--release", given.release]
+        command = [sys.executable, "-m", "kubeclassic", *words]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
             try:
                 assert server.stderr is not None

@@ -24,6 +24,7 @@ from original import SHARED, put
 
 HERE = Path(__file__).resolve().parent
 BEGIN, END = "<!-- table: made by tests/bench/table.py -->", "<!-- end of table -->"
+MEASURE = (str(HERE / "measure.py"),)
 OPENB = ("openb/openb_node_list_all_node.csv", "openb/openb_pod_list_gpuspec33.csv")
 
 
@@ -99,7 +100,7 @@ def loops() -> Iterator[Row]:
         shape = ("--nodes", "5000", "--pods", "100", "--release", release)
         name = f"preempting pods, 5,000 nodes of 30 pods, the loop alone, {release}"
         yield Row(name, bench("--kind", "preemption", *shape), "loop_pods_per_s", "pods/s")
-    details = (str(HERE / "details.py"), str(SHARED / "bench" / "mixed-5000.jsonl.gz"))
+    details = (*MEASURE, "details", str(SHARED / "bench" / "mixed-5000.jsonl.gz"))
     yield Row("mixed-5000, decisions with all details, the loop alone", details, "loop_pods_per_s", "pods/s")
 
 
@@ -109,7 +110,7 @@ def traces(manifests: Path) -> Iterator[Row]:
     if not all(Path(trace).exists() for trace in given):
         return
     for release in ("1.16", "1.27"):
-        command = (str(HERE / "openb.py"), *given, "--release", release, "--json")
+        command = (*MEASURE, "openb", *given, "--release", release)
         yield Row(f"openb, the loop alone, {release}", command, "cpu_seconds", "s of CPU")
         yield Row(f"openb, the loop alone, {release}, with preemption", (*command, "--preemption"), "cpu_seconds", "s of CPU")
     path, policy = str(manifests), str(HERE.parents[1] / "examples" / "policies" / "kubernetes-defaults-spelled-out.json")

@@ -61,6 +61,12 @@ def test_every_error_is_told() -> None:
     assert set(told) == {error.__name__ for error in errors if error.__module__ == exceptions.__name__}
 
 
+def test_no_place_in_memory_is_told() -> None:
+    """A default that is a function or an object stands there as three dots: its address is another one in each build."""
+    assert [path for path, text in api.pages() if " at 0x" in text] == []
+    assert "options: SimulationOptions = ...," in dict(api.pages())["reference/python/results.md"]
+
+
 def test_the_words_of_fields_are_used() -> None:
     """Each field of a configuration has words, and no words are of a field that is gone."""
     text = "\n".join(text for _, text in configurations.pages())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -25,7 +26,7 @@ from tests.support.pageblocks import KINDS, blocks_of
 
 RULES = {f"{rule.kind} {rule.name}": rule for rule in rules.all_rules()}
 MAKERS = {"predicate": examples.of_predicate, "priority": examples.of_priority, "plugin": examples.of_plugin}
-IN_THE_QUEUE = {name for name, cluster in examples.PLUGINS.items() if cluster == "queue"}
+IN_THE_QUEUE = {name for name, cluster in examples.EXAMPLES.items() if cluster == "queue"}
 
 
 @cache
@@ -53,7 +54,7 @@ def test_every_rule_has_a_formula_and_no_other_has() -> None:
 @pytest.mark.parametrize("made", [examples.of_predicate, examples.of_priority, examples.of_plugin])
 def test_what_a_rule_lacks_is_told_in_words(made: Callable[[str], object], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a new rule has no formula or no example yet, the error names the table, its file and the guide."""
-    said = r'^RoomyNode has no entry in [A-Z]+ of docs/making/examples\.py: its page needs one \(CONTRIBUTING\.md, "Add a predicate"'
+    said = r'^RoomyNode has no entry in EXAMPLES of docs/making/examples\.py: its page needs one \(CONTRIBUTING\.md, "Add a predicate"'
     with pytest.raises(MissingWordsError, match=said):
         made("RoomyNode")
     monkeypatch.setattr(rules, "FORMULAS", {})
@@ -123,6 +124,15 @@ def test_a_wrong_example_is_an_error() -> None:
     """An example whose command cannot run stops the build."""
     with pytest.raises(ValueError, match="status 2"):
         examples.Example({}, "kubeclassic explain nowhere.yaml web", None).printed()
+
+
+def test_no_progress_is_on_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a command takes, its example has the answer alone."""
+    monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
+    found: list[str] = []
+    monkeypatch.setattr(examples, "run", lambda words: found.append(os.environ["KUBECLASSIC_PROGRESS"]) or 0)
+    examples.Example({}, "kubeclassic explain", None).printed()
+    assert found == ["0"]
 
 
 class TestMarkdown:

@@ -29,3 +29,9 @@ class TestChangedInput:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         assert tried(entry, changed(entry, seed)) in (ANSWER, REFUSED)
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MEMORY
+
+
+@given(st.binary(max_size=200) | st.text().map(str.encode))
+def test_any_bytes_are_read_or_refused(content: bytes) -> None:
+    """Any bytes at all give objects or one line that says what is wrong."""
+    assert tried("manifests", content) in (ANSWER, REFUSED)

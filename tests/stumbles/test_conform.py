@@ -11,7 +11,6 @@ import pytest
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.conform import check_family, find_families, read_cases
-from tests.conftest import ROOT
 
 PROBLEM = {"name": "a", "version": "1.16", "pending": []}
 SCRIPT = {"name": "a", "version": "1.27", "podPriority": True, "script": [{"op": "pop"}]}
@@ -107,23 +106,6 @@ def test_a_family_without_a_case_is_an_error(tmp_path: Path) -> None:
     (family,) = find_families([tmp_path])
     with pytest.raises(ManifestError, match="got no case, wanted at least one"):
         check_family(family)
-
-
-def test_every_kept_family_has_a_case() -> None:
-    """No file of cases that is kept with the project is empty."""
-    families = find_families([ROOT / "tests" / "conformance"])
-    assert len(families) > 150
-    assert [family for family in families if next(read_cases(family.cases), None) is None] == []
-
-
-@pytest.mark.parametrize("name", ["found", "queue"])
-def test_differences_that_were_found_are_gone(name: str) -> None:
-    """Cases in which a decision once differed, and scripts of the queue over time, are kept for each release and identical."""
-    families = [family for family in find_families([ROOT / "tests" / "conformance"]) if family.name == name]
-    reports = [check_family(family) for family in families]
-    assert len(reports) == (6 if name == "queue" else len({report.counts.release for report in reports}))
-    assert all(report.counts.cases == report.counts.identical > 0 for report in reports)
-    assert all((report.counts.steps if name == "queue" else report.counts.decisions) > 0 for report in reports)
 
 
 def test_an_answer_without_a_step_is_never_identical(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from kubeclassic.cli import run
-from tests.support.schemas import faults, version_of
+from tests.support.schemas import faults
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(ROOT / "examples" / "cluster")
@@ -295,11 +295,3 @@ class TestForms:
         """No line is wider than the terminal."""
         at_width(monkeypatch, width)
         assert max(map(len, told(*arguments).splitlines())) <= width
-
-    @pytest.mark.parametrize("name", ["big", "great", "never", "db-0", "on-a", "light", "done", "gated", "deploy/web"])
-    @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
-    def test_json_fits_its_schema(self, found: Found, name: str, release: str) -> None:
-        """What -o json prints is what the schema says, with a close-up and without, in old and new releases."""
-        assert found(name, "--release", release)["release"] == release
-        assert found(name, "--release", release)["apiVersion"] == version_of("explain")
-        assert found(name, "--release", release, "--node", "a")["kind"] == "Explanation"

@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.cli import run
-from kubeclassic.simulation.engines import ALL_RELEASES
 from tests.conftest import ROOT
-from tests.support.schemas import faults, version_of
 
 NODE = "kind: Node\nmetadata: {name: %s, labels: {pool: %s}}\nstatus: {allocatable: {cpu: %s, memory: 8Ti, pods: 9}}\n---\n"
 POD = (
@@ -102,49 +99,6 @@ class TestFinalOutcomes:
         found = by_pod(json.loads(told("-o", "json")))["shop/low"]
         assert (found["outcome"], found["host"], found["evictedBy"], found["evictedFrom"]) == ("evicted", None, "jobs/high", "a")
         assert told("-o", "name") == "jobs/high a\n"
-
-
-class TestSchemas:
-    @pytest.mark.parametrize("release", ALL_RELEASES)
-    @pytest.mark.parametrize("more", [(), ("--details",), ("--nodes",), ("--reschedule-evicted",)])
-    def test_simulate_is_as_its_schema_says(self, told: Any, release: str, more: tuple[str, ...]) -> None:
-        """The document of ``-o json`` has the fields that ``kubeclassic schema simulate`` names, and no other, in every release."""
-        document = json.loads(told("-o", "json", "--release", release, *more))
-        assert faults("simulate", document) == []
-        assert document["apiVersion"] == version_of("simulate")
-        assert yaml.safe_load(told("-o", "yaml", "--release", release, *more)) == document
-
-    @pytest.mark.parametrize("release", [ALL_RELEASES[0], ALL_RELEASES[-1]])
-    def test_its_lines_are_as_their_schema_says(self, told: Any, release: str) -> None:
-        """So do the lines of ``-o jsonl``."""
-        lines = told("-o", "jsonl", "--details", "--release", release).splitlines()
-        assert [faults("simulate-line", json.loads(line)) for line in lines] == [[], [], []]
-
-    def test_replay_is_as_its_schema_says(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        """Each event of a replay is as the schema says."""
-        monkeypatch.chdir(ROOT)
-        run(["replay", "examples/day.yaml", "--seed", "7"])
-        events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        assert len({event["event"] for event in events}) > 10
-        assert [fault for event in events for fault in faults("replay-line", event)] == []
-
-    @pytest.mark.parametrize(
-        ("name", "arguments"),
-        [
-            ("bench", "bench --kind basic --nodes 9 --existing 0 --pods 3 --repeat 1"),
-            ("conform", "conform tests/conformance/1.16 --family taints -o json"),
-            ("policy-check", "policy check examples/policies/kubernetes-classic.json -o json"),
-        ],
-    )
-    def test_other_commands_are_as_their_schemas_say(
-        self, name: str, arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        """The JSON of bench, conform and policy check is as its schema says."""
-        monkeypatch.chdir(ROOT)
-        run(arguments.split())
-        document = json.loads(capsys.readouterr().out)
-        assert faults(name, document) == []
-        assert document["apiVersion"] == version_of(name)
 
 
 class TestVictims:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import doctest
 import inspect
 import json
-import pickle
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +17,6 @@ import pytest
 import kubeclassic
 from kubeclassic import Cluster, KubeclassicError, Scheduler
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.api.record import as_document, plain
 from kubeclassic.cli import run
 from kubeclassic.exceptions import WrongTypeError
 from kubeclassic.framework.options import Classic, Framework, options_of
@@ -163,20 +160,6 @@ def test_frames_need_a_library(monkeypatch: pytest.MonkeyPatch, example: Cluster
         kubeclassic.simulate(example).to_frame()
 
 
-# --- 19: copies, in full in tests/test_copies.py ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("way", [copy.deepcopy, lambda item: pickle.loads(pickle.dumps(item))])
-def test_schedulers_clusters_and_decisions_can_be_copied(way: Callable[[Any], Any], example: Cluster) -> None:
-    """A copied scheduler decides on as the original; its cluster and its decisions can be copied too."""
-    scheduler = Scheduler(example, Classic(tie_break="random"))
-    decision = scheduler.schedule("shop/orders-0")
-    theirs = way(scheduler)
-    assert way(decision).record(details=True) == decision.record(details=True)
-    assert way(example).objects == example.objects
-    assert [found.record() for found in theirs.run()] == [found.record() for found in scheduler.run()]
-
-
 # --- 20: what the commands do -----------------------------------------------------------------------------------------
 
 
@@ -200,30 +183,6 @@ def test_simulate_is_one_call(root: Path, capsys: pytest.CaptureFixture[str], ex
     more = kubeclassic.simulate(example, pods={"kind": "Pod", "metadata": {"name": "more"}})
     assert len(more.decisions) == 23
     assert len(example.pods) == 30
-
-
-@pytest.mark.parametrize("alone", [False, True])
-def test_explain_is_one_call(alone: bool, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """``kubeclassic.explain`` answers what the command answers."""
-    path = root / "examples" / "cluster"
-    found = kubeclassic.explain(path, "shop/orders-1", alone=alone)
-    wanted = printed(capsys, "explain", str(path), "shop/orders-1", "-o", "json", *(["--alone"] if alone else []))
-    assert (found.host, found.record()["nodes"]) == (wanted["host"], wanted["nodes"])
-    fresh = {"kind": "Pod", "metadata": {"name": "fresh"}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
-    assert kubeclassic.explain(path, fresh, alone=alone).decision.pod.key == "default/fresh"
-
-
-def test_compare_is_one_call(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """``kubeclassic.compare`` finds the differences that the command finds."""
-    path, policy = root / "examples" / "cluster", root / "examples" / "policies" / "bin-packing.yaml"
-    found = kubeclassic.compare(path, "1.12", Classic(release="1.16", policy=policy), mode="free")
-    wanted = printed(
-        capsys, "compare", str(path), "--a", "release=1.12", "--b", f"release=1.16 policy={policy}", "--mode", "free", "-o", "json"
-    )
-    assert plain(found.differences) == wanted["differences"]
-    assert not found.ok
-    assert set(found.hosts) == {"a", "b"}
-    assert kubeclassic.compare(path, "1.16", "v1.16.3").ok
 
 
 def test_replay_is_one_call(root: Path, tmp_path: Path) -> None:
@@ -254,14 +213,6 @@ def test_migrate_is_one_call(root: Path, example: Cluster) -> None:
     assert found.comparison.record()["mode"] == "locked"
     assert Scheduler(example, Framework(release="1.27", profile=found.profile)).profiles
     assert "kind: KubeSchedulerConfiguration" in found.yaml()
-
-
-def test_conform_is_one_call(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """``kubeclassic.conform`` counts as the command does."""
-    path = root / "tests" / "conformance" / "1.16"
-    found = kubeclassic.conform(path, families=["taints"])
-    assert as_document(found.document) == printed(capsys, "conform", str(path), "--family", "taints", "-o", "json")
-    assert found.ok
 
 
 def test_import_openb_is_one_call(tmp_path: Path) -> None:

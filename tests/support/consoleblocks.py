@@ -7,8 +7,6 @@ of a page run one after the other in one folder that has the examples.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 import shlex
 import sys
@@ -17,7 +15,7 @@ from pathlib import Path
 
 import attrs
 
-from kubeclassic.cli import run
+from tests.support.program import inside
 
 WIDTH = "120"
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -35,13 +33,11 @@ class Example:
         """Exit status, and what it prints on both streams: first standard output."""
         words = shlex.split(self.command)
         target = words[-1] if len(words) > 2 and words[-2] == ">" else None
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = run(words[1:-2] if target else words[1:])
+        done = inside(*(words[1:-2] if target else words[1:]), cwd=Path())
         if target is not None:
-            Path(target).write_text(out.getvalue(), encoding="utf-8")
-            return status, err.getvalue()
-        return status, out.getvalue() + err.getvalue()
+            Path(target).write_text(done.stdout, encoding="utf-8")
+            return done.returncode, done.stderr
+        return done.returncode, done.stdout + done.stderr
 
     def fits(self, text: str) -> bool:
         """Whether *text* is what the page says."""

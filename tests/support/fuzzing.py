@@ -9,7 +9,7 @@ import random
 import signal
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,8 @@ from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.config import load_configuration as load_classic
 from kubeclassic.algorithmprovider.config import load_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.load import load
+from kubeclassic.api.inventory import read_inventory
+from kubeclassic.api.reading.notices import in_groups
 from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.building import build_engine
@@ -33,9 +34,9 @@ from kubeclassic.simulation.replay.checkpoint import Header, _as_json, _checksum
 from kubeclassic.simulation.replay.checkpoint import load as load_checkpoint
 from kubeclassic.simulation.replay.inputs.inputs import read_inputs
 from tests.conftest import ROOT
-from tests.support.livefuzzing import LIVE, live_seeds
-from tests.support.questionfuzzing import QUESTIONS, file_with, question_seeds
-from tests.support.runfuzzing import RUNS, run_seeds
+from tests.support.livefuzzing import LIVE
+from tests.support.questionfuzzing import QUESTIONS, Entry, bytes_of, file_with
+from tests.support.runfuzzing import RUNS
 
 SECONDS = 10
 """Seconds of CPU that one try may take."""
@@ -49,10 +50,31 @@ CONFIGURATIONS = (
     b"release=1.16 policy=p.json percentage=50",
     b"release=1.27 'profile=a b.yaml' tie-break=first feature-gates=A=true,B=false",
 )
-ODD: tuple[Any, ...] = (
-    None, True, -1, 0, 2**31, 2**63, -(2**63) - 1, 10**30, 1.5, float("nan"), float("inf"), "", "x", "-1", "1e999", "9" * 5000, "\0",
-    "\ud800", "\uff11\uff12", "😀", [], {}, [[]], {"": {}}, [None], {"a": None}, "100000000Ei", "2006-01-02T15:04:05Z", "Infinity",
+MANIFESTS: tuple[Any, ...] = (
+    {"apiVersion": "v1", "kind": "Pod",
+     "metadata": {"name": "p", "labels": {"a": "b"}, "ownerReferences": [{"kind": "ReplicaSet", "name": "r", "controller": True}]},
+     "spec": {
+         "priority": 5, "tolerations": [{"key": "k", "operator": "Exists", "tolerationSeconds": 5}],
+         "containers": [{"name": "c", "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}}, "ports": [{"hostPort": 80}]}],
+         "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "z", "labelSelector": {}}]}},
+         "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}],
+     }},
+    {"kind": "List", "items": [
+        {"kind": "Deployment", "metadata": {"name": "d"}, "spec": {"replicas": 3, "template": {"spec": {"containers": [{}]}}}},
+        {"kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {"capacity": {"storage": "1Gi"}, "csi": {"driver": "d"}}},
+    ]},
 )  # fmt: skip
+"""Small ones, of which a change hits a field that is read."""
+ODD: tuple[Any, ...] = (
+    None, True, -1, 0, 2**31, 2**63, -(2**63) - 1, 10**30, 10**400, 1_000_000_000, 1.5, float("nan"), float("inf"), "", "x", "-1",
+    "1e999", "9" * 5000, "x" * 5000, "\0", "\x1b[31m", "\ud800", "\uff11\uff12", "😀", [], {}, [[]], {"": {}}, [None], {"a": None},
+    "100000000Ei", "2006-01-02T15:04:05Z", "Infinity",
+)  # fmt: skip
+FAMILIES = (
+    "1.13/queue", "1.27/queue", "1.16/preemption", "1.16/policy", "1.27/profile", "1.15/events", "1.12/volumebinding", "1.16/extenders",
+    "1.27/extenders",
+)  # fmt: skip
+"""Release and family of the cases that are changed."""
 WORDS = ("a", "edit", "arguments")
 """Entry points for words with blanks between them."""
 LINES = ("lists", "watch")
@@ -68,7 +90,8 @@ TOKENS = (
 
 
 def _manifests(content: bytes) -> None:
-    load([file_with(content, "cluster.yaml")])
+    said = in_groups(read_inventory(file_with(content, "cluster.yaml"), defaults=len(content) % 2 == 0).warnings)
+    assert all(line.isprintable() for line in said), said
 
 
 def _decisions(content: bytes) -> None:
@@ -76,37 +99,9 @@ def _decisions(content: bytes) -> None:
     list(Scheduler(Cluster.load(file_with(content, "cluster.yaml")), release).run())
 
 
-def _policy(content: bytes) -> None:
-    resolve(RELEASES["1.16"], policy=load_policy(file_with(content, "policy.json")))
-
-
-def _configuration(content: bytes) -> None:
-    load_classic(file_with(content, "config.yaml"))
-
-
-def _profile(content: bytes) -> None:
-    build_engine(load_configuration(file_with(content, "profile.yaml")))
-
-
-def _scenario(content: bytes) -> None:
-    read_inputs([file_with(content, "scenario.yaml")])
-
-
-def _nodes_csv(content: bytes) -> None:
-    read_inputs([file_with(content, "nodes.csv"), file_with(PODS, "pods.csv")])
-
-
-def _pods_csv(content: bytes) -> None:
-    read_inputs([file_with(NODES, "nodes.csv"), file_with(content, "pods.csv")])
-
-
 def _cases(content: bytes) -> None:
     for case in read_cases(file_with(content, "x.cases.jsonl")):
         emitted(case)
-
-
-def _answers(content: bytes) -> None:
-    list(read_answers(file_with(content, "x.answers.jsonl")))
 
 
 def _checkpoint(content: bytes) -> None:
@@ -122,60 +117,14 @@ def _a(content: bytes) -> None:
     wanted.setup.spec.first_scheduler_name  # noqa: B018  # it reads the files
 
 
-HEADER = Header(inputs="digest", options={"--seed": "1"})
-ENTRY_POINTS: Mapping[str, Callable[[bytes], None]] = {
-    "manifests": _manifests, "decisions": _decisions, "policy": _policy, "configuration": _configuration, "profile": _profile,
-    "scenario": _scenario, "nodes.csv": _nodes_csv, "pods.csv": _pods_csv, "cases": _cases, "answers": _answers, "checkpoint": _checkpoint,
-    "a": _a, **QUESTIONS, **LIVE, **RUNS,
-}  # fmt: skip
-"""Name -> what reads input of that kind."""
-
-
-# --- seeds ----------------------------------------------------------------------------------------------------------
-
-
-@cache
-def seeds(entry: str) -> tuple[bytes, ...]:
-    """Good input for an entry point."""
-    examples = ROOT / "examples"
-    found: dict[str, Callable[[], list[bytes]]] = {
-        "manifests": lambda: _contents(examples / "cluster", "*.yaml"),
-        "decisions": lambda: [b"\n---\n".join(_contents(examples / "cluster", "*.yaml")), *_contents(ROOT / "tests/fuzz", "*.yaml")],
-        "policy": lambda: [path.read_bytes() for path in sorted((examples / "policies").glob("*.json"))],
-        "configuration": lambda: _contents(examples / "policies", "scheduler-config.yaml"),
-        "profile": lambda: _contents(examples / "profiles", "two-profiles.yaml"),
-        "scenario": lambda: _contents(examples, "day.yaml"),
-        "nodes.csv": lambda: [NODES],
-        "pods.csv": lambda: [PODS],
-        "cases": lambda: _few_lines("cases"),
-        "answers": lambda: _few_lines("answers"),
-        "checkpoint": lambda: [_made_checkpoint()],
-        "a": lambda: list(CONFIGURATIONS),
-    }
-    for entries, make in ((QUESTIONS, question_seeds), (LIVE, live_seeds), (RUNS, run_seeds)):
-        if entry in entries:
-            return tuple(make(entry))
-    return tuple(found[entry]())
-
-
-def _contents(folder: Path, pattern: str) -> list[bytes]:
-    return [path.read_bytes() for path in sorted(folder.glob(pattern))]
+def _files(*patterns: str) -> list[bytes]:
+    return bytes_of(*(path for pattern in patterns for path in sorted(ROOT.glob(pattern))))
 
 
 def _few_lines(kind: str) -> list[bytes]:
     """Some short cases, or answers, of each sort."""
     found = []
-    for family in (
-        "1.13/queue",
-        "1.27/queue",
-        "1.16/preemption",
-        "1.16/policy",
-        "1.27/profile",
-        "1.15/events",
-        "1.12/volumebinding",
-        "1.16/extenders",
-        "1.27/extenders",
-    ):
+    for family in FAMILIES:
         lines = gzip.decompress((ROOT / "tests" / "conformance" / f"{family}.{kind}.jsonl.gz").read_bytes()).splitlines()
         found += sorted(filter(None, lines), key=len)[:2]
     return found
@@ -186,6 +135,45 @@ def _made_checkpoint() -> bytes:
         path = Path(folder, "state")
         save(path, HEADER, {"a": [1, 2.5, "x", (None, True)], "b": {1: random.Random(1), "c": frozenset([b"x"])}}, {})
         return path.read_bytes()
+
+
+HEADER = Header(inputs="digest", options={"--seed": "1"})
+ENTRY_POINTS: Mapping[str, Entry] = {
+    "manifests": Entry(_manifests, lambda: [*_files("examples/cluster/*.yaml"), *(json.dumps(one).encode() for one in MANIFESTS)]),
+    "decisions": Entry(
+        _decisions, lambda: [b"\n---\n".join(_files("examples/cluster/*.yaml")), *_files("tests/fuzz/*.yaml")]
+    ),
+    "policy": Entry(
+        lambda content: resolve(RELEASES["1.16"], policy=load_policy(file_with(content, "policy.json"))),
+        lambda: _files("examples/policies/*.json"),
+    ),
+    "configuration": Entry(
+        lambda content: load_classic(file_with(content, "config.yaml")), lambda: _files("examples/policies/scheduler-config.yaml")
+    ),
+    "profile": Entry(
+        lambda content: build_engine(load_configuration(file_with(content, "profile.yaml"))),
+        lambda: _files("examples/profiles/two-profiles.yaml"),
+    ),
+    "scenario": Entry(lambda content: read_inputs([file_with(content, "scenario.yaml")]), lambda: _files("examples/day.yaml")),
+    "nodes.csv": Entry(
+        lambda content: read_inputs([file_with(content, "nodes.csv"), file_with(PODS, "pods.csv")]), lambda: [NODES]
+    ),
+    "pods.csv": Entry(
+        lambda content: read_inputs([file_with(NODES, "nodes.csv"), file_with(content, "pods.csv")]), lambda: [PODS]
+    ),
+    "cases": Entry(_cases, lambda: _few_lines("cases")),
+    "answers": Entry(lambda content: list(read_answers(file_with(content, "x.answers.jsonl"))), lambda: _few_lines("answers")),
+    "checkpoint": Entry(_checkpoint, lambda: [_made_checkpoint()]),
+    "a": Entry(_a, lambda: list(CONFIGURATIONS)),
+    **QUESTIONS, **LIVE, **RUNS,
+}  # fmt: skip
+"""Name -> what reads input of that kind, and good input."""
+
+
+@cache
+def seeds(entry: str) -> tuple[bytes, ...]:
+    """Good input for an entry point."""
+    return tuple(ENTRY_POINTS[entry].seeds())
 
 
 # --- changes --------------------------------------------------------------------------------------------------------
@@ -199,6 +187,8 @@ def changed(entry: str, seed: int) -> bytes:
         content = _restructured(entry, content, draw)
     for _ in range(draw.choice((0, 0, 0, 1, 2, 5))):
         content = _edited(content, draw, seeds(entry))
+    if draw.random() < 0.02:
+        content = content.decode("utf-8", "replace").encode(draw.choice(("utf-16", "latin-1")), "replace")
     return gzip.compress(content)[: draw.choice((None, -5))] if draw.random() < 0.02 else content
 
 
@@ -323,10 +313,11 @@ def tried(entry: str, content: bytes) -> str:
     """What came of *content*: :data:`ANSWER`, :data:`REFUSED`, :data:`SLOW`, or the error that nobody documented and its place."""
     try:
         with _limited():
-            ENTRY_POINTS[entry](content)
+            ENTRY_POINTS[entry].read(content)
     except KubeclassicError as error:
         text = str(error) if not isinstance(error, PolicyError) else str(error).replace("\n", " ")  # upstream's own text, to the letter
-        return REFUSED if "\n" not in text and len(text) < 5000 else f"an error of {len(text)} characters or several lines: {text[:80]!r}"
+        is_line = text.isprintable() if entry == "manifests" else "\n" not in text
+        return REFUSED if is_line and len(text) < 5000 else f"an error of {len(text)} characters or several lines: {text[:80]!r}"
     except TooSlow:
         return SLOW
     except Exception as error:

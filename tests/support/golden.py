@@ -5,16 +5,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import io
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from kubeclassic.cli import run
+from tests.support.program import ROOT, inside
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "tests" / "golden"
 _POLICY = "examples/policies/kubernetes-classic.json --release 1.16"
 _BIG = "examples/capacity/big-node.yaml"
@@ -63,10 +60,8 @@ COMMANDS: Mapping[str, str] = {
 
 def printed(command: str) -> str:
     """What the file of *command* has to hold."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()), contextlib.chdir(ROOT):
-        status = run(shlex.split(command))
-    return f"{status}\n{out.getvalue()}"
+    done = inside(*shlex.split(command))
+    return f"{done.returncode}\n{done.stdout}"
 
 
 def kept(name: str) -> str:

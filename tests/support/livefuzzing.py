@@ -1,4 +1,4 @@
-"""Entry points of fuzzing for what a live cluster gives: kubeconfigs, exec plugins, lists and watches; and good input for each.
+"""Entry points of fuzzing for what a live cluster gives: kubeconfigs, exec plugins, lists and watches.
 
 Where a document has a secret in its place, no message may have a part of it.
 """
@@ -10,7 +10,6 @@ import json
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from functools import cache
 from typing import Any
 
 import attrs
@@ -35,7 +34,7 @@ from kubeclassic.live.snapshot import take_snapshot
 from kubeclassic.live.snapshotredaction import redact
 from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.worlds import World, live
-from tests.support.questionfuzzing import EXAMPLES, file_with
+from tests.support.questionfuzzing import EXAMPLES, Entry, file_with
 from tests.support.virtualtime import run_virtually
 
 Json = dict[str, Any]
@@ -55,7 +54,7 @@ class SaidASecretError(AssertionError):
     """A message has a part of a secret."""
 
 
-def _silent(content: bytes, work: Callable[[], None]) -> None:
+def _silent(content: bytes, work: Callable[[], object]) -> None:
     """Do *work*; its error must not have a secret that *content* has where secrets belong."""
     try:
         work()
@@ -102,11 +101,7 @@ def _kubeconfig(content: bytes) -> None:
 
 def _exec(content: bytes) -> None:
     plugin = ExecPlugin("kubeconfig: user u", "cat", arguments=[str(file_with(content, "credential"))])
-    _silent(content, lambda: _granted(plugin))
-
-
-def _granted(plugin: ExecPlugin) -> None:
-    asyncio.run(plugin.grant(0.0))
+    _silent(content, lambda: asyncio.run(plugin.grant(0.0)))
 
 
 # --- answers --------------------------------------------------------------------------------------------------------
@@ -223,17 +218,7 @@ def _paths(kind: str) -> list[str]:
     return [resource_of(kind, version).path() for version in VERSIONS[kind]]
 
 
-LIVE: Mapping[str, Callable[[bytes], None]] = {"kubeconfig": _kubeconfig, "exec": _exec, "lists": _lists, "watch": _watch}
-"""Name -> what reads input of that kind."""
-
-
 # --- seeds ----------------------------------------------------------------------------------------------------------
-
-
-@cache
-def live_seeds(entry: str) -> list[bytes]:
-    """Good input for one of :data:`LIVE`."""
-    return {"kubeconfig": _kubeconfigs, "exec": _credentials, "lists": _listings, "watch": _watched}[entry]()
 
 
 def _kubeconfigs() -> list[bytes]:
@@ -307,3 +292,9 @@ def _watched() -> list[bytes]:
     later = [{"type": "MODIFIED", "object": bound}, {"type": "MODIFIED", "object": node}, {"type": "DELETED", "object": bound}]
     ends = [{"type": "BOOKMARK", "object": {"kind": "Pod", "metadata": {"resourceVersion": "1300"}}}, {"type": "ERROR", "object": gone}]
     return ["\n".join(json.dumps(frame) for frame in frames).encode() for frames in (added + later + ends, added[:4] + later, later + ends)]
+
+
+LIVE: Mapping[str, Entry] = {
+    "kubeconfig": Entry(_kubeconfig, _kubeconfigs), "exec": Entry(_exec, _credentials), "lists": Entry(_lists, _listings),
+    "watch": Entry(_watch, _watched),
+}  # fmt: skip

@@ -1,29 +1,27 @@
-"""Entry points of fuzzing for questions and traces: edits, capacity, drain, tables with their maps, SimKube; and good input for each."""
+"""Entry points of fuzzing, each what reads input and good input for it; here those for questions and traces."""
 
 from __future__ import annotations
 
-import io
 import json
 import shlex
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import attrs
 import msgspec
 
 import kubeclassic
-from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.simulation.traces import alibaba2025, alibaba2026, columnmap, google2019, simkube
 from tests.conftest import ROOT
 from tests.support.keywords import keywords_of
+from tests.support.program import inside
 
 EXAMPLES = ROOT / "examples"
-DEFECT = 3
-"""The exit status that says that the program has a fault."""
+TRACES = EXAMPLES / "traces"
 EDITS = (
     b"pod shop/* requests.cpu=500m", b"node pool=general taints-=x unschedulable=true",
     b"pod storefront-* tolerations+=dedicated=gpu:NoSchedule",
@@ -80,15 +78,24 @@ def file_with(content: bytes, name: str) -> Path:
     return path
 
 
+@attrs.frozen
+class Entry:
+    """An entry point: what reads input of its kind, and good input."""
+
+    read: Callable[[bytes], object]
+    seeds: Callable[[], list[bytes]]
+
+
+def bytes_of(*files: Path) -> list[bytes]:
+    """What is in *files*."""
+    return [file.read_bytes() for file in files]
+
+
 # --- questions ------------------------------------------------------------------------------------------------------
 
 
 class NotOneLineError(AssertionError):
     """A run that ended in another way than with an answer or with errors of one line."""
-
-
-def _edit(content: bytes) -> None:
-    kubeclassic.simulate(str(EXAMPLES / "cluster"), edits=[content.decode("utf-8", "surrogateescape")])
 
 
 def _keywords(content: bytes) -> dict[str, Any]:
@@ -126,64 +133,44 @@ def _arguments(content: bytes) -> None:
         raise KubeclassicError("no command line") from None
     if words[:1] not in (["capacity"], ["drain"]) or any(word.startswith(("--out", "--plot", "--ext", "/", "-\0")) for word in words):
         raise KubeclassicError("not to be run")
-    said = io.StringIO()
-    with redirect_stdout(io.StringIO()), redirect_stderr(said):
-        status = run([str(PLACES.get(word, word)) for word in words])
-    if status == DEFECT or status not in (0, 1, 2):
-        raise NotOneLineError(f"exit status {status}: {said.getvalue()}")
+    done = inside(*(str(PLACES.get(word, word)) for word in words), cwd=Path())
+    if done.returncode not in (0, 1, 2):
+        raise NotOneLineError(f"exit status {done.returncode}: {done.stderr}")
 
 
-# --- traces ---------------------------------------------------------------------------------------------------------
-
-
-def _table(content: bytes) -> None:
-    columnmap.read(file_with(content, "tasks.csv"), columnmap.read_map(EXAMPLES / "traces" / "tasks.yaml"))
+# --- all of them ----------------------------------------------------------------------------------------------------
 
 
 def _column_map(content: bytes) -> None:
     columns = columnmap.read_map(file_with(content, "map.yaml"))
-    columnmap.read(EXAMPLES / "traces" / ("hosts.csv" if columns.kind == "nodes" else "tasks.csv"), columns)
+    columnmap.read(TRACES / ("hosts.csv" if columns.kind == "nodes" else "tasks.csv"), columns)
 
 
-def _simkube(content: bytes) -> None:
-    simkube.read(file_with(content, "trace.sktrace"))
-
-
-def _instances(content: bytes) -> None:
-    alibaba2025.read(file_with(content, "instances.csv"))
-
-
-def _jobs(content: bytes) -> None:
-    alibaba2026.read(file_with(SPOT_NODES, "nodes.csv"), file_with(content, "jobs.csv"))
-
-
-def _google(content: bytes) -> None:
-    google2019.read(file_with(content, "instances.csv"), file_with(MACHINES, "machines.csv"))
-
-
-QUESTIONS: Mapping[str, Callable[[bytes], None]] = {
-    "edit": _edit, "capacity": _capacity, "drain": _drain, "arguments": _arguments, "table.csv": _table, "map.yaml": _column_map,
-    "simkube": _simkube, "instances.csv": _instances, "jobs.csv": _jobs, "google.csv": _google,
-}  # fmt: skip
-"""Name -> what reads input of that kind."""
-
-
-def question_seeds(entry: str) -> list[bytes]:
-    """Good input for one of :data:`QUESTIONS`."""
-    traces = EXAMPLES / "traces"
-    found: dict[str, Callable[[], list[bytes]]] = {
-        "edit": lambda: list(EDITS),
-        "capacity": lambda: [json.dumps(seed).encode() for seed in CAPACITY],
-        "drain": lambda: [json.dumps(seed).encode() for seed in DRAIN],
-        "arguments": lambda: list(ARGUMENTS),
-        "table.csv": lambda: [(traces / "tasks.csv").read_bytes()],
-        "map.yaml": lambda: [(traces / name).read_bytes() for name in ("tasks.yaml", "hosts.yaml")],
-        "simkube": lambda: [msgspec.msgpack.encode(trace) for trace in _simkube_traces()],
-        "instances.csv": lambda: [INSTANCES],
-        "jobs.csv": lambda: [JOBS],
-        "google.csv": lambda: [GOOGLE],
-    }
-    return found[entry]()
+QUESTIONS: Mapping[str, Entry] = {
+    "edit": Entry(
+        lambda content: kubeclassic.simulate(str(EXAMPLES / "cluster"), edits=[content.decode("utf-8", "surrogateescape")]),
+        lambda: list(EDITS),
+    ),
+    "capacity": Entry(_capacity, lambda: [json.dumps(seed).encode() for seed in CAPACITY]),
+    "drain": Entry(_drain, lambda: [json.dumps(seed).encode() for seed in DRAIN]),
+    "arguments": Entry(_arguments, lambda: list(ARGUMENTS)),
+    "table.csv": Entry(
+        lambda content: columnmap.read(file_with(content, "tasks.csv"), columnmap.read_map(TRACES / "tasks.yaml")),
+        lambda: bytes_of(TRACES / "tasks.csv"),
+    ),
+    "map.yaml": Entry(_column_map, lambda: bytes_of(TRACES / "tasks.yaml", TRACES / "hosts.yaml")),
+    "simkube": Entry(
+        lambda content: simkube.read(file_with(content, "trace.sktrace")),
+        lambda: [msgspec.msgpack.encode(trace) for trace in _simkube_traces()],
+    ),
+    "instances.csv": Entry(lambda content: alibaba2025.read(file_with(content, "instances.csv")), lambda: [INSTANCES]),
+    "jobs.csv": Entry(
+        lambda content: alibaba2026.read(file_with(SPOT_NODES, "nodes.csv"), file_with(content, "jobs.csv")), lambda: [JOBS]
+    ),
+    "google.csv": Entry(
+        lambda content: google2019.read(file_with(content, "instances.csv"), file_with(MACHINES, "machines.csv")), lambda: [GOOGLE]
+    ),
+}
 
 
 def _simkube_traces() -> list[Any]:

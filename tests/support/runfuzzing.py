@@ -1,10 +1,10 @@
-"""Entry points of fuzzing for runs: replays that are resumed from a checkpoint, and sweeps; and good input for each."""
+"""Entry points of fuzzing for runs: replays that are resumed from a checkpoint, and sweeps."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,7 @@ from kubeclassic.simulation.replay.inputs.inputs import Inputs
 from kubeclassic.simulation.replay.recording import Recording
 from kubeclassic.simulation.replay.replay import Replay
 from kubeclassic.simulation.replay.settings import Places
-from tests.support.questionfuzzing import EXAMPLES, file_with
+from tests.support.questionfuzzing import EXAMPLES, Entry, bytes_of, file_with
 from tests.support.replaybuild import BUSY, engine, of_file
 
 RELEASES = ("1.15", "1.27")
@@ -114,14 +114,12 @@ def _sweep(content: bytes) -> None:
     kubeclassic.sweep(file_with(content, "sweep.yaml"), search=b"search" in content, on_progress=check)
 
 
-RUNS: Mapping[str, Callable[[bytes], None]] = {"resume": _resume, "sweep": _sweep}
-"""Name -> what reads input of that kind."""
-
-
-@cache
-def run_seeds(entry: str) -> list[bytes]:
-    """Good input for one of :data:`RUNS`."""
-    if entry == "resume":
-        return [(_folder() / f"{release}.state").read_bytes() for release in RELEASES]
+def _sweeps() -> list[bytes]:
     places = {"cluster": EXAMPLES / "cluster", "policy": EXAMPLES / "policies" / "bin-packing.yaml"}
     return [text.format_map(places).encode() for text in SWEEPS]
+
+
+RUNS: Mapping[str, Entry] = {
+    "resume": Entry(_resume, lambda: bytes_of(*(_folder() / f"{release}.state" for release in RELEASES))),
+    "sweep": Entry(_sweep, _sweeps),
+}
