@@ -1,6 +1,6 @@
 """The whole state of a replay in a file. A replay that resumes from it ends as if it had never stopped.
 
-The file is two lines of JSON: a header, and the state as plain data (:mod:`.state`). A checkpoint is data, and reading one runs nothing
+The file is two lines of JSON: a header, and the state as plain data (:mod:`.plaindata`). A checkpoint is data, and reading one runs nothing
 that it names. What can be computed again is left out (cached answers of rules, counts over pods), and so is what follows from inputs and
 options.
 """
@@ -56,8 +56,8 @@ def save(path: Path, header: Header, state: Any, named: Mapping[str, Any]) -> No
 
     *named*: objects that are written as a name only; :meth:`Checkpoint.state` takes them again.
     """
-    from .state.dump import dumped  # only a checkpoint needs all that can be in one
-    from .state.kinds import StateError
+    from .plaindata import dumped  # only a checkpoint needs all that can be in one
+    from .statekinds import StateError
 
     try:
         body = _as_json(dumped(state, named))
@@ -118,8 +118,8 @@ class Checkpoint:
 
     def state(self, named: Mapping[str, Any]) -> Any:
         """The state; *named* gives the objects that were written as a name only."""
-        from .state.kinds import StateError
-        from .state.restore import restored
+        from .plaindata import restored
+        from .statekinds import StateError
 
         try:
             return restored(json.loads(self._body), named)

@@ -59,7 +59,7 @@ class Recording:
         """Open the files. With *checkpoint*, cut them back to where it was made, and take over its state."""
         self._series = Series(self._add_row, self.places.series_every)
         if checkpoint is not None:
-            from .state.namedparts import restore_plugins, restore_waiting_pods
+            from ...framework.copying import restore_plugins, restore_waiting_pods
 
             checkpoint.check(self.header)
             state, self._resumed = checkpoint.state(self._named_parts()), checkpoint.path
@@ -168,7 +168,7 @@ class Recording:
 
     def save(self) -> None:
         """Write a checkpoint of the state after the last step."""
-        from .state.namedparts import plugin_states, waiting_pods
+        from ...framework.copying import plugin_states, waiting_pods
 
         assert self.places.checkpoint is not None
         marks = {name: file.mark() for name, file in self._files.items()}
@@ -180,7 +180,7 @@ class Recording:
 
     def _named_parts(self) -> Mapping[str, Any]:
         """What a checkpoint holds by name only: it follows from inputs and options, or belongs to this process."""
-        from .state.namedparts import named_parts
+        from .statekinds import named_parts
 
         return {"recording": self, "nothing": ignore, "inputs": self.replay.inputs, **named_parts(self.replay.engine)}
 
