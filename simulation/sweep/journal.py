@@ -11,6 +11,7 @@ from typing import IO
 import attrs
 
 from ...exceptions import KubeclassicError
+from ..replay.outputs import os_errors
 from .tasks import Done
 
 JOURNAL = "runs.jsonl"
@@ -31,15 +32,12 @@ class RunJournal:
     def __enter__(self) -> RunJournal:
         if self.folder is not None:
             path = self.folder / JOURNAL
-            try:
+            with os_errors(path, SweepOutputError), ExitStack() as stack:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                with ExitStack() as stack:
-                    stream = stack.enter_context(path.open("a+b"))
-                    stream.truncate(self._read(stream))
-                    self._stream = stream
-                    stack.pop_all()
-            except OSError as error:
-                raise SweepOutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+                stream = stack.enter_context(path.open("a+b"))
+                stream.truncate(self._read(stream))
+                self._stream = stream
+                stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -65,12 +63,10 @@ class RunJournal:
         if self._stream is None:
             return
         entry = {"run": key, "error": done.error} if done.error is not None else {"run": key, "measures": dict(done.measures or {})}
-        try:
+        with os_errors(self._stream.name, SweepOutputError):
             self._stream.write(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
             self._stream.flush()
             os.fsync(self._stream.fileno())
-        except OSError as error:
-            raise SweepOutputError(f"{self._stream.name}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
 
 def _entry(line: bytes, where: str) -> tuple[str, Done]:

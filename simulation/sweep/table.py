@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...api.words import no_formula
-from ..replay.outputs import replacing, write_parquet
+from ..replay.outputs import os_errors, replacing, write_parquet
 from .journal import SweepOutputError
 
 CSV, PARQUET, JSON = "results.csv", "results.parquet", "sweep.json"
@@ -58,9 +58,7 @@ def _typed(columns: Sequence[str], row: Row) -> list[Any]:
 
 
 def _replace(path: Path, text: str) -> None:
-    try:
+    with os_errors(path, SweepOutputError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as scratch:
             scratch.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SweepOutputError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
