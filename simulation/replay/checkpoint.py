@@ -22,7 +22,7 @@ from ...exceptions import KubeclassicError
 from .outputs import os_errors, replacing
 
 MAGIC = "kubeclassic checkpoint"
-FORMAT = 8
+FORMAT = 9
 """Goes up with every change of what a checkpoint holds or means."""
 CHECKSUM = "sha256"
 _LONGEST_HEADER = 1 << 20

@@ -12,7 +12,6 @@ from typing import Final, Literal
 import attrs
 
 from ...core.decision.decision import Decision
-from ...core.release import Release
 from ...exceptions import KubeclassicError
 from ...framework.correspondences import PREDICATES
 from ...framework.facts.fact import EVERYTHING, PREEMPTION, SEARCH, TIES, Fact
@@ -54,10 +53,8 @@ class Attributed:
 class UpgradeTrial:
     """From one release to the next of the way, on the states of a course."""
 
-    before: Release
-    after: Release
     facts: Sequence[Fact]
-    """Of all releases after *before*, up to *after*, that may change a decision here."""
+    """Of all releases after the older one, up to the newer one, that may change a decision here."""
     older: StageJudge
     newer: StageJudge
     without: Callable[[Sequence[Fact]], StageJudge]

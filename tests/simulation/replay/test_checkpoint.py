@@ -263,7 +263,7 @@ class TestRefusals:
             (b"\x80\x05\x95", "not a checkpoint of kubeclassic"),
             (
                 b'{"what": "kubeclassic checkpoint", "format": 0}\n',
-                "a checkpoint of format 0, wanted 8: made by another version of kubeclassic",
+                "a checkpoint of format 0, wanted 9: made by another version of kubeclassic",
             ),
         ],
     )
