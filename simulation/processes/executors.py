@@ -17,8 +17,7 @@ import attrs
 
 from ...exceptions import KubeclassicError, wrong_type
 from ..gcpause import settled
-from .runner import D, T, TaskRunner
-from .worker import packed, read_bytes
+from .worker import D, T, TaskRunner, packed, read_bytes
 
 TRIES = 3
 """How often a task is begun that loses its process."""
