@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 from kubeclassic.core.run import Run
-from kubeclassic.simulation.bench.bench import calibration, read_case
+from kubeclassic.simulation.bench.bench import calibration
+from kubeclassic.simulation.bench.cases import read_case
 from kubeclassic.simulation.conform import build, read_items
 
 
