@@ -60,12 +60,6 @@ class TestTheAnswer:
         assert found.document == upgraded(mode=mode).document
         assert found.document.moved
 
-    def test_wrong_numbers(self) -> None:
-        """There is one process at least."""
-        with pytest.raises(TypeError, match=r"^jobs: got 0 \(int\), wanted a whole number above 0$"):
-            upgraded(jobs=0)
-
-
 class TestFailures:
     """What goes wrong in another process is said as if it had happened in this one."""
 
