@@ -53,6 +53,11 @@ def decided(decision: Decision) -> Decided:
     return None, plan.node, tuple(sorted(victim.key for victim in plan.victims))
 
 
+def nodes_of(*outcomes: Decided) -> list[str]:
+    """The nodes of some outcomes, each once: hosts, and those where room is made."""
+    return list(dict.fromkeys(name for host, room, _ in outcomes for name in (host, room) if name is not None))
+
+
 def best(decision: Decision) -> Rows:
     """intp[k]: the rows that share the best total, in visiting order; none if there is no host. *decision* must have kept its details."""
     details = decision.details

@@ -6,28 +6,19 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
 from ...api.reading.notices import input_warnings
 from ...exceptions import KubeclassicError
 from .checkpoint import Checkpoint, CheckpointError, Header, load, save
+from .history import ReplayHistory
 from .journal import EventData, ReplaySummary, Sink
 from .outputs import PARQUET, GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
 from .replay import Replay, ignore
 from .series import Series, columns
 from .settings import Places
-
-
-class Watcher(Protocol):
-    """Sees a replay beside the files that it writes."""
-
-    def event(self, record: EventData) -> None:
-        """An event of the journal."""
-
-    def at_instant(self, replay: Replay) -> None:
-        """Time is about to pass."""
 
 
 def printed(record: EventData) -> None:
@@ -44,7 +35,7 @@ class Recording:
     header: Header
     stopped: bool = False
     """Set it to stop after the current step."""
-    watcher: Watcher | None = None
+    watcher: ReplayHistory | None = None
     """Checkpoints do not hold what it has seen."""
     sink: Sink = printed
     """Gets the events, unless there is a file for them."""
@@ -86,10 +77,8 @@ class Recording:
 
     def _connect(self) -> None:
         self.replay.cluster.journal.sink = self._add_event
-        if self.watcher is not None:
+        if self.watcher is not None or self._has_series:
             self.replay.at_instant = self._show_instant
-        elif self._has_series:
-            self.replay.at_instant = self._series.at_instant
 
     @property
     def _has_series(self) -> bool:

@@ -109,7 +109,6 @@ METHODS = frozenset({
     "simulation.replay.recording.Recording._add_event",
     "simulation.replay.recording.Recording._show_instant",
     "simulation.replay.recording.Recording._add_row",
-    "simulation.replay.series.Series.at_instant",
 })  # fmt: skip
 """Methods that a checkpoint can hold together with their object: tasks, and what parts of the scheduler ask each other."""
 QUEUE_SORT = "less"

@@ -164,7 +164,7 @@ class StageJudge:
 
     def judged(self, decision: Decision, nodes: list[str]) -> Judged:
         """*decision*, its latest, with its view of *nodes*."""
-        return Judged(self.contestant, decision, {node: self.contestant.view(decision, node) for node in nodes})
+        return Judged.of(self.contestant, decision, nodes)
 
 
 def follow_together(older: StageJudge, newer: StageJudge, look: Callable[[int, Decision, Decision], object]) -> tuple[Course, Course]:
