@@ -191,7 +191,8 @@ class Fragmentation:
             misfits = self._misfits[:, rows] = _misfits(self.asked, free[:, rows])
             self._weights[rows] = misfits.sum(axis=0)
             ledger.touched.clear()
-        return np.maximum(free, 0)
+        room: Ints = np.maximum(free, 0)
+        return room
 
     def by_resource(self) -> Floats:
         """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
@@ -206,4 +207,5 @@ class Fragmentation:
 
 def _misfits(asked: Ints, free: Ints) -> Mask:
     """bool[k, N]: which of the pods that ask for *asked* do not fit on which of the nodes with *free* room."""
-    return ((asked[:, None] > free.T) & (asked[:, None] > 0)).any(axis=2)
+    found: Mask = ((asked[:, None] > free.T) & (asked[:, None] > 0)).any(axis=2)
+    return found
