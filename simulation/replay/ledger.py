@@ -207,5 +207,5 @@ class Fragmentation:
 
 def _misfits(asked: Ints, free: Ints) -> Mask:
     """bool[k, N]: which of the pods that ask for *asked* do not fit on which of the nodes with *free* room."""
-    found: Mask = ((asked[:, None] > free.T) & (asked[:, None] > 0)).any(axis=2)
+    found: Mask = np.any((asked[:, None] > free.T) & (asked[:, None] > 0), axis=2)
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 from ....api.view import View
 from ....questions.sweep import searched, trial_value
-from ....simulation.sweep.asked.axes import WEIGHT
+from ....simulation.sweep.axes import WEIGHT
 from ....simulation.sweep.search import TRIAL, WeightSearchResult
 from ..page.markup import Markup, spoken
 from ..page.parts import Section, card, grid, plain_table, section
