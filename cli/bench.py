@@ -102,8 +102,7 @@ def bench(
     from ..extenders.choice import ConfiguredExtenders
     from ..simulation.bench import bench as timing
     from ..simulation.bench.against import opponent_of
-    from ..simulation.bench.cases import CaseSize
-    from ..simulation.bench.problems import case_of
+    from ..simulation.bench.cases import CaseSize, case_of
 
     profile, flame_graph = _in_todays_words(profile, scheduler_profile, flame_graph)
     profiler = _profiler() if flame_graph else None

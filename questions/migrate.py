@@ -36,9 +36,8 @@ from ..framework.profilecheck import release_with_profiles
 from ..framework.releases import DEFAULT_FRAMEWORK
 from ..simulation.compare.agreement import DIFFERENT, GATED, AgreementCounts
 from ..simulation.compare.document import ConfigurationPair
-from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees
+from ..simulation.compare.migration import POLICY, PROFILE, Check, DeviationTrial, agrees, trials
 from ..simulation.compare.newerlabels import with_newer_labels
-from ..simulation.compare.trials import DeviationTrial, trials
 from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, scenario_of
 from ..simulation.scenario import Scenario
 from .compare import CompareResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -291,13 +291,8 @@ class FamilyReport:
     """Case -> its differences."""
 
 
-def check_family(
-    family: Family,
-    without: Sequence[str] = (),
-    manner: Manner = USUAL,
-    on_case: Callable[[Json, Json, Json], None] = lambda case, ours, theirs: None,
-) -> FamilyReport:
-    """Run every case of *family* and compare; *on_case* sees (case, ours, theirs) of each case that differs."""
+def check_family(family: Family, without: Sequence[str] = (), manner: Manner = USUAL) -> FamilyReport:
+    """Run every case of *family* and compare."""
     if family.answers is None:
         raise ManifestError(f"{family.cases}: no answers beside it: wanted {family.cases.name.replace('.cases.', '.answers.')}")
     answers = {answer["name"]: answer for answer in read_answers(family.answers)}
@@ -313,7 +308,6 @@ def check_family(
         counts["steps"] += len(ours.get("steps", ()))
         if found:
             different[case["name"]] = found
-            on_case(case, ours, theirs or {})
         else:
             counts["identical"] += 1
     if not counts["cases"]:

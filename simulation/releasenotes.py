@@ -29,6 +29,7 @@ from ..api.objects import (
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
+    TopologySpreadConstraint,
     VolumeAttachment,
 )
 from ..api.objects.metadata import Map
@@ -54,16 +55,19 @@ SPREADING = "EvenPodsSpread"
 
 @attrs.frozen(repr=False)
 class NewerField:
-    """A field of a pod that not every release reads. Without its gate a release does not read it."""
+    """A field that not every release reads. Without its gate a release does not read it."""
 
     path: str
     thing: str
     """What it is, in words."""
+    has: Callable[[Any], object]
+    """Whether an object of the kind has it."""
     is_read: Known
     gate: str = ""
     """The gate that it needs in releases that have the gate."""
     otherwise: str = ""
     """Why it is not read although its gate is on."""
+    kind: type[KubeObject] = Pod
 
     def unread(self, where: str, algorithm: Algorithm) -> Unread:
         """That *algorithm* does not read it."""
@@ -78,14 +82,6 @@ class NewerField:
         if gate in algorithm.release.configuration.not_modelled:
             return Unread(where, f"{what} without feature gate {gate}", self.thing, f"{why}, and that is not modelled", self.path, version)
         return Unread(where, f"{what} without --feature-gates {gate}=true", self.thing, why, self.path, version, gate)
-
-
-@attrs.frozen(repr=False)
-class NewerFeature(NewerField):
-    """A field of another kind of object, which does not count in any release."""
-
-    kind: type[KubeObject] = KubeObject
-    has: Callable[[Any], bool] = bool
 
 
 def _by(gate: str) -> Known:
@@ -147,57 +143,103 @@ def _reads_never_policy(algorithm: Algorithm) -> bool:
     return algorithm.release.preemption.never_policy and (gate not in algorithm.gates or algorithm.enabled(gate))
 
 
-CPU = Map(cpu=Quantity.parse("1"))
-PREEMPTION_POLICY = NewerField("spec.preemptionPolicy", "preemption policy", _reads_never_policy, "NonPreemptingPriority")
-OVERHEAD = NewerField("spec.overhead", "overhead", _reads_overhead, "PodOverhead")
-SCHEDULING_GATES = NewerField("spec.schedulingGates", "scheduling gates", _by("PodSchedulingReadiness"), "PodSchedulingReadiness")
-RESOURCE_CLAIMS = NewerField(
-    "spec.resourceClaims", "resource claims", _reads_claims, "DynamicResourceAllocation", "the profile does not run plugin DynamicResources"
-)
-RESIZES = NewerField("status.containerStatuses[].resources", "resizes", _reads_resizes, RESIZE)
-POD_RESOURCES = NewerField("spec.resources", "pod-level requests", _reads_pod_requests, "PodLevelResources")
-SIDECARS = NewerField("spec.initContainers[].restartPolicy", "sidecars", _reads_sidecars)
-EPHEMERAL = NewerField("spec.volumes[].ephemeral", "ephemeral volumes", lambda algorithm: algorithm.release.volumes.ephemeral_claims)
-NAMESPACES = NewerField(
-    "namespaceSelector of pod affinity", "selectors of namespaces", lambda algorithm: algorithm.release.selects_namespaces
-)
-AFFINITY_KEYS = NewerField("matchLabelKeys of pod affinity", "label keys of affinity terms", _never, "MatchLabelKeysInPodAffinity")
-CONSTRAINTS = NewerField("spec.topologySpreadConstraints", "spread constraints", _reads_spreading, SPREADING)
-MIN_DOMAINS = NewerField(
-    "minDomains of topologySpreadConstraints", "least numbers of domains", _by("MinDomainsInPodTopologySpread"),
-    "MinDomainsInPodTopologySpread",
-)  # fmt: skip
-LABEL_KEYS = NewerField(
-    "matchLabelKeys of topologySpreadConstraints", "label keys of spread constraints", _by("MatchLabelKeysInPodTopologySpread"),
-    "MatchLabelKeysInPodTopologySpread",
-)  # fmt: skip
-INCLUSION = NewerField(
-    "nodeAffinityPolicy or nodeTaintsPolicy of topologySpreadConstraints",
-    "spread constraints' node policies",
-    _by("NodeInclusionPolicyInPodTopologySpread"),
-    "NodeInclusionPolicyInPodTopologySpread",
-)
+def _constraints(has: Callable[[TopologySpreadConstraint], object]) -> Callable[[Pod], bool]:
+    """Whether a spread constraint of a pod has something."""
+    return lambda pod: any(map(has, pod.spec.topology_spread_constraints))
 
+
+def _terms(pod: Pod) -> Iterator[PodAffinityTerm]:
+    affinity = pod.spec.affinity
+    for part in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
+        if part is not None:
+            yield from part.required
+            yield from (preferred.pod_affinity_term for preferred in part.preferred)
+
+
+def _is_merged(term: PodAffinityTerm) -> bool:
+    """Whether an API server has put the label keys of a term into its selector."""
+    selector = term.label_selector
+    merged = {one.key for one in selector.match_expressions if one.operator in ("In", "NotIn")} if selector is not None else set()
+    return merged.issuperset((*term.match_label_keys, *term.mismatch_label_keys))
+
+
+CPU = Map(cpu=Quantity.parse("1"))
+NAMESPACES = NewerField(
+    "namespaceSelector of pod affinity", "selectors of namespaces",
+    lambda pod: any(term.namespace_selector is not None for term in _terms(pod)), lambda algorithm: algorithm.release.selects_namespaces,
+)  # fmt: skip
+FIELDS = (
+    NewerField(
+        "spec.preemptionPolicy", "preemption policy", lambda pod: pod.spec.preemption_policy == "Never", _reads_never_policy,
+        "NonPreemptingPriority",
+    ),
+    NewerField("spec.overhead", "overhead", lambda pod: pod.spec.overhead, _reads_overhead, "PodOverhead"),
+    NewerField(
+        "spec.schedulingGates", "scheduling gates", lambda pod: pod.spec.scheduling_gates, _by("PodSchedulingReadiness"),
+        "PodSchedulingReadiness",
+    ),
+    NewerField(
+        "spec.resourceClaims", "resource claims", lambda pod: pod.spec.resource_claims, _reads_claims, "DynamicResourceAllocation",
+        "the profile does not run plugin DynamicResources",
+    ),
+    NewerField("spec.resources", "pod-level requests", lambda pod: pod.spec.requests, _reads_pod_requests, "PodLevelResources"),
+    NewerField(
+        "spec.topologySpreadConstraints", "spread constraints", lambda pod: pod.spec.topology_spread_constraints, _reads_spreading,
+        SPREADING,
+    ),
+    NewerField(
+        "minDomains of topologySpreadConstraints", "least numbers of domains", _constraints(lambda one: one.min_domains is not None),
+        _by("MinDomainsInPodTopologySpread"), "MinDomainsInPodTopologySpread",
+    ),
+    NewerField(
+        "matchLabelKeys of topologySpreadConstraints", "label keys of spread constraints", _constraints(lambda one: one.match_label_keys),
+        _by("MatchLabelKeysInPodTopologySpread"), "MatchLabelKeysInPodTopologySpread",
+    ),
+    NewerField(
+        "nodeAffinityPolicy or nodeTaintsPolicy of topologySpreadConstraints", "spread constraints' node policies",
+        _constraints(lambda one: one.node_affinity_policy not in (None, "", "Honor") or one.node_taints_policy not in (None, "", "Ignore")),
+        _by("NodeInclusionPolicyInPodTopologySpread"), "NodeInclusionPolicyInPodTopologySpread",
+    ),
+    NAMESPACES,
+    NewerField(
+        "matchLabelKeys of pod affinity", "label keys of affinity terms",
+        lambda pod: any(not _is_merged(term) for term in _terms(pod) if term.match_label_keys or term.mismatch_label_keys), _never,
+        "MatchLabelKeysInPodAffinity",
+    ),
+    NewerField(
+        "spec.volumes[].ephemeral", "ephemeral volumes", lambda pod: any(volume.ephemeral is not None for volume in pod.spec.volumes),
+        lambda algorithm: algorithm.release.volumes.ephemeral_claims,
+    ),
+    NewerField(
+        "spec.initContainers[].restartPolicy", "sidecars",
+        lambda pod: any(container.restart_policy == "Always" for container in pod.spec.init_containers), _reads_sidecars,
+    ),
+    NewerField("status.containerStatuses[].resources", "resizes", _is_resized, _reads_resizes, RESIZE),
+)  # fmt: skip
+"""What not every release reads of pods."""
 FEATURES = (
-    NewerFeature(
-        "spec.devices[].taints", "device taints", _never, "DRADeviceTaints", kind=ResourceSlice,
-        has=lambda found: any(device.taints for device in found.spec.devices),
+    NewerField(
+        "spec.devices[].taints", "device taints", lambda found: any(device.taints for device in found.spec.devices), _never,
+        "DRADeviceTaints", kind=ResourceSlice,
     ),
-    NewerFeature(
-        "spec.devices[].consumesCounters", "counters", _never, "DRAPartitionableDevices", kind=ResourceSlice,
-        has=lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices),
+    NewerField(
+        "spec.devices[].consumesCounters", "counters",
+        lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices), _never,
+        "DRAPartitionableDevices", kind=ResourceSlice,
     ),
-    NewerFeature(
-        "spec.devices[].allowMultipleAllocations", "shared devices", _never, "DRAConsumableCapacity", kind=ResourceSlice,
-        has=lambda found: any(device.allow_multiple_allocations for device in found.spec.devices),
+    NewerField(
+        "spec.devices[].allowMultipleAllocations", "shared devices",
+        lambda found: any(device.allow_multiple_allocations for device in found.spec.devices), _never, "DRAConsumableCapacity",
+        kind=ResourceSlice,
     ),
-    NewerFeature(
-        "spec.devices[].bindingConditions", "binding conditions", _never, "DRADeviceBindingConditions", kind=ResourceSlice,
-        has=lambda found: any(device.binding_conditions for device in found.spec.devices),
+    NewerField(
+        "spec.devices[].bindingConditions", "binding conditions",
+        lambda found: any(device.binding_conditions for device in found.spec.devices), _never, "DRADeviceBindingConditions",
+        kind=ResourceSlice,
     ),
-    NewerFeature(
-        "spec.extendedResourceName", "extended resource", _never, "DRAExtendedResource", kind=DeviceClass,
-        has=lambda found: bool(found.spec.extended_resource_name),
+    NewerField(
+        "spec.extendedResourceName", "extended resource", lambda found: found.spec.extended_resource_name, _never, "DRAExtendedResource",
+        kind=DeviceClass,
     ),
 )  # fmt: skip
 """What no release here reads of devices."""
@@ -260,67 +302,8 @@ def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Noti
 
 
 def fields_of(pod: Pod) -> list[NewerField]:
-    """As :func:`newer_fields`, and what its status has."""
-    found = newer_fields(pod.spec)
-    return [*found, RESIZES] if _is_resized(pod) else found
-
-
-def newer_fields(spec: PodSpec) -> list[NewerField]:
-    """The fields of newer releases that a pod has. Most pods have none, so most of these questions are one look each."""
-    found = []
-    if spec.preemption_policy == "Never":
-        found.append(PREEMPTION_POLICY)
-    if spec.overhead:
-        found.append(OVERHEAD)
-    if spec.scheduling_gates:
-        found.append(SCHEDULING_GATES)
-    if spec.resource_claims:
-        found.append(RESOURCE_CLAIMS)
-    if spec.requests:
-        found.append(POD_RESOURCES)
-    if spec.topology_spread_constraints:
-        found += _of_constraints(spec)
-    if spec.affinity is not None:
-        found += _of_affinity(spec)
-    if spec.volumes and any(volume.ephemeral is not None for volume in spec.volumes):
-        found.append(EPHEMERAL)
-    if spec.init_containers and any(container.restart_policy == "Always" for container in spec.init_containers):
-        found.append(SIDECARS)
-    return found
-
-
-def _of_constraints(spec: PodSpec) -> Iterator[NewerField]:
-    constraints = spec.topology_spread_constraints
-    yield CONSTRAINTS
-    if any(one.min_domains is not None for one in constraints):
-        yield MIN_DOMAINS
-    if any(one.match_label_keys for one in constraints):
-        yield LABEL_KEYS
-    if any((one.node_affinity_policy or "Honor", one.node_taints_policy or "Ignore") != ("Honor", "Ignore") for one in constraints):
-        yield INCLUSION
-
-
-def _of_affinity(spec: PodSpec) -> Iterator[NewerField]:
-    terms = list(_terms(spec))
-    if any(term.namespace_selector is not None for term in terms):
-        yield NAMESPACES
-    if any(not _is_merged(term) for term in terms if term.match_label_keys or term.mismatch_label_keys):
-        yield AFFINITY_KEYS
-
-
-def _is_merged(term: PodAffinityTerm) -> bool:
-    """Whether an API server has put the label keys of a term into its selector."""
-    selector = term.label_selector
-    merged = {one.key for one in selector.match_expressions if one.operator in ("In", "NotIn")} if selector is not None else set()
-    return merged.issuperset((*term.match_label_keys, *term.mismatch_label_keys))
-
-
-def _terms(spec: PodSpec) -> Iterator[PodAffinityTerm]:
-    affinity = spec.affinity
-    for part in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
-        if part is not None:
-            yield from part.required
-            yield from (preferred.pod_affinity_term for preferred in part.preferred)
+    """The fields of newer releases that *pod* has. Most pods have none."""
+    return [field for field in FIELDS if field.has(pod)]
 
 
 # --- nodes and other objects ----------------------------------------------------------------------------------------

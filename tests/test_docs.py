@@ -16,7 +16,7 @@ import kubeclassic
 from kubeclassic.algorithmprovider.policy import read_policy, unknown_keys
 from kubeclassic.cli import cli
 from kubeclassic.framework.config.configuration import read_configuration
-from kubeclassic.simulation.sweep.asked.spec import read_spec
+from kubeclassic.simulation.sweep.spec import read_spec
 from tests.conftest import ROOT
 from tests.support.consoleblocks import WIDTH, examples_of
 from tests.support.pageblocks import KINDS, Block, blocks_of, commands_of, files_of

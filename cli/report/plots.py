@@ -17,7 +17,7 @@ from ...core.pods.requests import CPU
 from ...exceptions import KubeclassicError
 from ...questions.sweep import SweepResult
 from ...simulation.capacity.curve import CurveAxis, CurvePoint
-from ...simulation.sweep.table import cell
+from ...simulation.sweep.sweepfolder import cell
 
 UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 """The unit of the time is the largest of which there are two at least."""

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ...api.reading.documents import parsed, read_documents
+from ...api.reading.documents import parsed
 from ...api.reading.formats.files import read_file
 from ...api.record import UNSET, UnsetType
 from ...core.decision.decision import Decision
@@ -25,33 +25,9 @@ from ...exceptions import ManifestError
 from ..conform import build, decisions, read_items
 from ..gcpause import settled
 from .against import Opponent
-from .measured import BenchDocument, OtherScheduler, Stopwatch, Timing, middle
+from .measured import BenchDocument, OtherScheduler, Timing, middle
 
 Json = dict[str, Any]
-
-
-# --- what is timed --------------------------------------------------------------------------------------------------
-
-
-def read_case(path: Path, release: str) -> Json:
-    """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node wait.
-
-    *release* is used if the case names none. With manifests all nodes are scored and preemption is off.
-    """
-    documents = [document.data for document in read_documents(path)]
-    if len(documents) == 1 and "pending" in documents[0]:
-        return {"version": release, **documents[0]}
-    if any("pending" in document for document in documents):
-        raise ManifestError(f"{path}: got {len(documents)} cases, wanted one")
-    items = [item for document in documents for item in (document.get("items") or [document])]
-    waiting = [item for item in items if _waits(item)]
-    config = {"percentageOfNodesToScore": 100, "preemption": False}
-    there = [item for item in items if not _waits(item)]
-    return {"name": path.name.split(".")[0], "version": release, "config": config, "objects": there, "pending": waiting}
-
-
-def _waits(item: Mapping[str, Any]) -> bool:
-    return item.get("kind") == "Pod" and not (item.get("spec") or {}).get("nodeName")
 
 
 def read_hosts(path: Path, release: str) -> tuple[list[str], list[str | None]]:
@@ -124,11 +100,12 @@ def time_once(case: Json, engine_options: Mapping[str, Any]) -> Timing:
     started = time.process_time()
     run, made = _loaded(case, engine_options)
     loaded = time.process_time() - started
-    measured = Stopwatch()
+    measured = Timing(load_seconds=loaded)
     with settled():
         measured.prepare(run.engine)
         measured.follow(made, run.engine)
-    return measured.timing(run.engine.node_count, loaded)
+    measured.nodes = run.engine.node_count
+    return measured
 
 
 def _loaded(case: Json, engine_options: Mapping[str, Any]) -> tuple[Run, Iterator[Decision]]:

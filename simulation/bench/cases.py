@@ -1,19 +1,23 @@
-"""Generated clusters to time the scheduler on, in the shapes of upstream's scheduler_perf.
+"""The case that is timed: read, or made in the shapes of upstream's scheduler_perf, perhaps for another release than its own.
 
-Nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Documents are generated one by one, so that a cluster
+What is made: nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Documents are generated one by one, so that a cluster
 of 300,000 pods is never in memory as JSON.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
 
-from ...algorithmprovider.releases import RELEASES
+from ...algorithmprovider.releases import DEFAULT_RELEASE, RELEASES
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from .devicecases import TEMPLATE, claim_of, device_objects
+from ...api.reading.documents import read_documents
+from ...exceptions import ManifestError, UnknownNameError
+from ...framework.config.configuration import load_configuration
+from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
 
 Json = dict[str, Any]
 
@@ -26,6 +30,16 @@ STRIDE = 7919
 NODE_MILLICORES = 4000
 LOWER_PODS = 30
 """Bound pods a node of kind ``preemption``, by default."""
+PERCENTAGE = "percentageOfNodesToScore"
+DRIVER, CLASS, TEMPLATE = "gpu.example.com", "gpu", "gpus"
+MODELS = (("a100", "80Gi"), ("h100", "80Gi"), ("l4", "24Gi"))
+"""Model and memory, from node to node in turn."""
+GPUS = 8
+MOST_CLAIMED = 4
+SELECTORS = (
+    f'device.attributes["{DRIVER}"].model in ["a100", "h100"]',
+    f'device.capacity["{DRIVER}"].memory.compareTo(quantity("40Gi")) >= 0',
+)
 
 
 @attrs.frozen(eq=False)
@@ -224,3 +238,119 @@ FORMS: Mapping[str, Callable[[int], Json]] = {
     "devices": _devices,
 }
 """Kind -> labels and spec of its pod of a number."""
+
+
+# --- devices: nodes with eight GPUs, pods that claim one to four of them by two selectors ----------------------------
+
+
+def device_objects(nodes: list[str], pods: list[str]) -> Iterator[Json]:
+    """The class, a slice for each of *nodes*, and a claim that was made for each of *pods*."""
+    yield _object("DeviceClass", CLASS, {"selectors": _selectors(f'device.driver == "{DRIVER}"')})
+    for number, node in enumerate(nodes):
+        pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+        yield _object("ResourceSlice", f"gpu-{node}", {"driver": DRIVER, "nodeName": node, "pool": pool, "devices": _gpus(number)})
+    for number, pod in enumerate(pods):
+        count = number % MOST_CLAIMED + 1
+        exactly = {"deviceClassName": CLASS, "allocationMode": "ExactCount", "count": count, "selectors": _selectors(*SELECTORS)}
+        claim = _object("ResourceClaim", claim_of(pod), {"devices": {"requests": [{"name": "gpus", "exactly": exactly}]}})
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": pod, "uid": f"uid-{pod}", "controller": True}
+        yield {**claim, "metadata": {**claim["metadata"], "namespace": "default", "ownerReferences": [owner]}}
+
+
+def claim_of(pod: str) -> str:
+    """The name of the claim of *pod*."""
+    return f"{pod}-gpus"
+
+
+def _gpus(number: int) -> list[Json]:
+    model, memory = MODELS[number % len(MODELS)]
+    return [
+        {
+            "name": f"gpu-{index}", "capacity": {"memory": {"value": memory}},
+            "attributes": {"model": {"string": model}, "index": {"int": index}, "numa": {"int": index * 2 // GPUS}},
+        }
+        for index in range(GPUS)
+    ]  # fmt: skip
+
+
+def _selectors(*expressions: str) -> list[Json]:
+    return [{"cel": {"expression": expression}} for expression in expressions]
+
+
+def _object(kind: str, name: str, spec: Json) -> Json:
+    return {"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": {"name": name, "uid": f"uid-{name}"}, "spec": spec}
+
+
+# --- the case that is asked for -------------------------------------------------------------------------------------
+
+
+def case_of(
+    asked: Path | CaseSize, *, release: str | None = None, profile: Path | None = None, percentage: int | None = None,
+    preempts: bool = True, say: Callable[[str], None] = print,
+) -> Json:  # fmt: skip
+    """The case in a file, or one of that size, changed as the others say; *say* is called with what of the case does not count."""
+    release = _version(release, profile)
+    default = release or DEFAULT_RELEASE
+    found = asked.case(default) if isinstance(asked, CaseSize) else read_case(asked, default)
+    found = found if release is None else _with_release(found, release, say)
+    return found | {"config": _config(found.get("config") or {}, profile, percentage, preempts)}
+
+
+def _version(release: str | None, profile: Path | None) -> str | None:
+    """The wanted release, if any; with a profile alone, the one that has profiles."""
+    if release is None:
+        return None if profile is None else DEFAULT_FRAMEWORK
+    version = find_any_release(release).version
+    if profile is not None and version not in FRAMEWORK_RELEASES:
+        raise UnknownNameError(f"--profile: got {profile}, which release {version} does not have, wanted --release {DEFAULT_FRAMEWORK}")
+    return version
+
+
+def _config(config: dict[str, Any], file: Path | None, percentage: int | None, preempts: bool) -> dict[str, Any]:
+    """The case's *config*, and over it what is asked for."""
+    changes: dict[str, Any] = {} if preempts else {"preemption": False}
+    profile = config.get("profile")
+    if file is not None:
+        load_configuration(file)
+        profile = next(iter(read_documents(file))).data
+    if percentage is not None:
+        changes[PERCENTAGE] = percentage
+        profile = profile and _with_percentage(profile, percentage)
+    return config | changes | ({"profile": profile} if profile else {})
+
+
+def _with_percentage(configuration: Mapping[str, Any], percentage: int) -> dict[str, Any]:
+    """A configuration whose profiles all have this share."""
+    profiles = [{key: value for key, value in profile.items() if key != PERCENTAGE} for profile in configuration.get("profiles") or ()]
+    return {**configuration, PERCENTAGE: percentage} | ({"profiles": profiles} if profiles else {})
+
+
+def _with_release(case: Json, release: str, say: Callable[[str], None]) -> Json:
+    """A case of any release, changed to *release*, without the gates that this one does not know."""
+    config, gates = case.get("config") or {}, find_any_release(release).gates
+    kept = {name: value for name, value in (config.get("featureGates") or {}).items() if name in gates}
+    left_out = [name for name in config.get("featureGates") or {} if name not in kept]
+    if left_out:
+        say(f"left out, as release {release} has no such gates: {', '.join(left_out)}")
+    return case | {"version": release, "config": {**config, "featureGates": kept}}
+
+
+def read_case(path: Path, release: str) -> Json:
+    """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node wait.
+
+    *release* is used if the case names none. With manifests all nodes are scored and preemption is off.
+    """
+    documents = [document.data for document in read_documents(path)]
+    if len(documents) == 1 and "pending" in documents[0]:
+        return {"version": release, **documents[0]}
+    if any("pending" in document for document in documents):
+        raise ManifestError(f"{path}: got {len(documents)} cases, wanted one")
+    items = [item for document in documents for item in (document.get("items") or [document])]
+    waiting = [item for item in items if _waits(item)]
+    config = {"percentageOfNodesToScore": 100, "preemption": False}
+    there = [item for item in items if not _waits(item)]
+    return {"name": path.name.split(".")[0], "version": release, "config": config, "objects": there, "pending": waiting}
+
+
+def _waits(item: Mapping[str, Any]) -> bool:
+    return item.get("kind") == "Pod" and not (item.get("spec") or {}).get("nodeName")

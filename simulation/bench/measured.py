@@ -93,22 +93,22 @@ class BenchDocument(DocumentRecord, kw_only=True, rename=None):
     against: OtherScheduler | UnsetType = UNSET
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class Timing:
-    """One run over a case; seconds are of processor time unless they are called wall."""
+    """One run over a case, which is timed as its decisions are made; seconds are of processor time unless they are called wall."""
 
-    nodes: int
-    hosts: Mapping[str, str | None]
+    nodes: int = 0
+    hosts: dict[str, str | None] = attrs.field(factory=dict)
     """Pod -> the host of its last decision."""
-    cycles: int
-    prepare_seconds: float
-    cpu_seconds: float
-    wall_seconds: float
-    load_seconds: float
-    latencies: Sequence[float]
-    """The wall time of a decision in milliseconds, at the percentiles of PERCENTS."""
-    throughput: Throughput
-    quick: QuickDecisions
+    cycles: int = 0
+    prepare_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
+    load_seconds: float = 0.0
+    _seconds: list[float] = attrs.field(factory=list)
+    """The wall time of each decision."""
+    _taken: int = 0
+    _detours: Counter[str] = attrs.field(factory=Counter)
 
     @property
     def scheduled(self) -> int:
@@ -128,19 +128,22 @@ class Timing:
     def _rate(self, seconds: float) -> float:
         return len(self.hosts) / seconds if seconds else 0.0
 
+    @property
+    def latencies(self) -> list[float]:
+        """The wall time of a decision in milliseconds, at the percentiles of PERCENTS."""
+        return [1000 * found for found in percentiles(self._seconds)]
 
-@attrs.define
-class Stopwatch:
-    """Follows decisions as they are made, and keeps how long they took; it may be started several times."""
+    @property
+    def throughput(self) -> Throughput:
+        """Decisions a second."""
+        return throughput(self._seconds)
 
-    prepare_seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    wall_seconds: float = 0.0
-    cycles: int = 0
-    hosts: dict[str, str | None] = attrs.field(factory=dict)
-    _latencies: list[float] = attrs.field(factory=list)
-    _taken: int = 0
-    _detours: Counter[str] = attrs.field(factory=Counter)
+    @property
+    def quick(self) -> QuickDecisions:
+        """How many decisions were read off boards."""
+        return QuickDecisions.of(self._taken, dict(self._detours.most_common()))
+
+    # --- timing -----------------------------------------------------------------------------------------------------
 
     def prepare(self, engine: Engine) -> None:
         """Time the first snapshot of *engine*."""
@@ -149,7 +152,7 @@ class Stopwatch:
         self.prepare_seconds += time.process_time() - started
 
     def follow(self, decisions: Iterable[Decision], engine: Engine) -> None:
-        """Time *decisions* of *engine*."""
+        """Time *decisions* of *engine*; this may be called several times."""
         taken, detours = engine.detours()
         found: list[Decision] = []
         moments = [time.perf_counter()]
@@ -160,20 +163,11 @@ class Stopwatch:
         self.cpu_seconds += time.process_time() - started
         self.wall_seconds += moments[-1] - moments[0]
         self.cycles += len(found)
-        self._latencies += np.diff(moments).tolist()
+        self._seconds += np.diff(moments).tolist()
         self.hosts |= {decision.pod.key: decision.host for decision in found}
         taken_now, detours_now = engine.detours()
         self._taken += taken_now - taken
         self._detours += detours_now - detours
-
-    def timing(self, nodes: int, load_seconds: float) -> Timing:
-        """What was measured."""
-        return Timing(
-            nodes=nodes, hosts=self.hosts, cycles=self.cycles, prepare_seconds=self.prepare_seconds,
-            cpu_seconds=self.cpu_seconds, wall_seconds=self.wall_seconds, load_seconds=load_seconds,
-            latencies=[1000 * found for found in percentiles(self._latencies)], throughput=throughput(self._latencies),
-            quick=QuickDecisions.of(self._taken, dict(self._detours.most_common())),
-        )  # fmt: skip
 
 
 def percentiles(values: Sequence[float]) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Final, Literal, TypeAlias
 
 import attrs
@@ -52,6 +53,11 @@ def decided(decision: Decision) -> Decided:
     return None, plan.node, tuple(sorted(victim.key for victim in plan.victims))
 
 
+def nodes_of(*outcomes: Decided) -> list[str]:
+    """The nodes of some outcomes, each once: hosts, and those where room is made."""
+    return list(dict.fromkeys(name for host, room, _ in outcomes for name in (host, room) if name is not None))
+
+
 def best(decision: Decision) -> Rows:
     """intp[k]: the rows that share the best total, in visiting order; none if there is no host. *decision* must have kept its details."""
     details = decision.details
@@ -86,61 +92,43 @@ class Agreement:
 
     first: Contestant
     second: Contestant
-    counts: dict[str, int] = attrs.field(factory=lambda: dict.fromkeys(VERDICTS, 0))
-    """Verdict -> cycles."""
-    errors: int = 0
-    """Of those that are the same: both ended in an error."""
-    equal_for_both: int = 0
-    """Of those equally good: the second one, too, gives both nodes the same score."""
-    equal_for_second: int = 0
-    """Of those that are different: only the second one gives both nodes the same score."""
-    same_fitting: int = 0
-    """Cycles in which the same nodes fit."""
-    same_best: int = 0
-    """Cycles in which the same nodes are best, or neither finds one."""
-    best_within: int = 0
-    """Cycles in which all best nodes of the second are best for the first too: whatever the tie-break, the first could have agreed."""
+    counts: Counter[str] = attrs.field(factory=Counter)
+    """Cycles by verdict, and what else :class:`AgreementCounts` has, by its name there."""
 
     def add(self, one: Decision, other: Decision, feasible: Feasible) -> Literal["same"] | Verdict:
         """Count one cycle, before the next one begins, as the details are needed; answers its verdict."""
         ours, theirs = best(one), best(other)
         found = self._verdict(one, other, ours, theirs)
         self.counts[found] += 1
-        self.errors += found == SAME and _ended_in_error(one)
-        self.same_fitting += feasible.is_same
+        self.counts["errors"] += found == SAME and _ended_in_error(one)
+        self.counts["same_feasible"] += feasible.is_same
         self._add_best(ours, feasible.rows.of_first(theirs), feasible.rows)
         return found
 
     def _add_best(self, ours: Rows, theirs: Rows, rows: RowMap) -> None:
         """Count which nodes are best: rows of the first one, as it and as the second one says."""
         if np.array_equal(ours, theirs):
-            self.same_best, self.best_within = self.same_best + 1, self.best_within + 1
+            self.counts.update(("same_best", "best_within"))
             return
         is_best = rows.marked(ours)
-        self.same_best += np.array_equal(is_best, rows.marked(theirs))
-        self.best_within += bool(is_best[theirs].all()) and bool(len(ours)) == bool(len(theirs))
+        self.counts["same_best"] += np.array_equal(is_best, rows.marked(theirs))
+        self.counts["best_within"] += bool(is_best[theirs].all()) and bool(len(ours)) == bool(len(theirs))
 
     def _verdict(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> Literal["same"] | Verdict:
         if one.is_gated != other.is_gated:
             return GATED
-        return SAME if decided(one) == decided(other) else self._unlike(one, other, ours, theirs)
-
-    def _unlike(self, one: Decision, other: Decision, ours: Rows, theirs: Rows) -> Literal["same"] | Verdict:
+        if decided(one) == decided(other):
+            return SAME
         found: Verdict = EQUALLY_GOOD if _holds(self.first, ours, other.host) else DIFFERENT
         if _holds(self.second, theirs, one.host):
-            self.equal_for_both += found == EQUALLY_GOOD
-            self.equal_for_second += found == DIFFERENT
+            self.counts["equal_for_both" if found == EQUALLY_GOOD else "equal_for_second_alone"] += 1
         return found
 
     def record(self) -> AgreementCounts:
         """As data."""
         counts = self.counts
-        return AgreementCounts(
-            decisions=sum(counts.values()), same=counts[SAME], errors=self.errors,
-            equally_good=counts[EQUALLY_GOOD], different=counts[DIFFERENT],
-            gated=counts[GATED], equal_for_both=self.equal_for_both, equal_for_second_alone=self.equal_for_second,
-            same_feasible=self.same_fitting, same_best=self.same_best, best_within=self.best_within,
-        )  # fmt: skip
+        named = {name: counts[name] for name in AgreementCounts.__struct_fields__ if name not in ("decisions", "equally_good")}
+        return AgreementCounts(decisions=sum(counts[verdict] for verdict in VERDICTS), equally_good=counts[EQUALLY_GOOD], **named)
 
 
 def _holds(contestant: Contestant, rows: Rows, host: str | None) -> bool:

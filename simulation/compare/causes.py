@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Final, Literal
 
@@ -11,7 +11,7 @@ import attrs
 from ...api.record import Record, says
 from ...core.decision.decision import Decision
 from ...core.rule import Priority
-from .contestants import NOT_VISITED, TURNED_DOWN, Contestant, JudgedNode
+from .contestants import NOT_VISITED, TURNED_DOWN, Contestant, JudgedNode, node_view
 from .ruleequivalents import subjects
 
 CauseKind = Literal["predicate", "score", "tie", "sampling", "preemption", "error", "gated"]
@@ -50,6 +50,11 @@ class Judged:
     contestant: Contestant
     decision: Decision
     views: Mapping[str, JudgedNode]
+
+    @classmethod
+    def of(cls, contestant: Contestant, decision: Decision, nodes: Iterable[str]) -> Judged:
+        """*decision*, the latest of *contestant*, with its view of *nodes*."""
+        return cls(contestant, decision, {node: node_view(contestant.engine, decision, node) for node in nodes})
 
     @property
     def host(self) -> str | None:

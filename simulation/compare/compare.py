@@ -9,6 +9,7 @@ import attrs
 
 from ...api.objects import Pod
 from ...api.reading.notices import InputWarning
+from ...api.record import astuple
 from ...core.decision.decision import Decision, no_details
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
@@ -17,7 +18,7 @@ from ..nodesbyuse import nodes_by_use
 from ..scenario import Scenario
 from ..simulate import Simulation
 from ..summary import fragmentation, summarise
-from .agreement import FREE, LOCKED, MODES, SAME, Agreement, Verdict, decided
+from .agreement import FREE, LOCKED, MODES, SAME, Agreement, Verdict, decided, nodes_of
 from .causes import SCORE, Cause, Judged, find_cause
 from .contestants import Contestant
 from .correlation import Correlation
@@ -225,10 +226,12 @@ def _difference(
     cycle: int, contestants: list[Contestant], decisions: Mapping[str, Decision], verdicts: Mapping[str, Verdict], retry: bool
 ) -> DifferingCycle:
     outcomes = {name: decided(decision) for name, decision in decisions.items()}
-    nodes = list(dict.fromkeys(name for host, room, _ in outcomes.values() for name in (host, room) if name is not None))
-    judged = {one.name: Judged(one, found := decisions[one.name], {node: one.view(found, node) for node in nodes}) for one in contestants}
+    nodes = nodes_of(*outcomes.values())
+    judged = {one.name: Judged.of(one, decisions[one.name], nodes) for one in contestants}
     first = judged[contestants[0].name]
-    causes = {name: _cause(find_cause(first, judged[name]), verdict) for name, verdict in verdicts.items()}
+    causes = {
+        name: DifferenceCause(*astuple(find_cause(first, judged[name])), verdict=verdict) for name, verdict in verdicts.items()
+    }  # fmt: skip
     told = {
         name: ComparedDecision(host, one.decision.error, room, victims, one.decision.is_gated, tuple(one.views.values()))
         for (name, one), (host, room, victims) in zip(judged.items(), outcomes.values(), strict=True)
@@ -236,7 +239,3 @@ def _difference(
     for decision in decisions.values():
         decision.details = no_details()
     return DifferingCycle(first.decision.pod.key, cycle, retry, told, causes)
-
-
-def _cause(cause: Cause, verdict: Verdict) -> DifferenceCause:
-    return DifferenceCause(cause.kind, cause.rule, cause.side, cause.node, cause.text, verdict=verdict)

@@ -71,10 +71,6 @@ class Contestant:
         """The rules for *pod*; with profiles, those of its profile."""
         return self.engine.algorithm_of(pod) or self.engine.algorithm
 
-    def weights(self, pod: Pod) -> dict[str, int]:
-        """Scoring rule -> weight."""
-        return {rule.name: weight for rule, weight in self.algorithm(pod).priorities}
-
     # --- one cycle --------------------------------------------------------------------------------------------------
 
     def cycle(self, pod: Pod, *, retry: bool = False) -> Decision:
@@ -87,10 +83,6 @@ class Contestant:
         same_room = decision.preemption is led.preemption
         self.simulation.note(decision if same_room else attrs.evolve(decision, preemption=led.preemption))
         return decision
-
-    def view(self, decision: Decision, node: str) -> JudgedNode:
-        """How the cycle of *decision* judged *node*; call it before the next cycle."""
-        return node_view(self.engine, decision, node)
 
 
 def node_view(engine: Engine, decision: Decision, node: str) -> JudgedNode:

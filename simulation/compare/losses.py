@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from ...api.record import Record, says
+from ..records import reasons_in, shortage_of
 from .causes import ERROR, GATED, PREDICATE, SAMPLING, Cause
 
 EVICTED, UNSEEN, FAULT, GATES, NO_ROOM = "eviction", "unseen nodes", "error", "scheduling gates", "preemption"
-INSUFFICIENT = re.compile(r"Insufficient (?P<resource>.+)")
 REASONS = (
     (r"topology spread", "spread constraint"),
     (r"anti-affinity", "pod anti-affinity"),
@@ -27,8 +27,6 @@ REASONS = (
     (r"requested labels", "node labels"),
 )
 """What upstream's reason has in it -> what it is about, the first that fits."""
-_COUNTED = re.compile(r"(?:^|, )(?P<nodes>\d+) (?P<reason>.*?)(?=, \d+ |$)")
-_BODY = re.compile(r"nodes are available: (?P<reasons>.*?)\.?(?: preemption: .*)?$", re.DOTALL)
 
 
 class Loss(Record):
@@ -100,12 +98,7 @@ def about(reason: str, rule: str | None = None) -> str:
     >>> about("Insufficient nvidia.com/gpu"), about("Too many pods"), about("made up", "Mine")
     ('nvidia.com/gpu', 'pods', 'Mine')
     """
-    found = INSUFFICIENT.fullmatch(reason)
-    if found is not None:
-        return found["resource"]
-    if reason == "Too many pods":
-        return "pods"
-    return next((name for pattern, name in REASONS if re.search(pattern, reason)), rule or reason)
+    return shortage_of(reason) or next((name for pattern, name in REASONS if re.search(pattern, reason)), rule or reason)
 
 
 def nodes_by_reason(error: str) -> dict[str, int]:
@@ -114,5 +107,4 @@ def nodes_by_reason(error: str) -> dict[str, int]:
     >>> nodes_by_reason("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had taint {a: b}, that the pod didn't tolerate.")
     {'Insufficient cpu': 1, "node(s) had taint {a: b}, that the pod didn't tolerate": 2}
     """
-    body = _BODY.search(error)
-    return {found["reason"]: int(found["nodes"]) for found in _COUNTED.finditer(body["reasons"])} if body is not None else {}
+    return {reason: nodes for reason, nodes in reasons_in(error).items() if nodes}

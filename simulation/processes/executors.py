@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -17,8 +18,7 @@ import attrs
 
 from ...exceptions import KubeclassicError, wrong_type
 from ..gcpause import settled
-from .runner import D, T, TaskRunner
-from .worker import packed, read_bytes
+from .worker import D, T, TaskRunner, packed, read_bytes
 
 TRIES = 3
 """How often a task is begun that loses its process."""
@@ -145,10 +145,8 @@ def _end(process: subprocess.Popen[bytes]) -> int:
     process.kill()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            try:
+            with suppress(OSError):  # what was still to be written has no reader any more
                 stream.close()
-            except OSError:  # what was still to be written has no reader any more
-                continue
     return process.wait()
 
 

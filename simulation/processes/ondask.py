@@ -9,7 +9,7 @@ from typing import Any, Self
 import attrs
 
 from ...exceptions import KubeclassicError
-from .runner import D, T, TaskRunner
+from .worker import D, T, TaskRunner
 
 SECONDS = 15
 """How long a scheduler may take to answer."""

@@ -7,12 +7,29 @@ import pickle
 import signal
 import sys
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO, Any, Protocol, TypeVar
 
 from ...api.garbage import frozen
-from .runner import TaskRunner
 
 _LENGTH = 8
+T = TypeVar("T")
+"""A task."""
+D = TypeVar("D")
+"""What a task comes to."""
+T_contra = TypeVar("T_contra", contravariant=True)
+D_co = TypeVar("D_co", covariant=True)
+
+
+class TaskRunner(Protocol[T_contra, D_co]):
+    """Runs tasks. Each process gets a copy of it, once."""
+
+    def run(self, task: T_contra) -> D_co:
+        """Run *task*; whatever goes wrong is in its result."""
+        ...
+
+    def lost(self, error: str) -> D_co:
+        """What a task comes to that could not run, or whose process was lost."""
+        ...
 
 
 def packed(value: Any) -> bytes:
@@ -44,7 +61,7 @@ def main() -> None:
 
 
 def serve(asked: IO[bytes], answers: IO[bytes]) -> None:
-    """Read a :class:`~.runner.TaskRunner`, then tasks, and answer each. Raises EOFError at the end."""
+    """Read a :class:`TaskRunner`, then tasks, and answer each. Raises EOFError at the end."""
     shared: TaskRunner[Any, Any] = pickle.loads(read_bytes(asked))
     with frozen():
         while True:

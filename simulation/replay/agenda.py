@@ -35,8 +35,8 @@ class Agenda:
     @property
     def next_time(self) -> float | None:
         """When the next task is due; None if there is none."""
-        if self._cancelled:
-            self._drop_cancelled()
+        while self._heap and self._heap[0][1] in self._cancelled:
+            self._cancelled.remove(heapq.heappop(self._heap)[1])
         return self._heap[0][0] if self._heap else None
 
     def put(self, time: float, task: Task) -> int:
@@ -49,14 +49,7 @@ class Agenda:
         """Do not do the task of that number, which was not done yet."""
         self._cancelled.add(number)
 
-    def _drop_cancelled(self) -> None:
-        while self._heap and self._heap[0][1] in self._cancelled:
-            self._cancelled.remove(heapq.heappop(self._heap)[1])
-
     def pop_due(self, now: float) -> Task | None:
         """The next task if its time has come."""
-        if self._cancelled:
-            self._drop_cancelled()
-        if not self._heap or self._heap[0][0] > now:
-            return None
-        return heapq.heappop(self._heap)[2]
+        time = self.next_time
+        return None if time is None or time > now else heapq.heappop(self._heap)[2]

@@ -1,6 +1,6 @@
 """The whole state of a replay in a file. A replay that resumes from it ends as if it had never stopped.
 
-The file is two lines of JSON: a header, and the state as plain data (:mod:`.state`). A checkpoint is data, and reading one runs nothing
+The file is two lines of JSON: a header, and the state as plain data (:mod:`.plaindata`). A checkpoint is data, and reading one runs nothing
 that it names. What can be computed again is left out (cached answers of rules, counts over pods), and so is what follows from inputs and
 options.
 """
@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
+import msgspec
 
+from ...api.record import Count, Meta
 from ...exceptions import KubeclassicError
-from .outputs import replacing
+from .outputs import os_errors, replacing
 
 MAGIC = "kubeclassic checkpoint"
-FORMAT = 8
+FORMAT = 9
 """Goes up with every change of what a checkpoint holds or means."""
 CHECKSUM = "sha256"
 _LONGEST_HEADER = 1 << 20
@@ -45,7 +48,15 @@ class Header:
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
-        return {"inputs": self.inputs, "options": dict(self.options), "steps": self.steps, "time": self.time, "files": dict(self.files)}
+        return attrs.asdict(self)
+
+
+MAX = sys.float_info.max
+FIELDS = {
+    "inputs": str, "options": dict[str, str], "steps": Count, "time": Annotated[float, Meta(ge=-MAX, le=MAX)],
+    "files": dict[str, tuple[Count, Count]],
+}  # fmt: skip
+"""Field of a header -> what a file must have there."""
 
 
 # --- writing --------------------------------------------------------------------------------------------------------
@@ -56,8 +67,8 @@ def save(path: Path, header: Header, state: Any, named: Mapping[str, Any]) -> No
 
     *named*: objects that are written as a name only; :meth:`Checkpoint.state` takes them again.
     """
-    from .state.dump import dumped  # only a checkpoint needs all that can be in one
-    from .state.kinds import StateError
+    from .plaindata import dumped  # only a checkpoint needs all that can be in one
+    from .statekinds import StateError
 
     try:
         body = _as_json(dumped(state, named))
@@ -65,13 +76,10 @@ def save(path: Path, header: Header, state: Any, named: Mapping[str, Any]) -> No
         raise CheckpointError(f"{path}: cannot be written: {error}") from None
     first = {"what": MAGIC, "format": FORMAT, "madeBy": _made_by(), "size": len(body), **header.record()}
     content = _as_json({**first, CHECKSUM: _checksum(first, body)}) + b"\n" + body
-    try:
-        with replacing(path, 0o600) as scratch, scratch.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-    except OSError as error:
-        raise CheckpointError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+    with os_errors(path, CheckpointError), replacing(path, 0o600) as scratch, scratch.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def _as_json(value: Any) -> bytes:
@@ -118,8 +126,8 @@ class Checkpoint:
 
     def state(self, named: Mapping[str, Any]) -> Any:
         """The state; *named* gives the objects that were written as a name only."""
-        from .state.kinds import StateError
-        from .state.restore import restored
+        from .plaindata import restored
+        from .statekinds import StateError
 
         try:
             return restored(json.loads(self._body), named)
@@ -160,24 +168,10 @@ def _header(first: bytes) -> dict[str, Any] | None:
 
 def _checked(path: Path, found: Mapping[str, Any]) -> Header:
     """The header; raises :class:`CheckpointError` for a field of another type."""
-    options, files, time = found.get("options"), found.get("files"), found.get("time")
-    checks = {
-        "inputs": isinstance(found.get("inputs"), str),
-        "options": isinstance(options, dict) and all(isinstance(value, str) for value in options.values()),
-        "steps": _is_count(found.get("steps")),
-        "time": isinstance(time, int | float) and abs(time) < float("inf"),
-        "files": isinstance(files, dict) and all(map(_is_mark, files.values())),
-    }
-    for name, is_right in checks.items():
-        if not is_right:
-            raise CheckpointError(f"{path}: damaged: {name}: got something else than a checkpoint has")
-    fields = {field.name: found[field.name] for field in attrs.fields(Header)}
-    return Header(**{**fields, "files": {name: tuple(mark) for name, mark in fields["files"].items()}})
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _is_mark(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(_is_count, value))
+    fields = {}
+    for name, kind in FIELDS.items():
+        try:
+            fields[name] = msgspec.convert(found.get(name), kind)
+        except msgspec.ValidationError:
+            raise CheckpointError(f"{path}: damaged: {name}: got something else than a checkpoint has") from None
+    return Header(**fields)

@@ -129,10 +129,6 @@ class SchedulingEnvironment:
         if self.pod is not None:
             asked = ledger.vector(engine.template_of(self.pod).requests)
             if names:
-                feasible, scores = self._judged(self.pod, names)
+                feasible, scores = engine.evaluate_nodes(self.pod, names)
         room = ledger.allocatable[:, rows].T.copy(), ledger.used[:, rows].T.copy()
         return EnvironmentState(self.replay.now, self.pod, names, resources, *room, asked, feasible, scores)
-
-    def _judged(self, pod: Pod, names: tuple[str, ...]) -> tuple[Mask, Ints]:
-        """Where the pod fits, and with what score: bool[N], int64[N]."""
-        return self.replay.engine.evaluate_nodes(pod, names)

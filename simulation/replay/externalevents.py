@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from msgspec.structs import replace
 
-from ...api.objects import Node, Pod
+from ...api.objects import KubeObject, Node, Pod
 from ...exceptions import ManifestError
 from .cluster.nodefailures import NodeFailures
 from .cluster.podlifecycle import PodLifecycle
@@ -18,7 +18,7 @@ from .simulatedcluster import SimulatedCluster
 
 @attrs.frozen(eq=False, repr=False)
 class ExternalEvents:
-    """Applies the events of the inputs to *cluster*."""
+    """What users do to *cluster*: the events of the inputs, and the operations of a scenario."""
 
     cluster: SimulatedCluster
     pods: PodLifecycles
@@ -27,25 +27,42 @@ class ExternalEvents:
 
     def apply(self, event: Event) -> None:
         """Carry out *event*. Raises :class:`~kubeclassic.exceptions.ManifestError` for a node that does not exist."""
-        if isinstance(event.item, Pod):
-            self._apply_to_pod(event, event.item)
-        elif isinstance(event.item, Node):
-            self._apply_to_node(event, event.item)
+        item = event.item
+        if isinstance(item, Node) and event.verb not in (ADD, UPDATE):
+            current = self.cluster.node(item.name)
+            if current is None:
+                raise ManifestError(f"{event.where}: {event.verb}: got {item.name}, wanted a node that exists at that time")
+            failures = self.failures
+            {DELETE: failures.remove, DRAIN: failures.drain, FAIL: failures.fail, RECOVER: failures.recover}[event.verb](current)
         elif event.verb == DELETE:
-            self.volumes.delete(event.item)
-        elif not self.volumes.made_claim(event.item):
-            self.volumes.put(event.item)
-            self.volumes.reconcile()
+            self.delete(item)
+        elif isinstance(item, Pod) and item.key in self.pods.all:
+            self._update(self.pods.all[item.key], item)
+        elif isinstance(item, Pod):
+            if not item.is_terminal and (event.verb == ADD or item.key not in self.pods.seen):
+                self.pods.arrive(item, event.lifetime)
+        elif isinstance(item, Node):
+            if event.where and self.cluster.node(item.name) is None:
+                self.cluster.journal.note(NodeEvent(event="NodeAdded", node=item.name))
+            self.cluster.put(item)
+        elif not self.volumes.made_claim(item):
+            self.create(item)
 
-    def _apply_to_pod(self, event: Event, pod: Pod) -> None:
-        life = self.pods.all.get(pod.key)
-        if event.verb == DELETE:
+    def create(self, item: KubeObject) -> None:
+        """An object that is no pod is created or changed."""
+        self.volumes.put(item)
+        self.volumes.reconcile()
+
+    def delete(self, item: KubeObject) -> None:
+        """An object is deleted."""
+        if isinstance(item, Pod):
+            life = self.pods.all.get(item.key)
             if life is not None:
                 self.pods.delete(life)
-        elif life is not None:
-            self._update(life, pod)
-        elif not pod.is_terminal and (event.verb == ADD or pod.key not in self.pods.seen):
-            self.pods.arrive(pod, event.lifetime)
+        elif isinstance(item, Node):
+            self.failures.remove(item)
+        else:
+            self.volumes.delete(item)
 
     def _update(self, life: PodLifecycle, pod: Pod) -> None:
         """A pod changes; its node, its status and its deletion stay as the replay has them."""
@@ -57,15 +74,3 @@ class ExternalEvents:
         changed = replace(pod, metadata=metadata, spec=spec, status=current.status)
         if replace(changed, metadata=replace(metadata, resource_version=current.metadata.resource_version)) != current:
             self.cluster.put(changed)
-
-    def _apply_to_node(self, event: Event, node: Node) -> None:
-        current = self.cluster.node(node.name)
-        if event.verb in (ADD, UPDATE):
-            if current is None and event.where:
-                self.cluster.journal.note(NodeEvent(event="NodeAdded", node=node.name))
-            self.cluster.put(node)
-        elif current is None:
-            raise ManifestError(f"{event.where}: {event.verb}: got {node.name}, wanted a node that exists at that time")
-        else:
-            failures = self.failures
-            {DELETE: failures.remove, DRAIN: failures.drain, FAIL: failures.fail, RECOVER: failures.recover}[event.verb](current)

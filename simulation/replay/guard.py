@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from .checkpoint import CheckpointError
-from .outputs import PARQUET, ResultFileError
+from .outputs import PARQUET, ResultFileError, os_errors
 from .settings import Places
 
 
@@ -112,10 +112,8 @@ def _locks() -> ModuleType | None:
 
 def _take(locks: ModuleType, path: Path, checkpoint: Path) -> int:
     while True:
-        try:
+        with os_errors(path, CheckpointError):
             handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError as error:
-            raise CheckpointError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
         try:
             locks.flock(handle, locks.LOCK_EX | locks.LOCK_NB)
             if _is_open(path, handle):

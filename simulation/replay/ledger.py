@@ -157,24 +157,13 @@ class Fragmentation:
     """How many pods were seen, in the sample or not."""
     _misfits: Mask = attrs.field(init=False)
     """bool[k, N]: the pod does not fit on the node."""
-    _weights: Ints = attrs.field(init=False)
+    _weights: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
     """int64[N]: how many pods of the sample do not fit on the node."""
-    _free: Ints = attrs.field(init=False)
-    """int64[R, N]: the free room of each node, as it was counted."""
-    _total: Ints = attrs.field(init=False)
-    """int64[R], of all nodes together."""
-    _lost: list[int] = attrs.field(init=False)
-    """By resource: free room times the pods that do not fit there, of all nodes together. Exact, so that it can follow each change."""
     _unjudged: set[int] = attrs.field(factory=set)
     """The places of the sample that changed since somebody asked last."""
-    _moved: bool = False
-    """The sample changed since that was summed up."""
 
     def __attrs_post_init__(self) -> None:
-        count = len(self.ledger.resources)
-        self.asked, self._misfits = np.zeros((0, count), np.int64), np.zeros((0, 8), np.bool_)
-        self._weights, self._free, self._total = np.zeros(8, np.int64), np.zeros((count, 8), np.int64), np.zeros(count, np.int64)
-        self._lost = [0] * count
+        self.asked, self._misfits = np.zeros((0, len(self.ledger.resources)), np.int64), np.zeros((0, 8), np.bool_)
 
     def see(self, asked: Ints) -> None:
         """A pod arrived. Reservoir sampling: each pod seen so far is in the sample with the same chance."""
@@ -187,45 +176,36 @@ class Fragmentation:
             self.asked[place] = asked
             self._unjudged.add(place)
 
-    def _judge_pod(self, place: int) -> None:
-        asked, width = self.asked[place], self._misfits.shape[1]
-        free = (self.ledger.allocatable - self.ledger.used)[:, :width]
-        found = ((free < asked[:, None]) & (asked[:, None] > 0)).any(axis=0)
-        before = self._misfits[place, : len(found)]
-        self._weights[: len(found)] += found.astype(np.int64) - before
-        before[:] = found
-        self._moved = True
-
-    def _judge_nodes(self) -> None:
+    def _judge(self) -> Ints:
+        """Judge the pods and the nodes that changed: int64[R, N], the free room of each node."""
         count, ledger = self.ledger.rows, self.ledger
-        self._misfits, self._weights, self._free = (grown(kept, count) for kept in (self._misfits, self._weights, self._free))
-        if not ledger.touched:
-            return
-        rows = np.array(sorted(ledger.touched), np.intp)
-        ledger.touched.clear()
-        free = ledger.allocatable[:, rows] - ledger.used[:, rows]
-        asked = self.asked[:, None]
-        misfits = self._misfits[:, rows] = ((asked > free.T) & (asked > 0)).any(axis=2)
-        room, weights, before = np.maximum(free, 0), misfits.sum(axis=0), self._free[:, rows]
-        change = room * weights - before * self._weights[rows]
-        self._lost = [lost + sum(changes) for lost, changes in zip(self._lost, change.tolist(), strict=True)]
-        self._total += (room - before).sum(axis=1)
-        self._free[:, rows], self._weights[rows] = room, weights
-
-    def _sum_up(self) -> None:
-        """Sum up the room of all nodes again, in two parts, as bytes of many nodes times pods can be more than an int64 holds."""
-        high, low = self._free >> 20, self._free & 0xFFFFF
-        parts = zip((high @ self._weights).tolist(), (low @ self._weights).tolist(), strict=True)
-        self._lost, self._moved = [(more << 20) + less for more, less in parts], False
+        self._misfits, self._weights = grown(self._misfits, count), grown(self._weights, count)
+        free = (ledger.allocatable - ledger.used)[:, :count]
+        for place in self._unjudged:
+            found, before = _misfits(self.asked[place, None], free)[0], self._misfits[place, :count]
+            self._weights[:count] += found.astype(np.int64) - before
+            before[:] = found
+        self._unjudged.clear()
+        if ledger.touched:
+            rows = np.array(sorted(ledger.touched), np.intp)
+            misfits = self._misfits[:, rows] = _misfits(self.asked, free[:, rows])
+            self._weights[rows] = misfits.sum(axis=0)
+            ledger.touched.clear()
+        room: Ints = np.maximum(free, 0)
+        return room
 
     def by_resource(self) -> Floats:
         """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
-        for place in sorted(self._unjudged):
-            self._judge_pod(place)
-        self._unjudged.clear()
-        self._judge_nodes()
-        if self._moved:
-            self._sum_up()
-        lost, total = np.array(self._lost, np.float64), self._total
+        free = self._judge()
+        weights, total = self._weights[: free.shape[1]], free.sum(axis=1)
+        # In two parts, as bytes of many nodes times pods can be more than an int64 holds.
+        high, low = (free >> 20) @ weights, (free & 0xFFFFF) @ weights
+        lost = np.array([(more << 20) + less for more, less in zip(high.tolist(), low.tolist(), strict=True)], np.float64)
         shares: Floats = np.divide(lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0)
         return shares
+
+
+def _misfits(asked: Ints, free: Ints) -> Mask:
+    """bool[k, N]: which of the pods that ask for *asked* do not fit on which of the nodes with *free* room."""
+    found: Mask = np.any((asked[:, None] > free.T) & (asked[:, None] > 0), axis=2)
+    return found

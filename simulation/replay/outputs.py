@@ -10,12 +10,10 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from json.encoder import encode_basestring
 from pathlib import Path
 from typing import IO, Any
 
 import attrs
-import msgspec
 
 from ...exceptions import KubeclassicError
 from .journal import EventData
@@ -27,6 +25,17 @@ _PIECE = 1 << 20
 
 class ResultFileError(KubeclassicError):
     """A file of results cannot be written, or is not the one that a checkpoint was made with."""
+
+
+@contextmanager
+def os_errors(path: object, raised: type[KubeclassicError] = ResultFileError, done: str = "written") -> Iterator[None]:
+    """Inside, an error of the system becomes one that says that *path* cannot be *done*; not so a pipe that its reader closed."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise raised(f"{path}: cannot be {done}: {(error.strerror or str(error)).lower()}") from None
 
 
 @contextmanager
@@ -70,18 +79,14 @@ class GrowingFile:
     @classmethod
     def begin(cls, path: Path) -> GrowingFile:
         """Start an empty file; an old one is overwritten."""
-        try:
+        with os_errors(path):
             return cls(path, path.open("wb"))
-        except OSError as error:
-            raise ResultFileError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
 
     @classmethod
     def resume(cls, path: Path, mark: Mark) -> GrowingFile:
         """Cut the file back to *mark*. Raises :class:`ResultFileError` if its bytes up to there have changed."""
-        try:
+        with os_errors(path, done="resumed"):
             stream = path.open("r+b")
-        except OSError as error:
-            raise ResultFileError(f"{path}: cannot be resumed: {(error.strerror or str(error)).lower()}") from None
         length, checksum = _summed(stream, mark.offset)
         if (length, checksum) != (mark.offset, mark.checksum):
             stream.close()
@@ -92,12 +97,8 @@ class GrowingFile:
 
     def write(self, data: bytes) -> None:
         """Append *data*. Raises :class:`ResultFileError`, for example if the disk is full."""
-        try:
+        with os_errors(self.path):
             self._stream.write(data)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise ResultFileError(f"{self.path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
         self._offset += len(data)
         self._checksum = zlib.crc32(data, self._checksum)
 
@@ -123,26 +124,11 @@ def _summed(stream: IO[bytes], length: int) -> tuple[int, int]:
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
-_quoted = encode_basestring
-_SIMPLE = frozenset([str, int, bool, type(None)])
-_encoded = msgspec.json.Encoder().encode
-
-
-def _as_json(value: Any) -> str:
-    kind = type(value)
-    return _quoted(value) if kind is str else repr(value) if kind is int else _JSON.encode(value)
 
 
 def as_json_line(record: EventData) -> bytes:
     """A record as a line of JSON."""
-    if _SIMPLE.issuperset(map(type, record.values())):
-        try:
-            return _encoded(record) + b"\n"
-        except OverflowError:  # a number of more than 64 bits
-            pass
-    # Floats are written as Python's JSON writes them. json makes an encoder for each call, and texts and whole numbers need none.
-    fields = [f"{_quoted(name)}:{_as_json(value)}" for name, value in record.items()]
-    return f"{{{','.join(fields)}}}\n".encode()
+    return f"{_JSON.encode(record)}\n".encode()
 
 
 def as_csv_line(values: Sequence[Any]) -> bytes:
@@ -159,18 +145,12 @@ def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[An
     except ImportError:
         raise ResultFileError(f"{path}: Parquet needs pyarrow, which is not installed: pip install 'kubeclassic[parquet]'") from None
     table = pyarrow.table({name: _column(rows, i) for i, name in enumerate(columns)})
-    try:
-        with replacing(path) as scratch:
-            parquet.write_table(table, scratch)
-    except OSError as error:
-        raise ResultFileError(f"{path}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+    with os_errors(path), replacing(path) as scratch:
+        parquet.write_table(table, scratch)
 
 
 def _column(rows: Sequence[Sequence[Any]], column: int) -> list[Any]:
     """A column, whose numbers are all floats if one of them is."""
     values = [row[column] for row in rows]
-    return [None if value is None else float(value) for value in values] if _is_float(rows, column) else values
-
-
-def _is_float(rows: Sequence[Sequence[Any]], column: int) -> bool:
-    return any(isinstance(row[column], float) for row in rows)
+    is_float = any(isinstance(value, float) for value in values)
+    return [None if value is None else float(value) for value in values] if is_float else values

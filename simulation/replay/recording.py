@@ -6,28 +6,19 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 
 from ...api.reading.notices import input_warnings
 from ...exceptions import KubeclassicError
 from .checkpoint import Checkpoint, CheckpointError, Header, load, save
+from .history import ReplayHistory
 from .journal import EventData, ReplaySummary, Sink
 from .outputs import PARQUET, GrowingFile, Mark, as_csv_line, as_json_line, write_parquet
 from .replay import Replay, ignore
 from .series import Series, columns
 from .settings import Places
-
-
-class Watcher(Protocol):
-    """Sees a replay beside the files that it writes."""
-
-    def event(self, record: EventData) -> None:
-        """An event of the journal."""
-
-    def at_instant(self, replay: Replay) -> None:
-        """Time is about to pass."""
 
 
 def printed(record: EventData) -> None:
@@ -44,7 +35,7 @@ class Recording:
     header: Header
     stopped: bool = False
     """Set it to stop after the current step."""
-    watcher: Watcher | None = None
+    watcher: ReplayHistory | None = None
     """Checkpoints do not hold what it has seen."""
     sink: Sink = printed
     """Gets the events, unless there is a file for them."""
@@ -59,7 +50,7 @@ class Recording:
         """Open the files. With *checkpoint*, cut them back to where it was made, and take over its state."""
         self._series = Series(self._add_row, self.places.series_every)
         if checkpoint is not None:
-            from .state.namedparts import restore_plugins, restore_waiting_pods
+            from ...framework.copying import restore_plugins, restore_waiting_pods
 
             checkpoint.check(self.header)
             state, self._resumed = checkpoint.state(self._named_parts()), checkpoint.path
@@ -86,10 +77,8 @@ class Recording:
 
     def _connect(self) -> None:
         self.replay.cluster.journal.sink = self._add_event
-        if self.watcher is not None:
+        if self.watcher is not None or self._has_series:
             self.replay.at_instant = self._show_instant
-        elif self._has_series:
-            self.replay.at_instant = self._series.at_instant
 
     @property
     def _has_series(self) -> bool:
@@ -168,7 +157,7 @@ class Recording:
 
     def save(self) -> None:
         """Write a checkpoint of the state after the last step."""
-        from .state.namedparts import plugin_states, waiting_pods
+        from ...framework.copying import plugin_states, waiting_pods
 
         assert self.places.checkpoint is not None
         marks = {name: file.mark() for name, file in self._files.items()}
@@ -180,7 +169,7 @@ class Recording:
 
     def _named_parts(self) -> Mapping[str, Any]:
         """What a checkpoint holds by name only: it follows from inputs and options, or belongs to this process."""
-        from .state.namedparts import named_parts
+        from .statekinds import named_parts
 
         return {"recording": self, "nothing": ignore, "inputs": self.replay.inputs, **named_parts(self.replay.engine)}
 

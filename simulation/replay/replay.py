@@ -65,7 +65,7 @@ class Replay:
         self.pods = PodLifecycles(self.cluster, self.volumes, self.recreate)
         self.failures = NodeFailures(self.cluster, self.pods)
         self.outside = ExternalEvents(self.cluster, self.pods, self.volumes, self.failures)
-        self.workload = ChurnWorkload(inputs.operations, self.cluster, self.pods, self.volumes, self.failures)
+        self.workload = ChurnWorkload(inputs.operations, self.outside)
         self.workload.start()
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
-from .asked.axes import SEED
+from .axes import SEED
 
 Row = dict[str, Any]
 T = (

@@ -85,11 +85,6 @@ def _hosts(simulation: Simulation) -> Iterator[tuple[Pod, str]]:
             yield outcome.pod, outcome.host
 
 
-def _hosts_left(replay: Replay) -> list[tuple[Pod, str]]:
-    """The pods that have a node at the end of a replay, and which."""
-    return [(life.original, life.node) for life in replay.pods.all.values() if life.node]
-
-
 # --- over time ------------------------------------------------------------------------------------------------------
 
 
@@ -146,11 +141,12 @@ def replay_measures(replay: Replay, over_time: OverTime) -> Measures:
     """
     tally, ledger = replay.cluster.tally, replay.cluster.ledger
     averages, use, waits = over_time.averages(), tally.mean_use(), tally.wait_record()
+    hosts = [(life.original, life.node) for life in replay.pods.all.values() if life.node]
     of_nodes = {name: values for name, values in averages.items() if name != PODS}
     shares = {} if use is None else {f"{name} used": round(float(share), DIGITS) for name, share in zip(ledger.resources, use, strict=True)}
     return {
         "pods": tally.arrived, "placed": tally.scheduled, "unschedulable": ledger.waiting_pods + tally.never_scheduled,
-        "evictions": tally.evicted, "zone skew": zone_skew(replay.engine.nodes(), _hosts_left(replay)),
+        "evictions": tally.evicted, "zone skew": zone_skew(replay.engine.nodes(), hosts),
         "fragmentation": _mean(value for value, _ in of_nodes.values()),
         "imbalance": _mean(value for _, value in of_nodes.values()), **shares,
         **{f"{name} fragmentation": value for name, (value, _) in averages.items()},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 COUNTS = ("pods", "placed", "unschedulable", "gated", "waiting", "evictions")
@@ -46,6 +46,6 @@ def known_names() -> tuple[str, ...]:
     return (*NAMES, *(f"{resource} {what}" for resource in ("cpu", "memory", "pods") for what in OF_A_RESOURCE))
 
 
-def chosen(measures: Measures, objectives: Iterable[str]) -> dict[str, Any]:
-    """The *objectives* of a run; None for what it does not measure, such as the use of a resource that no node has."""
-    return {name: measures.get(name) for name in objectives}
+def beats(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether *one* is as good as *other* in everything, and better in something; of all numbers the higher is the better."""
+    return one != other and all(mine >= theirs for mine, theirs in zip(one, other, strict=True))

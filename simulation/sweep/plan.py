@@ -19,11 +19,11 @@ from ...framework.plugin import Plugin
 from ...framework.releases import FRAMEWORK_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
 from ..input import edits_of, spec_of
-from .asked.axes import EDITS, FILES, INPUT, NODES, OPTIONS, ORDER, PODS, SEED, SHUFFLED, WEIGHT
-from .asked.inputspec import file_bytes
-from .asked.spec import NAME, Spec
+from .axes import EDITS, FILES, INPUT, NODES, OPTIONS, ORDER, PODS, SEED, SHUFFLED, WEIGHT
+from .inputspec import file_bytes
 from .objectives import MEASURED
-from .tasks import Place, Task
+from .spec import NAME, Spec
+from .tasks import Done, Place, Task
 
 VERSION = str(import_module(__name__.partition(".")[0]).__version__)
 Settings = Mapping[str, Any]
@@ -61,13 +61,6 @@ def _hash_of_module(name: str) -> str:
     return name if file is None else hashlib.sha256(file_bytes(file)).hexdigest()
 
 
-@attrs.frozen(repr=False)
-class RefusedRun:
-    """A run that cannot begin, and why."""
-
-    error: str
-
-
 @attrs.define(repr=False)
 class Planner:
     """Makes the runs of *spec*."""
@@ -89,12 +82,12 @@ class Planner:
         found = dict.fromkeys(key for point in points for key in point)
         return tuple(key for key in found if key != INPUT or len(self.spec.inputs) > 1)
 
-    def task(self, settings: Settings) -> Task | RefusedRun:
-        """The run of *settings*."""
+    def task(self, settings: Settings) -> Task | Done:
+        """The run of *settings*, or why it cannot begin."""
         try:
             return self._task(settings)
         except KubeclassicError as error:
-            return RefusedRun(str(error))
+            return Done(error=str(error))
 
     def _task(self, settings: Settings) -> Task:
         spec = self._scheduler_spec(settings)

@@ -46,13 +46,16 @@ def _renamed(item: K, suffix: str) -> K:
     return replace(item, metadata=replace(old, name=old.name + suffix, uid=uid, labels=Map(labels)))
 
 
+def scaled(found: Scenario | Inputs, nodes: float, pods: float) -> Scenario | Inputs:
+    """*found* with *nodes* times as many nodes and *pods* times as many waiting pods. Raises as :func:`scaled_inputs`."""
+    return scaled_scenario(found, nodes, pods) if isinstance(found, Scenario) else scaled_inputs(found, nodes, pods)
+
+
 def scaled_scenario(scenario: Scenario, nodes: float, pods: float) -> Scenario:
-    """*scenario* with *nodes* times as many nodes and *pods* times as many waiting pods.
+    """The scenario that :func:`scaled` makes of *scenario*.
 
     Pods on a node that is left out are left out too; those on a node that is doubled are on the first of the two.
     """
-    if nodes == pods == 1:
-        return scenario
     of_nodes = counts([node.name for node in scenario.nodes], nodes)
     of_pods = counts([pod.key for pod in scenario.pending], pods)
     there = [copy for item in scenario.objects for copy in _with_nodes(item, of_nodes)]
@@ -72,8 +75,6 @@ def scaled_inputs(inputs: Inputs, nodes: float, pods: float) -> Inputs:
 
     Raises :class:`~kubeclassic.exceptions.ManifestError` for a scenario, whose operations make their own nodes and pods.
     """
-    if nodes == pods == 1:
-        return inputs
     if inputs.operations:
         raise ManifestError("scale: got a scenario of operations, wanted a trace of events or a cluster")
     of_nodes = counts([event.item.name for event in inputs.events if isinstance(event.item, Node)], nodes)

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 from ...api.record import Record, says
 from ...exceptions import KubeclassicError
-from .asked.axes import WEIGHT
-from .asked.spec import SearchSpec
+from .axes import WEIGHT
+from .objectives import beats
 from .plan import Settings
+from .spec import SearchSpec
 from .sweep import ERROR, Row, Sweep
 
 TRIAL = "trial"
@@ -101,7 +102,7 @@ def front(trials: Sequence[Row], wanted: SearchSpec) -> list[Row]:
     [{'placed': 6, 'evictions': 2}, {'placed': 5, 'evictions': 0}]
     """
     scored = list(_scored(trials, wanted))
-    best = {scores: row for scores, row in reversed(scored) if not any(_beats(other, scores) for other, _ in scored)}
+    best = {scores: row for scores, row in reversed(scored) if not any(beats(other, scores) for other, _ in scored)}
     return [best[scores] for scores in sorted(best, reverse=True)]
 
 
@@ -110,7 +111,3 @@ def _scored(trials: Sequence[Row], wanted: SearchSpec) -> Iterator[tuple[tuple[f
     for row in trials:
         if all(row[name] is not None for name in wanted.objectives):
             yield (*(row[name] for name in wanted.maximise), *(-row[name] for name in wanted.minimise)), row
-
-
-def _beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return one != other and all(mine >= theirs for mine, theirs in zip(one, other, strict=True))

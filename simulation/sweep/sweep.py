@@ -10,9 +10,8 @@ import attrs
 from ...api.reading.notices import Notice
 from ...exceptions import KubeclassicError
 from ..processes.executors import Executor
-from .journal import RunJournal
-from .objectives import chosen
-from .plan import Planner, RefusedRun, Settings
+from .plan import Planner, Settings
+from .sweepfolder import RunJournal
 from .tasks import Done, Place, Shared, Task
 
 Row = dict[str, Any]
@@ -47,7 +46,7 @@ class Sweep:
         Raises :class:`~kubeclassic.exceptions.KubeclassicError` if none of them can even begin.
         """
         planned = [self.planner.task(point) for point in points]
-        refused = [task for task in planned if isinstance(task, RefusedRun)]
+        refused = [task for task in planned if isinstance(task, Done)]
         if planned and len(refused) == len(planned):
             raise KubeclassicError(f"none of {len(planned)} runs can begin; the first one: {refused[0].error}")
         tasks = {task.key: task for task in planned if isinstance(task, Task)}
@@ -81,8 +80,9 @@ class Sweep:
         """Tell how far this call is, those before it included."""
         self.progress(self._numbered + done, max(self._numbered + total, self.expected))
 
-    def _row(self, point: Settings, task: Task | RefusedRun, found: Mapping[str, Done]) -> Row:
+    def _row(self, point: Settings, task: Task | Done, found: Mapping[str, Done]) -> Row:
         self._numbered += 1
-        done = Done(error=task.error) if isinstance(task, RefusedRun) else found[task.key]
-        values = chosen(done.measures or {}, self.planner.spec.objectives)
+        done = task if isinstance(task, Done) else found[task.key]
+        measures = done.measures or {}
+        values = {name: measures.get(name) for name in self.planner.spec.objectives}
         return {RUN: self._numbered, **point, **values, ERROR: done.error}

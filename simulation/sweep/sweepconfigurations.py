@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
-from .objectives import more_is_better
-from .table import cell
+from .objectives import beats, more_is_better
+from .sweepfolder import cell
 
 Row = Mapping[str, Any]
 SPOKEN = ("name", "release", "policy", "profile", "provider", "order", "cluster", "trace", "input")
@@ -114,8 +114,4 @@ def unbeaten(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> 
         return [sign * (one.value(name) or 0) for name, sign in signs.items()]
 
     values = [worth(one) for one in found]
-    return [one for one, mine in zip(found, values, strict=True) if not any(_beats(other, mine) for other in values)]
-
-
-def _beats(other: Sequence[float], mine: Sequence[float]) -> bool:
-    return other != mine and all(theirs >= own for theirs, own in zip(other, mine, strict=True))
+    return [one for one, mine in zip(found, values, strict=True) if not any(beats(other, mine) for other in values)]

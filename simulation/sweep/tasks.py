@@ -19,10 +19,10 @@ from ..replay.inputs.inputs import Inputs
 from ..replay.replay import Replay
 from ..scenario import Scenario
 from ..simulate import Simulation
-from .asked.inputspec import InputSpec, TraceInput
+from .inputspec import InputSpec, TraceInput
 from .measures import OverTime, replay_measures, simulation_measures
 from .objectives import Measures
-from .scaling import scaled_inputs, scaled_scenario
+from .scaling import scaled
 from .weights import Weights, weighed_algorithm, weighed_profiles
 
 
@@ -113,7 +113,7 @@ class Shared:
         if isinstance(found, str) or task.nodes == task.pods == 1:
             return found
         if wanted not in self._scaled:
-            self._scaled = {wanted: _scaled(found, task.nodes, task.pods)}
+            self._scaled = {wanted: scaled(found, task.nodes, task.pods)}
         return self._scaled[wanted]
 
     def notices(self, task: Task) -> Sequence[Notice]:
@@ -154,10 +154,6 @@ class Shared:
         for _ in replay.run():
             pass
         return replay_measures(replay, over_time)
-
-
-def _scaled(found: Scenario | Inputs, nodes: float, pods: float) -> Scenario | Inputs:
-    return scaled_scenario(found, nodes, pods) if isinstance(found, Scenario) else scaled_inputs(found, nodes, pods)
 
 
 def _simulated(task: Task, scenario: Scenario) -> Measures:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from .made import HOSTNAME, Manifest, Trace, cores, gibibytes, label_value, labelled, object_name, pod, timed, whole
+from .made import HOSTNAME, Manifest, Trace, cores, gibibytes, label_value, object_name, pod, timed, whole
 from .rows import PathLike, TraceRow, each_once, read_rows
 
 COLUMNS = ("instance_sn", "role", "app_name", "cpu_request")
@@ -34,7 +34,7 @@ def _pod(row: TraceRow) -> Manifest:
         "ephemeral-storage": gibibytes(row.amount("disk_request")), GPU: whole(row.amount("gpu_request")),
         RDMA: whole(row.amount("rdma_request")),
     }  # fmt: skip
-    made = labelled(pod(object_name(row.name("instance_sn")), NAMESPACE, amounts), {"app": app, "role": row.text("role")})
+    made = pod(object_name(row.name("instance_sn")), NAMESPACE, amounts, labels={"app": app, "role": row.text("role")})
     return _with_times(_apart(made, app, row), row)
 
 

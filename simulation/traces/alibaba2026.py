@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from .made import Trace, cores, gibibytes, label_value, labelled, node, object_name, on_nodes_with, pod, timed, whole
+from .made import Trace, cores, gibibytes, label_value, node, object_name, on_nodes_with, pod, timed, whole
 from .rows import PathLike, TraceRow, each_once, read_rows
 
 NODE_COLUMNS = ("gpu_model", "gpu_capacity_num", "cpu_num", "node_name")
@@ -36,8 +36,7 @@ def read(nodes: PathLike, jobs: PathLike, memory_per_cpu: Decimal | None = None)
 
 def _node(row: TraceRow, memory_per_cpu: Decimal | None) -> dict[str, object]:
     amounts = _amounts(row.amount("cpu_num"), row.amount("gpu_capacity_num"), memory_per_cpu)
-    model = label_value(row.text("gpu_model"))
-    return node(object_name(row.name("node_name")), amounts, {GPU_MODEL: model} if model else None)
+    return node(object_name(row.name("node_name")), amounts, {GPU_MODEL: label_value(row.text("gpu_model"))})
 
 
 def _pod(row: TraceRow, number: int, memory_per_cpu: Decimal | None) -> dict[str, object]:
@@ -47,7 +46,7 @@ def _pod(row: TraceRow, number: int, memory_per_cpu: Decimal | None) -> dict[str
     amounts = _amounts(row.amount("cpu_request"), row.amount("gpu_request"), memory_per_cpu)
     name = object_name(row.name("job_name"))
     labels = {"job": label_value(name), "type": kind, "organization": label_value(row.text("organization"))}
-    made = labelled(pod(f"{name}-{number}", NAMESPACE, amounts, TYPES[kind]), labels)
+    made = pod(f"{name}-{number}", NAMESPACE, amounts, TYPES[kind], labels)
     model = label_value(row.text("gpu_model"))
     on_nodes_with(made, [{"key": GPU_MODEL, "operator": "In", "values": [model]}] if model else [])
     return timed(made, created=row.amount("submit_time"), runs=row.number("duration"))

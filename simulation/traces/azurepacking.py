@@ -16,7 +16,7 @@ import attrs
 
 from ...api.reading.fields import shown
 from ...exceptions import ManifestError
-from .made import Manifest, Trace, label_value, labelled, node, pod, timed
+from .made import Manifest, Trace, label_value, node, pod, timed
 from .rows import PathLike, check_columns
 
 VM_COLUMNS = ("vmId", "tenantId", "vmTypeId", "priority", "starttime", "endtime")
@@ -69,7 +69,7 @@ def _pod(values: tuple[Any, ...], amounts: Mapping[str, str], path: str) -> Mani
         raise ManifestError(f"{path}: vm {vm}: priority: got {shown(priority)}, wanted 0 or 1")
     begun, ended = _seconds(start, path, vm), _seconds(end, path, vm)
     labels = {"tenant": label_value(str(tenant)), "type": label_value(str(kind))}
-    made = labelled(pod(f"vm-{vm}", NAMESPACE, amounts, PRIORITIES[priority]), labels)
+    made = pod(f"vm-{vm}", NAMESPACE, amounts, PRIORITIES[priority], labels)
     there_before = begun is None or begun < 0
     runs = None if ended is None else ended - (Decimal(0) if begun is None or there_before else begun)
     return timed(made, created=None if there_before else begun, runs=runs)

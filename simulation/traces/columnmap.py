@@ -12,7 +12,7 @@ import attrs
 from ...api.reading.documents import read_documents
 from ...api.reading.fields import shown
 from ...exceptions import ManifestError, did_you_mean
-from .made import Manifest, Trace, cores, gibibytes, label_value, labelled, node, object_name, plain, pod, timed, whole
+from .made import Manifest, Trace, cores, gibibytes, label_value, node, object_name, plain, pod, timed, whole
 from .rows import PathLike, TraceRow, read_rows
 
 FIELDS = ("kind", "name", "namespace", "priority", "created", "deleted", "runs", "count", "requests", "labels", "nodeSelector")
@@ -103,21 +103,16 @@ def _made(row: TraceRow, columns: ColumnMap, trace: Trace) -> Iterator[Manifest]
     if not count:
         trace.dropped["rows of no copies"] += 1
     name = object_name(row.name(columns.name))
+    amounts = {resource: amount.of(row) for resource, amount in columns.requests.items()}
+    labels = {key: label_value(row.text(column)) for key, column in columns.labels.items()}
     for number in range(count):
         full = f"{name}-{number}" if columns.count else name
-        yield _node(row, columns, full) if columns.kind == "nodes" else _pod(row, columns, full)
+        yield node(full, amounts, labels) if columns.kind == "nodes" else _pod(row, columns, full, amounts, labels)
 
 
-def _node(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
-    labels = {key: label_value(row.text(column)) for key, column in columns.labels.items() if row.text(column)}
-    return node(name, {resource: amount.of(row) for resource, amount in columns.requests.items()}, labels)
-
-
-def _pod(row: TraceRow, columns: ColumnMap, name: str) -> Manifest:
+def _pod(row: TraceRow, columns: ColumnMap, name: str, amounts: Mapping[str, str], labels: Mapping[str, str]) -> Manifest:
     namespace = object_name(row.text(columns.namespace)) if columns.namespace and row.text(columns.namespace) else "default"
-    amounts = {resource: amount.of(row) for resource, amount in columns.requests.items()}
-    made = pod(name, namespace, amounts, int(row.number(columns.priority) or 0) if columns.priority else 0)
-    labelled(made, {key: label_value(row.text(column)) for key, column in columns.labels.items()})
+    made = pod(name, namespace, amounts, int(row.number(columns.priority) or 0) if columns.priority else 0, labels)
     selector = {key: label_value(row.text(column)) for key, column in columns.node_selector.items() if row.text(column)}
     if selector:
         made["spec"]["nodeSelector"] = selector

@@ -17,7 +17,7 @@ import attrs
 from ...api.reading.fields import shown
 from ...api.reading.formats.files import as_text, read_file, unpacked
 from ...exceptions import ManifestError
-from .made import Manifest, Trace, label_value, labelled, node, on_nodes_with, pod, timed
+from .made import Manifest, Trace, label_value, node, on_nodes_with, pod, timed
 from .rows import PathLike, TraceRow, check_columns, read_rows
 
 INSTANCE_COLUMNS = ("time", "type", "collection_id", "instance_index", "priority", "resource_request.cpus", "resource_request.memory")
@@ -86,7 +86,7 @@ class _Life:
         if self.evictions:
             trace.dropped["evictions"] += self.evictions
         amounts = {"cpu": _amount(row, "resource_request.cpus", "m"), "memory": _amount(row, "resource_request.memory", "Ki")}
-        made = labelled(pod(self.name, NAMESPACE, amounts, row.whole("priority")), {"collection": str(row.whole("collection_id"))})
+        made = pod(self.name, NAMESPACE, amounts, row.whole("priority"), {"collection": str(row.whole("collection_id"))})
         on_nodes_with(made, list(_constraints(row, trace)))
         runs = None if self.ended is None or self.begun is None else self.ended - self.begun
         return timed(made, created=self.created or None, runs=runs)
@@ -171,7 +171,7 @@ def _nodes(rows: Iterable[TraceRow], labels: Mapping[str, Mapping[str, str]], tr
         amounts = {"cpu": _amount(row, "capacity.cpus", "m"), "memory": _amount(row, "capacity.memory", "Ki"), "pods": "1000"}
         created, deleted = times[name]
         more = {"platform": label_value(row.text("platform_id")), **labels.get(name, {})}
-        yield timed(node(name, amounts, {key: value for key, value in more.items() if value}), created=created or None, deleted=deleted)
+        yield timed(node(name, amounts, more), created=created or None, deleted=deleted)
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ Manifest = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"
 GIB = 1 << 30
 PODS_PER_NODE = "110"
+NO_LABELS: Mapping[str, str] = {}
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
 _NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -80,26 +81,31 @@ def gibibytes(amount: Decimal) -> str:
     return f"{size >> 20}Mi" if size % (1 << 20) == 0 else str(size)
 
 
-def node(name: str, amounts: Mapping[str, str], labels: Mapping[str, str] | None = None) -> Manifest:
-    """A node that is ready; 110 pods unless *amounts* say so."""
+def node(name: str, amounts: Mapping[str, str], labels: Mapping[str, str] = NO_LABELS) -> Manifest:
+    """A node that is ready, with those of *labels* that are not empty; 110 pods unless *amounts* say so."""
     room = {**amounts} if "pods" in amounts else {**amounts, "pods": PODS_PER_NODE}
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {HOSTNAME: name, **(labels or {})}},
+        "metadata": {"name": name, "labels": {HOSTNAME: name, **_filled(labels)}},
         "status": {"allocatable": room, "capacity": room, "conditions": [{"type": "Ready", "status": "True"}]},
     }
 
 
-def pod(name: str, namespace: str, amounts: Mapping[str, str], priority: int = 0) -> Manifest:
-    """A pod that waits, with one container that requests *amounts*; those of 0 are left out."""
+def pod(name: str, namespace: str, amounts: Mapping[str, str], priority: int = 0, labels: Mapping[str, str] = NO_LABELS) -> Manifest:
+    """A pod that waits, with one container that requests *amounts*; those of 0, and empty labels, are left out."""
     requests = {resource: amount for resource, amount in amounts.items() if amount not in ("0", "0m", "0Mi")}
+    found = _filled(labels)
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": namespace},
+        "metadata": {"name": name, "namespace": namespace, **({"labels": found} if found else {})},
         "spec": {"containers": [{"name": "main", "resources": {"requests": requests}}], "priority": priority},
     }
+
+
+def _filled(labels: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in labels.items() if value}
 
 
 def timed(item: Manifest, *, created: Decimal | None = None, deleted: Decimal | None = None, runs: Decimal | None = None) -> Manifest:
@@ -119,14 +125,6 @@ def plain(number: Decimal) -> str:
     """
     text = f"{number:.6f}"
     return text.rstrip("0").rstrip(".")
-
-
-def labelled(item: Manifest, labels: Mapping[str, str]) -> Manifest:
-    """*item* with more labels; empty ones are left out."""
-    found = {name: value for name, value in labels.items() if value}
-    if found:
-        item["metadata"]["labels"] = {**item["metadata"].get("labels", {}), **found}
-    return item
 
 
 def on_nodes_with(item: Manifest, expressions: Sequence[Manifest]) -> Manifest:

@@ -49,11 +49,11 @@ def _each(path: PathLike, columns: tuple[str, ...]) -> Iterator[TraceRow]:
 
 
 def _node(row: TraceRow) -> Manifest:
-    gpus, model = row.whole("gpu"), row.text("model")
+    gpus = row.whole("gpu")
     room = {**_amounts(row), "pods": PODS_PER_NODE}
     if gpus:
         room |= {GPU_COUNT: str(gpus), GPU_MILLI: str(gpus * WHOLE_GPU)}
-    return node(row.name("sn"), room, {GPU_MODEL: model} if model else None)
+    return node(row.name("sn"), room, {GPU_MODEL: row.text("model")})
 
 
 def _pod(row: TraceRow) -> Manifest:

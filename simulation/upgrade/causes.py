@@ -12,12 +12,11 @@ from typing import Final, Literal
 import attrs
 
 from ...core.decision.decision import Decision
-from ...core.release import Release
 from ...exceptions import KubeclassicError
 from ...framework.correspondences import PREDICATES
 from ...framework.facts.fact import EVERYTHING, PREEMPTION, SEARCH, TIES, Fact
 from ...framework.releases import ALL_RELEASES
-from ..compare.agreement import Decided, decided
+from ..compare.agreement import Decided, decided, nodes_of
 from ..compare.causes import PREEMPTION as MADE_ROOM
 from ..compare.causes import SAMPLING as NOT_LOOKED_AT
 from ..compare.causes import TIE as TIED
@@ -54,10 +53,8 @@ class Attributed:
 class UpgradeTrial:
     """From one release to the next of the way, on the states of a course."""
 
-    before: Release
-    after: Release
     facts: Sequence[Fact]
-    """Of all releases after *before*, up to *after*, that may change a decision here."""
+    """Of all releases after the older one, up to the newer one, that may change a decision here."""
     older: StageJudge
     newer: StageJudge
     without: Callable[[Sequence[Fact]], StageJudge]
@@ -121,7 +118,7 @@ class UpgradeTrial:
         wanted, found = decided(one), decided(other)
         if wanted == found:
             return Attributed(UNKNOWN, None, Cause("tie", text="both decide alike if they are asked again"))
-        nodes = _nodes(wanted, found)
+        nodes = nodes_of(wanted, found)
         first, second = self.older.judged(one, nodes), self.newer.judged(other, nodes)
         cause = find_cause(first, second)
         fact = known or self._fact(cause, first, second, nodes, number)
@@ -239,10 +236,6 @@ def total_of_rule(rule: str | None, view: JudgedNode) -> int | None:
     """The points that *rule* gives; None where it does not score."""
     scores = _scores(rule, view)
     return sum(score.total for score in scores) if scores else None
-
-
-def _nodes(*outcomes: Decided) -> list[str]:
-    return list(dict.fromkeys(name for host, room, _ in outcomes for name in (host, room) if name is not None))
 
 
 def _points(cause: Cause, first: Judged, second: Judged) -> int | None:

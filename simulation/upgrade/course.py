@@ -49,7 +49,6 @@ class LedCycle(CourseCycle):
 class Course:
     """The cycles of one scheduler, in order."""
 
-    release: str
     cycles: Sequence[CourseCycle] = ()
     hosts: Mapping[str, str | None] = attrs.field(factory=dict)
     """Pod -> the node that it found at last; None if it found none."""
@@ -62,7 +61,7 @@ class LedCourse(Course):
     cycles: Sequence[LedCycle] = ()
 
 
-def lead(release: str, make: MakeEngine, scenario: Scenario, order: str, following: Following, until: str | None = None) -> LedCourse:
+def lead(make: MakeEngine, scenario: Scenario, order: str, following: Following, until: str | None = None) -> LedCourse:
     """The course of a scheduler that goes its own way; *until*: the pod with which it ends."""
     simulation = Simulation(scenario, make(), order)
     cycles, run = list[LedCycle](), simulation.begin()
@@ -86,10 +85,10 @@ def lead(release: str, make: MakeEngine, scenario: Scenario, order: str, followi
         for pod in run.take_retries() if until is None else ():
             cycle(pod, True)
     hosts = {key: outcome.host for key, outcome in simulation.outcomes.items()}
-    return LedCourse(release, cycles=cycles, hosts=hosts)
+    return LedCourse(cycles=cycles, hosts=hosts)
 
 
-def follow(release: str, make: MakeEngine, scenario: Scenario, led: LedCourse, end: int | None = None) -> Course:
+def follow(make: MakeEngine, scenario: Scenario, led: LedCourse, end: int | None = None) -> Course:
     """The course of a scheduler that decides on the states of another one, whose decisions are carried out; up to the cycle *end*."""
     simulation = Simulation(scenario, make())
     cycles, run = list[CourseCycle](), simulation.begin()
@@ -98,11 +97,11 @@ def follow(release: str, make: MakeEngine, scenario: Scenario, led: LedCourse, e
             position = simulation.engine.position
             decision = run.follow(cycle.pod, cycle.decision)
             cycles.append(CourseCycle(cycle.pod, cycle.retry, position, decided(decision)))
-    return _followed(release, cycles)
+    return _followed(cycles)
 
 
-def _followed(release: str, cycles: Sequence[CourseCycle]) -> Course:
-    return Course(release, cycles=cycles, hosts={cycle.pod.key: cycle.outcome[0] for cycle in cycles})
+def _followed(cycles: Sequence[CourseCycle]) -> Course:
+    return Course(cycles, {cycle.pod.key: cycle.outcome[0] for cycle in cycles})
 
 
 @attrs.define(eq=False, repr=False)
@@ -161,11 +160,11 @@ class StageJudge:
 
     def course(self) -> Course:
         """Its own course, as far as it has followed."""
-        return _followed(self.name, list(self.own.values()))
+        return _followed(list(self.own.values()))
 
     def judged(self, decision: Decision, nodes: list[str]) -> Judged:
         """*decision*, its latest, with its view of *nodes*."""
-        return Judged(self.contestant, decision, {node: self.contestant.view(decision, node) for node in nodes})
+        return Judged.of(self.contestant, decision, nodes)
 
 
 def follow_together(older: StageJudge, newer: StageJudge, look: Callable[[int, Decision, Decision], object]) -> tuple[Course, Course]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
@@ -19,80 +19,37 @@ from .course import Course, LedCourse
 from .upgradedocument import MovedPod
 from .way import Causes, Way
 
-R_co = TypeVar("R_co", covariant=True)
+R = TypeVar("R")
+UpgradeTask = Callable[[Way, LedCourse | None, Following], R]
+"""A part of an upgrade: one of the functions below, with its first arguments. The course is that on whose states all stages decide, None:
+each goes its own way."""
+FoundCourses = tuple[Mapping[int, Course], Mapping[int, Causes]]
+"""Number of a stage -> its course, and the causes of what it decides otherwise where they were found with it."""
 
 
-@attrs.frozen(repr=False)
-class FoundCourses:
-    """Number of a stage -> its course, and the causes of what it decides otherwise where they were found with it."""
-
-    courses: Mapping[int, Course]
-    causes: Mapping[int, Causes] = attrs.field(factory=dict)
-
-
-class UpgradeTask(Protocol[R_co]):
-    """A part of an upgrade."""
-
-    def run(self, way: Way, led: LedCourse | None, following: Following) -> R_co:
-        """What it comes to; *led*: the course on whose states all stages decide, None: each goes its own way."""
-        ...
-
-
-@attrs.frozen(repr=False)
-class CourseTask:
+def course_of(number: int, way: Way, led: LedCourse | None, following: Following) -> FoundCourses:
     """The course of the stage *number*."""
-
-    number: int
-
-    def run(self, way: Way, led: LedCourse | None, following: Following) -> FoundCourses:
-        """Its course."""
-        if led is None:
-            return FoundCourses({self.number: way.led(self.number, following)})
-        return FoundCourses({self.number: way.followed(self.number, led)})
+    return {number: way.led(number, following) if led is None else way.followed(number, led)}, {}
 
 
-@attrs.frozen(repr=False)
-class PairTask:
+def pair_of(before: int, number: int, way: Way, led: LedCourse | None, following: Following) -> FoundCourses:
     """The courses of the stage *number* and the stage *before* it, which are followed together, and why they differ."""
-
-    before: int
-    number: int
-
-    def run(self, way: Way, led: LedCourse | None, following: Following) -> FoundCourses:
-        """Both courses, and the causes."""
-        assert led is not None
-        before, after, causes = way.together(self.number, led)
-        return FoundCourses({self.before: before, self.number: after}, {self.number: causes})
+    assert led is not None
+    one, other, causes = way.together(number, led)
+    return {before: one, number: other}, {number: causes}
 
 
-@attrs.frozen(repr=False)
-class StepTask:
+def step_of(
+    number: int, before: Course, after: Course, causes: Causes | None, way: Way, led: LedCourse | None, following: Following
+) -> tuple[MovedPod, ...]:
     """What the step to the stage *number* moves, and why: *before* and *after* are the courses on its two sides."""
-
-    number: int
-    before: Course
-    after: Course
-    causes: Causes | None = None
-
-    def run(self, way: Way, led: LedCourse | None, following: Following) -> tuple[MovedPod, ...]:
-        """Each decision that differs."""
-        leading = led or self.before
-        assert isinstance(leading, LedCourse)
-        with settled():
-            return tuple(way.moved(self.number, self.before, self.after, leading, self.causes))
+    leading = led or before
+    assert isinstance(leading, LedCourse)
+    with settled():
+        return tuple(way.moved(number, before, after, leading, causes))
 
 
 # --- elsewhere ------------------------------------------------------------------------------------------------------
-
-
-@attrs.frozen(repr=False)
-class UpgradeAnswer:
-    """What a task came to in another process, packed; or its error."""
-
-    data: bytes = b""
-    error: str | None = None
-    is_defect: bool = False
-    """The error is one of this program."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -105,19 +62,19 @@ class UpgradeRunner:
     def __reduce__(self) -> tuple[Callable[..., UpgradeRunner], tuple[Way, bytes]]:
         return _runner, (self.way, packed(self.led, self.way))
 
-    def run(self, task: bytes) -> UpgradeAnswer:
-        """Run a task."""
+    def run(self, task: bytes) -> bytes | Exception:
+        """What a task comes to, packed; or its error, which the process that asked raises. A defect is a RuntimeError."""
         try:
             asked: UpgradeTask[Any] = unpacked(task, self.way)
-            return UpgradeAnswer(packed(asked.run(self.way, self.led, unfollowed), self.way))
+            return packed(asked(self.way, self.led, unfollowed), self.way)
         except KubeclassicError as error:
-            return UpgradeAnswer(error=str(error))
-        except Exception as error:  # the process that asked says it
-            return UpgradeAnswer(error=f"{type(error).__name__}: {error}", is_defect=True)
+            return KubeclassicError(str(error))
+        except Exception as error:
+            return RuntimeError(f"{type(error).__name__}: {error}")
 
-    def lost(self, error: str) -> UpgradeAnswer:
+    def lost(self, error: str) -> Exception:
         """A task without an answer."""
-        return UpgradeAnswer(error=error)
+        return KubeclassicError(error)
 
 
 def _runner(way: Way, led: bytes) -> UpgradeRunner:
@@ -125,18 +82,18 @@ def _runner(way: Way, led: bytes) -> UpgradeRunner:
 
 
 def results(
-    tasks: Sequence[UpgradeTask[R_co]], way: Way, led: LedCourse | None, executor: Executor, observer: Observer
-) -> Iterator[R_co]:
+    tasks: Sequence[UpgradeTask[R]], way: Way, led: LedCourse | None, executor: Executor, observer: Observer
+) -> Iterator[R]:
     """What each of *tasks* comes to, in order.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a task whose process is always lost.
     """
     if isinstance(executor, InThisProcess):
         for task in tasks:
-            yield task.run(way, led, observer.following)
+            yield task(way, led, observer.following)
         return
     asked = [packed(task, way) for task in tasks]
-    found: dict[bytes, UpgradeAnswer] = {}
+    found: dict[bytes, bytes | Exception] = {}
 
     def finished() -> Iterator[None]:
         for data, answer in executor.run(asked, UpgradeRunner(way, led)):
@@ -146,13 +103,10 @@ def results(
     for _ in observer.following(finished(), len(asked), "upgrading", "tasks"):
         pass
     for data in asked:
-        yield _read(found[data], way)
-
-
-def _read(answer: UpgradeAnswer, way: Way) -> Any:
-    if answer.error is None:
-        return unpacked(answer.data, way)
-    raise (RuntimeError if answer.is_defect else KubeclassicError)(answer.error)
+        answer = found[data]
+        if isinstance(answer, Exception):
+            raise answer
+        yield unpacked(answer, way)
 
 
 # --- bytes ----------------------------------------------------------------------------------------------------------

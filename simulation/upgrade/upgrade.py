@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 
 import attrs
 
@@ -17,7 +19,7 @@ from ..input import SILENT, Observer
 from ..processes.executors import Executor, InThisProcess
 from .course import Course, LedCourse
 from .stages import Stage
-from .tasks import CourseTask, FoundCourses, PairTask, StepTask, UpgradeTask, results
+from .tasks import FoundCourses, UpgradeTask, course_of, pair_of, results, step_of
 from .upgradedocument import MovedPod, UpgradeCause, UpgradeDocument, UpgradeStage, UpgradeStep
 from .way import ELSEWHERE, GAINED, LOST, OTHER_ROOM, Causes, Way
 
@@ -52,25 +54,26 @@ def _courses(way: Way, observer: Observer, executor: Executor) -> Courses:
     numbers = list(dict.fromkeys(alike))
     led = way.led(0, observer.following) if way.mode == LOCKED else None
     made: dict[int, Course] = {} if led is None else {0: led}
-    pairs = [PairTask(alike[number - 1], number) for number in numbers[1:] if led is not None and way.is_untried(number)]
-    known = made.keys() | {number for pair in pairs for number in (pair.before, pair.number)}
-    tasks: list[UpgradeTask[FoundCourses]] = [*pairs, *(CourseTask(number) for number in numbers if number not in known)]
+    pairs = [(alike[number - 1], number) for number in numbers[1:] if led is not None and way.is_untried(number)]
+    known = made.keys() | set(chain.from_iterable(pairs))
+    tasks: list[UpgradeTask[FoundCourses]] = [partial(pair_of, *pair) for pair in pairs]
+    tasks += [partial(course_of, number) for number in numbers if number not in known]
     causes: dict[int, Causes] = {}
-    for found in results(tasks, way, led, executor, observer):
-        made = {**found.courses, **made}
-        causes |= found.causes
+    for courses, its in results(tasks, way, led, executor, observer):
+        made = {**courses, **made}
+        causes |= its
     return Courses(led, [made[number] for number in alike], causes)
 
 
 def _moved(way: Way, courses: Courses, observer: Observer, executor: Executor) -> dict[int, tuple[MovedPod, ...]]:
     """Number of a stage -> what the step to it moves. Where causes are known there is too little left to hand over."""
     sides = enumerate(zip(courses.each, courses.each[1:], strict=False), 1)
-    steps = [StepTask(number, *both, courses.causes.get(number)) for number, both in sides if both[0] is not both[1]]
+    steps = {number: both for number, both in sides if both[0] is not both[1]}
     moved: dict[int, tuple[MovedPod, ...]] = {}
     for is_known, runs in ((False, executor), (True, InThisProcess())):
-        tasks = [step for step in steps if (step.causes is not None) == is_known]
-        found = results(tasks, way, courses.led, runs, observer)
-        moved |= {step.number: its for step, its in zip(tasks, found, strict=True)}
+        numbers = [number for number in steps if (number in courses.causes) == is_known]
+        tasks = [partial(step_of, number, *steps[number], courses.causes.get(number)) for number in numbers]
+        moved |= zip(numbers, results(tasks, way, courses.led, runs, observer), strict=True)
     return dict(sorted(moved.items()))
 
 

@@ -32,8 +32,8 @@ BY_EARLIER = Attributed(EARLIER, None, Cause("tie", text="the nodes are filled o
 """In mode free: on the same state both decide alike."""
 
 
-NO_COURSE = Course("")
-NOT_LED = LedCourse("")
+NO_COURSE = Course()
+NOT_LED = LedCourse()
 Causes = Mapping[int, Attributed]
 """Number of a cycle of the course that leads -> why it is decided otherwise."""
 
@@ -78,13 +78,11 @@ class Way:
 
     def led(self, number: int, following: Following) -> LedCourse:
         """The course of a stage that goes its own way."""
-        stage = self.stages[number]
-        return lead(stage.version, self._maker(stage), self.scenario, self.order, following, self.until)
+        return lead(self._maker(self.stages[number]), self.scenario, self.order, following, self.until)
 
     def followed(self, number: int, led: LedCourse) -> Course:
         """The course of a stage on the states of *led*."""
-        stage = self.stages[number]
-        return follow(stage.version, self._maker(stage), self.scenario, led)
+        return follow(self._maker(self.stages[number]), self.scenario, led)
 
     def together(self, number: int, led: LedCourse) -> tuple[Course, Course, Causes]:
         """The courses of the stage *number* and the one before it on the states of *led*, and the cause of each difference."""
@@ -116,10 +114,10 @@ class Way:
             return judge(second, newer, undone(second.release, facts))
 
         def course_without(fact: Fact, end: int | None) -> Course:
-            return follow(second.version, self._maker(second, undone(second.release, [fact])), self.scenario, led, end)
+            return follow(self._maker(second, undone(second.release, [fact])), self.scenario, led, end)
 
         facts = self.concerning(first, second)
-        return UpgradeTrial(first.release, second.release, facts, judge(first, older), judge(second, newer), without, course_without)
+        return UpgradeTrial(facts, judge(first, older), judge(second, newer), without, course_without)
 
     def moved(self, number: int, before: Course, after: Course, led: LedCourse, found: Causes | None = None) -> Iterator[MovedPod]:
         """Each decision that the step to the stage *number* changes, in the order of cycles.

@@ -32,7 +32,7 @@ from kubeclassic.exceptions import KubeclassicError, ManifestError
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, find_any_release
 from kubeclassic.simulation.bench.bench import calibration
-from kubeclassic.simulation.bench.measured import Stopwatch, Timing
+from kubeclassic.simulation.bench.measured import Timing
 from kubeclassic.simulation.conform import build
 from kubeclassic.simulation.gcpause import settled
 
@@ -398,15 +398,16 @@ def time_once(workload: Workload, release: str) -> Timing:
     timeline = workload.timeline()
     case = {"name": workload.name, "version": release, "config": workload.config(release), "objects": timeline.objects}
     run = Run(build(case, {}), details=False)
-    measured, counted = Stopwatch(), frozenset[str]()
+    measured, counted = Timing(), frozenset[str]()
     parts = [(phase.counted, phase.items()) for phase in timeline.phases]
     with settled():
         measured.prepare(run.engine)
         for pods, items in parts:
             counted |= pods
-            (measured if pods else Stopwatch()).follow(_decisions(run, items), run.engine)
+            (measured if pods else Timing()).follow(_decisions(run, items), run.engine)
     measured.hosts = {key: host for key, host in measured.hosts.items() if key in counted}
-    return measured.timing(run.engine.cache.node_count, 0.0)
+    measured.nodes = run.engine.cache.node_count
+    return measured
 
 
 def _decisions(run: Run, items: Iterable[tuple[str, KubeObject]]) -> Iterator[Decision]:

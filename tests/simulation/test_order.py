@@ -22,10 +22,6 @@ def names(order: str, release: str, *pods: Pod, **gates: bool) -> str:
 
 @pytest.mark.parametrize("release", ALL_RELEASES)
 class TestAnyRelease:
-    def test_input(self, release: str) -> None:
-        """As they came."""
-        assert names("input", release) == "abcde"
-
     def test_priority(self, release: str) -> None:
         """The higher priority first, equal ones as they came."""
         assert names("priority", release) == "bdace"

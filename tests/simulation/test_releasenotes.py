@@ -15,7 +15,7 @@ from kubeclassic.simulation.releasenotes import (
     NO_NAMESPACES,
     auto_notice,
     auto_told,
-    newer_fields,
+    fields_of,
     other_release,
     release_notices,
 )  # fmt: skip
@@ -93,12 +93,12 @@ class TestNearest:
 class TestFields:
     def test_most_pods_have_none(self) -> None:
         """A pod of the oldest release has no newer fields."""
-        assert newer_fields(pod("p", priority=5, preemptionPolicy="PreemptLowerPriority").spec) == []
+        assert fields_of(pod("p", priority=5, preemptionPolicy="PreemptLowerPriority")) == []
 
     def test_each_counts_once(self) -> None:
         """A pod with two constraints of a kind is told once for it."""
         constraint = {"maxSkew": 1, "topologyKey": "z", "minDomains": 2, "nodeAffinityPolicy": "Honor"}
-        found = newer_fields(pod("p", topologySpreadConstraints=[constraint] * 2).spec)
+        found = fields_of(pod("p", topologySpreadConstraints=[constraint] * 2))
         assert [field.path for field in found] == ["spec.topologySpreadConstraints", "minDomains of topologySpreadConstraints"]
 
     @pytest.mark.parametrize("version", list(RELEASES))

@@ -40,21 +40,15 @@ class TestReplacements:
         made = Replacements.beside([old, pod("web-0")])
         assert [found.name for found in (made.of(old), made.of(old)) if found] == ["web-2", "web-3"]
 
-    def test_a_stateful_set_keeps_the_name(self) -> None:
-        """The pod of a StatefulSet comes back with its own name, and another UID."""
-        old = owned("db-0", "StatefulSet", "db", on="a")
-        made = Replacements.beside([old]).of(old)
-        assert made is not None
-        assert (made.key, made.uid != old.uid) == (old.key, True)
-
     def test_it_is_new(self) -> None:
-        """It has neither node nor nomination nor times, and the labels and spec of the old one."""
+        """It has neither node nor nomination nor times, and the labels and spec of the old one; a StatefulSet's has its name, too."""
         status = {"nominatedNodeName": "a", "startTime": "2020-01-01T00:00:00Z", "phase": "Running"}
-        old = owned("web-0", "ReplicaSet", "web", on="a", status=status, labels={"app": "web"}, requests={"cpu": 1})
+        old = owned("web-0", "StatefulSet", "web", on="a", status=status, labels={"app": "web"}, requests={"cpu": 1})
         made = Replacements.beside([old]).of(old)
         assert made is not None
         assert (made.spec.node_name, made.status.nominated_node_name, made.status.start_time) == ("", "", None)
         assert (made.labels, made.spec.containers) == (old.labels, old.spec.containers)
+        assert (made.key, made.uid != old.uid) == (old.key, True)
 
     def test_who_does_not_come_back(self) -> None:
         """A bare pod and a static pod do not, nor does one that another scheduler would place."""

@@ -53,49 +53,31 @@ class TestPods:
         assert waiting(found) == []
         assert found.ignored == {"finished": 2, "being deleted": 1, "for another scheduler": 1}
         assert not [item for item in found.objects if isinstance(item, Pod)]
-
-    def test_who_is_leaving_still_counts_on_its_node(self, tmp_path: Path) -> None:
-        """A pod that is being deleted holds its node's resources until it is gone."""
-        found = scenario(tmp_path, pod("leaving", nodeName="a", deleted="2020-01-01T00:00:00Z"))
-        assert [item.name for item in found.objects] == ["a", "leaving"]
-
-    def test_an_unknown_node_is_warned_of(self, tmp_path: Path) -> None:
-        """A pod on a node that was not given stays, with a warning."""
-        found = scenario(tmp_path, pod("orphan", nodeName="gone"))
+    def test_who_stays(self, tmp_path: Path) -> None:
+        """Pods on a node stay while they are leaving, and with a warning where their node was not given; other kinds are counted."""
+        others = ({"kind": "Ingress", "metadata": {"name": name}} for name in "ij")
+        found = scenario(tmp_path, pod("leaving", nodeName="a", deleted="2020-01-01T00:00:00Z"), pod("orphan", nodeName="gone"), *others)
+        assert [item.name for item in found.objects] == ["a", "leaving", "orphan"]
         assert found.warnings == (Notice("Pod default/orphan on gone", "its node is not in the input"),)
-        assert [item.name for item in found.objects] == ["a", "orphan"]
-
-    def test_unknown_kinds_are_counted(self, tmp_path: Path) -> None:
-        """Kinds that scheduling does not read are ignored and counted."""
-        found = scenario(tmp_path, {"kind": "Ingress", "metadata": {"name": "i"}}, {"kind": "Ingress", "metadata": {"name": "j"}})
         assert found.ignored == {"of kind Ingress": 2}
 
 
 class TestWorkloads:
     def test_replicas_are_topped_up(self, tmp_path: Path) -> None:
-        """A controller's pods that are there count; only the rest is made, with names of their own."""
+        """A controller's pods that are there count; only the rest is made, with names of their own. Workloads may be more pods, too."""
         owner = [{"kind": "ReplicaSet", "name": "web", "controller": True}]
         present = {"kind": "Pod", "metadata": {"name": "web-x", "ownerReferences": owner}, "spec": {"nodeName": "a"}}
         replica_set = {"kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": {"replicas": 3, "template": TEMPLATE}}
-        found = scenario(tmp_path, present, replica_set)
-        assert waiting(found) == ["web-0", "web-1"]
-
-    def test_pods_of_more_pods(self, tmp_path: Path) -> None:
-        """Workloads may stand among ``--pods`` too."""
         job = {"kind": "Job", "metadata": {"name": "once"}, "spec": {"parallelism": 2, "completions": 2, "template": TEMPLATE}}
-        assert waiting(scenario(tmp_path, more=(job,))) == ["once-0", "once-1"]
-
+        found = scenario(tmp_path, present, replica_set, more=(job,))
+        assert waiting(found) == ["web-0", "web-1", "once-0", "once-1"]
 
 class TestAdmission:
     def test_priority_classes(self, tmp_path: Path) -> None:
-        """PriorityClass names resolve to priorities."""
-        found = scenario(tmp_path, {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}, pod("p", priorityClassName="high"))
-        assert [item.priority for item in found.pending] == [7]
-
-    def test_what_is_refused_is_told(self, tmp_path: Path) -> None:
-        """A pod that the API server would refuse is ignored, with its words."""
-        found = scenario(tmp_path, pod("p", priorityClassName="nope"))
-        assert waiting(found) == []
+        """PriorityClass names resolve to priorities; a pod that the API server would refuse is ignored, with its words."""
+        high = {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}
+        found = scenario(tmp_path, high, pod("q", priorityClassName="high"), pod("p", priorityClassName="nope"))
+        assert [(item.name, item.priority) for item in found.pending] == [("q", 7)]
         assert found.ignored == {"refused by the API server": 1}
         assert found.warnings == (Notice("Pod default/p", "refused by the API server: no PriorityClass with name nope was found"),)
 

@@ -9,7 +9,7 @@ from typing import Any
 from ....api.view import View
 from ....api.words import count_of
 from ....questions.sweep import SweepResult, searched, trial_value, value_of, winners
-from ....simulation.sweep.asked.axes import WEIGHT
+from ....simulation.sweep.axes import WEIGHT
 from ....simulation.sweep.search import TRIAL, WeightSearchResult
 from ....simulation.sweep.sweepconfigurations import Best, SweepConfiguration, best_of, unbeaten
 from ..page.about import About

@@ -9,13 +9,13 @@ import attrs
 from msgspec.structs import replace
 
 from ....api.objects import KubeObject, Node, Pod
+from ..externalevents import ExternalEvents
 from ..inputs.churn import Operation, named
 from ..journal import BarrierGivenUp, NodeEvent, OperationBegun
 from ..simulatedcluster import SimulatedCluster
-from .nodefailures import OURS, NodeFailures
+from .nodefailures import OURS
 from .podlifecycle import Lifetime
 from .podlifecycles import PodLifecycles
-from .volumecontroller import VolumeController
 
 RECREATE = "recreate"
 
@@ -25,10 +25,7 @@ class ChurnWorkload:
     """The state of a running scenario; *operations* themselves do not change."""
 
     operations: tuple[Operation, ...]
-    cluster: SimulatedCluster
-    pods: PodLifecycles
-    volumes: VolumeController
-    failures: NodeFailures
+    outside: ExternalEvents
     position: int = 0
     """The number of the next operation, or of the one that waits."""
     deadline: float | None = None
@@ -38,6 +35,14 @@ class ChurnWorkload:
     _numbers: dict[str, int] = attrs.field(factory=dict)
     _slots: dict[tuple[int, int, int], KubeObject] = attrs.field(factory=dict)
     """Objects of churn in mode ``recreate``: operation, template, slot -> object."""
+
+    @property
+    def cluster(self) -> SimulatedCluster:
+        return self.outside.cluster
+
+    @property
+    def pods(self) -> PodLifecycles:
+        return self.outside.pods
 
     def start(self) -> None:
         """Begin with the first operation now."""
@@ -71,11 +76,12 @@ class ChurnWorkload:
     def _do(self, operation: Operation) -> float:
         """Do one operation; answers how many seconds later the next one comes."""
         self.cluster.journal.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
+        failures = self.outside.failures
         steps: Mapping[str, Callable[[Operation], float | None]] = {
             "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
             "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
-            "drainNodes": partial(self._change_nodes, self.failures.drain), "failNodes": partial(self._change_nodes, self.failures.fail),
-            "deleteNodes": partial(self._change_nodes, self.failures.remove), "recoverNodes": self._recover,
+            "drainNodes": partial(self._change_nodes, failures.drain), "failNodes": partial(self._change_nodes, failures.fail),
+            "deleteNodes": partial(self._change_nodes, failures.remove), "recoverNodes": self._recover,
         }  # fmt: skip
         return steps[operation.opcode](operation) or 0.0
 
@@ -102,8 +108,7 @@ class ChurnWorkload:
             return
         if isinstance(item, Node):
             self.cluster.journal.note(NodeEvent(event="NodeAdded", node=item.name))
-        self.volumes.put(item)
-        self.volumes.reconcile()
+        self.outside.create(item)
 
     def _create_any(self, operation: Operation) -> None:
         for template in operation.templates:
@@ -174,23 +179,13 @@ class ChurnWorkload:
             slot = (place, index, step % max(operation.number, 1))
             old = self._slots.pop(slot, None) if operation.mode == RECREATE else None
             if old is not None:
-                self._unmake(old)
+                self.outside.delete(old)
                 continue
             made = self._named(template, operation.namespace)
             self.make(made, operation.run_time)
             if operation.mode == RECREATE:
                 self._slots[slot] = made
         self.cluster.agenda.put(self.cluster.after(operation.interval or 0.5), partial(self._churn, place, step + 1))
-
-    def _unmake(self, item: KubeObject) -> None:
-        if isinstance(item, Pod):
-            life = self.pods.all.get(item.key)
-            if life is not None:
-                self.pods.delete(life)
-        elif isinstance(item, Node):
-            self.failures.remove(item)
-        else:
-            self.volumes.delete(item)
 
     # --- removing ---------------------------------------------------------------------------------------------------
 
@@ -222,4 +217,4 @@ class ChurnWorkload:
     def _recover_one(self, name: str) -> None:
         node = self.cluster.node(name)
         if node is not None:
-            self.failures.recover(node)
+            self.outside.failures.recover(node)

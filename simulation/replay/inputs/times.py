@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from ....api.meaning import durations
 
@@ -68,15 +67,7 @@ def as_timestamp(seconds: float) -> str:
     >>> as_timestamp(90.7)
     '1970-01-01T00:01:30Z'
     """
-    day, second = divmod(min(max(int(seconds), 0), _LAST_SECOND), 86400)
-    minute, second = divmod(second, 60)
-    return f"{_date(day)}T{minute // 60:02}:{minute % 60:02}:{second:02}Z"
-
-
-@lru_cache(1 << 6)
-def _date(day: int) -> str:
-    """Day *day* after the first of 1970."""
-    return datetime.fromtimestamp(day * 86400, UTC).date().isoformat()
+    return datetime.fromtimestamp(min(max(int(seconds), 0), _LAST_SECOND), UTC).isoformat().replace("+00:00", "Z")
 
 
 def plain(seconds: float) -> int | float:

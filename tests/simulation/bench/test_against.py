@@ -11,8 +11,8 @@ import pytest
 
 from kubeclassic.api.record import plain
 from kubeclassic.simulation.bench.against import Opponent, OpponentError, as_file
-from kubeclassic.simulation.bench.bench import read_case, time_once
-from kubeclassic.simulation.bench.cases import CaseSize
+from kubeclassic.simulation.bench.bench import time_once
+from kubeclassic.simulation.bench.cases import CaseSize, read_case
 
 
 def opponent(command: str) -> Opponent:

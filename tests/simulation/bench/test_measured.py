@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import attrs
 import pytest
 
-from kubeclassic.simulation.bench.measured import PERCENTS, WINDOW, QuickDecisions, Stopwatch, percentiles, throughput
+from kubeclassic.simulation.bench.measured import PERCENTS, WINDOW, QuickDecisions, Timing, percentiles, throughput
 
 
 def naive_rates(latencies: list[float]) -> list[float]:
@@ -31,13 +30,13 @@ def test_throughput_by_window(count: int) -> None:
 
 def test_the_preparation_counts() -> None:
     """Pods a second are of the preparation and the loop together; those of the loop alone are beside them."""
-    timing = attrs.evolve(Stopwatch().timing(3, 0.1), hosts=dict.fromkeys("abcdef"), prepare_seconds=1.0, cpu_seconds=2.0)
+    timing = Timing(hosts=dict.fromkeys("abcdef"), prepare_seconds=1.0, cpu_seconds=2.0)
     assert (timing.rate, timing.loop_rate) == (2.0, 3.0)
 
 
 def test_nothing_was_decided() -> None:
     """A case without pods has zeros, not an error."""
-    timing = Stopwatch().timing(3, 0.1)
+    timing = Timing()
     assert (timing.rate, timing.loop_rate) == (0.0, 0.0)
     assert (list(timing.latencies), timing.throughput.average) == ([0.0] * len(PERCENTS), 0.0)
     assert timing.quick == QuickDecisions(0.0, 0, {})

@@ -113,26 +113,21 @@ class TestRefusals:
 
 
 class TestNodes:
-    def test_the_default_ones(self, folder: Path) -> None:
-        """Without a template nodes are upstream's: 4 cpu, 32Gi, 110 pods, and the label with their name."""
-        found = timeline(folder, {"opcode": "createNodes", "countParam": "$nodes"}, params={"nodes": 2}).objects
-        assert [node["metadata"]["name"] for node in found[:2]] == ["node-0-0", "node-0-1"]
-        assert found[1]["metadata"]["labels"] == {"kubernetes.io/hostname": "node-0-1"}
-        assert found[1]["status"]["allocatable"] == {"pods": "110", "cpu": "4", "memory": "32Gi"}
-
-    def test_labels_in_turn(self, folder: Path) -> None:
-        """labelNodePrepareStrategy gives the values in turn; a template's own labels stay."""
-        strategy = {"labelKey": "zone", "labelValues": ["a", "b"]}
-        op = {"opcode": "createNodes", "count": 3, "nodeTemplatePath": "node.yaml", "labelNodePrepareStrategy": strategy}
-        labels = [node["metadata"]["labels"] for node in timeline(folder, op).objects[:3]]
-        assert [(label["zone"], label["disk"]) for label in labels] == [("a", "ssd"), ("b", "ssd"), ("a", "ssd")]
-
-    def test_unique_labels(self, folder: Path) -> None:
-        """uniqueNodeLabelStrategy gives each node a value of its own, the same in each run."""
-        op = {"opcode": "createNodes", "count": 3, "uniqueNodeLabelStrategy": {"labelKey": "own"}}
-        runs = [[node["metadata"]["labels"]["own"] for node in timeline(folder, op).objects[:3]] for _ in range(2)]
+    def test_what_they_have(self, folder: Path) -> None:
+        """Nodes are upstream's default ones or a template's, with labels in turn and labels of their own, the same in each run."""
+        turns, own = {"labelKey": "zone", "labelValues": ["a", "b"]}, {"labelKey": "own"}
+        ops = [
+            {"opcode": "createNodes", "countParam": "$nodes"},
+            {"opcode": "createNodes", "count": 3, "nodeTemplatePath": "node.yaml", "labelNodePrepareStrategy": turns},
+            {"opcode": "createNodes", "count": 3, "uniqueNodeLabelStrategy": own},
+        ]
+        runs = [timeline(folder, *ops, params={"nodes": 2}).objects[:8] for _ in range(2)]
         assert runs[0] == runs[1]
-        assert len(set(runs[0])) == 3
+        default, labels = runs[0][1], [node["metadata"]["labels"] for node in runs[0]]
+        assert (default["metadata"]["name"], labels[1]) == ("node-0-1", {"kubernetes.io/hostname": "node-0-1"})
+        assert default["status"]["allocatable"] == {"pods": "110", "cpu": "4", "memory": "32Gi"}
+        assert [(label["zone"], label["disk"]) for label in labels[2:5]] == [("a", "ssd"), ("b", "ssd"), ("a", "ssd")]
+        assert len({label["own"] for label in labels[5:]}) == 3
 
     def test_allocatable(self, folder: Path) -> None:
         """nodeAllocatableStrategy adds to what can be allocated, and gives each node a CSINode."""

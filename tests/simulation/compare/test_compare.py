@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.cells import first_best
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.record import plain
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
@@ -22,19 +20,12 @@ from kubeclassic.predicates.rule import predicate
 from kubeclassic.simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, FREE, LOCKED, MODES, Decided, decided
 from kubeclassic.simulation.compare.causes import ERROR, PREDICATE, SCORE, TIE
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.conform import answer_case, find_families, read_items, read_lines
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
 from kubeclassic.simulation.scenario import Scenario
-from tests.conftest import ROOT, SHARED
 from tests.support.build import node, pod
 from tests.support.deviationtrials import Drawn
 from tests.support.examples import examples
 from tests.support.worldforms import node_form, pod_form
-
-CASES = ROOT / "tests" / "conformance"
-FOLDERS = [folder for folder in (SHARED / "conformance", CASES) if folder.is_dir()][:1]
-"""All cases where the larger data is there, else those of them that are kept here."""
-PAIR = {"a": "1.12", "b": "1.16"}
 
 
 def drawn(seed: int) -> Scenario:
@@ -55,12 +46,6 @@ def of(*objects: KubeObject) -> Scenario:
 def engines(*releases: str, **config: Any) -> dict[str, Engine]:
     """New schedulers named a, b and so on."""
     return {name: engine_for(release, config) for name, release in zip("abcd", releases, strict=False)}
-
-
-def obj_or_none(document: dict[str, Any]) -> KubeObject | None:
-    """The object that a case's document describes; None for what the scheduler does not read, or has finished."""
-    item = decode(document, "case", strict=False)
-    return None if isinstance(item, Pod) and item.is_terminal else item
 
 
 class TestItself:
@@ -130,127 +115,32 @@ class TestExactly:
         assert seen
 
 
-def mixed(folder: Path, release: str) -> list[dict[str, Any]]:
-    """A third of the mixed cases of a release that both old releases take: provider instead of Policy, no gates, pods alone."""
-    (family,) = (family for family in find_families([folder / release]) if family.name == "mixed")
-    return [case for case in read_lines(family.cases) if not case["config"]["policy"] and not case.get("nominated")][::3]
-
-
-def originals(folder: Path, release: str) -> dict[str, list[dict[str, Any]]]:
-    """Case -> the cycles of the original scheduler."""
-    (family,) = (family for family in find_families([folder / release]) if family.name == "mixed")
-    assert family.answers is not None
-    return {answer["name"]: answer["cycles"] for answer in read_lines(family.answers) if "cycles" in answer}
-
-
-def objects_of(case: dict[str, Any]) -> tuple[KubeObject, ...]:
-    """What is there at the beginning of a case."""
-    return tuple(item for document in case["objects"] if (item := obj_or_none(document)) is not None)
-
-
-def outcome(cycle: dict[str, Any]) -> tuple[str | None, str | None]:
-    """Host and place of preemption."""
-    return cycle["host"], (cycle["preemption"] or {}).get("node")
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)
-class TestMixed:
-    """The mixed cases of conformance.
-
-    They differ by release, so both sides answer the same case: the original has answered for its own release, and for the other one the
-    conformance runner answers.
-    """
-
-    @pytest.mark.parametrize("release", PAIR.values())
-    def test_first_cycles(self, folder: Path, release: str) -> None:
-        """In locked mode a first cycle, for any of a case's first pods, differs between 1.12 and 1.16 exactly where the two answers do."""
-        answers, seen = originals(folder, release), 0
-        (other,) = set(PAIR.values()) - {release}
-        for case in mixed(folder, release):
-            config = {release: case["config"], other: case["config"] | {"featureGates": {}}}
-            for number, (_, waiting) in enumerate(read_items(case)[:2]):
-                assert isinstance(waiting, Pod)
-                alone = case | {"pending": [case["pending"][number]]}
-                told = {v: outcome(answer_case(alone | {"version": v, "config": config[v]})["cycles"][0]) for v in config}
-                if not number:
-                    told[release] = outcome(answers[case["name"]][0])
-                wanted = {name: told[version] for name, version in PAIR.items()}
-                made = {name: engine_for(version, config[version]) for name, version in PAIR.items()}
-                differences = plain(compare(Scenario(objects_of(case), (waiting,)), made, mode=LOCKED).document())["differences"]
-                found = [{n: (d["host"], d["roomOn"]) for n, d in one["decisions"].items()} for one in differences if not one["retry"]]
-                assert found == ([wanted] if wanted["a"] != wanted["b"] else []), case["name"]
-                seen += len(found)
-        if folder == CASES and not seen:
-            pytest.skip("of the few cases in the repository none differs in a first cycle")
-        assert seen
-
-    @pytest.mark.parametrize("release", PAIR.values())
-    def test_the_leader_decides_as_the_original(self, folder: Path, release: str) -> None:
-        """The first side's decisions are those of the original scheduler, whoever follows."""
-        answers = originals(folder, release)
-        other = {"1.12": "1.16", "1.16": "1.12"}[release]
-        for case in mixed(folder, release):
-            waiting = [item for _, item in read_items(case) if isinstance(item, Pod)]
-            made = {"a": engine_for(release, case["config"]), "b": engine_for(other, case["config"] | {"featureGates": {}})}
-            found = compare(Scenario(objects_of(case), tuple(waiting)), made, mode=LOCKED)
-            hosts = {cycle["pod"]: cycle["host"] for cycle in answers[case["name"]]}
-            gone = found.contestants[0].simulation.evicted
-            outcomes = found.contestants[0].simulation.outcomes
-            assert {key: one.host for key, one in outcomes.items() if key not in gone} == {k: v for k, v in hosts.items() if k not in gone}
-
-
 class TestVerdicts:
     """What is the same, what is another of the first one's best nodes, and what is different."""
 
-    def counts(self, scenario: Scenario, made: dict[str, Engine], mode: str = LOCKED) -> dict[str, int]:
-        """The counts of the agreement that are not 0."""
-        found: dict[str, int] = plain(compare(scenario, made, mode=mode).document())["against"][0]["agreement"]
-        return {name: count for name, count in found.items() if count}
+    EQUAL, LEAST, MOST = ((f"{name}Priority", first_best) for name in ("Equal", "LeastRequested", "MostRequested"))
+    OTHER_DRAW = ("EqualPriority", lambda ties, times: (ties - 1, False))
 
-    def policy(self, *names: str, last: bool = False) -> Engine:
-        """A scheduler of 1.16 with these priorities, each with weight 1, that takes the first or the last of the best."""
-        document = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [{"name": n, "weight": 1} for n in names]}
-        return engine_for("1.16", {"policy": document}, tie_break=(lambda ties, times: (ties - 1, False)) if last else first_best)
-
-    FULLER = (node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
-
-    def test_equals(self) -> None:
-        """Where both score all nodes alike, another draw is equally good for both, and never the same."""
-        made = {"a": self.policy("EqualPriority"), "b": self.policy("EqualPriority", last=True)}
-        wanted = {"decisions": 1, "equallyGood": 1, "equalForBoth": 1, "sameFeasible": 1, "sameBest": 1, "bestWithin": 1}
-        assert self.counts(of(node("a"), node("b"), pod("p")), made) == wanted
-
-    def test_the_second_sees_more(self) -> None:
-        """Where the second side alone tells the nodes apart, its node is among the first one's best."""
-        made = {"a": self.policy("EqualPriority"), "b": self.policy("LeastRequestedPriority")}
-        assert self.counts(of(*self.FULLER), made) == {"decisions": 1, "equallyGood": 1, "sameFeasible": 1, "bestWithin": 1}
-
-    def test_the_first_sees_more(self) -> None:
-        """Where the first side alone tells the nodes apart, another node is different, and it is said that the second sees equals."""
-        made = {"a": self.policy("LeastRequestedPriority"), "b": self.policy("EqualPriority")}
-        assert self.counts(of(*self.FULLER), made) == {"decisions": 1, "different": 1, "equalForSecondAlone": 1, "sameFeasible": 1}
-
-    def test_opposites(self) -> None:
-        """Where either side prefers its own node, the decision is different."""
-        made = {"a": self.policy("LeastRequestedPriority"), "b": self.policy("MostRequestedPriority")}
-        found = plain(compare(of(*self.FULLER), made, mode=LOCKED).document())
-        assert found["against"][0]["agreement"] | {"sameFeasible": 0} == dict.fromkeys(found["against"][0]["agreement"], 0) | {
-            "decisions": 1,
-            "different": 1,
-        }
-        assert found["differences"][0]["causes"]["b"]["verdict"] == DIFFERENT
-
-    def test_the_same_by_luck(self) -> None:
-        """The same node counts as the same, but the sets of best nodes say that the lot could have fallen otherwise."""
-        made = {"a": self.policy("MostRequestedPriority"), "b": self.policy("EqualPriority")}
-        assert self.counts(of(*self.FULLER), made) == {"decisions": 1, "same": 1, "sameFeasible": 1}
-
-    def test_other_nodes_fit(self) -> None:
-        """Where a predicate turns a node down on one side alone, the sets of fitting nodes differ."""
-        scenario = of(node("a", labels={"disk": "ssd"}), node("b"), pod("p", nodeSelector={"disk": "ssd"}))
-        selects = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "MatchNodeSelector"}], "priorities": []}
-        made = {"a": self.policy(), "b": engine_for("1.16", {"policy": selects})}
-        assert self.counts(scenario, made) == {"decisions": 1, "same": 1, "bestWithin": 1}
+    @pytest.mark.parametrize(
+        ("one", "other", "wanted"),
+        [
+            (EQUAL, OTHER_DRAW, {"equallyGood", "equalForBoth", "sameBest", "bestWithin"}),
+            (EQUAL, LEAST, {"equallyGood", "bestWithin"}),
+            (LEAST, EQUAL, {"different", "equalForSecondAlone"}),
+            (LEAST, MOST, {"different"}),
+            (MOST, EQUAL, {"same"}),
+        ],
+        ids=["another draw", "the second sees more", "the first sees more", "opposites", "the same by luck"],
+    )
+    def test_of_one_decision(self, one: Any, other: Any, wanted: set[str]) -> None:
+        """On a full and an empty node, a decision counts by what either side sees of both nodes."""
+        made = {}
+        for name, (rule, draw) in {"a": one, "b": other}.items():
+            document = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [{"name": rule, "weight": 1}]}
+            made[name] = engine_for("1.16", {"policy": document}, tie_break=draw)
+        scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
+        found = plain(compare(scenario, made, mode=LOCKED).document())["against"][0]["agreement"]
+        assert found == {name: int(name in {"decisions", "sameFeasible", *wanted}) for name in found}
 
     @examples(0.15)
     @given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES), mode=st.sampled_from(MODES))

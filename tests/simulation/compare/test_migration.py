@@ -11,7 +11,7 @@ from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.record import plain
 from kubeclassic.framework.migrate.translation import migrate
-from kubeclassic.simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED, SAME
+from kubeclassic.simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, LOCKED
 from kubeclassic.simulation.compare.causes import PREDICATE, SCORE
 from kubeclassic.simulation.compare.compare import Comparison
 from kubeclassic.simulation.compare.migration import POLICY, PROFILE, Check, agrees
@@ -67,7 +67,8 @@ class TestCheck:
         """The profile judges on the state that the old release's decisions lead to."""
         found = checked([node("a", "1"), node("b", "1")], [pod(f"p{i}", "600m") for i in range(3)])
         assert found.mode == LOCKED
-        assert found.agreements[PROFILE].counts == {SAME: 3, EQUALLY_GOOD: 0, DIFFERENT: 0, GATED: 0}
+        agreement = found.agreements[PROFILE].record()
+        assert (agreement.decisions, agreement.same) == (3, 3)
         assert {key: one.host for key, one in found.contestants[0].simulation.outcomes.items()} == {
             "default/p0": "a",
             "default/p1": "b",
@@ -78,7 +79,7 @@ class TestCheck:
     def test_every_node_is_looked_at(self) -> None:
         """However few nodes the configuration looks for, the check looks at all, on both sides."""
         found = checked([node(f"n{i:03}") for i in range(150)], [pod("p")], config={"percentage": 1})
-        assert found.agreements[PROFILE].same_fitting == 1
+        assert found.agreements[PROFILE].counts["same_feasible"] == 1
         assert plain(found.document())["against"][0]["correlation"][-1]["points"] == 150
 
     def test_a_predicate_that_is_gone(self) -> None:

@@ -201,11 +201,6 @@ class TestResuming:
             assert told in wanted[0]
         assert broken(inputs, places(tmp_path, "other"), hesitant, every, delays=delays) == wanted
 
-    def test_two_runs_are_alike(self, tmp_path: Path) -> None:
-        """Two runs of the same inputs, options and seed write the same bytes."""
-        inputs = of_file(tmp_path, BUSY)
-        assert unbroken(inputs, places(tmp_path, "one"), "1.14") == unbroken(inputs, places(tmp_path, "other"), "1.14")
-
     def test_a_checkpoint_goes_with_the_end(self, tmp_path: Path) -> None:
         """Nothing is left to resume once a run has come to its end."""
         where = places(tmp_path, "one")
@@ -263,7 +258,7 @@ class TestRefusals:
             (b"\x80\x05\x95", "not a checkpoint of kubeclassic"),
             (
                 b'{"what": "kubeclassic checkpoint", "format": 0}\n',
-                "a checkpoint of format 0, wanted 8: made by another version of kubeclassic",
+                "a checkpoint of format 0, wanted 9: made by another version of kubeclassic",
             ),
         ],
     )
@@ -273,16 +268,6 @@ class TestRefusals:
         half_way[1].checkpoint.write_bytes(content)
         with pytest.raises(CheckpointError, match=message):
             resumed(half_way)
-
-    def test_a_damaged_one(self, half_way: tuple[Inputs, Places]) -> None:
-        """A checkpoint of which a byte differs or is missing is refused."""
-        path = half_way[1].checkpoint
-        assert path is not None
-        content = path.read_bytes()
-        for damaged in (content[:-1], content[:-9] + b"x" + content[-8:]):
-            path.write_bytes(damaged)
-            with pytest.raises(CheckpointError, match="damaged: its bytes are not those that were written"):
-                resumed(half_way)
 
     def test_other_types(self, half_way: tuple[Inputs, Places]) -> None:
         """Data of other types under a right checksum, which anybody can make, are damage, wherever the replay stumbles over them."""

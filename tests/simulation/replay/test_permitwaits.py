@@ -67,22 +67,6 @@ class TestTimeouts:
         assert told(records, "Scheduled") == [(6, "default/two")]
         assert doorman(made.engine).reserved == {"two"}
 
-    def test_a_plugin_that_allows_it_waits_no_more(self) -> None:
-        """After the word of the plugin with the shortest timeout the next one's counts."""
-        made = of(*there(node("a")), at(1, asking("one", Doorman="10", Second="5")))
-        before = steps_to(made, 3)
-        the_one(made.engine).allow("Second")
-        assert messages(before + steps_to(made, 11), "one") == [(11, GAVE_UP.format("10s", "Doorman"))]
-
-    def test_a_timer_stops_with_its_wait(self) -> None:
-        """A pod that was allowed does not keep the replay going until its time would have been up."""
-        made = of(*there(node("a")), at(1, asking("one", Doorman="800")))
-        steps_to(made, 3)
-        the_one(made.engine).allow("Doorman")
-        records = played(made)
-        assert (told(records, "Scheduled"), told(records, "Bound")) == ([(3, "default/one")], [(3, "default/one")])
-        assert made.now == 3
-
     def test_a_pod_that_waits_in_vain_does_not_keep_it_going(self) -> None:
         """If nothing else is to come, a pod that is rejected again and again is given up; the others get the node."""
         waiting = [at(1, asking("one", Doorman="10")), at(2, asking("two", Doorman="20"))]
@@ -152,15 +136,6 @@ class TestDeletion:
         assert told(records, "Scheduled") == [(time, "default/two")]
         assert (names(waits_of(made.engine)), doorman(made.engine).reserved) == ([], {"two"})
         assert made.cluster.tally.never_scheduled == 1
-
-    def test_another_of_its_name(self) -> None:
-        """A pod of the same name that comes at once is another one."""
-        events = [at(1, asking("one", Doorman="10")), at(5, asking("one"), DELETE), at(5, asking("one", Doorman="20"))]
-        made = of(*there(node("a", cpu="1")), *events)
-        records = steps_to(made, 30)
-        assert told(records, "WaitingOnPermit")[:2] == [(1, "default/one"), (5, "default/one")]
-        assert messages(records, "one") == [(25, GAVE_UP.format("20s", "Doorman"))]
-
 
 class TestPreemption:
     def test_a_waiting_victim_is_not_deleted(self) -> None:

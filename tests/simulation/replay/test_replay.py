@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.engines import ALL_RELEASES
-from kubeclassic.simulation.replay.inputs.traces import DELETE, DRAIN, FAIL, RECOVER, UPDATE
+from kubeclassic.simulation.replay.inputs.traces import DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
 from kubeclassic.simulation.replay.replay import Replay
 from kubeclassic.simulation.replay.settings import Delays
 from tests.support.build import node, obj, pod
@@ -26,6 +26,65 @@ def small(name: str = "a", cpu: str = "2", **more: Any) -> Any:
 def asking(name: str, cpu: str = "1", **more: Any) -> Any:
     """A pod that asks for a cpu."""
     return pod(name, requests={"cpu": cpu}, **more)
+
+
+def owned(kind: str) -> Any:
+    """Metadata of a pod that has an owner."""
+    return {"ownerReferences": [{"kind": kind, "name": "owner", "uid": "1", "controller": True}]}
+
+
+ONE, BIG = asking("one"), asking("one", cpu="2")
+LOW, HIGH = asking("low", cpu="2"), asking("high", cpu="2", priority=10)
+FULL = there(small(cpu="1"))
+WAITING = [*there(small(cpu="0")), at(0, asking("z")), at(5, asking("a")), at(10, small("b", cpu="1"))]
+HAPPENS: dict[str, tuple[list[Event], Any, str, list[tuple[float, str]]]] = {
+    "a bound pod runs from the beginning": ([*there(small()), at(0, asking("old", on="a"), runs=7)], {}, "Finished", [(7, "old")]),
+    "a deleted pod frees its node": (
+        [*FULL, at(0, ONE), at(1, asking("two")), at(30, ONE, DELETE)], {"release": "1.13"}, "Scheduled", [(0, "one"), (30, "two")],
+    ),
+    "one that goes before it is bound leaves nothing behind": (
+        [*there(small()), at(0, BIG), at(1, BIG, DELETE), at(2, asking("two", cpu="2"))], {"binding": 5}, "Bound", [(7, "two")],
+    ),
+    "nothing comes after the end": ([*there(small()), at(5, ONE), at(50, asking("two"))], {"until": 20}, "Scheduled", [(5, "one")]),
+    "1.12 knows no time of failures": (WAITING, {"release": "1.12"}, "Scheduled", [(10, "a")]),
+    "1.13 tries first who failed first": (WAITING, {"release": "1.13"}, "Scheduled", [(10, "z")]),
+    "1.14 does so, too": (WAITING, {"release": "1.14"}, "Scheduled", [(10, "z")]),
+    "while victims leave, another pod of the priority does not get the place": (
+        [*there(small()), at(0, LOW), at(5, HIGH), at(6, asking("late", cpu="2", priority=10))], {"termination": 20}, "Scheduled",
+        [(0, "low"), (25, "high")],
+    ),
+    "an owner replaces a victim": (
+        [*there(small()), at(0, asking("low", cpu="2", metadata=owned("ReplicaSet"))), at(5, HIGH), at(50, small("b"))], {}, "Scheduled",
+        [(0, "low"), (6, "high"), (50, "low-again1")],
+    ),
+    "without preemption none is evicted": (
+        [*there(small()), at(0, LOW), at(5, HIGH)], {"options": {"preemption": False}}, "Preempted", [],
+    ),
+    "a failed node's pods leave, but for one that tolerates it for ever": (
+        [*there(small(), asking("goes", on="a"), asking("stays", on="a", tolerations=[{"operator": "Exists"}])), at(10, small(), FAIL)],
+        {"failure": 40}, "Evicted", [(50, "goes")],
+    ),
+    "a deleted node's pods go after it": (
+        [*there(small(), asking("one", on="a")), at(1, small(), DELETE)], {"failure": 5}, "Evicted", [(6, "one")],
+    ),
+    "an update does not bring back a pod that is gone": (
+        [*there(small()), at(1, ONE, runs=5), at(10, asking("one", labels={"a": "b"}), UPDATE)], {}, "Arrived", [(1, "one")],
+    ),
+    "a pod whose update lets it fit is scheduled then": (
+        [*there(small()), at(1, asking("one", nodeSelector={"disk": "ssd"})), at(10, asking("one", labels={"x": "y"}), UPDATE)], {},
+        "Scheduled", [(10, "one")],
+    ),
+}  # fmt: skip
+"""What happens -> events, options, a kind of event, and when it is of which pod."""
+
+
+@pytest.mark.parametrize("what", HAPPENS)
+def test_what_happens(what: str) -> None:
+    """Events of one kind, in a few words."""
+    events, options, kind, wanted = HAPPENS[what]
+    made = replay(*events, **options)
+    assert told(played(made), kind) == [(time, f"default/{name}") for time, name in wanted]
+    assert options.get("until") in (None, made.now)
 
 
 class TestRunning:
@@ -68,35 +127,11 @@ class TestRunning:
         assert told(played(made), "Scheduled")
         assert made.now == 400
 
-    def test_bound_pods_finish_too(self) -> None:
-        """A pod that is on its node from the beginning runs from then on."""
-        records = played(replay(*there(small()), at(0, asking("old", on="a"), runs=7)))
-        assert told(records, "Finished") == [(7, "default/old")]
-
     def test_the_end_comes_though_pods_wait(self) -> None:
         """Once nothing can change any more, a replay ends, be there pods that fit nowhere."""
         made = replay(*there(small()), at(0, asking("big", cpu="3")))
         played(made)
         assert (made.cluster.ledger.waiting_pods, made.now < 100) == (1, True)
-
-    def test_until(self) -> None:
-        """A replay stops at its last virtual second and takes no part of what comes later."""
-        made = replay(*there(small()), at(5, asking("one")), at(50, asking("two")), until=20)
-        assert told(played(made), "Scheduled") == [(5, "default/one")]
-        assert made.now == 20
-
-    def test_a_deleted_pod_frees_its_node(self) -> None:
-        """A pod that is deleted makes room as one that finishes does."""
-        one = asking("one")
-        records = played(replay(*there(small(cpu="1")), at(0, one), at(1, asking("two")), at(30, one, DELETE), release="1.13"))
-        assert told(records, "Scheduled") == [(0, "default/one"), (30, "default/two")]
-
-    def test_deleted_while_it_is_being_bound(self) -> None:
-        """A pod that goes before it is bound leaves nothing behind on its node."""
-        one = asking("one", cpu="2")
-        events = [*there(small()), at(0, one), at(1, one, DELETE), at(2, asking("two", cpu="2"))]
-        assert told(played(replay(*events, binding=5)), "Bound") == [(7, "default/two")]
-
 
 class TestFailing:
     @pytest.mark.parametrize(("release", "times"), [("1.15", [0, 12]), ("1.13", [0, 10])])
@@ -106,12 +141,6 @@ class TestFailing:
         records = played(replay(*events, release=release))
         failed = [time for time, _ in told(records, "FailedScheduling")]
         assert [failed[0], told(records, "Scheduled")[0][0]] == times
-
-    @pytest.mark.parametrize(("release", "winner"), [("1.12", "a"), ("1.13", "z"), ("1.14", "z")])
-    def test_who_failed_first_is_tried_first(self, release: str, winner: str) -> None:
-        """Pods that failed are ordered by when they did: in 1.13 by the time that each attempt writes; 1.12 knows no time."""
-        events = [*there(small(cpu="0")), at(0, asking("z")), at(5, asking("a")), at(10, small("b", cpu="1"))]
-        assert told(played(replay(*events, release=release)), "Scheduled") == [(10, f"default/{winner}")]
 
     @pytest.mark.parametrize(("release", "attempts"), [("1.12", 2), ("1.13", 4)])
     def test_a_pod_is_tried_again_a_minute_after_it_failed(self, release: str, attempts: int) -> None:
@@ -161,33 +190,7 @@ class TestPreempting:
         assert name == "default/high"
         assert 5 + termination <= time <= 5 + termination + 11
 
-    def test_room_is_kept_for_who_made_it(self) -> None:
-        """While victims leave, a pod of the same priority that comes later does not get the place."""
-        low, high, late = asking("low", cpu="2"), asking("high", cpu="2", priority=10), asking("late", cpu="2", priority=10)
-        records = played(replay(*there(small()), at(0, low), at(5, high), at(6, late), termination=20))
-        assert [name for _, name in told(records, "Scheduled")] == ["default/low", "default/high"]
-
-    def test_victims_of_a_controller_come_again(self) -> None:
-        """An evicted pod that a ReplicaSet owns is replaced by a new one, which waits."""
-        owner = {"ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "1", "controller": True}]}
-        low, high = asking("low", cpu="2", metadata=owner), asking("high", cpu="2", priority=10)
-        records = played(replay(*there(small()), at(0, low), at(5, high), at(50, small("b"))))
-        assert told(records, "Scheduled")[-1] == (50, "default/low-again1")
-
-    def test_without_preemption(self) -> None:
-        """With preemption off nobody is evicted."""
-        events = [*there(small()), at(0, asking("low", cpu="2")), at(5, asking("high", cpu="2", priority=10))]
-        assert told(played(replay(*events, options={"preemption": False})), "Preempted") == []
-
-
 class TestNodes:
-    def test_pods_of_a_failed_node_are_given_up(self) -> None:
-        """The pods of a failed node are evicted after the failure delay; one that tolerates it for ever stays."""
-        stays = asking("stays", on="a", tolerations=[{"operator": "Exists"}])
-        events = [*there(small(), asking("goes", on="a"), stays), at(10, small(), FAIL)]
-        records = played(replay(*events, failure=40))
-        assert told(records, "Evicted") == [(50, "default/goes")]
-
     def test_a_node_that_recovers_keeps_its_pods(self) -> None:
         """A node that is back before the delay is over keeps its pods and takes new ones."""
         events = [*there(small(), asking("one", on="a")), at(10, small(), FAIL), at(12, asking("two")), at(20, small(), RECOVER)]
@@ -197,16 +200,11 @@ class TestNodes:
 
     def test_a_drained_node_is_empty_and_stays_so(self) -> None:
         """All pods but a DaemonSet's leave a drained node, and nobody comes."""
-        daemon = asking("d", on="a", metadata={"ownerReferences": [{"kind": "DaemonSet", "name": "d", "uid": "1", "controller": True}]})
+        daemon = asking("d", on="a", metadata=owned("DaemonSet"))
         made = replay(*there(small(), asking("one", on="a"), daemon), at(1, small(), DRAIN), at(2, asking("two")))
         records = played(made)
         assert told(records, "Evicted") == [(1, "default/one")]
         assert [life.key for life in made.waiting] == ["default/two"]
-
-    def test_pods_of_a_deleted_node_go_after_it(self) -> None:
-        """Pods whose node was deleted are given up after the failure delay."""
-        records = played(replay(*there(small(), asking("one", on="a")), at(1, small(), DELETE), failure=5))
-        assert told(records, "NodeDeleted") + told(records, "Evicted") == [(1, "a"), (6, "default/one")]
 
     def test_an_unknown_node(self) -> None:
         """A failure of a node that is not there is bad input."""
@@ -224,36 +222,14 @@ class TestUpdates:
         assert now is not None
         assert (now.spec.node_name, now.labels) == ("a", {"a": "b"})
 
-    def test_an_update_of_one_that_is_gone(self) -> None:
-        """An update of a pod that has finished here does not bring it back."""
-        records = played(replay(*there(small()), at(1, asking("one"), runs=5), at(10, asking("one", labels={"a": "b"}), UPDATE)))
-        assert told(records, "Arrived") == [(1, "default/one")]
-
-    def test_an_update_that_lets_a_pod_fit(self) -> None:
-        """A pod whose update lets it fit is scheduled then."""
-        selecting = {"nodeSelector": {"disk": "ssd"}}
-        records = played(replay(*there(small()), at(1, asking("one", **selecting)), at(10, asking("one", labels={"x": "y"}), UPDATE)))
-        assert told(records, "Scheduled") == [(10, "default/one")]
-
-
 class TestVolumes:
-    LATE = obj(
-        {
-            "kind": "StorageClass",
-            "metadata": {"name": "late"},
-            "provisioner": "kubernetes.io/aws-ebs",
-            "volumeBindingMode": "WaitForFirstConsumer",
-        }
-    )
-    NOW = obj({"kind": "StorageClass", "metadata": {"name": "now"}, "provisioner": "example.com/disk", "volumeBindingMode": "Immediate"})
-    LOCAL = obj(
-        {
-            "kind": "StorageClass",
-            "metadata": {"name": "local"},
-            "provisioner": "kubernetes.io/no-provisioner",
-            "volumeBindingMode": "WaitForFirstConsumer",
-        }
-    )
+    LATE, NOW, LOCAL = (
+        obj({"kind": "StorageClass", "metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode})
+        for name, provisioner, mode in (
+            ("late", "kubernetes.io/aws-ebs", "WaitForFirstConsumer"), ("now", "example.com/disk", "Immediate"),
+            ("local", "kubernetes.io/no-provisioner", "WaitForFirstConsumer"),
+        )
+    )  # fmt: skip
     ZONE = "failure-domain.beta.kubernetes.io/zone"
 
     @staticmethod

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import kubeclassic
-from kubeclassic.simulation.sweep.journal import JOURNAL, SweepOutputError
+from kubeclassic.simulation.sweep.sweepfolder import JOURNAL, SweepOutputError
 from kubeclassic.simulation.sweep.tasks import Shared, Task
 from tests.conftest import ROOT
 
@@ -135,7 +135,7 @@ class TestFolders:
 
     def test_without_pyarrow_there_is_a_note(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without pyarrow there are the other files, and a note."""
-        monkeypatch.setattr("kubeclassic.simulation.sweep.table.find_spec", lambda name: None)
+        monkeypatch.setattr("kubeclassic.simulation.sweep.sweepfolder.find_spec", lambda name: None)
         found = kubeclassic.sweep(spec(), output=tmp_path)
         assert found.notes == ("no results.parquet: pyarrow is not installed (pip install 'kubeclassic[sweep]')",)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["results.csv", JOURNAL, "sweep.json"]

@@ -13,7 +13,7 @@ import pytest
 import kubeclassic
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.simulation.processes.executors import InProcesses
-from kubeclassic.simulation.sweep.journal import JOURNAL
+from kubeclassic.simulation.sweep.sweepfolder import JOURNAL
 from tests.conftest import ROOT
 from tests.support.program import FIND
 

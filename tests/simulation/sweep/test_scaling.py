@@ -45,11 +45,6 @@ def test_a_scaled_cluster_is_whole(nodes: float, pods: float) -> None:
     assert {key.split("-copy-")[0] for key in keys} <= {pod.key for pod in EXAMPLE.pending}
 
 
-def test_one_is_as_it_is() -> None:
-    """Once as many is the same."""
-    assert scaled_scenario(EXAMPLE, 1, 1.0) is EXAMPLE
-
-
 def test_events_are_doubled() -> None:
     """A trace with twice the pods and half the nodes has that many, each with its own events."""
     inputs = read_inputs([ROOT / "examples" / "cluster"])

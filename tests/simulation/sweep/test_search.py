@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kubeclassic
-from kubeclassic.simulation.sweep.asked.spec import SearchSpec
 from kubeclassic.simulation.sweep.search import front
+from kubeclassic.simulation.sweep.spec import SearchSpec
 from tests.conftest import ROOT
 
 CLUSTER = str(ROOT / "examples" / "cluster")

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from kubeclassic.exceptions import KubeclassicError, ManifestError
-from kubeclassic.simulation.sweep.asked.inputspec import ClusterInput, TraceInput
-from kubeclassic.simulation.sweep.asked.spec import read_spec
+from kubeclassic.simulation.sweep.inputspec import ClusterInput, TraceInput
+from kubeclassic.simulation.sweep.spec import read_spec
 from tests.conftest import ROOT
 
 CLUSTER = str(ROOT / "examples" / "cluster")

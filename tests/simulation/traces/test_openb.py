@@ -34,20 +34,15 @@ def pod(folder: Path, row: str) -> Manifest:
 
 
 class TestNodes:
-    def test_a_node_without_gpus(self, tmp_path: Path) -> None:
-        """A node has cpu, memory, 110 pods, its name as a label, and is ready."""
-        node = read(tmp_path, HEADER)[0]
+    def test_with_and_without_gpus(self, tmp_path: Path) -> None:
+        """A node has cpu, memory, 110 pods, its name as a label, and is ready; GPUs are 1000 thousandths each, their model a label."""
+        node, other = read(tmp_path, HEADER)
         assert node["status"]["allocatable"] == {"cpu": "32000m", "memory": "262144Mi", "pods": "110"}
         assert node["metadata"] == {"name": "plain", "labels": {"kubernetes.io/hostname": "plain"}}
         assert node["status"]["conditions"] == [{"type": "Ready", "status": "True"}]
-
-    def test_a_node_with_gpus(self, tmp_path: Path) -> None:
-        """A node with GPUs has their count, 1000 thousandths of each, and the model as a label."""
-        node = read(tmp_path, HEADER)[1]
-        assert node["status"]["allocatable"]["alibabacloud.com/gpu-count"] == "2"
-        assert node["status"]["allocatable"]["alibabacloud.com/gpu-milli"] == "2000"
-        assert node["metadata"]["labels"]["alibabacloud.com/gpu-card-model"] == "T4"
-
+        amounts = {f"alibabacloud.com/gpu-{name}": amount for name, amount in (("count", "2"), ("milli", "2000"))}
+        assert other["status"]["allocatable"] == {"cpu": "64000m", "memory": "1024Mi", "pods": "110", **amounts}
+        assert other["metadata"]["labels"]["alibabacloud.com/gpu-card-model"] == "T4"
 
 class TestPods:
     def test_requests_are_limits(self, tmp_path: Path) -> None:

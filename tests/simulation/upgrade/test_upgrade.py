@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -65,16 +66,19 @@ def example() -> UpgradeResult:
 class TestExample:
     """The example cluster."""
 
-    def test_each_step_counts_its_causes(self, example: UpgradeResult) -> None:
-        """The causes of a step add up to its decisions that differ."""
-        for step in example.document.steps:
+    def test_it_is_of_a_piece(self, example: UpgradeResult) -> None:
+        """The causes of a step add up to its decisions that differ, each by a fact of its release; ways are as the moves say."""
+        document = example.document
+        for step in document.steps:
             assert sum(cause.decisions for cause in step.causes) == step.differ
             assert step.differ == step.gained + step.lost + step.elsewhere + step.other_room
-
-    def test_no_cause_is_unknown(self, example: UpgradeResult) -> None:
-        """Each difference has a fact of the release that makes it."""
-        assert [one for one in example.document.moved if one.effect == UNKNOWN] == []
-        assert all(BY_ID[one.fact].release == one.after for one in example.document.moved if one.fact)
+        assert [one for one in document.moved if one.effect == UNKNOWN] == []
+        assert all(BY_ID[one.fact].release == one.after for one in document.moved if one.fact)
+        assert {stage.release: stage.like for stage in document.stages} == dict(ALL_PATCH_LEVELS)
+        moved = {(found.pod, found.after) for found in document.moved}
+        for pod, hosts in document.ways.items():
+            steps = zip(document.stages[1:], pairwise(hosts), strict=True)
+            assert all((pod, stage.release) in moved for stage, (one, other) in steps if one != other)
 
     def test_the_first_step_of_a_pod(self, example: UpgradeResult) -> None:
         """The release that moves a given pod first is found, with the fact in a sentence."""
@@ -83,15 +87,6 @@ class TestExample:
         assert first.after == "1.16"
         assert example.why(first).startswith("1.16: one of several best nodes is taken at random")
         assert example.first_step("shop/nothing") is None
-
-    def test_ways_end_where_stages_say(self, example: UpgradeResult) -> None:
-        """The way of a pod has a node for each release, as the moves say."""
-        document = example.document
-        for pod, hosts in document.ways.items():
-            assert len(hosts) == len(document.stages)
-            for at, (one, other) in enumerate(pairwise(hosts), 1):
-                if one != other:
-                    assert any(found.pod == pod and found.after == document.stages[at].release for found in document.moved)
 
     def test_the_view(self, example: UpgradeResult) -> None:
         """The view has the steps, the causes and the decisions."""
@@ -104,10 +99,6 @@ class TestExample:
 
 class TestPatchLevels:
     """Each stage says which patch level it is like."""
-
-    def test_each_stage(self, example: UpgradeResult) -> None:
-        """The patch level is that of the table of releases."""
-        assert {stage.release: stage.like for stage in example.document.stages} == dict(ALL_PATCH_LEVELS)
 
     def test_a_policy_in_1_19(self) -> None:
         """Text says that later patches of 1.19 preempt under a Policy, where one runs there, and not else."""
@@ -143,31 +134,22 @@ class TestSharing:
         shared = through(scenario, mode=mode)
         assert moves(shared) == moves(through(scenario, mode=mode, shares=False))
         assert [one for one in shared.moved if one.effect == UNKNOWN] == []
-
-    def test_a_fact_that_needs_more_concerns_nobody(self) -> None:
-        """A fact about images does not concern a cluster without images, but one with them."""
-        fact = BY_ID["images-on-all-nodes"]
-        assert not concerns(fact, frozenset({"requests"}))
-        assert concerns(fact, frozenset({"images"}))
-
-    def test_nodes_that_avoid_pods(self) -> None:
-        """NodePreferAvoidPods makes no difference without a node that avoids pods, but for a profile that may name it."""
-        fact, avoiding = BY_ID["least-allocated-is-fit"], node("a", annotations={AVOID: "{}"})
-        assert not concerns(fact, traits_of(Scenario((node("a"), node("b")), ())))
-        assert concerns(fact, traits_of(Scenario((avoiding, node("b")), ())))
-        assert concerns(fact, traits_of(Scenario((node("a"), node("b")), ()), ["profile"]))
-
-    def test_zero_of_a_scalar(self) -> None:
-        """A request of 0 of a native resource is none of a scalar."""
-        fact = BY_ID["zero-scalars-pass"]
-        for name, is_scalar in (("cpu", False), ("memory", False), ("example.com/gpu", True)):
-            assert concerns(fact, traits_of(Scenario((), (made_pod("web", requests={name: "0"}),)))) is is_scalar
-
-    def test_traits_of_the_example(self) -> None:
-        """The traits of a cluster are those of its objects."""
-        found = traits_of(read_scenario([CLUSTER]))
-        assert {"images", "taints", "volumes", "priorities", "two nodes"} <= found
-        assert "100 nodes" not in found
+    @pytest.mark.parametrize(
+        ("fact", "scenario", "configuration", "wanted"),
+        [
+            ("least-allocated-is-fit", Scenario((node("a"), node("b")), ()), (), False),
+            ("least-allocated-is-fit", Scenario((node("a", annotations={AVOID: "{}"}), node("b")), ()), (), True),
+            ("least-allocated-is-fit", Scenario((node("a"), node("b")), ()), ["profile"], True),
+            ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"cpu": "0"}),)), (), False),
+            ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"memory": "0"}),)), (), False),
+            ("zero-scalars-pass", Scenario((), (made_pod("web", requests={"example.com/gpu": "0"}),)), (), True),
+            ("images-on-all-nodes", Scenario((node("a"), node("b")), ()), (), False),
+            ("images-on-all-nodes", read_scenario([CLUSTER]), (), True),
+        ],
+    )
+    def test_what_concerns_a_cluster(self, fact: str, scenario: Scenario, configuration: Sequence[str], wanted: bool) -> None:
+        """A fact concerns a cluster that has what it needs: nodes that avoid pods, or a profile that may; amounts of 0; images."""
+        assert concerns(BY_ID[fact], traits_of(scenario, configuration)) is wanted
 
 
 class TestPositions:

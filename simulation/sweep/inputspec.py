@@ -12,16 +12,16 @@ from typing import Any
 
 import attrs
 
-from ....api.cluster import Cluster
-from ....api.reading.formats.files import manifests_in
-from ....exceptions import ManifestError
-from ...input import GivenCluster, objects_of, parts_of, paths_among, scenario_of
-from ...replay.inputs.inputs import InputOptions, Inputs, read_inputs
-from ...replay.inputs.times import DURATION, parse_duration
-from ...replay.inputs.traces import Reading
-from ...replay.settings import Delays
-from ...scenario import Files, Scenario, parsed_edits
-from .faults import check_keys, refuse
+from ...api.cluster import Cluster
+from ...api.reading.formats.files import manifests_in
+from ...exceptions import ManifestError
+from ..input import GivenCluster, objects_of, parts_of, paths_among, scenario_of
+from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
+from ..replay.inputs.times import DURATION, parse_duration
+from ..replay.inputs.traces import Reading
+from ..replay.settings import Delays
+from ..scenario import Files, Scenario, parsed_edits
+from .axes import check_keys, refuse
 
 CLUSTER_KEYS = ("cluster", "pods", "cron-jobs")
 TIMES = ("until", "run-time")

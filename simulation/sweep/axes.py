@@ -1,16 +1,19 @@
-"""What a sweep can vary: the keys of a grid, and which values each takes."""
+"""What a sweep can vary: the keys of a grid, and which values each takes; and how another value is refused."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NoReturn
 
 import attrs
 
-from ....algorithmprovider.cells import TIE_BREAKS
-from ....framework.options import FIELDS, declared_of
-from ...scenario import ORDERS
+from ...algorithmprovider.cells import TIE_BREAKS
+from ...api.reading.fields import shown
+from ...exceptions import ManifestError, did_you_mean
+from ...framework.options import FIELDS, declared_of
+from ..scenario import ORDERS
 
 SHUFFLED = "shuffled"
 ALL_ORDERS = (*ORDERS, SHUFFLED)
@@ -20,6 +23,8 @@ MOST_WEIGHT = 1_000_000_000
 INPUT, SEED, ORDER, EDITS, NODES, PODS = "input", "seed", "order", "set", "scale.nodes", "scale.pods"
 FILES = ("policy", "profile", "config")
 """Keys whose values are files."""
+_LONGEST = 100
+"""Characters of a list or an object that is shown as it is."""
 
 
 @attrs.frozen(repr=False)
@@ -95,3 +100,27 @@ def axis_of(key: str) -> SweepAxis | None:
     if key.startswith(WEIGHT):
         return _WEIGHT if len(key) > len(WEIGHT) else None
     return AXES.get(key)
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+def refuse(where: str, got: Any, wanted: str, near: str = "") -> NoReturn:
+    """Raise the error that *where* has *got*."""
+    raise ManifestError(f"{where}: got {_told(got)}, wanted {wanted}{near}")
+
+
+def _told(got: Any) -> str:
+    text = json.dumps(got, default=repr) if isinstance(got, list | tuple | dict) else ""
+    return text if 0 < len(text) <= _LONGEST else shown(got)
+
+
+def check_keys(where: str, given: Any, known: Iterable[str]) -> Mapping[str, Any]:
+    """*given*, which must be an object with *known* keys alone."""
+    names = tuple(known)
+    if not isinstance(given, Mapping):
+        refuse(where, given, f"an object with {', '.join(names)}")
+    for key in given:
+        if key not in names:
+            refuse(where, key, f"one of {', '.join(names)}", did_you_mean(str(key), names))
+    return given

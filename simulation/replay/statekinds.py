@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from types import FunctionType, MethodType
 from typing import Any
@@ -15,29 +15,32 @@ from typing import Any
 import attrs
 from msgspec import Struct
 
-from ....algorithmprovider import cells
-from ....api.objects import Map
-from ....core.arrays.batch import Batch
-from ....core.arrays.census import no_group
-from ....core.arrays.rowchanges import Derived
-from ....core.cluster.listings import Listing
-from ....core.cluster.order import RoundOrder
-from ....core.details import BoardDetails
-from ....core.incremental.answers import AnswerCache
-from ....core.incremental.boards import Boards
-from ....core.pods.notes import CycleState
-from ....core.pods.template import Template
-from ....core.preemption.layout import PodLayout
-from ....core.preemption.outcomes import DryRuns
-from ....core.preemption.refusals import UnschedulableCache
-from ....core.queue.priority import by_priority, by_priority_and_time
-from ....core.volumes.assumecache import AssumeCache
-from ....core.volumes.binder import class_in_spec
-from ....core.volumes.match import volume_class
-from ....exceptions import KubeclassicError
-from ....framework.flow import held_by
-from ....framework.plugin import Plugin
-from ....framework.queue.registrations import Registrations
+from ...algorithmprovider import cells
+from ...api.objects import Map
+from ...core.arrays.batch import Batch
+from ...core.arrays.census import no_group
+from ...core.arrays.rowchanges import Derived
+from ...core.cluster.listings import Listing
+from ...core.cluster.order import RoundOrder
+from ...core.details import BoardDetails
+from ...core.engine import Engine
+from ...core.incremental.answers import AnswerCache
+from ...core.incremental.boards import Boards
+from ...core.pods.notes import CycleState
+from ...core.pods.template import Template
+from ...core.preemption.layout import PodLayout
+from ...core.preemption.outcomes import DryRuns
+from ...core.preemption.refusals import UnschedulableCache
+from ...core.queue.priority import by_priority, by_priority_and_time
+from ...core.release import Release
+from ...core.volumes.assumecache import AssumeCache
+from ...core.volumes.binder import class_in_spec
+from ...core.volumes.match import volume_class
+from ...exceptions import KubeclassicError
+from ...framework import copying
+from ...framework.flow import held_by
+from ...framework.plugin import Plugin
+from ...framework.queue.registrations import Registrations
 
 PACKAGE = __name__.partition(".simulation.")[0]
 ROOMS = (
@@ -82,7 +85,7 @@ FUNCTIONS: Mapping[str, Any] = {
     "namespace of a listing": attrs.fields(Listing).group.default,
     "no_group": no_group,
 }
-"""Functions by name. Those of the release are among the parts of the engine that have a name (:mod:`.namedparts`)."""
+"""Functions by name. Those of the release are among :func:`named_parts`."""
 METHODS = frozenset({
     "core.classic.ClassicFlow._cached_failure",
     "core.engine.Engine.asks_extenders",
@@ -104,7 +107,6 @@ METHODS = frozenset({
     "simulation.replay.recording.Recording._add_event",
     "simulation.replay.recording.Recording._show_instant",
     "simulation.replay.recording.Recording._add_row",
-    "simulation.replay.series.Series.at_instant",
 })  # fmt: skip
 """Methods that a checkpoint can hold together with their object: tasks, and what parts of the scheduler ask each other."""
 QUEUE_SORT = "less"
@@ -170,3 +172,27 @@ def partly(function: Any, *arguments: Any) -> partial[Any]:
     if not isinstance(function, (MethodType, FunctionType)):
         raise StateError("got a task that is no method")
     return partial(function, *arguments)
+
+
+# --- what is held by name only --------------------------------------------------------------------------------------
+
+
+def named_parts(engine: Engine) -> dict[str, Any]:
+    """Name -> part that the options give again: what copies hold by name, and what is functions, as a checkpoint is data without any."""
+    found = {**copying.named_parts(engine), "flow": engine.make_flow}
+    found |= {f"extender {number}": extender for number, extender in enumerate(engine.extenders)}
+    if isinstance(engine.ties.pick, FunctionType):
+        found["tie-break"] = engine.ties.pick
+    return found | dict(_cells(engine.release))
+
+
+def _cells(release: Release) -> Iterator[tuple[str, Any]]:
+    """The cells of a release that are functions, or values with functions in them."""
+    for field in attrs.fields(Release):
+        value = getattr(release, field.name)
+        if isinstance(value, FunctionType):
+            yield f"cell {field.name}", value
+        elif attrs.has(type(value)):
+            yield f"cell {field.name}", value
+            functions = ((inner.name, getattr(value, inner.name)) for inner in attrs.fields(type(value)))
+            yield from ((f"cell {field.name}.{name}", found) for name, found in functions if isinstance(found, FunctionType))

@@ -1,1 +1,0 @@
-"""What a sweep is asked for: its file, the keys of a grid, and the inputs."""
