@@ -92,15 +92,22 @@ class FrameworkBinding(BindingCycle):
 
     def _assume_plainly(self, pod: Pod, host: str, cycle: FrameworkCycle) -> Status | None:
         """The same where no plugin has anything to do with the pod: the bound one is not read, so it is not made yet."""
-        try:
-            self.engine.cache.assume(pod, self.engine.latest_template(pod), host)
-        except CacheError as failure:
-            return error(str(failure))
-        self.engine.nominations.remove(pod)
+        unassumed = self._assume(pod, pod, host)
+        if unassumed is not None:
+            return unassumed
         _told(self.engine.on_phase, Phase.RESERVE, None)
         _told(self.engine.on_phase, Phase.PERMIT, None)
         if cycle.pods_to_activate:
             self._activate(cycle)
+        return None
+
+    def _assume(self, pod: Pod, assumed: Pod, host: str = "") -> Status | None:
+        engine = self.engine
+        try:
+            engine.cache.assume(assumed, engine.latest_template(pod), host)
+        except CacheError as failure:
+            return error(str(failure))
+        engine.nominations.remove(pod)
         return None
 
     def reserve(self, pod: Pod, host: str) -> Failure | None:
@@ -118,11 +125,9 @@ class FrameworkBinding(BindingCycle):
             unassumed = assume_volumes(bound, bound.spec.node_name, cycle)
             if unassumed is not None:
                 return unassumed
-        try:
-            self.engine.cache.assume(bound, self.engine.latest_template(pod))
-        except CacheError as failure:
-            return error(str(failure))
-        self.engine.nominations.remove(pod)
+        unassumed = self._assume(pod, bound)
+        if unassumed is not None:
+            return unassumed
         refused = self._run_reserve(bound, bound.spec.node_name, profile, cycle)
         if refused is None and cycle.pods_to_activate:
             self._activate(cycle)

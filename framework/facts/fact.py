@@ -42,9 +42,9 @@ class Fact:
     """What the release does, in a few words that follow its number."""
     upstream: str
     """The file below ``pkg/scheduler`` that changed."""
-    was: Cells = MappingProxyType({})
+    was: Cells = attrs.field(factory=dict, eq=False)
     """The cells of the table of releases that say it, up to 1.27: with the values that the release before has."""
-    now: Cells = MappingProxyType({})
+    now: Cells = attrs.field(factory=dict, eq=False)
     """The same from 1.28 on: with the values that the release has."""
     elsewhere: tuple[str, ...] = ()
     """Further such cells, of which another table has the values; ``gates.NAME`` is a gate's default."""

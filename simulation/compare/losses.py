@@ -102,9 +102,9 @@ def about(reason: str, rule: str | None = None) -> str:
 
 
 def nodes_by_reason(error: str) -> dict[str, int]:
-    """Reason -> nodes, as the message of a pod that fits nowhere counts them; empty for other messages.
+    """Reason -> nodes, as the message of a pod that fits nowhere counts them, that of most nodes first; empty for other messages.
 
     >>> nodes_by_reason("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had taint {a: b}, that the pod didn't tolerate.")
-    {'Insufficient cpu': 1, "node(s) had taint {a: b}, that the pod didn't tolerate": 2}
+    {"node(s) had taint {a: b}, that the pod didn't tolerate": 2, 'Insufficient cpu': 1}
     """
     return {reason: nodes for reason, nodes in reasons_in(error).items() if nodes}
