@@ -92,6 +92,10 @@ class Board:
     """Which rows fit, as it was told to the priorities last."""
     _counting: list[Scored] = attrs.field(factory=list)
     """The priorities that tell rows apart."""
+    _moves: bool = False
+    """Scores may be others though nothing durable moved."""
+    _scored_at: Still | None = None
+    """What is durable, as of the last look at the scores."""
 
     def __attrs_post_init__(self) -> None:
         self.leaders = Leaders(self.ranked)
@@ -138,7 +142,7 @@ class Board:
         if self.count > 1:
             if not self._is_ranked:
                 rows = None
-            if self.scored:
+            if self._moves or everything or not self._is_ranked or self._scored_at != self.still:
                 rows = self._refresh_scores(cycle, rows, everything=everything or not self._is_ranked, flipped=bool(flips))
             if not near.keeps_lines:
                 self._refresh_totals(rows)
@@ -231,6 +235,8 @@ class Board:
                 more = one.refresh(cycle, feasible, everything=everything, window=self.window)
                 rows = None if rows is None or more is None else [*rows, *more] if more else rows
         self._counting = [one for one in self.scored if one.counts]
+        if everything or self._scored_at != self.still:
+            self._scored_at, self._moves = self.still, any(map(_may_move, self.scored))
         return rows
 
     def _refresh_totals(self, rows: Sequence[int] | None) -> None:
@@ -292,6 +298,12 @@ class Board:
             if one.depends_on_window:
                 totals += one.of(cycle, nodes) * one.weight
         return totals
+
+
+def _may_move(one: Scored) -> bool:
+    """Whether its scores may be others though nothing durable moved: pods count, or which nodes fit."""
+    follows_fits = one.reduce is not None and (one.counts or one.depends_on_window)
+    return bool(one.answer.watches) or one.answer.is_restless or follows_fits
 
 
 def few(rows: Collection[int]) -> Collection[int] | None:

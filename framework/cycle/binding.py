@@ -95,8 +95,9 @@ class FrameworkBinding(BindingCycle):
         unassumed = self._assume(pod, pod, host)
         if unassumed is not None:
             return unassumed
-        _told(self.engine.on_phase, Phase.RESERVE, None)
-        _told(self.engine.on_phase, Phase.PERMIT, None)
+        if (on_phase := self.engine.on_phase) is not None:
+            on_phase(Phase.RESERVE, SUCCESS)
+            on_phase(Phase.PERMIT, SUCCESS)
         if cycle.pods_to_activate:
             self._activate(cycle)
         return None
