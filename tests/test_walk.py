@@ -12,7 +12,7 @@ LIMITS: dict[Way, int] = {
     ("affinity", "1.16", False): 40, ("affinity", "1.27", False): 50,
     ("antiaffinity", "1.16", False): 41, ("antiaffinity", "1.27", False): 50,
     ("spread", "1.16", False): 58, ("spread", "1.27", False): 58,
-    ("mixed", "1.16", False): 184, ("mixed", "1.27", False): 264,
+    ("mixed", "1.16", False): 184, ("mixed", "1.27", False): 265,
     ("preemption", "1.16", False): 261, ("preemption", "1.27", False): 297,
     ("manifest", "1.16", False): 86, ("manifest", "1.27", False): 96,
 }  # fmt: skip

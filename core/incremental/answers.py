@@ -106,20 +106,16 @@ class AnswerCache:
                 answer.verified_at = revision
 
     def _refresh(self, answer: Answer[Any], cycle: Cycle, still: Still) -> None:
-        log, environment = self.table.changed, self._environment(answer, cycle)
-        is_same = answer.verified_at != NEVER and answer.environment == environment
-        if is_same and answer.is_declared and answer.node_revision == log.node_revision:
+        is_same = answer.verified_at != NEVER and answer.environment == self._environment(answer, cycle)
+        if is_same and answer.is_declared and answer.node_revision == self.table.changed.node_revision:
             answer.follow()
         else:
             rows = self._stale_rows(answer) if is_same and not answer.is_declared else None
             if rows is None:
                 self._evaluate(answer, cycle)
-                environment = self._environment(answer, cycle)
             elif len(rows):
                 answer.put(rows, answer.ask(cycle.template, self._batch_of(rows), cycle))
-        answer.verified_at, answer.node_revision, answer.environment = log.revision, log.node_revision, environment
-        answer.see()
-        answer.still = still
+        self._verified(answer, cycle, still)
         if answer.has_errors:
             answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
             raise Unanswerable
@@ -132,10 +128,8 @@ class AnswerCache:
         if declared:
             answer = self.failures_of(rule, cycle.template) if isinstance(rule, Predicate) else self.scores_of(rule, cycle.template)
             if answer.still != still:
-                log = self.table.changed
                 self._take(answer, declared)
-                answer.environment = self._environment(answer, cycle)
-                answer.verified_at, answer.node_revision, answer.still = log.revision, log.node_revision, still
+                self._verified(answer, cycle, still)
         return declared is not None and not declared
 
     # --- finding ----------------------------------------------------------------------------------------------------
@@ -182,11 +176,20 @@ class AnswerCache:
         table = self.table
         return table.changed.node_revision, table.census.terms_revision, cycle.listings.owner_tick.count
 
+    def _verified(self, answer: Answer[Any], cycle: Cycle, still: Still) -> None:
+        """The *answer* is right as all is now."""
+        log = self.table.changed
+        answer.verified_at, answer.node_revision, answer.still = log.revision, log.node_revision, still
+        answer.environment = self._environment(answer, cycle)
+        for watch in answer.watches:
+            watch.seen = watch.counter.revision
+
     def _environment(self, answer: Answer[Any], cycle: Cycle) -> Environment:
         """The revisions of what one answer hangs on that no row and no counter tells of, node objects aside."""
         scope = answer.scope
         terms = self.table.census.terms_revision if scope.wide and answer.watches_terms else 0
-        return terms, cycle.listings.owner_tick.count if scope.owners else 0, volumes_revision(cycle) if scope.volumes else 0
+        volumes = cycle.listings.volume_tick.count + cycle.binder.version if scope.volumes else 0
+        return terms, cycle.listings.owner_tick.count if scope.owners else 0, volumes
 
     def _stale_rows(self, answer: Answer[Any]) -> Rows | None:
         """The rows to evaluate, where the answer is not declared: none where it is up to date, None for all."""
@@ -234,22 +237,17 @@ class AnswerCache:
         finally:
             census.watch = None
         answer.replace(found)
-        answer.is_declared = answer.is_idle = False
-        answer.is_restless, answer.watches_terms = answer.scope.rowwise or answer.scope.volumes, census.asked_terms
+        answer.is_declared, answer.watches_terms = False, census.asked_terms
+        answer.is_restless = answer.scope.rowwise or answer.scope.volumes
         answer.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
         self._hold(answer)
 
     def _take(self, answer: Answer[Any], declared: Any) -> None:
         """The answer follows what its rule *declared* just now."""
         answer.watches, answer.watches_terms = answer.declare(declared), self.table.census.asked_terms
-        answer.is_declared, answer.is_idle, answer.is_restless = True, not declared, False
+        answer.is_declared, answer.is_restless = True, False
         self._hold(answer)
 
     def _hold(self, answer: Answer[Any]) -> None:
         before, answer.bytes_held, answer.size = answer.bytes_held, answer.nbytes, self.table.size
         self.held += answer.bytes_held - before
-
-
-def volumes_revision(cycle: Cycle) -> int:
-    """The revision of volumes and claims, with what the binder assumes of them."""
-    return cycle.listings.volume_tick.count + cycle.binder.version

@@ -82,8 +82,6 @@ class Answer(ABC, Generic[Value]):
     is_pending: bool = False
     """The answer for each row is still to be laid out."""
     is_declared: bool = False
-    is_idle: bool = False
-    """It is declared and counts nothing: the same for every node, whatever pods come and go."""
     is_restless: bool = True
     """It depends on something that neither ``still`` nor a counter shows: pods of the row, or volumes."""
     has_errors: bool = False
@@ -148,11 +146,6 @@ class Answer(ABC, Generic[Value]):
     def is_behind(self) -> bool:
         """Whether a counter moved since the answer was verified."""
         return any(watch.counter.revision != watch.seen for watch in self.watches)
-
-    def see(self) -> None:
-        """All counters are seen as they are."""
-        for watch in self.watches:
-            watch.seen = watch.counter.revision
 
     def forget(self) -> None:
         """Evaluate all rows next time."""

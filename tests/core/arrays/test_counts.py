@@ -148,7 +148,6 @@ class TestClauses:
                 town.move(*move)
             seen = answer.trail.revision
             answer.follow()
-            answer.see()
             lost = [count > 0 for count in town.naive({"b": 1}, "zone")]
             first = refused(town, kind, key, most)
             wanted = [full or other for full, other in zip(first, lost, strict=True)]
@@ -209,7 +208,6 @@ class TestScores:
                 town.move(*move)
             seen, moved = answer.trail.revision, answer.is_behind
             answer.follow()
-            answer.see()
             wanted = [sum(each) for each in zip(*[town.naive(weights, key) for key in keys], strict=True)]
             scores = answer.whole()
             assert scores.tolist() == wanted
