@@ -40,12 +40,6 @@ def _flags() -> Mask:
     return np.zeros(8, np.bool_)
 
 
-def _kind(node: Node, pressures: int) -> tuple[Any, ...]:
-    """Nodes of one kind have the same columns, but for what follows from labels; *pressures*: the code before."""
-    spec, status = node.spec, node.status
-    return id(status.allocatable), id(status.conditions), id(spec.taints), spec.unschedulable, node.annotations.get(AVOID), pressures
-
-
 def _pressures(before: tuple[str, str, str], conditions: Statuses) -> tuple[str, str, str]:
     latest = dict(zip(PRESSURES, before, strict=True)) | dict(conditions)
     return latest[PRESSURES[0]], latest[PRESSURES[1]], latest[PRESSURES[2]]
@@ -265,9 +259,14 @@ class NodeTable:
 
     def _describe(self, nodes: Mapping[int, Node]) -> None:
         """Fill the columns of rows; what nodes have in common is looked at once."""
-        self._set_labels({row: node.labels for row, node in nodes.items() if node.labels != self._labels_on(row)})
+        self._set_labels(nodes)
         rows = np.fromiter(nodes, np.intp, len(nodes))
-        keys = list(map(_kind, nodes.values(), self.pressures.codes[rows].tolist()))
+        # Nodes of one kind have the same columns, but for what follows from labels; what a pressure was before counts, too.
+        keys = [
+            (id(node.status.allocatable), id(node.status.conditions), id(node.spec.taints), node.spec.unschedulable,
+             node.metadata.annotations.get(AVOID), pressures)
+            for node, pressures in zip(nodes.values(), self.pressures.codes[rows].tolist(), strict=True)
+        ]  # fmt: skip
         kinds = dict(zip(keys, nodes.values(), strict=True))
         which = np.fromiter(map({key: at for at, key in enumerate(kinds)}.__getitem__, keys), np.intp, len(keys))
         amounts = [of_node(node.status.allocatable) for node in kinds.values()]
@@ -293,16 +292,14 @@ class NodeTable:
         self.has_huge |= any(not 0 <= amount < HUGE for found in amounts for amount in found.values())
         self.changed.nodes_changed(rows)
 
-    def _labels_on(self, row: int) -> Mapping[str, str]:
-        node = self.nodes[row]
-        return NO_STRINGS if node is None else node.labels
-
-    def _set_labels(self, given: Mapping[int, Mapping[str, str]]) -> None:
-        """Give rows other labels than they had."""
+    def _set_labels(self, nodes: Mapping[int, Node]) -> None:
+        """Give rows the labels of *nodes*, where they had others."""
+        before = {row: node.metadata.labels for row in nodes if (node := self.nodes[row]) is not None}
+        given = {row: labels for row, node in nodes.items() if (labels := node.metadata.labels) != before.get(row, NO_STRINGS)}
         if not given:
             return
         rows = np.fromiter(given, np.intp, len(given))
-        for key in dict.fromkeys(chain(*given.values(), *map(self._labels_on, given))):
+        for key in dict.fromkeys(chain(*given.values(), *before.values())):
             if key not in self.labels:
                 self.labels[key] = NodeColumn(None, np.zeros(len(self.used), np.intp))
             column = self.labels[key]

@@ -42,10 +42,14 @@ class Snapshot:
             self.table.transient[:] = 0
         if not changes.keys() <= self.table.row_of.keys():
             self._add_rows(changes)
-        infos = self.cache.infos
+        infos, row_of = self.cache.infos, self.table.row_of
+        late, is_plain = self.table.recounted is not None, not self.table.has_transient
         for name, steps in changes.items():
-            info = infos.get(name)
-            if self.keeps_nodeless or (info is not None and info.node is not None and name not in self._stale):
+            info, first = infos.get(name), steps[0]
+            if is_plain and len(steps) == 1 and first.node is not None and name in row_of and name not in self._stale:
+                # A node object and nothing else, as where a whole cluster comes.
+                self._waiting[row_of[name]] = first.node, self._images_late(name, first.node) if late else first.images
+            elif self.keeps_nodeless or (info is not None and info.node is not None and name not in self._stale):
                 self._follow(name, info, steps)
             else:
                 self._catch_up(name, info)
