@@ -104,27 +104,41 @@ SCHEMA = Schema({ExtenderConfig: _EXTENDER}, wrappers=dict.fromkeys((ExtenderCon
 # --- what is wrong with them ----------------------------------------------------------------------------------------
 
 
-def faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
-    """The errors of upstream's validation of *extenders*, in its words and order."""
+Fault = tuple[str, Any, str, str]
+"""Path and value of a field, what is wrong with it, and the whole text in releases that do not name fields."""
+
+
+def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
+    """What upstream's validation finds in *extenders*, in its words and order."""
     seen: set[str] = set()
-    for extender in extenders:
+    for i, extender in enumerate(extenders):
         if extender.prioritize_verb and extender.weight <= 0:
-            yield f"Priority for extender {extender.url_prefix} should have a positive weight applied to it"
-        for resource in extender.managed_resources:
-            yield from _faults_of_name(resource.name)
-            if resource.name in seen:
-                yield f"Duplicate extender managed resource name {resource.name}"
-            seen.add(resource.name)
-    binders = sum(1 for extender in extenders if extender.bind_verb)
+            text = "have a positive weight applied to it"
+            older = f"Priority for extender {extender.url_prefix} should {text}"
+            yield f"extenders[{i}].weight", extender.weight, f"must {text}", older
+        for j, resource in enumerate(extender.managed_resources):
+            path, name = f"extenders[{i}].managedResources[{j}].name", resource.name
+            yield from ((path, name, *texts) for texts in _faults_of_name(name))
+            if name in seen:
+                text = "duplicate extender managed resource name"
+                yield path, name, text, f"{text.capitalize()} {name}"
+            seen.add(name)
+    binders = sum(bool(extender.bind_verb) for extender in extenders)
     if binders > 1:
-        yield f"Only one extender can implement bind, found {binders}"
+        text = "only one extender can implement bind"
+        yield "extenders", f"found {binders} extenders implementing bind", text, f"{text.capitalize()}, found {binders}"
 
 
-def _faults_of_name(name: str) -> Iterator[str]:
-    wrong = is_valid_label_key(name)
-    yield from wrong
-    if not wrong and not is_extended_resource(name):
-        yield f"{name} is an invalid extended resource name"
+def _faults_of_name(name: str) -> list[tuple[str, str]]:
+    if wrong := is_valid_label_key(name):
+        return [(text, text) for text in wrong]
+    text = "is an invalid extended resource name"
+    return [] if is_extended_resource(name) else [(text, f"{name} {text}")]
+
+
+def faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
+    """The texts of releases that do not name fields."""
+    return (text for *_, text in faults_of(extenders))
 
 
 # --- what they mean for the algorithm -------------------------------------------------------------------------------

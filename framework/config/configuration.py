@@ -13,10 +13,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ...algorithmprovider.extenders import DEFAULT_TIMEOUT, ExtenderConfig
+from ...algorithmprovider.extenders import DEFAULT_TIMEOUT, ExtenderConfig, faults_of
 from ...algorithmprovider.gates import resolved_gates
 from ...api.meaning.durations import duration
-from ...api.meaning.label_syntax import is_valid_label_key
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.objects.quantity import Int32
 from ...api.reading.derive import UNREAD, Field, Override, Schema
@@ -24,7 +23,6 @@ from ...api.reading.documents import PathLike, only_document
 from ...api.reading.fields import Mismatch, entries, record, shown
 from ...api.reading.schema import TYPE_META
 from ...api.reading.shapes import Shape, misnamed, named, pruned
-from ...core.pods.requests import is_extended_resource
 from ...core.release import ConfigurationCells, Gates, Release
 from ...exceptions import KubeclassicError, PolicyError
 from ..extensionpoints import POINTS
@@ -45,27 +43,8 @@ EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=lamb
 
 
 def extender_faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
-    """The faults that upstream's validation finds in *extenders*, with its texts and in its order."""
-    seen: set[str] = set()
-    for i, extender in enumerate(extenders):
-        if extender.prioritize_verb and extender.weight <= 0:
-            yield invalid(f"extenders[{i}].weight", extender.weight, "must have a positive weight applied to it")
-        for j, resource in enumerate(extender.managed_resources):
-            path = f"extenders[{i}].managedResources[{j}].name"
-            yield from _name_faults(resource.name, path)
-            if resource.name in seen:
-                yield invalid(path, resource.name, "duplicate extender managed resource name")
-            seen.add(resource.name)
-    binders = sum(bool(extender.bind_verb) for extender in extenders)
-    if binders > 1:
-        yield invalid("extenders", f"found {binders} extenders implementing bind", "only one extender can implement bind")
-
-
-def _name_faults(name: str, path: str) -> Iterator[str]:
-    if faults := is_valid_label_key(name):
-        yield from (invalid(path, name, fault) for fault in faults)
-    elif not is_extended_resource(name):
-        yield invalid(path, name, "is an invalid extended resource name")
+    """The faults that upstream's validation finds in *extenders*, with their fields."""
+    return (invalid(path, value, text) for path, value, text, _ in faults_of(extenders))
 
 
 KIND = "KubeSchedulerConfiguration"
@@ -144,14 +123,7 @@ def configuration_schema() -> Schema:
     points = (*POINTS, "multiPoint")
     plugins = Field(read=record(dict, {point: (point, read) for point in points}), shape=Shape(dict.fromkeys(points, shape)))
     config: dict[str, Override] = {
-        "release": UNREAD,
-        "api_version": UNREAD,
-        "gates": UNREAD,
-        "checks_all": UNREAD,
-        "about_locks": UNREAD,
-        "about_addresses": UNREAD,
-        "begins": UNREAD,
-        "unread": UNREAD,
+        **dict.fromkeys(("release", "api_version", "gates", "checks_all", "about_locks", "about_addresses", "begins", "unread"), UNREAD),
         "percentage": _PERCENTAGE_OF_NODES,
         "initial_backoff": Field("podInitialBackoffSeconds"),
         "max_backoff": Field("podMaxBackoffSeconds"),
