@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..api.objects.quantity import MAX_INT64
 from ..api.reading.derive import Field
 from ..api.reading.fields import Mismatch
 from ..api.reading.shapes import named, unknown_fields
@@ -18,8 +19,7 @@ from ..exceptions import PolicyError
 from ..priorities.rule import MAX_PRIORITY
 from .extenders import SCHEMA, ExtenderConfig, faults
 
-MAX_INT = 2**63 - 1
-MAX_WEIGHT = MAX_INT // MAX_PRIORITY
+MAX_WEIGHT = MAX_INT64 // MAX_PRIORITY
 """Weights are below this."""
 
 

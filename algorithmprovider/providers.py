@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 from msgspec.structs import astuple
 
+from ..api.objects.quantity import MAX_INT64
 from ..core.release import Release
 from ..core.rule import Algorithm, Predicate, Priority
 from ..exceptions import PolicyError
@@ -26,7 +27,6 @@ from .catalogue import CATALOGUE, Catalogue, check_name
 from .extenders import ignored_resources, in_calling_order
 from .gates import resolved_gates
 from .policy import (
-    MAX_INT,
     Policy,
     PredicateArgument,
     PredicateEntry,
@@ -104,7 +104,7 @@ def select(registry: Registry, policy: Policy | None, provider: str, hard_pod_af
     """What is chosen from *registry*; rules that the Policy makes are registered there. Raises upstream's errors in upstream's order."""
     predicates, priorities = registry.provider(provider) if policy is None else _names(registry, policy)
     if policy is not None and policy.hard_pod_affinity_weight != 0:
-        hard_pod_affinity_weight = _int32(policy.hard_pod_affinity_weight)
+        hard_pod_affinity_weight = int32(policy.hard_pod_affinity_weight)
     if not 1 <= hard_pod_affinity_weight <= 100:
         raise PolicyError(f"invalid hardPodAffinitySymmetricWeight: {hard_pod_affinity_weight}, must be in the range 1-100")
     functions = {name: registry.predicates[name] for name in dict.fromkeys((*predicates, *registry.mandatory))}
@@ -125,14 +125,14 @@ def _weighed(registry: Registry, names: Iterable[str]) -> tuple[tuple[Priority, 
     weighed = tuple((registry.priorities[name](), registry.weights[name]) for name in sorted(set(names)))
     total = 0
     for _, weight in weighed:
-        if weight * MAX_PRIORITY > MAX_INT - total:
+        if weight * MAX_PRIORITY > MAX_INT64 - total:
             raise PolicyError(registry.release.texts["overflow"])
         total += weight * MAX_PRIORITY
     return weighed
 
 
-def _int32(number: int) -> int:
-    # Upstream: the Policy's weight is an int that is cut to 32 bits when it is read.
+def int32(number: int) -> int:
+    """*number* cut to 32 bits, as upstream does with a Policy's weights when it reads them."""
     return (number + 2**31) % 2**32 - 2**31
 
 

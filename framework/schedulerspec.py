@@ -15,7 +15,7 @@ from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..algorithmprovider.check import hint_of_rules
 from ..algorithmprovider.gates import UNKNOWN_GATE, keeps_priorities, parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
-from ..algorithmprovider.registry import check_names, gates_of
+from ..algorithmprovider.registry import DEFAULT_PROVIDER, check_names, gates_of
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..core.decision.extender import Extender
 from ..core.decision.ties import PickHost
@@ -122,7 +122,7 @@ class SchedulerSpec:
     @classmethod
     def _of_older(cls, options: Framework, shared: Mapping[str, Any], plugins: tuple[type[Plugin], ...]) -> SchedulerSpec:
         """The spec of a Policy or a provider, of which the first releases of the framework make profiles."""
-        from .policy.profile import DEFAULT_PROVIDER, configuration_of_policy, configuration_of_provider
+        from .policy.profile import configuration_of_policy, configuration_of_provider
 
         release, given = find_any_release(shared["version"]), options.policy
         started: dict[str, Any] = {"gates": options.gates, "percentage": options.percentage_of_nodes_to_score or 0}

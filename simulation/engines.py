@@ -8,6 +8,7 @@ from typing import Any
 from ..algorithmprovider import resolve
 from ..algorithmprovider.extenders import ExtenderConfig
 from ..algorithmprovider.policy import read_policy
+from ..algorithmprovider.registry import DEFAULT_PROVIDER
 from ..core.engine import Engine
 from ..core.release import Release
 from ..core.rule import Algorithm
@@ -15,7 +16,7 @@ from ..exceptions import UnknownNameError
 from ..framework.building import build_engine
 from ..framework.config.configuration import KIND, KubeSchedulerConfiguration, read_configuration
 from ..framework.config.defaults import GROUP
-from ..framework.policy.profile import DEFAULT_PROVIDER, configuration_of_policy, configuration_of_provider
+from ..framework.policy.profile import configuration_of_policy, configuration_of_provider
 from ..framework.releases import ALL_RELEASES as BY_VERSION
 from ..framework.releases import FRAMEWORK_RELEASES
 

@@ -10,6 +10,7 @@ from ...algorithmprovider.check import PolicyCheck, RunningPredicate, WeightedPr
 from ...algorithmprovider.extenders import in_calling_order
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy, read_policy, unknown_keys
+from ...algorithmprovider.registry import DEFAULT_PROVIDER
 from ...algorithmprovider.releases import find_release
 from ...core.release import PolicyCells, Release
 from ...exceptions import PolicyError, UnknownNameError
@@ -19,7 +20,7 @@ from ..profile import build_profiles
 from ..registry import registry_of
 from ..releases import ALL_RELEASES, framework_release
 from .policyrules import BY_ARGUMENT
-from .profile import AFFINITY, DEFAULT_PROVIDER, SPREAD, configuration_of_policy, configuration_of_provider
+from .profile import AFFINITY, SPREAD, configuration_of_policy, configuration_of_provider
 
 REQUESTS = "NodeResourcesFit"
 PORTS = "PodFitsPorts"

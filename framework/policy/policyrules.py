@@ -10,7 +10,8 @@ from collections.abc import Mapping
 import attrs
 
 from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityArgument, PriorityEntry, RatioArguments
-from ...api.objects.quantity import wrap_int64
+from ...algorithmprovider.providers import int32
+from ...api.objects.quantity import MAX_INT64, wrap_int64
 from ...core.release import Gates, PolicyCells
 from ...exceptions import PolicyError
 from ...priorities.requestedtocapacity import check_shape
@@ -21,7 +22,6 @@ from .validation import check_arguments
 BY_ARGUMENT = frozenset({"CheckNodeLabelPresence", "CheckServiceAffinity", "NodeLabel", "RequestedToCapacityRatio", "ServiceAffinity"})
 """The rules that an argument makes of an entry of another name."""
 EQUAL = "EqualPriority"
-MAX_TOTAL = 2**63 - 1
 
 
 @attrs.define(repr=False)
@@ -112,24 +112,20 @@ class PolicyRules:
 
     def weight(self, name: str) -> int:
         """The weight of the Score plugin of priority *name*: 32 bits."""
-        weight = _int32(self.priorities[name])
+        weight = int32(self.priorities[name])
         # Upstream: each label scores a share, so the weight counts once for each.
         if name == "NodeLabel":
             args = self.node_label or NodeLabelArgs()
             weight *= len(args.present_labels_preference) + len(args.absent_labels_preference)
         elif name == "ServiceAffinity":
             weight *= len((self.service_affinity or ServiceAffinityArgs()).anti_affinity_labels_preference)
-        return _int32(weight)
+        return int32(weight)
 
     def check_total(self) -> None:
         """Raise :class:`~kubeclassic.exceptions.PolicyError` where the weights, before they are cut, are too high together."""
         total = 0
         for name in sorted(self.priorities):
             scaled = wrap_int64(self.priorities[name] * MAX_NODE_SCORE)
-            if scaled > wrap_int64(MAX_TOTAL - total):
+            if scaled > wrap_int64(MAX_INT64 - total):
                 raise PolicyError("total priority of priority functions has overflown")
             total = wrap_int64(total + scaled)
-
-
-def _int32(number: int) -> int:
-    return (number + 2**31) % 2**32 - 2**31

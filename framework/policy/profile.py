@@ -25,7 +25,6 @@ from .validation import HIGHEST_AFFINITY_WEIGHT, validate
 SPREAD = "PodTopologySpread"
 VOLUMES = "VolumeBinding"
 AFFINITY = "InterPodAffinity"
-DEFAULT_PROVIDER = "DefaultProvider"
 DEFAULT_AFFINITY_WEIGHT = 1
 
 

@@ -8,16 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...algorithmprovider.extenders import faults as older_extender_faults
-from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
-from ...api.objects.quantity import MAX_INT64
+from ...algorithmprovider.policy import MAX_WEIGHT, Policy, PredicateEntry, PriorityEntry
 from ...core.release import PolicyCells
 from ...exceptions import PolicyError
 from ..config.configuration import extender_faults
 from ..config.fielderrors import aggregated
 
-MAX_CUSTOM_SCORE = 10
-MAX_WEIGHT = MAX_INT64 // MAX_CUSTOM_SCORE
-"""Weights are below this."""
 HIGHEST_AFFINITY_WEIGHT = 100
 
 
