@@ -273,3 +273,12 @@ class TestBinding:
         engine, plugin = self.engine()
         assert placed(engine, pod("p")) == "a"
         assert plugin.seen == ["reserve", "permit", "pre_bind", "bind", "post_bind"]
+
+    @pytest.mark.parametrize("point", ["permit", "pre_bind", "bind"])
+    def test_a_refusal_is_undone(self, point: str) -> None:
+        """Reservations are undone and the pod is forgotten."""
+        engine, plugin = self.engine(point)
+        new = pod("p")
+        assert engine.assume(new, str(decided(engine, new).host)) == f"no at {point}"
+        assert plugin.seen[-2:] == [point, "unreserve"]
+        assert not engine.cache.is_assumed(new)

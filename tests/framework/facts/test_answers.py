@@ -66,27 +66,15 @@ ANSWERS: dict[str, tuple[str, Any, Any]] = {
     "unknown-names-pass": ("host", None, "a"),
     "zones-before-nodes": ("failed", {"n": ["node(s) had no available volume zone"]}, {"n": ['persistentvolume "missing" not found']}),
     "sole-users-are-preempted": ("host", "n", None),
-    "default-points-of-1.27": (
-        "error",
-        'available: 1 persistentvolume "missing" not found.',
-        'available: persistentvolume "missing" not found.',
-    ),
+    "default-points-of-1.27": ("error", 'available: 1 persistentvolume "missing"', 'available: persistentvolume "missing"'),
     "index-of-all-nodes": ("feasible", ["a", "b", "c"], ["b", "c", "a"]),
-    "operators-listed": (
-        "error",
-        'operator: Unsupported value: "Like"',
-        '"Like": supported values: "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"',
-    ),
+    "operators-listed": ("error", 'Unsupported value: "Like"', '"Like": supported values: "In", "NotIn"'),
     "no-v1beta2": ("error", None, 'registered for version "kubescheduler.config.k8s.io/v1beta2" in scheme'),
     "newer-zone-label-of-volumes": ("host", None, "n"),
     "no-v1beta3": ("error", None, 'registered for version "kubescheduler.config.k8s.io/v1beta3" in scheme'),
     "one-node-is-enough": ("feasible", ["a", "b"], ["a"]),
     "missing-claim-is-no-error": ("failed", {}, {"n": ['looking up PVC default/missing: persistentvolumeclaim "missing" not found']}),
-    "constraint-errors-named": (
-        "error",
-        '"PodTopologySpread": obtaining pod\'s hard',
-        '"PodTopologySpread": get constraints from pod: obtaining pod\'s hard',
-    ),
+    "constraint-errors-named": ("error", 'Spread": obtaining pod', 'Spread": get constraints from pod: obtaining pod'),
     "gates-plugin-always": ("error", "has to match for all profiles", "queueSort must be the same for all profiles"),
     "cloud-disk-limits-moved": ("host", None, "n"),
     "rbd-stays-in-tree": ("host", None, "n"),
@@ -99,11 +87,7 @@ ANSWERS: dict[str, tuple[str, Any, Any]] = {
     "fit-scores-containers": ("NodeResourcesFit", {"a": 61, "b": 61}, {"a": 86, "b": 86}),
     "constraints-count-apart": ("host", "a", "b"),
     "storage-capacity-scored": ("host", "a", "b"),
-    "faults-as-json": (
-        "error",
-        "profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName",
-        "profiles[1].schedulerName: Duplicate value: {}",
-    ),
+    "faults-as-json": ("error", "schedulerName: Duplicate value: profiles[0].schedulerName", "schedulerName: Duplicate value: {}"),
     "attributes-classes-by-default": ("host", None, "b"),
 }
 """Fact -> a field of the first cycle in which the answers differ, without the fact and with it; of an error some words; of preemption

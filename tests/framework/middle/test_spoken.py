@@ -30,6 +30,15 @@ def test_label_keys_alone(release: str, full: list[str]) -> None:
     assert sorted(found["failed"]) == full
 
 
+@pytest.mark.parametrize(("release", "full"), [("1.23", ["a"]), ("1.24", [])])
+def test_constraints_of_one_key(release: str, full: list[str]) -> None:
+    """Two constraints of one key both count a node's pods until 1.23; from 1.24 on the later one does."""
+    constraint: Json = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+    both = [{**constraint, "labelSelector": {"matchLabels": {"app": app}}} for app in ("web", "none")]
+    found = answer(release, [*TWO, pod("p", on="a", labels=WEB)], [pod("new", labels=WEB, topologySpreadConstraints=both)])
+    assert sorted(found["failed"]) == full
+
+
 @pytest.mark.parametrize("release", ["1.21", "1.22"])
 def test_ephemeral_volumes_without_the_gate(release: str) -> None:
     """In 1.21 and 1.22 an ephemeral volume beside a claim is an error while the gate is off, and alone it is ignored."""

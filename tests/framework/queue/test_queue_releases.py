@@ -256,7 +256,6 @@ WAITS: dict[tuple[str, str], dict[str, Action]] = {
     },
     ("1.30", "SchedulingGates"): {},
     ("1.34", "SchedulingGates"): {"Pod": A.UPDATE_POD_SCHEDULING_GATES_ELIMINATED},
-    ("1.33", "DefaultPreemption"): {},
     ("1.34", "DefaultPreemption"): {"Pod": A.DELETE},
     ("1.34", "ImageLocality"): {},
 }  # fmt: skip
