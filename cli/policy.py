@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ..algorithmprovider.check import PolicyCheck
     from ..algorithmprovider.extenders import ExtenderConfig
     from ..api.reading.documents import Document
-    from ..framework.profilecheck import ProfileCheck, ProfileFault
+    from ..framework.config.fielderrors import ProfileFault
+    from ..framework.profilecheck import ProfileCheck
 
 
 @click.group(cls=CommandGroup, short_help="What a Policy means, and what replaces it.")

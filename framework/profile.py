@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from ..api.objects.quantity import MAX_INT64, wrap_int64
+from ..api.record import replace
 from ..core.pods.notes import StateKey
 from ..core.rule import Algorithm, Reads
 from ..exceptions import PolicyError
@@ -19,7 +20,7 @@ from .config.argfaults import arg_faults
 from .config.args import NodeResourcesFitArgs
 from .config.configuration import KubeSchedulerConfiguration
 from .config.defaults import PluginEntry, Plugins, PluginSet
-from .config.fielderrors import FieldFault, aggregated, fault_of
+from .config.fielderrors import ProfileFault, aggregated, fault_of
 from .config.profiles import ProfileConfig, sorter_args
 from .extensionpoints import POINTS, Points
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
@@ -101,7 +102,7 @@ def _check_sorter(profile: ProfileConfig, config: KubeSchedulerConfiguration) ->
         raise PolicyError(f'{begins}different queue sort plugin args for profile "{name}"')
 
 
-def faults_of(profile: ProfileConfig, config: KubeSchedulerConfiguration, registry: Registry) -> list[FieldFault]:
+def faults_of(profile: ProfileConfig, config: KubeSchedulerConfiguration, registry: Registry) -> list[ProfileFault]:
     """Everything for which *profile* of *config* is refused once it is decoded, with paths from the profile on."""
     release = config.release
     handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices, queueing=release.queueing)
@@ -216,7 +217,7 @@ class _Builder:
                 yield name, f'plugin "{name}" already registered as "{_type_of(point)}"'
             seen.add(name)
 
-    def faults(self) -> Iterator[FieldFault]:
+    def faults(self) -> Iterator[ProfileFault]:
         """Everything for which the profile is refused; a plugin that cannot be made is told once."""
         found = [*self._faults_of_arguments(), *self._faults_of_points()]
         yield from found
@@ -224,26 +225,26 @@ class _Builder:
             try:
                 self.build()
             except PolicyError as error:
-                yield FieldFault("", str(error))
+                yield ProfileFault("", str(error))
 
-    def _faults_of_arguments(self) -> Iterator[FieldFault]:
+    def _faults_of_arguments(self) -> Iterator[ProfileFault]:
         places = {entry.name: f"pluginConfig[{i}].args" for i, entry in enumerate(self.profile.plugin_config)}
         context = self.config.context
         for name in self._needed():
             args, place = self.profile.args_of(name, context), places.get(name, f"arguments of {name}")
             faults = [fault_of(text) for text in arg_faults(name, args, "", context)]
-            yield from (attrs.evolve(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in faults)
+            yield from (replace(fault, where=f"{place}.{fault.where}".rstrip(".")) for fault in faults)
             if not faults:
                 self.made[name] = self._construct(name)
 
-    def _faults_of_points(self) -> Iterator[FieldFault]:
+    def _faults_of_points(self) -> Iterator[ProfileFault]:
         for point in _EXPANSION:
             for name, text in self._objections(point):
                 if name in self.made or name not in self.registry:
-                    yield FieldFault(f"plugins.{point}", text, f'"{name}"')
+                    yield ProfileFault(f"plugins.{point}", text, f'"{name}"')
         for plugin in self.sets.get("multiPoint", PluginSet()).enabled:
             if plugin.name not in self.registry:
-                yield FieldFault("plugins.multiPoint", f'{_type_of(_EXPANSION[0])} "{plugin.name}" does not exist', f'"{plugin.name}"')
+                yield ProfileFault("plugins.multiPoint", f'{_type_of(_EXPANSION[0])} "{plugin.name}" does not exist', f'"{plugin.name}"')
 
     def _joins(self, name: str, point: str) -> bool:
         return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked

@@ -18,7 +18,7 @@ from .config.apiversions import own_path, with_profiles
 from .config.args import reads_args, takes_args
 from .config.configuration import KubeSchedulerConfiguration, decoded_configuration, passes_over
 from .config.defaults import GROUP, default_plugins
-from .config.fielderrors import ConfigurationError, FieldFault, fault_of
+from .config.fielderrors import ConfigurationError, ProfileFault, fault_of
 from .config.profiles import ProfileConfig
 from .plugin import Plugin
 from .profile import Profile, build_profiles, faults_of
@@ -28,15 +28,6 @@ from .userrules import hint_of_plugins
 
 FIT = "NodeResourcesFit"
 MOST_FAULTS = 1000
-
-
-class ProfileFault(Record):
-    """One fault of a configuration."""
-
-    where: Annotated[str, says("The path of the field; empty: the whole.")]
-    what: Annotated[str, says("What is wrong, in the original's words where it has some.")]
-    got: str | None = None
-    wanted: str | None = None
 
 
 class CheckedProfile(Record):
@@ -87,7 +78,7 @@ def check_profile(
     resolved_gates(release, gates)
     report = ProfileCheck(release=release.version, version=str(document.data.get("apiVersion", "")))
     is_lenient = passes_over(document.data, release)
-    faults = [FieldFault(path, "duplicate field") for path in document.repeated if not is_lenient]
+    faults = [ProfileFault(path, "duplicate field") for path in document.repeated if not is_lenient]
     config = _decoded(document.data, release, gates, faults)
     registry = with_plugins(registry_of(release), plugins)
     if config is not None:
@@ -98,7 +89,7 @@ def check_profile(
             faults += (fault for fault in _built(profile, f"profiles[{i}]", config, registry) if not _is_told(fault, known))
     built = _all_built(config, registry, faults) if config is not None and not faults else {}
     if faults or config is None:
-        found = tuple(ProfileFault(own_path(one.where, document.data), one.what, one.got, one.wanted) for one in faults)
+        found = tuple(replace(one, where=own_path(one.where, document.data)) for one in faults)
         hints = dict.fromkeys(hint for one in found if (hint := _hint(one, release)) is not None)
         return replace(report, faults=found, warnings=tuple(hints))
     return replace(
@@ -123,7 +114,7 @@ def _hint(fault: ProfileFault, release: Release) -> str | None:
 
 
 def _decoded(
-    data: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | str | None, faults: list[FieldFault]
+    data: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | str | None, faults: list[ProfileFault]
 ) -> KubeSchedulerConfiguration | None:
     """The configuration of *data* without the fields that are wrong, which are added to *faults*; None if that leaves none."""
     rest = copied(data)
@@ -143,14 +134,14 @@ def _decoded(
 
 def _built(
     profile: ProfileConfig, path: str, config: KubeSchedulerConfiguration, registry: Mapping[str, type[Plugin]]
-) -> Iterator[FieldFault]:
+) -> Iterator[ProfileFault]:
     for fault in faults_of(profile, config, registry):
         where = fault.where if fault.where.startswith("arguments of") else f"{path}.{fault.where}".rstrip(".")
-        yield FieldFault(where, fault.what, fault.got, fault.wanted)
+        yield replace(fault, where=where)
 
 
 def _all_built(
-    config: KubeSchedulerConfiguration, registry: Mapping[str, type[Plugin]], faults: list[FieldFault]
+    config: KubeSchedulerConfiguration, registry: Mapping[str, type[Plugin]], faults: list[ProfileFault]
 ) -> Mapping[str, Profile]:
     """The profiles; what is wrong with them together is added to *faults*."""
     try:
@@ -160,7 +151,7 @@ def _all_built(
         return {}
 
 
-def _is_told(fault: FieldFault, known: Sequence[FieldFault]) -> bool:
+def _is_told(fault: ProfileFault, known: Sequence[ProfileFault]) -> bool:
     return any(fault.where == other.where and fault.got == other.got for other in known)
 
 

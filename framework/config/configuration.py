@@ -33,7 +33,7 @@ from . import apiversions
 from .apiversions import WEIGHT, disables_preemption, is_flat, of_all_versions, own_path, with_plugins, with_profiles, without
 from .args import SCHEMA, read_args, reads_args, unknown_args
 from .defaults import GROUP, PluginSet, default_plugins, merged
-from .fielderrors import ConfigurationError, Context, FieldFault, aggregated, invalid, mismatched, unknown
+from .fielderrors import ConfigurationError, Context, ProfileFault, aggregated, invalid, mismatched, unknown
 from .firstargs import later_args
 from .profiles import PluginArgs, ProfileConfig, percentage_faults, profile_faults
 from .servingfaults import address_faults, lock_faults
@@ -188,7 +188,7 @@ def decoded_configuration(
     if cells.lenient_args:
         ignored, strict = [*ignored, *(own_path(path, document) for path in strict)], {}
     if found := ", ".join(filter(None, [unknown(path for path, _ in own), *strict.values()])):
-        faults = [FieldFault(path, f"unknown field{near}") for path, near in own] + [FieldFault(path, "unknown field") for path in strict]
+        faults = [ProfileFault(path, f"unknown field{near}") for path, near in (*own, *((path, "") for path in strict))]
         raise ConfigurationError(f"strict decoding error: {found}", faults)
     defaults = default_plugins(context)
     if disables_preemption(document, cells):
@@ -209,12 +209,12 @@ def _version(document: Mapping[str, Any], known: Collection[str]) -> str:
     kind, api_version = document.get("kind", ""), document.get("apiVersion", "")
     group, _, version = str(api_version).rpartition("/")
     if not kind:
-        raise ConfigurationError("Object 'Kind' is missing", [FieldFault("kind", "missing", None, KIND)])
+        raise ConfigurationError("Object 'Kind' is missing", [ProfileFault("kind", "missing", None, KIND)])
     if group != GROUP or version not in known or kind != KIND:
         text = f'no kind "{kind}" is registered for version "{api_version}" in scheme "k8s.io/kubernetes/pkg/scheduler"'
         wanted = " or ".join(f"{GROUP}/{name}" for name in known)
         got = f"{shown(api_version)} and kind {shown(kind)}"
-        raise ConfigurationError(text, [FieldFault("apiVersion", "not read by this release", got, f"{wanted} and kind {KIND}")])
+        raise ConfigurationError(text, [ProfileFault("apiVersion", "not read by this release", got, f"{wanted} and kind {KIND}")])
     return version
 
 
@@ -246,7 +246,7 @@ def _args(entry: PluginArgs, place: str, context: Context) -> Any:
     kind, wanted = raw.get("kind", f"{entry.name}Args"), f"{entry.name}Args"
     if kind != wanted and not context.cells.lenient_args:
         text = f"args for plugin {entry.name} were not of type {wanted}.{GROUP}, got {kind}.{GROUP}"
-        fault = FieldFault(f"{place}.args.kind", "not the arguments of the plugin", shown(kind), wanted)
+        fault = ProfileFault(f"{place}.args.kind", "not the arguments of the plugin", shown(kind), wanted)
         raise ConfigurationError(f"decoding .{place}: {text}", [fault])
     try:
         return read_args(entry.name, raw, context)

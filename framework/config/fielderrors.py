@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
 
@@ -13,6 +13,7 @@ from ...algorithmprovider.gates import resolved_gates
 from ...api.meaning.label_syntax import quoted
 from ...api.reading.fields import Mismatch
 from ...api.reading.fields import shown as shown_value
+from ...api.record import Record, says
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ...exceptions import PolicyError
 from ..releases import PROFILE_RELEASE
@@ -76,13 +77,11 @@ def unknown(paths: Iterable[str]) -> str:
     return ", ".join(f'unknown field "{path}"' for path in paths)
 
 
-@attrs.frozen
-class FieldFault:
+class ProfileFault(Record):
     """One fault of a configuration."""
 
-    where: str
-    """The path of the field; empty: the whole."""
-    what: str
+    where: Annotated[str, says("The path of the field; empty: the whole.")]
+    what: Annotated[str, says("What is wrong, in the original's words where it has some.")]
     got: str | None = None
     wanted: str | None = None
 
@@ -90,14 +89,14 @@ class FieldFault:
 class ConfigurationError(PolicyError):
     """A configuration that cannot be decoded, with the faults that were seen."""
 
-    def __init__(self, text: str, faults: Iterable[FieldFault]) -> None:
+    def __init__(self, text: str, faults: Iterable[ProfileFault]) -> None:
         super().__init__(text)
         self.faults = tuple(faults)
 
 
-def mismatched(mismatch: Mismatch, within: str = "") -> list[FieldFault]:
+def mismatched(mismatch: Mismatch, within: str = "") -> list[ProfileFault]:
     """The fault of a value of another type; *within*: what the path begins with."""
-    return [FieldFault(f"{within}{mismatch.path}", "wrong type", shown_value(mismatch.got), mismatch.wanted)]
+    return [ProfileFault(f"{within}{mismatch.path}", "wrong type", shown_value(mismatch.got), mismatch.wanted)]
 
 
 _FAULT = re.compile(
@@ -108,26 +107,26 @@ _FAULT = re.compile(
 _VALUE = re.compile(r'(?P<value>"(?:[^"\\]|\\.)*"|.*?)(?:: (?P<text>.*))?', re.DOTALL)
 
 
-def fault_of(text: str) -> FieldFault:
+def fault_of(text: str) -> ProfileFault:
     """The fault that upstream words as *text*.
 
     >>> fault_of('parallelism: Invalid value: 0: should be an integer value greater than zero')
-    FieldFault(where='parallelism', what='should be an integer value greater than zero', got='0', wanted=None)
+    ProfileFault(where='parallelism', what='should be an integer value greater than zero', got='0', wanted=None)
     >>> fault_of("nothing is right")
-    FieldFault(where='', what='nothing is right', got=None, wanted=None)
+    ProfileFault(where='', what='nothing is right', got=None, wanted=None)
     """
     found = _FAULT.fullmatch(text)
     if found is None:
-        return FieldFault("", text)
+        return ProfileFault("", text)
     where, kind, rest = found["where"], found["kind"], found["rest"] or ""
     if kind in ("Required value", "Forbidden"):
-        return FieldFault(where, f"{kind}: {rest}" if rest else kind)
+        return ProfileFault(where, f"{kind}: {rest}" if rest else kind)
     value = _VALUE.fullmatch(rest)
     assert value is not None
     message = value["text"] or kind
     if kind == "Unsupported value":
-        return FieldFault(where, kind, value["value"], message.removeprefix("supported values: ") if value["text"] else None)
-    return FieldFault(where, message, value["value"])
+        return ProfileFault(where, kind, value["value"], message.removeprefix("supported values: ") if value["text"] else None)
+    return ProfileFault(where, message, value["value"])
 
 
 @attrs.frozen

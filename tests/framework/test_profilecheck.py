@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.config.fielderrors import FieldFault, fault_of
+from kubeclassic.framework.config.fielderrors import ProfileFault, fault_of
 from kubeclassic.framework.profilecheck import ProfileCheck, check_profile, release_with_profiles
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 
@@ -99,16 +99,16 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("text", "fault"),
         [
-            ('a[0].b: Invalid value: "x: y": no: good', FieldFault("a[0].b", "no: good", '"x: y"')),
-            ("a.b: Required value", FieldFault("a.b", "Required value")),
-            ("a.b: Required value: say it", FieldFault("a.b", "Required value: say it")),
-            ('a: Duplicate value: "x"', FieldFault("a", "Duplicate value", '"x"')),
-            ('a: Unsupported value: "x": supported values: "y", "z"', FieldFault("a", "Unsupported value", '"x"', '"y", "z"')),
-            ("a: Forbidden: never", FieldFault("a", "Forbidden: never")),
-            ("plain words", FieldFault("", "plain words")),
+            ('a[0].b: Invalid value: "x: y": no: good', ProfileFault("a[0].b", "no: good", '"x: y"')),
+            ("a.b: Required value", ProfileFault("a.b", "Required value")),
+            ("a.b: Required value: say it", ProfileFault("a.b", "Required value: say it")),
+            ('a: Duplicate value: "x"', ProfileFault("a", "Duplicate value", '"x"')),
+            ('a: Unsupported value: "x": supported values: "y", "z"', ProfileFault("a", "Unsupported value", '"x"', '"y", "z"')),
+            ("a: Forbidden: never", ProfileFault("a", "Forbidden: never")),
+            ("plain words", ProfileFault("", "plain words")),
         ],
     )
-    def test_texts_are_taken_apart(self, text: str, fault: FieldFault) -> None:
+    def test_texts_are_taken_apart(self, text: str, fault: ProfileFault) -> None:
         """Where, what, got and wanted are read off upstream's texts."""
         assert fault_of(text) == fault
 
