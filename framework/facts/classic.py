@@ -6,7 +6,6 @@ from .fact import CONFIGURATION, PREEMPTION, SEARCH, TIES, Fact
 
 _BINDING, _FIT, _BALANCED = "CheckVolumeBinding", "PodFitsResources", "BalancedResourceAllocation"
 _BINDER = "controller/volume/persistentvolume/scheduler_binder.go"
-_AMOUNTS = ("incoming", "footprint", "incoming_nonzero", "footprint_nonzero")
 _USAGE = ("GeneralPredicates", "LeastRequestedPriority", "MostRequestedPriority", _BALANCED, "RequestedToCapacityRatioPriority")
 _COUNTS = ("MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCSIVolumeCountPred", "MaxCinderVolumeCount")
 _PREDICATES, _PRIORITIES = "algorithm/predicates/predicates.go", "algorithm/priorities"
