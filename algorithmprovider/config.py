@@ -73,9 +73,9 @@ def _inside(config_map: Document) -> Document:
     return Document(found.data, where)
 
 
-def load_policy(path: PathLike, stdin: IO[Any] | None = None) -> Policy:
+def load_policy(path: PathLike) -> Policy:
     """The Policy in the file *path*, as :func:`policy_document` finds it."""
-    return decode_policy(policy_document(path, stdin))
+    return decode_policy(policy_document(path))
 
 
 def decode_policy(document: Document) -> Policy:
