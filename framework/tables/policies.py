@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import attrs
 
+from ...algorithmprovider.releases import USUAL_PREDICATES, USUAL_PRIORITIES
 from ...core.release import PolicyCells
 
 _PREDICATES = {
@@ -29,16 +30,8 @@ _PRIORITIES = {
     "EvenPodsSpreadPriority": "PodTopologySpread", "RequestedToCapacityRatio": "RequestedToCapacityRatio", "NodeLabel": "NodeLabel",
     "ServiceAffinity": "ServiceAffinity",
 }  # fmt: skip
-_DEFAULT_PREDICATES = (
-    "NoVolumeZoneConflict", "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCSIVolumeCountPred",
-    "MatchInterPodAffinity", "NoDiskConflict", "GeneralPredicates", "PodToleratesNodeTaints", "CheckVolumeBinding",
-    "CheckNodeUnschedulable", "EvenPodsSpread",
-)  # fmt: skip
-_DEFAULT_PRIORITIES = {
-    "SelectorSpreadPriority": 1, "InterPodAffinityPriority": 1, "LeastRequestedPriority": 1, "BalancedResourceAllocation": 1,
-    "NodePreferAvoidPodsPriority": 10000, "NodeAffinityPriority": 1, "TaintTolerationPriority": 1, "ImageLocalityPriority": 1,
-    "EvenPodsSpreadPriority": 2,
-}  # fmt: skip
+_DEFAULT_PREDICATES = (*(name for name in USUAL_PREDICATES if name in _PREDICATES), "CheckNodeUnschedulable", "EvenPodsSpread")
+_DEFAULT_PRIORITIES = {**USUAL_PRIORITIES, "EvenPodsSpreadPriority": 2}
 _FIRST_PRE_FILTERS = frozenset({"NodeResourcesFit", "NodePorts", "InterPodAffinity", "PodTopologySpread", "ServiceAffinity"})
 _FIRST_PRE_SCORES = frozenset(
     {"DefaultPodTopologySpread", "InterPodAffinity", "NodeResourceLimits", "PodTopologySpread", "SelectorSpread", "TaintToleration"}
