@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -163,6 +163,8 @@ class TestAgainstPlainLoops:
         storage_class("wait", provisioner="kubernetes.io/aws-ebs"), storage_class("gce", provisioner="kubernetes.io/gce-pd"),
     )  # fmt: skip
 
+    @example(release="1.12", wanted=[claimed("")], there=[], limit=1)
+    @example(release="1.16", wanted=[ebs(1)], there=[[claimed("")]], limit=1)
     @given(release=st.sampled_from(["1.12", "1.16"]), wanted=DISKS, there=st.lists(DISKS, max_size=3), limit=st.integers(0, 6))
     @examples(1.5)
     def test_every_node_counts_as_a_plain_loop_does(self, release: str, wanted: list[Json], there: list[list[Json]], limit: int) -> None:
