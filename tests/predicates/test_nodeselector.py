@@ -118,8 +118,12 @@ SELECTORS = st.one_of(st.none(), st.dictionaries(KEYS, VALUES, max_size=2))
 
 @examples(1)
 @example(
-    labels=[{"gen": "3"}, {"zone": "a", "gen": "3"}, {"gen": "x"}], selector=None,
-    terms=[{"matchExpressions": [expression("zone", "DoesNotExist"), expression("gen", "Gt", "1")], "matchFields": []}],
+    labels=[{"gen": "3"}, {"zone": "a", "gen": "3"}, {"gen": "x"}, {"zone": "b"}], selector=None,
+    terms=[
+        {"matchExpressions": [expression("zone", "DoesNotExist"), expression("gen", "Gt", "1")], "matchFields": []},
+        {"matchExpressions": [expression("zone", "In", "b", "c"), expression("gen", "NotIn", "3")], "matchFields": []},
+        {"matchExpressions": [], "matchFields": []},
+    ],
 )  # fmt: skip
 @given(
     labels=st.lists(st.dictionaries(st.sampled_from(["zone", "gen"]), VALUES), min_size=1, max_size=5),

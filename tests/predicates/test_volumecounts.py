@@ -165,6 +165,7 @@ class TestAgainstPlainLoops:
 
     @example(release="1.12", wanted=[claimed("")], there=[], limit=1)
     @example(release="1.16", wanted=[ebs(1)], there=[[claimed("")]], limit=1)
+    @example(release="1.16", wanted=[ebs(1)], there=[[ebs(2)], [ebs(2)]], limit=2)
     @given(release=st.sampled_from(["1.12", "1.16"]), wanted=DISKS, there=st.lists(DISKS, max_size=3), limit=st.integers(0, 6))
     @examples(1.5)
     def test_every_node_counts_as_a_plain_loop_does(self, release: str, wanted: list[Json], there: list[list[Json]], limit: int) -> None:
