@@ -101,17 +101,12 @@ class TestIgnoredResources:
 class TestKey:
     """Pods that request the same share an answer; pods that do not, must not."""
 
-    def test_tells_an_explicit_zero_scalar_from_none(self) -> None:
-        """A scalar of 0 is a request, so its key differs from that of no request."""
+    def test_sees_requests_alone(self) -> None:
+        """A scalar of 0 is a request, so its key differs from that of no request; labels are none."""
         begin = engine(node("n")).begin
-        keys = {pod_fits_resources.key(begin(pod("p", requests=requests)).template) for requests in ({}, {GPU: "0"}, {GPU: "1"})}
-        assert len(keys) == 3
-
-    def test_does_not_look_at_labels(self) -> None:
-        """Two pods that differ in nothing but labels share a key."""
-        begin = engine(node("n")).begin
-        keys = {pod_fits_resources.key(begin(pod("p", requests={"cpu": "1"}, labels={"a": value})).template) for value in "xy"}
-        assert len(keys) == 1
+        pods = [{}, {"labels": {"a": "x"}}, {"requests": {GPU: "0"}}, {"requests": {GPU: "1"}}]
+        keys = [pod_fits_resources.key(begin(pod("p", **each)).template) for each in pods]
+        assert (keys[0] == keys[1], len(set(keys))) == (True, 3)
 
 
 QUANTITIES = {

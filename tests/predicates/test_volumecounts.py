@@ -140,9 +140,6 @@ class TestTransient:
     def test_nodes_that_fit_are_left_free_and_wanted_disks(self) -> None:
         """With gate BalanceAttachedNodeVolumes a node that fits keeps its limit less its disks, and the number of new ones."""
         assert self.left(BalanceAttachedNodeVolumes=True) == [[2, 1], [0, 0], [0, 0]]
-
-    def test_without_the_gate_nothing_is_left(self) -> None:
-        """The gate is off by default."""
         assert self.left() == [[0, 0], [0, 0], [0, 0]]
 
 
