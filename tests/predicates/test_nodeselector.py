@@ -121,7 +121,7 @@ SELECTORS = st.one_of(st.none(), st.dictionaries(KEYS, VALUES, max_size=2))
     labels=[{"gen": "3"}, {"zone": "a", "gen": "3"}, {"gen": "x"}, {"zone": "b"}], selector=None,
     terms=[
         {"matchExpressions": [expression("zone", "DoesNotExist"), expression("gen", "Gt", "1")], "matchFields": []},
-        {"matchExpressions": [expression("zone", "In", "b", "c"), expression("gen", "NotIn", "3")], "matchFields": []},
+        {"matchExpressions": [expression("zone", "In", "a", "b"), expression("gen", "NotIn", "3")], "matchFields": []},
         {"matchExpressions": [], "matchFields": []},
     ],
 )  # fmt: skip
