@@ -204,6 +204,12 @@ class TestWhatIsKept:
         with pytest.raises(ManifestError, match=r"document 2 \(Node n1\): metadata.name: got n1 again, wanted each node once$"):
             load(path)
 
+    def test_what_an_api_server_refuses(self, tmp_path: Path) -> None:
+        """An object with a fault is kept, with a warning that says where it is."""
+        loaded = load(written(tmp_path, "a.json", json.dumps({**NODE, "spec": {"taints": [{"effect": "NoSchedule"}]}})))
+        assert names(loaded) == ["Node n1"]
+        assert "document 1 (Node n1): spec.taints[0].key: got nothing, wanted a label's key" in str(loaded.warnings[0])
+
     def test_generated_names(self, tmp_path: Path) -> None:
         """Objects with generateName get running numbers."""
         generated = {**POD, "metadata": {"generateName": "web-"}}

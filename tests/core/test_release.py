@@ -10,39 +10,20 @@ import attrs
 import pytest
 
 from kubeclassic.core import release
-from kubeclassic.core.release import (
-    ClientCells,
-    ConfigurationCells,
-    DeviceCells,
-    ExtenderCells,
-    FrameworkCells,
-    LiveCells,
-    NominationCells,
-    PolicyCells,
-    PreemptionCells,
-    QueueCells,
-    QueueingCells,
-    Release,
-    VolumeCells,
-)
+from kubeclassic.core.release import Release
 from tests.support.house import sources, tree
 from tests.test_layers import TABLES
 
+GROUPS = {
+    "Client": "client", "Configuration": "configuration", "Device": "devices", "Extender": "extenders", "Framework": "framework",
+    "Live": "live", "Nomination": "nominations", "Policy": "policies", "Preemption": "preemption", "Queue": "queue",
+    "Queueing": "queueing", "Volume": "volumes",
+}  # fmt: skip
 HOLDERS: dict[type, set[str]] = {
-    Release: {"release"},
-    VolumeCells: {"cells", "volumes"},
-    PreemptionCells: {"cells", "preemption"},
-    QueueCells: {"cells", "queue"},
-    NominationCells: {"cells", "nominations"},
-    ClientCells: {"cells", "client"},
-    ExtenderCells: {"cells", "extenders"},
-    LiveCells: {"cells", "live"},
-    FrameworkCells: {"_cells", "cells", "framework"},
-    QueueingCells: {"_cells", "queueing", "cells"},
-    ConfigurationCells: {"cells", "configuration"},
-    DeviceCells: {"cells", "devices"},
-    PolicyCells: {"cells", "policies"},
-}
+    Release: {"release"}, **{getattr(release, f"{name}Cells"): {"cells", held} for name, held in GROUPS.items()},
+}  # fmt: skip
+for group in (release.FrameworkCells, release.QueueingCells):
+    HOLDERS[group].add("_cells")
 """What code calls an object of each class of cells when it reads one off it."""
 NO_READERS = (
     "core/release/release.py",

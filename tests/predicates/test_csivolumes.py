@@ -65,19 +65,6 @@ class TestMaxCSIVolumeCount:
         assert ask(max_csi_volume_count, user("p", "a"), limited("n", 0), *bound("a"), gates={"AttachVolumeLimit": False}) == {"n": []}
 
     @pytest.mark.parametrize(("release", "fits"), [("1.15", True), ("1.16", False)])
-    def test_equal_handles_of_two_drivers_are_one_volume_before_1_16(self, release: str, fits: bool) -> None:
-        """Before 1.16 a handle alone tells volumes apart."""
-        objects = [*bound("a", csi("same")), *bound("b", csi("same", "other")), user("q", "b", on="n")]
-        nodes = node("n", allocatable={KEY: "0", "attachable-volumes-csi-other": "9"})
-        assert ask(max_csi_volume_count, user("p", "a"), nodes, *objects, release=release) == {"n": [] if fits else EXCEEDED}
-
-    @pytest.mark.parametrize(("release", "fits"), [("1.14", True), ("1.15", False), ("1.16", False)])
-    def test_unbound_claims_count_by_their_class_from_1_15(self, release: str, fits: bool) -> None:
-        """From 1.15 a claim without volume is one of the driver that its class names."""
-        objects = [claim("c"), storage_class("wait", provisioner="d")]
-        assert ask(max_csi_volume_count, user("p", "c"), limited("n", 0), *objects, release=release) == {"n": [] if fits else EXCEEDED}
-
-    @pytest.mark.parametrize(("release", "fits"), [("1.15", True), ("1.16", False)])
     def test_the_beta_class_is_read_from_1_16(self, release: str, fits: bool) -> None:
         """The annotation for the class counts from 1.16."""
         objects = [

@@ -60,13 +60,8 @@ class TestNoDiskConflict:
         answer = ask(no_disk_conflict, with_disk("p", **wanted), node("n1"), node("n2"), with_disk("q", on="n1", **used))
         assert answer == {"n1": [] if fits else CONFLICT, "n2": []}
 
-    def test_the_namespace_does_not_matter(self) -> None:
-        """A pod of any namespace can have the disk."""
-        other = pod("q", on="n1", namespace="elsewhere", volumes=[{"name": "v", **gce("a")}])
-        assert ask(no_disk_conflict, with_disk("p", **gce("a")), node("n1"), other) == {"n1": CONFLICT}
-
     def test_any_volume_of_any_pod_counts(self) -> None:
-        """The second volume of the second pod is in the way of the pod's second."""
+        """The second volume of the second pod is in the way of the pod's second, whatever the namespace."""
         incoming = pod("p", volumes=[{"name": "v", **gce("a")}, {"name": "w", **gce("b")}])
-        others = [with_disk("q", on="n1", **gce("x")), pod("r", on="n1", volumes=[{"name": "v", **gce("y")}, {"name": "w", **gce("b")}])]
-        assert ask(no_disk_conflict, incoming, node("n1"), *others) == {"n1": CONFLICT}
+        far = pod("r", on="n1", namespace="elsewhere", volumes=[{"name": "v", **gce("y")}, {"name": "w", **gce("b")}])
+        assert ask(no_disk_conflict, incoming, node("n1"), with_disk("q", on="n1", **gce("x")), far) == {"n1": CONFLICT}

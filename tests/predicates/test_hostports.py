@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
@@ -64,6 +64,7 @@ PORTS: st.SearchStrategy[Any] = st.lists(
 
 
 @examples(0.6)
+@example(wanted=[("", "TCP", 80)], used=[[[("127.0.0.1", "TCP", 80)]], [[("127.0.0.1", "UDP", 80)]]])
 @given(wanted=PORTS, used=st.lists(st.lists(PORTS, max_size=2), min_size=1, max_size=4))
 def test_is_what_a_loop_over_nodes_finds(wanted: list[Port], used: list[list[list[Port]]]) -> None:
     """On random clusters the postings give each node the answer that comparing all its ports gives."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -203,6 +203,12 @@ def made(name: str, kind: Any, on: str = "") -> Pod:
     return pod(name, on=on, labels=labels, namespace=namespace, affinity=affinity(want, refuse))
 
 
+BARE_PEER = [(1, ({"app": "a"}, "default", [], []))]
+
+
+@example([{"zone": "x"}, {}], [], ({"app": "a"}, "default", [term()], []), [])
+@example([{"zone": "x"}, {}], BARE_PEER, ({"app": "a"}, "default", [term()], []), [])
+@example([{"zone": "x"}, {"rack": "1"}], BARE_PEER, ({"app": "a"}, "default", [term(), term(key="rack")], []), [])
 @given(NODES, PODS, KINDS, EDITS)
 @examples(2)
 def test_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, edits: Any) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kubeclassic.predicates.labelpresence import node_label_presence
 from tests.support.build import ask, node, pod
 
 REASON = "node(s) didn't have the requested labels"
+ALL = "none", "one", "two"
 NODES = node("none"), node("one", labels={"a": "1"}), node("two", labels={"a": "", "b": "2"})
 
 
@@ -17,24 +20,16 @@ def fitting(*labels: str, presence: bool) -> list[str]:
 
 
 class TestNodeLabelPresence:
-    def test_with_presence_all_labels_must_be_there(self) -> None:
-        """A node that lacks one of the labels fails; the values do not matter."""
-        assert fitting("a", presence=True) == ["one", "two"]
-        assert fitting("a", "b", presence=True) == ["two"]
-
-    def test_without_presence_no_label_may_be_there(self) -> None:
-        """A node with one of the labels fails."""
-        assert fitting("b", presence=False) == ["none", "one"]
-        assert fitting("a", "b", presence=False) == ["none"]
-
-    def test_a_label_that_no_node_has(self) -> None:
-        """Asked for, it turns all nodes down; forbidden, none."""
-        assert fitting("nowhere", presence=True) == []
-        assert fitting("nowhere", presence=False) == ["none", "one", "two"]
-
-    def test_no_labels_ask_for_nothing(self) -> None:
-        """An empty list of labels fits every node."""
-        assert fitting(presence=True) == fitting(presence=False) == ["none", "one", "two"]
+    @pytest.mark.parametrize(
+        ("labels", "presence", "fits"),
+        [
+            (["a"], True, ["one", "two"]), (["a", "b"], True, ["two"]), (["b"], False, ["none", "one"]), (["a", "b"], False, ["none"]),
+            (["nowhere"], True, []), (["nowhere"], False, [*ALL]), ([], True, [*ALL]), ([], False, [*ALL]),
+        ],
+    )  # fmt: skip
+    def test_all_or_none_of_the_labels(self, labels: list[str], presence: bool, fits: list[str]) -> None:
+        """With presence all labels must be there, without it none may be; values do not matter."""
+        assert fitting(*labels, presence=presence) == fits
 
     def test_has_the_name_that_the_policy_gives(self) -> None:
         """The user's name is the rule's."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.api.meaning.labels import SelectorError
@@ -117,6 +117,14 @@ SELECTORS = st.one_of(st.none(), st.dictionaries(KEYS, VALUES, max_size=2))
 
 
 @examples(1)
+@example(
+    labels=[{"gen": "3"}, {"zone": "a", "gen": "3"}, {"gen": "x"}, {"zone": "b"}], selector=None,
+    terms=[
+        {"matchExpressions": [expression("zone", "DoesNotExist"), expression("gen", "Gt", "1")], "matchFields": []},
+        {"matchExpressions": [expression("zone", "In", "a", "b"), expression("gen", "NotIn", "3")], "matchFields": []},
+        {"matchExpressions": [], "matchFields": []},
+    ],
+)  # fmt: skip
 @given(
     labels=st.lists(st.dictionaries(st.sampled_from(["zone", "gen"]), VALUES), min_size=1, max_size=5),
     terms=st.lists(TERMS, max_size=3),

@@ -35,13 +35,10 @@ def containers(resources: Json) -> list[Json]:
 )
 class TestEachPressure:
     def test_turns_down_nodes_under_it(self, rule: Predicate, condition: str, reason: str) -> None:
-        """Status True is pressure, any other status and no condition at all are not."""
+        """Status True is pressure, any other status, no condition at all and other pressures are not."""
         assert ask(rule, pod("p"), under(condition), node("m")) == {"n": [reason], "m": []}
         assert ask(rule, pod("p"), under(condition, "Unknown")) == {"n": []}
         assert ask(rule, pod("p"), under(condition, "False")) == {"n": []}
-
-    def test_is_no_other_pressure(self, rule: Predicate, condition: str, reason: str) -> None:
-        """Each rule reads its own condition."""
         others = [{"type": kind, "status": "True"} for kind in ("MemoryPressure", "DiskPressure", "PIDPressure") if kind != condition]
         assert ask(rule, pod("p"), node("n", conditions=others)) == {"n": []}
 

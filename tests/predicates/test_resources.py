@@ -75,23 +75,21 @@ class TestPodFitsResources:
 class TestIgnoredResources:
     """An extender that manages a resource with ignoredByScheduler answers for it alone."""
 
-    @staticmethod
-    def ask(requests: dict[str, str], *ignored: str, has_metadata: bool = True) -> list[str] | str:
+    @pytest.mark.parametrize(
+        ("requests", "ignored", "has_metadata", "lacks"),
+        [
+            ({GPU: "1", "example.com/fpga": "1"}, {GPU}, True, ["example.com/fpga"]),
+            ({HUGE: "2Mi", "x.kubernetes.io/y": "1"}, {HUGE, "x.kubernetes.io/y"}, True, [HUGE, "x.kubernetes.io/y"]),
+            ({GPU: "1"}, {GPU}, False, [GPU]),
+        ],
+        ids=["others are checked", "only extended resources", "nothing without metadata"],
+    )
+    def test_what_is_checked(self, requests: dict[str, str], ignored: set[str], has_metadata: bool, lacks: list[str]) -> None:
+        """An extended resource is ignored, huge pages and names of kubernetes.io are not; what is ignored stands in the metadata."""
         cycle = engine(node("n")).begin(pod("p", requests=requests))
         cycle.algorithm = attrs.evolve(cycle.algorithm, ignored_resources=frozenset(ignored))
         cycle.has_metadata = has_metadata
-        return answers(pod_fits_resources, cycle, Batch(cycle.table))["n"]
-
-    def test_an_ignored_extended_resource_is_not_checked(self) -> None:
-        """Only the others are."""
-        assert self.ask({GPU: "1", "example.com/fpga": "1"}, GPU) == ["Insufficient example.com/fpga"]
-
-    def test_only_extended_resources_can_be_ignored(self) -> None:
-        """Huge pages and names of kubernetes.io are checked all the same."""
-        assert self.ask({HUGE: "2Mi", "x.kubernetes.io/y": "1"}, HUGE, "x.kubernetes.io/y") == [
-            "Insufficient hugepages-2Mi",
-            "Insufficient x.kubernetes.io/y",
-        ]
+        assert answers(pod_fits_resources, cycle, Batch(cycle.table))["n"] == [f"Insufficient {name}" for name in lacks]
 
     def test_an_ignored_resource_is_a_request_still(self) -> None:
         """A pod that requests nothing but an ignored resource is held against cpu."""
@@ -99,25 +97,16 @@ class TestIgnoredResources:
         cycle.algorithm = attrs.evolve(cycle.algorithm, ignored_resources=frozenset({GPU}))
         assert answers(pod_fits_resources, cycle, Batch(cycle.table))["n"] == ["Insufficient cpu"]
 
-    def test_nothing_is_ignored_without_metadata(self) -> None:
-        """What extenders manage stands in the predicate metadata; where there is none nothing is ignored."""
-        assert self.ask({GPU: "1"}, GPU, has_metadata=False) == [f"Insufficient {GPU}"]
-
 
 class TestKey:
     """Pods that request the same share an answer; pods that do not, must not."""
 
-    def test_tells_an_explicit_zero_scalar_from_none(self) -> None:
-        """A scalar of 0 is a request, so its key differs from that of no request."""
+    def test_sees_requests_alone(self) -> None:
+        """A scalar of 0 is a request, so its key differs from that of no request; labels are none."""
         begin = engine(node("n")).begin
-        keys = {pod_fits_resources.key(begin(pod("p", requests=requests)).template) for requests in ({}, {GPU: "0"}, {GPU: "1"})}
-        assert len(keys) == 3
-
-    def test_does_not_look_at_labels(self) -> None:
-        """Two pods that differ in nothing but labels share a key."""
-        begin = engine(node("n")).begin
-        keys = {pod_fits_resources.key(begin(pod("p", requests={"cpu": "1"}, labels={"a": value})).template) for value in "xy"}
-        assert len(keys) == 1
+        pods = [{}, {"labels": {"a": "x"}}, {"requests": {GPU: "0"}}, {"requests": {GPU: "1"}}]
+        keys = [pod_fits_resources.key(begin(pod("p", **each)).template) for each in pods]
+        assert (keys[0] == keys[1], len(set(keys))) == (True, 3)
 
 
 QUANTITIES = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
@@ -140,9 +140,6 @@ class TestTransient:
     def test_nodes_that_fit_are_left_free_and_wanted_disks(self) -> None:
         """With gate BalanceAttachedNodeVolumes a node that fits keeps its limit less its disks, and the number of new ones."""
         assert self.left(BalanceAttachedNodeVolumes=True) == [[2, 1], [0, 0], [0, 0]]
-
-    def test_without_the_gate_nothing_is_left(self) -> None:
-        """The gate is off by default."""
         assert self.left() == [[0, 0], [0, 0], [0, 0]]
 
 
@@ -163,6 +160,9 @@ class TestAgainstPlainLoops:
         storage_class("wait", provisioner="kubernetes.io/aws-ebs"), storage_class("gce", provisioner="kubernetes.io/gce-pd"),
     )  # fmt: skip
 
+    @example(release="1.12", wanted=[claimed("")], there=[], limit=1)
+    @example(release="1.16", wanted=[ebs(1)], there=[[claimed("")]], limit=1)
+    @example(release="1.16", wanted=[ebs(1)], there=[[ebs(2)], [ebs(2)]], limit=2)
     @given(release=st.sampled_from(["1.12", "1.16"]), wanted=DISKS, there=st.lists(DISKS, max_size=3), limit=st.integers(0, 6))
     @examples(1.5)
     def test_every_node_counts_as_a_plain_loop_does(self, release: str, wanted: list[Json], there: list[list[Json]], limit: int) -> None:

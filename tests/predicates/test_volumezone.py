@@ -76,3 +76,7 @@ class TestNoVolumeZoneConflict:
         """The first volume in another zone ends the check; where it is in the zone the later error stands."""
         answer = judged(bound("c1"), labelled(zone="z1"), claims=("c1", "gone"))
         assert answer == {"a": 'persistentvolumeclaim "gone" not found', "b": CONFLICT, "c": [], "d": CONFLICT}
+
+    def test_pods_without_claims_fit(self) -> None:
+        """Only claims are looked at."""
+        assert judged(claims=()) == {"a": [], "b": [], "c": [], "d": []}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.batch import Batch
@@ -69,6 +69,10 @@ OWNERS = st.lists(
 )
 
 
+@example(
+    [{"rack": "1"}, {}], [(0, {"app": "a"}, "default"), (1, {"app": "a"}, "default")],
+    [("Service", {"app": "a"}), ("ReplicaSet", {"matchLabels": {"app": "a"}})], {"app": "a"}, NEW, [0, 1],
+)  # fmt: skip
 @given(PLACES, PODS, OWNERS, LABELS, st.sampled_from([OLD, NEW]), st.lists(st.integers(0, 5), min_size=1, max_size=40))
 @examples(1.5)
 def test_as_plain_loops_have_it(places: Any, pods: Any, kinds: Any, labels: Any, release: str, feasible: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
@@ -63,6 +63,7 @@ SELECTORS = st.sampled_from([{}, {"matchLabels": {"app": "a"}}, {"matchExpressio
 CONSTRAINTS = st.lists(st.builds(constraint, st.sampled_from(["zone", "rack"]), SELECTORS), min_size=1, max_size=3)
 
 
+@example([{"zone": "x"}], [], [constraint()], [0], None)
 @given(NODES, PODS, CONSTRAINTS, st.lists(st.integers(0, 5), min_size=1, max_size=8), st.sampled_from([None, {"rack": "1"}]))
 @examples(1.5)
 def test_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, feasible: Any, selector: Any) -> None:

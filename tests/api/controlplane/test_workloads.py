@@ -165,6 +165,9 @@ class TestStatefulSet:
         assert names(expand([given], pods=[owned("StatefulSet", "web", "web-5")], claims=[claim])) == ["x/web-6"]
 
 
+NOT_A = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "name", "operator": "NotIn", "values": ["a"]}]}]}
+
+
 class TestDaemonSet:
     def test_one_pod_a_node(self) -> None:
         """Each node gets a pod that is tied to it by required node affinity and tolerates a node's usual troubles."""
@@ -193,18 +196,7 @@ class TestDaemonSet:
         [
             ({"nodeSelector": {"name": "a"}}, ["x/web-a"]),
             ({"nodeName": "b"}, ["x/web-b"]),
-            (
-                {
-                    "affinity": {
-                        "nodeAffinity": {
-                            "requiredDuringSchedulingIgnoredDuringExecution": {
-                                "nodeSelectorTerms": [{"matchExpressions": [{"key": "name", "operator": "NotIn", "values": ["a"]}]}]
-                            }
-                        }
-                    }
-                },
-                ["x/web-b"],
-            ),
+            ({"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": NOT_A}}}, ["x/web-b"]),
             ({"tolerations": [{"operator": "Exists"}]}, ["x/web-a", "x/web-b", "x/web-tainted"]),
         ],
     )

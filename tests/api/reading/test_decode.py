@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -248,17 +245,6 @@ class TestErrors:
         with pytest.raises(ManifestError) as caught:
             decode({"kind": "Pod", "spec": {"priority": "x" * 500}})
         assert len(str(caught.value)) < 150
-
-
-class TestConformanceCases:
-    def test_all_objects_decode(self, shared: Path) -> None:
-        """Every object of a sample of the conformance cases decodes leniently."""
-        for file in sorted((shared / "conformance" / "1.16").glob("[mnv]*.cases.jsonl.gz")):
-            with gzip.open(file, "rt") as lines:
-                for line in lines.readlines()[:20]:
-                    case = json.loads(line)
-                    documents = [*case["objects"], *(entry.get("object", entry) for entry in case["pending"])]
-                    assert all(decode(document, strict=False) is not None for document in documents)
 
 
 def test_the_manifest_is_kept_on_request() -> None:

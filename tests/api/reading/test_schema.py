@@ -49,24 +49,6 @@ class TestEveryAttribute:
         assert unread == {(pod_templates.Workload, "kind")}
 
 
-class TestNames:
-    @pytest.mark.parametrize(
-        ("kind", "path"),
-        [
-            (o.Volume, "persistentVolumeClaim.claimName"),
-            (o.Volume, "ephemeral.volumeClaimTemplate.spec.resources.requests"),
-            (o.PersistentVolume, "spec.nodeAffinity.required.nodeSelectorTerms.matchFields.operator"),
-            (o.Pod, "spec.schedulingGates.name"),
-            (o.Container, "resources.limits"),
-            (o.CSINode, "spec.drivers.allocatable.count"),
-            (o.PodDisruptionBudget, "status.disruptedPods"),
-        ],
-    )
-    def test_of_inner_objects(self, kind: type[Any], path: str) -> None:
-        """What a class holds flat is found where the API has it."""
-        assert at(kind, path).fields is None
-
-
 class TestLimits:
     @pytest.mark.parametrize(
         ("kind", "path", "limits"),

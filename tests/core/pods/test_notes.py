@@ -1,4 +1,4 @@
-"""Notes: slots are keys of their own, other keys work as well, and a checkpoint leaves the notes of templates out."""
+"""Notes: a dict in which slots are keys of their own, and which a checkpoint leaves out of templates."""
 
 from __future__ import annotations
 
@@ -22,24 +22,6 @@ def test_slots_of_one_name_do_not_meet() -> None:
     notes[other] = 2
     assert (notes[PORTS], notes[other], len(notes)) == (1, 2, 2)
     assert other != PORTS
-
-
-def test_notes_hold_what_was_put() -> None:
-    """Each way to read a slot gives what was put there, None among it; a slot without a value is not there."""
-    maybe: StateKey[int | None] = StateKey("maybe")
-    notes = CycleState()
-    assert (notes.get(PORTS), PORTS in notes) == (None, False)
-    assert (notes.setdefault(PORTS, 3), notes.setdefault(PORTS, 4)) == (3, 3)
-    assert (notes[PORTS], notes.get(PORTS, 5), PORTS in notes) == (3, 3, True)
-    notes[maybe] = None
-    assert (maybe in notes, notes[maybe]) == (True, None)
-
-
-def test_other_keys_work() -> None:
-    """A user's plugin may use any hashable key."""
-    notes = CycleState()
-    notes["Mine"], notes["Mine", 1] = "text", PORTS
-    assert (notes["Mine"], notes.get(("Mine", 1)), notes.get("Yours")) == ("text", PORTS, None)
 
 
 def test_no_python_call() -> None:

@@ -25,21 +25,19 @@ class TestBackoff:
 
 class TestTimer:
     @pytest.mark.parametrize(
-        ("wanted", "after", "tick"), [(0.0, False, 1.5), (1.5, False, 1.5), (1.5, True, 2.5), (1.75, False, 2.5), (7.5, True, 8.5)]
-    )
-    def test_next(self, wanted: float, after: bool, tick: float) -> None:
-        """The next tick is on the timer's own grid, after what is spent, and not before what is wanted."""
-        assert Timer(start=0.5, period=1.0).next(wanted, after=after) == tick
-
-    def test_the_first_tick_is_over_at_once(self) -> None:
-        """A timer ticks when it is made, so its next one is a period later."""
-        assert Timer(start=3.0, period=30.0).next(0.0) == 33.0
-
-    def test_spent_ticks_do_not_come_again(self) -> None:
-        """After a tick was spent the next one is later than it."""
-        timer = Timer(start=0.0, period=1.0)
-        timer.spent = 4.0
-        assert (timer.next(2.0), timer.next(4.0), timer.next(4.5)) == (5.0, 5.0, 5.0)
+        ("start", "period", "spent", "wanted", "after", "tick"),
+        [
+            (0.5, 1.0, None, 0.0, False, 1.5), (0.5, 1.0, None, 1.5, False, 1.5), (0.5, 1.0, None, 1.5, True, 2.5),
+            (0.5, 1.0, None, 1.75, False, 2.5), (0.5, 1.0, None, 7.5, True, 8.5), (3.0, 30.0, None, 0.0, False, 33.0),
+            (0.0, 1.0, 4.0, 2.0, False, 5.0), (0.0, 1.0, 4.0, 4.0, False, 5.0), (0.0, 1.0, 4.0, 4.5, False, 5.0),
+        ],
+    )  # fmt: skip
+    def test_next(self, start: float, period: float, spent: float | None, wanted: float, after: bool, tick: float) -> None:
+        """The next tick is on the timer's own grid, later than its start and what is spent, and not before what is wanted."""
+        timer = Timer(start=start, period=period)
+        if spent is not None:
+            timer.spent = spent
+        assert timer.next(wanted, after=after) == tick
 
     def test_ticks_that_floats_cannot_hold_exactly(self) -> None:
         """Every tick of a start like 0.1 is found once and in order."""

@@ -86,7 +86,8 @@ class QueueMachine(RuleBasedStateMachine):
 
     @rule()
     def pop(self) -> None:
-        assert pod_of(self.real.pop()) is self.naive.pop()
+        first = next(iter(self.real.contents().active), None)
+        assert pod_of(self.real.pop()) is first is self.naive.pop()
 
     @rule(number=NUMBERS, look=LOOKS, lag=st.integers(0, 2))
     def fail(self, number: int, look: tuple[str, str, str, str], lag: int) -> None:
@@ -180,7 +181,7 @@ class QueueMachine(RuleBasedStateMachine):
         if hasattr(self, "real"):
             self.real.tick()
             assert list(map(id, self.real.pods())) == list(map(id, self.naive.pods()))
-            assert self.real.pending == self.naive.counts()
+            assert self.real.pending == self.naive.counts() == tuple(map(len, self.real.contents()))
             assert self.real.cycle == self.naive.cycle
             assert {node: self.nominations.on(node) for node in self.nominations} == self.naive.nominated.by_node()
 
@@ -256,7 +257,7 @@ class FifoMachine(RuleBasedStateMachine):
     def agree(self) -> None:
         if hasattr(self, "real"):
             self.real.tick()
-            assert list(self.real.pods())[: self.real.pending.active] == [
+            assert list(self.real.pods())[: self.real.pending.active] == self.real.contents().active == [
                 self.naive.queued[key] for key in dict.fromkeys(self.naive.line) if key in self.naive.queued
             ]
             assert self.real.pending == (len(self.naive.queued), len(self.naive.waits), 0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.releases import RELEASES
@@ -148,7 +148,15 @@ def claims(draw: st.DrawFn) -> list[PersistentVolumeClaim]:
     ]  # fmt: skip
 
 
+NOT_IN_A = {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["a"]}]}]}}
+
+
 class TestAgainstPlainLoops:
+    @example(
+        release="1.12", block=True, wanted=[0], claims=[claim("c0", volumeMode="Block")],
+        volumes=[volume("v0", claimRef={"namespace": "default", "name": "c0"}, volumeMode="Block", nodeAffinity=NOT_IN_A), volume("v1")],
+    )  # fmt: skip
+    @example(release="1.13", block=False, wanted=[0], claims=[claim("c0", annotations={SELECTED: "n2"})], volumes=[])
     @given(
         release=st.sampled_from(list(RELEASES)), block=st.booleans(), volumes=volumes(), claims=claims(),
         wanted=st.lists(st.integers(0, 3), min_size=1, max_size=4),
