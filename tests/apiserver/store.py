@@ -10,8 +10,7 @@ import attrs
 from . import deletes, discovery, reads, subresources, writes
 from .answers import Answer, ApiFault, Object, fault, not_allowed, not_served, text
 from .call import Call
-from .defaults import SYSTEM_CLASSES, SYSTEM_TEXTS, with_defaults
-from .forms import stored_form
+from .forms import SYSTEM_CLASSES, SYSTEM_TEXTS, stored_form, with_defaults
 from .resources import OLD_SERVER, Flavour, Resource
 from .storage import Storage
 

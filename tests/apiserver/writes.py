@@ -6,9 +6,8 @@ from typing import NoReturn
 
 from .answers import Answer, Json, Object, bad_request, cause, fault
 from .call import Call
-from .defaults import with_defaults
 from .deletes import is_finished
-from .forms import stored_form, to_core_event
+from .forms import stored_form, to_core_event, with_defaults
 from .patches import merge_patch, strategic_patch
 from .reads import ITSELF
 from .validation import check_new, check_update, invalid

@@ -30,9 +30,8 @@ from kubeclassic.simulation.compare.agreement import best
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
-from tests.live.scheduler.recordeddriver import Driver
 from tests.live.scheduler.recordedextenders import RecordedExtenders, VirtualWorker
-from tests.live.scheduler.recordedpace import SCHEDULER, Json, Pace, PacedTransport, exchanges
+from tests.live.scheduler.recordedpace import SCHEDULER, Driver, Json, Pace, PacedTransport, exchanges
 from tests.support.logs import log_to
 from tests.support.virtualtime import run_virtually
 

@@ -18,9 +18,9 @@ from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseT
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.storage import Change
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
-from tests.apiserver.watches import Change
 
 PATIENCE = 60.0
 """Seconds after which a test is given up."""

@@ -13,7 +13,7 @@ from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.process.metering import Metering
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
-from tests.live.scheduler.processes import Site, at
+from tests.live.scheduler.worlds import Site, at
 from tests.support.build import pod as a_pod
 
 CLASSIC = ["1.12", "1.13", "1.14", "1.15", "1.16"]

@@ -19,7 +19,7 @@ from kubeclassic.live.scheduler.metrics import ALWAYS, SchedulerMetrics, go_numb
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.answers import Answer
 from tests.apiserver.transport import NO_FAULT, Fault
-from tests.live.scheduler.processes import at
+from tests.live.scheduler.worlds import at
 from tests.support.build import pod as a_pod
 from tests.support.recordings import recorded
 

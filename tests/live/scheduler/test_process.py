@@ -18,7 +18,7 @@ from kubeclassic.live.scheduler.runsettings import settings_of
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
-from tests.live.scheduler.processes import Site, at
+from tests.live.scheduler.worlds import Site, at
 
 RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27"]
 ELECTING = ["1.14", "1.16", "1.27"]
