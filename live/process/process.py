@@ -25,8 +25,7 @@ from ..client.credentials import Access
 from ..client.transport import MeasuredRequest, MeasuredTransport, Request, Response, ThrottledTransport, Transport, TransportError
 from ..eventlog.sending import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
-from ..scheduler.dryrun import handler_of
-from ..scheduler.election import Elector, LeaderLostError, new_identity
+from ..scheduler.election import Elector, LeaderLostError, LeaseThread, new_identity
 from ..scheduler.endpoints import Endpoints
 from ..scheduler.events import Events, connect_events
 from ..scheduler.flags import RunSettings
@@ -35,11 +34,10 @@ from ..scheduler.metrics import SchedulerMetrics
 from ..scheduler.runsettings import config_maps_of
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.serving import serve_endpoints
-from ..scheduler.state import LiveClocks, LiveState
-from ..scheduler.writes.api import ClusterApi, DryApi, WireApi
+from ..scheduler.state import LiveClocks, LiveState, handler_of
+from ..scheduler.writes import ClusterApi, DryApi, WireApi
 from ..settings.configz import componentconfig
 from .gauges import Gauges, build_values
-from .leasethread import LeaseThread
 from .locks import make_lock
 from .logs import REQUESTS, Log
 from .metering import Metering

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.live.client.credentials import Access, TokenFile, password, token
-from kubeclassic.live.client.execplugin import ExecPlugin
+from kubeclassic.live.client.credentials import Access, ExecPlugin, TokenFile, password, token
 from kubeclassic.live.client.http import HttpTransport
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, TIMEOUT, Request, TransportError

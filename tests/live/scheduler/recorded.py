@@ -24,7 +24,7 @@ from kubeclassic.live.informers.informers import Informers, retries_of
 from kubeclassic.live.scheduler.events import connect_events
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
-from kubeclassic.live.scheduler.writes.api import WireApi
+from kubeclassic.live.scheduler.writes import WireApi
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.compare.agreement import best
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER

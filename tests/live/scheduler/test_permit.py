@@ -9,7 +9,7 @@ from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import retries_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
-from kubeclassic.live.scheduler.writes.api import WireApi
+from kubeclassic.live.scheduler.writes import WireApi
 from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.worlds import World, lived, pod_form

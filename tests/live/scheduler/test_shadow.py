@@ -17,7 +17,7 @@ from kubeclassic.live.client.transport import Request
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.backlog import Backlog
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement, ShadowAgreement, refusing_rule
-from kubeclassic.live.scheduler.writes.api import WireApi
+from kubeclassic.live.scheduler.writes import WireApi
 from kubeclassic.predicates import reasons
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER

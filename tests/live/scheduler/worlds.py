@@ -15,13 +15,12 @@ from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import informers_of, retries_of
 from kubeclassic.live.process.process import Process
-from kubeclassic.live.scheduler.dryrun import handler_of
 from kubeclassic.live.scheduler.runsettings import settings_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.state import LiveClocks, LiveState
-from kubeclassic.live.scheduler.writes.api import ClusterApi, DryApi, WireApi
+from kubeclassic.live.scheduler.state import LiveClocks, LiveState, handler_of
+from kubeclassic.live.scheduler.writes import ClusterApi, DryApi, WireApi
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
