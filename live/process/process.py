@@ -175,7 +175,7 @@ class Process:
 
     async def _until(self, end: asyncio.Event, beside: Sequence[asyncio.Task[None]]) -> None:
         """Take part in the election and schedule until *end*, or until something fails, which is raised."""
-        main, ended = asyncio.create_task(self._led()), asyncio.create_task(_set(end))
+        main, ended = asyncio.create_task(self._led()), asyncio.create_task(end.wait())
         try:
             await asyncio.wait((main, ended, *beside), return_when=asyncio.FIRST_COMPLETED)
             led, begun = self.elector is not None and self.elector.leads, self.scheduler.bindings.under_way
@@ -280,11 +280,7 @@ class Process:
         )
 
 
-async def _set(end: asyncio.Event) -> None:
-    await end.wait()
-
-
-async def _cancelled(*tasks: asyncio.Task[None]) -> None:
+async def _cancelled(*tasks: asyncio.Task[Any]) -> None:
     """Cancel *tasks* and wait for them."""
     for task in tasks:
         task.cancel()
