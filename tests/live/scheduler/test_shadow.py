@@ -12,12 +12,10 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.backlog import Backlog
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement, ShadowAgreement, refusing_rule
-from kubeclassic.live.scheduler.writes import WireApi
 from kubeclassic.predicates import reasons
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
@@ -263,9 +261,7 @@ async def test_priorities_while_pods_come(release: str, seed: int) -> None:
         for number in range(9):
             world.add_node(f"node-{number}", cpu="10" if number % 2 else "6")
         found = world.shadow(release)[1]
-        transport = StoreTransport(world.store, world.faults)
-        scheduler = Slow(world.state(WireApi(Api(transport), release)))
-        world.follow(transport, scheduler.state, scheduler.run)
+        world.schedule(make=Slow)
         await asyncio.sleep(2.0)
         for number in range(90):
             wanted = rand.choice(({}, *({"priorityClassName": f"class-{value}"} for value in range(3))))

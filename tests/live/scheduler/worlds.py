@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from kubeclassic.core.engine import Engine
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.live.client.api import Api
@@ -99,21 +100,25 @@ class World:
     # --- schedulers -------------------------------------------------------------------------------------------------
 
     def state(
-        self, api: ClusterApi, config: Mapping[str, Any] | None = None, release: str = "", scheduler_name: str = "default-scheduler"
-    ) -> LiveState:
-        """The state of a scheduler."""
+        self, api: ClusterApi, config: Mapping[str, Any] | None = None, release: str = "", scheduler_name: str = "default-scheduler",
+        engine: Engine | None = None,
+    ) -> LiveState:  # fmt: skip
+        """The state of a scheduler, of *engine* or of one with *config*."""
         loop = asyncio.get_running_loop()
-        engine = engine_for(release or self.release, config or {})
         times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
+        engine = engine or engine_for(release or self.release, config or {})
         return LiveState(engine, api, self.events, times, scheduler_name, log=log_to(self.reports))
 
-    def schedule(self, config: Mapping[str, Any] | None = None, *, dry: bool = False) -> LiveScheduler:
-        """Start a scheduler."""
+    def schedule(
+        self, config: Mapping[str, Any] | None = None, *, dry: bool = False, engine: Engine | None = None,
+        make: Callable[[LiveState], LiveScheduler] = LiveScheduler,
+    ) -> LiveScheduler:  # fmt: skip
+        """Start a scheduler, which *make* makes."""
         transport = StoreTransport(self.store, self.faults)
         release = engine_for(self.release, {}).algorithm.release
         client = release.client
         api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), release.version, client.device_api)
-        scheduler = LiveScheduler(self.state(api, config))
+        scheduler = make(self.state(api, config, engine=engine))
         self.follow(transport, handler_of(scheduler.state), scheduler.run)
         return scheduler
 
