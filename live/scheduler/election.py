@@ -33,8 +33,7 @@ from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..client.transport import TransportError
 from ..eventlog.sending import Recorder
-from ..process.leaserecord import LeaseRecord
-from ..process.locks import Lock, LockError, LockGoneError
+from ..process.locks import LeaseRecord, Lock, LockError, LockGoneError
 from ..process.logs import WARNING, Log
 from ..settings.cells import LeaderCells
 

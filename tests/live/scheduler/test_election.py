@@ -12,8 +12,7 @@ import pytest
 
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.eventlog.sending import About
-from kubeclassic.live.process.leaserecord import ANNOTATION, LeaseRecord
-from kubeclassic.live.process.locks import DoubleLock, make_lock
+from kubeclassic.live.process.locks import ANNOTATION, DoubleLock, LeaseRecord, make_lock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.resources import NEW_SERVER

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.live.process.leaserecord import ANNOTATION
-from kubeclassic.live.process.locks import make_lock
+from kubeclassic.live.process.locks import ANNOTATION, make_lock
 from kubeclassic.live.scheduler.election import Elector, LeaseTimes
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import Exchange, Script, recorded
