@@ -4,7 +4,7 @@ The map:
 
 * :mod:`.store`: requests in, answers out; pure and synchronous
 * :mod:`.storage`: the objects, their revisions, what changed, and those who follow
-* :mod:`.reads`, :mod:`.writes`, :mod:`.deletes`, :mod:`.subresources`, :mod:`.discovery`: what the verbs do
+* :mod:`.reads`, :mod:`.writes`, :mod:`.discovery`: what the verbs do
 * :mod:`.forms`, :mod:`.validation`, :mod:`.patches`: what happens to objects
 * :mod:`.resources`: which resources a version has, and in what the versions differ
 * :mod:`.transport`: the server as a transport of ``kubeclassic.live``, with faults; :mod:`.app`: over HTTP
