@@ -43,9 +43,8 @@ async def scheduled(site: Site) -> Numbers:
 @pytest.mark.parametrize("release", CLASSIC)
 async def test_parts_with_predicates(release: str) -> None:
     """Predicates and priorities are measured for each pod that fits, preemption for the one that does not, bindings once a pod."""
-    found: dict[str, float] = {}
     async with at(release) as site:
-        found.update(await scheduled(site))
+        found = await scheduled(site)
     unit = "" if release in ("1.12", "1.13") else "_seconds"
     named = {part: counts(found, f"scheduler_scheduling_algorithm_{part}{unit}")[""] for part in PARTS[:3]}
     tries = found["scheduler_total_preemption_attempts"]
@@ -58,9 +57,8 @@ async def test_parts_with_predicates(release: str) -> None:
 
 async def test_points_with_profiles() -> None:
     """Each extension point of a cycle is measured with its status and profile, and so are those of bindings."""
-    found: dict[str, float] = {}
     async with at("1.27") as site:
-        found.update(await scheduled(site))
+        found = await scheduled(site)
     by_point = counts(found, "scheduler_framework_extension_point_duration_seconds")
     label = '{{extension_point="{}",profile="default-scheduler",status="{}"}}'
     tries = by_point.get(label.format("Filter", "Unschedulable"), 0)
@@ -133,7 +131,6 @@ async def test_the_queue_with_profiles() -> None:
 
 async def test_preemption_in_the_background() -> None:
     """From 1.32 on deletions of victims beside the cycles are counted and measured."""
-    found: dict[str, float] = {}
     async with at("1.34") as site:
         site.add_node("node-0", cpu="1")
         replica = site.start(leader_elect="false")
@@ -141,6 +138,6 @@ async def test_preemption_in_the_background() -> None:
         await asyncio.sleep(1.0)
         site.add_pod("high", cpu="1", priorityClassName="system-node-critical")
         await asyncio.sleep(4.0)
-        found.update(replica.metrics())
+        found = replica.metrics()
     assert found['scheduler_preemption_goroutines_execution_total{result="success"}'] == 1
     assert found['scheduler_preemption_goroutines_duration_seconds_count{result="success"}'] == 1
