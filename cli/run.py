@@ -134,8 +134,8 @@ async def _scheduled(options: GivenOptions, settings: RunSettings, access: Acces
     async with HttpTransport(access) as link:
         end, ended_by = end_at_signals()
         with needing_extra("run", "live"):
-            from ..live.process.leasethread import LeaseThread
             from ..live.process.process import LeaderLostError, Process, last_line
+            from ..live.scheduler.election import LeaseThread
         spec = SchedulerSpec.of(options, asked_extenders("call" if options.extenders is None else options.extenders))
         lease = None if settings.election is None else LeaseThread(access)
         process = await Process.of(spec, settings, access, link, log=log, lease_thread=lease, **more)

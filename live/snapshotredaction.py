@@ -14,8 +14,7 @@ from typing import Any
 import attrs
 
 from .client.replies import Manifest, metadata_of
-from .snapshotnames import PUBLIC_FORMS, Names
-from .snapshotshapes import SHAPES
+from .snapshotshapes import PUBLIC_FORMS, SHAPES, Names
 
 _NUMBERS = r"[-+]?\d{1,19}"
 

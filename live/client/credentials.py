@@ -1,18 +1,30 @@
 """What is needed to reach an API server: its address, how to trust it, and who asks: tokens, passwords, programs that fetch them.
 
-Upstream: the transports of k8s.io/client-go (transport/token_source.go, plugin/pkg/client/auth/exec).
+Upstream: the transports of k8s.io/client-go (transport/token_source.go, plugin/pkg/client/auth/exec); the format of programs is
+client.authentication.k8s.io.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
-from collections.abc import Mapping
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import attrs
+import msgspec
 
-from ...exceptions import KubeclassicError
+from ...exceptions import KubeclassicError, one_line
 from .transport import OTHER, TransportError
 
 TOKEN_FILE_READ_EVERY = 60.0
@@ -145,3 +157,206 @@ class Access:
     """Headers of every request."""
     credentials: Credentials = ANONYMOUS
     namespace: str = "default"
+
+
+VERSIONS = tuple(f"client.authentication.k8s.io/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
+SECONDS, SECONDS_TO_ASK = 60.0, 300.0
+"""How long a plugin may run, and one that may ask at the terminal."""
+MOST_OUTPUT = 1 << 20
+AGAIN_AFTER = 10.0
+"""Seconds after a failure, or a run because of a refusal, in which it does not run again: all requests of that time share one run."""
+_LOOK_EVERY = 0.05
+_LONGEST = 100
+
+
+@attrs.define(eq=False)
+class PluginRun:
+    """A run of the program, and who waits for it."""
+
+    waiting: list[Future[Grant]] = attrs.field(factory=list)
+    stop: threading.Event = attrs.field(factory=threading.Event)
+    """Set to end the program."""
+
+
+@attrs.define
+class ExecPlugin:
+    """A program that prints an ExecCredential. It runs again when that has expired, and after a refusal."""
+
+    where: str
+    command: str
+    api_version: str = VERSIONS[0]
+    arguments: Sequence[str] = attrs.field(default=(), repr=False)
+    environment: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    cluster: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
+    """What the plugin gets to know of the cluster; None: nothing (``provideClusterInfo`` is false)."""
+    is_interactive: bool = False
+    """It may ask at the terminal."""
+    hint: str = ""
+    """How to install it."""
+    seconds: float = SECONDS
+    """How long it may run, unless it may ask at the terminal."""
+    _grant: Grant | None = attrs.field(default=None, init=False, repr=False)
+    _failure: CredentialsError | None = attrs.field(default=None, init=False)
+    """What the last run ended with, if it gave no grant."""
+    _failed_at: float = attrs.field(default=-math.inf, init=False)
+    _refused_at: float = attrs.field(default=-math.inf, init=False)
+    _expires: float | None = attrs.field(default=None, init=False)
+    _guard: threading.Lock = attrs.field(factory=threading.Lock, init=False, repr=False)
+    """Held while one of the fields of the last and the present run is read or set."""
+    _run: PluginRun | None = attrs.field(default=None, init=False)
+
+    async def grant(self, now: float) -> Grant:
+        """The grant that the program gave last, or a new one. All that wait for one, on any thread, share one run."""
+        with self._guard:
+            if self._failure is not None and time.monotonic() - self._failed_at < AGAIN_AFTER:
+                raise self._failure
+            if self._grant is not None and (self._expires is None or now < self._expires):
+                return self._grant
+            if self._run is None:
+                self._run = PluginRun()
+                threading.Thread(target=self._work, args=(self._run,), name="exec plugin", daemon=True).start()
+            run, wanted = self._run, Future[Grant]()
+            run.waiting.append(wanted)
+        try:
+            return await asyncio.wrap_future(wanted)
+        except asyncio.CancelledError:
+            self._leave(run, wanted)
+            raise
+
+    def refused(self) -> bool:
+        """The program may give another grant."""
+        with self._guard:
+            if time.monotonic() - self._refused_at >= AGAIN_AFTER:
+                self._refused_at = time.monotonic()
+                self._grant = None
+        return True
+
+    def _work(self, run: PluginRun) -> None:
+        """Run the program, keep what it gives, or its failure, and hand that to all that wait."""
+        grant, expires, failure = Grant(), None, None
+        try:
+            grant, expires = self._read(self._output(run.stop))
+        except Exception as error:  # whatever it is, those that wait raise it
+            failure = error
+        with self._guard:
+            if self._run is run:  # else it was given up
+                self._run = None
+                self._failure = failure if isinstance(failure, CredentialsError) else None
+                self._failed_at = time.monotonic()
+                self._grant, self._expires = (grant, expires) if failure is None else (self._grant, self._expires)
+        for wanted in run.waiting:
+            if not wanted.set_running_or_notify_cancel():
+                continue
+            if failure is None:
+                wanted.set_result(grant)
+            else:
+                wanted.set_exception(failure)
+
+    def _leave(self, run: PluginRun, wanted: Future[Grant]) -> None:
+        """One less waits for a run; if it was the last one, the program ends."""
+        with self._guard:
+            if self._run is run:
+                run.waiting.remove(wanted)
+                if not run.waiting:
+                    run.stop.set()
+                    self._run = None
+
+    # --- the program ------------------------------------------------------------------------------------------------
+
+    def _output(self, stop: threading.Event) -> bytes:
+        """What the program prints. It is ended when it prints too much, takes too long, or is not needed any more."""
+        asks = self.is_interactive and sys.stdin is not None and sys.stdin.isatty()
+        environment = {**os.environ, **self.environment, "KUBERNETES_EXEC_INFO": json.dumps(self._question())}
+        try:
+            process = subprocess.Popen(
+                [self.command, *self.arguments], env=environment, stdin=None if asks else subprocess.DEVNULL, stdout=subprocess.PIPE
+            )
+        except (OSError, ValueError) as error:
+            reason = (getattr(error, "strerror", None) or "got a NUL in a name").lower()
+            hint = f"; {one_line(' '.join(self.hint.split()))}" if self.hint else ""
+            raise self._error(f"cannot be started: {reason}{hint}") from None
+        try:
+            output = self._printed(process, stop, SECONDS_TO_ASK if asks else self.seconds)
+        finally:
+            process.kill()
+            process.wait()
+        if process.returncode:
+            raise self._error(f"ended with status {process.returncode}")
+        return output
+
+    def _printed(self, process: subprocess.Popen[bytes], stop: threading.Event, seconds: float) -> bytes:
+        """What *process* prints until it ends."""
+        found: list[bytes] = []
+        reader = threading.Thread(target=_read_some, args=(process, found), daemon=True)
+        reader.start()
+        end = time.monotonic() + seconds
+        while reader.is_alive() or (found and len(found[0]) <= MOST_OUTPUT and process.poll() is None):
+            if stop.is_set() or time.monotonic() >= end:
+                raise self._error(f"did not end within {seconds:g} seconds")
+            reader.join(_LOOK_EVERY) if reader.is_alive() else stop.wait(_LOOK_EVERY)
+        output = found[0] if found else b""
+        if len(output) > MOST_OUTPUT:
+            raise self._error(f"printed more than {MOST_OUTPUT >> 20} MiB, wanted an ExecCredential")
+        return output
+
+    def _question(self) -> dict[str, Any]:
+        spec: dict[str, Any] = {"interactive": self.is_interactive}
+        if self.cluster is not None:
+            spec["cluster"] = self.cluster
+        return {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
+
+    # --- what it prints ---------------------------------------------------------------------------------------------
+
+    def _read(self, output: bytes) -> tuple[Grant, float | None]:
+        try:
+            document = msgspec.json.decode(output)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise self._error("got no JSON, wanted an ExecCredential") from None
+        status = document.get("status") if isinstance(document, dict) else None
+        if not isinstance(status, dict) or document.get("kind") != "ExecCredential":
+            raise self._error("got JSON without a status, wanted an ExecCredential")
+        if document.get("apiVersion") != self.api_version:
+            raise self._error(f"apiVersion: got {_short(document.get('apiVersion'))}, wanted {self.api_version}")
+        return self._grant_of(status), self._expiry_of(status)
+
+    def _grant_of(self, status: Mapping[str, Any]) -> Grant:
+        token, certificate, key = (self._text(status, field) for field in ("token", "clientCertificateData", "clientKeyData"))
+        if bool(certificate) != bool(key):
+            raise self._error("got clientCertificateData without clientKeyData or the reverse, wanted both")
+        if not token and not certificate:
+            raise self._error("got neither token nor clientCertificateData, wanted one")
+        if not fits_a_header(token):
+            raise self._error(f"token: {NO_HEADER}")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return Grant(headers, (certificate.encode(), key.encode()) if certificate else None)
+
+    def _text(self, status: Mapping[str, Any], field: str) -> str:
+        found = status.get(field) or ""
+        if not isinstance(found, str):
+            raise self._error(f"{field}: wanted a text")
+        return found
+
+    def _expiry_of(self, status: Mapping[str, Any]) -> float | None:
+        text = status.get("expirationTimestamp")
+        if text is None:
+            return None
+        try:
+            found = datetime.fromisoformat(str(text))
+            return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            raise self._error(f"expirationTimestamp: got {_short(text)}, wanted a time as in RFC 3339") from None
+
+    def _error(self, text: str) -> CredentialsError:
+        return CredentialsError(f"{self.where}: plugin {self.command}: {text}")
+
+
+def _read_some(process: subprocess.Popen[bytes], found: list[bytes]) -> None:
+    """Put what *process* prints into *found*: all of it, or a little more than it may print."""
+    if process.stdout is not None:
+        with process.stdout as stream:
+            found.append(stream.read(MOST_OUTPUT + 1))
+
+
+def _short(value: object) -> str:
+    """A plain value; what holds others may hold a secret."""
+    return "no text" if isinstance(value, dict | list) else one_line(str(value), _LONGEST)

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies_environment, proxy_bypass
 
@@ -171,14 +171,6 @@ def _headers(answer: aiohttp.ClientResponse) -> dict[str, str]:
     return {name.lower(): value for name, value in answer.headers.items()}
 
 
-def _aiohttp() -> Any:
-    try:
-        import aiohttp
-    except ImportError:
-        raise MissingAiohttpError("aiohttp is not installed: pip install 'kubeclassic[live]'") from None
-    return aiohttp
-
-
 def _place(request: Request, server: str) -> str:
     return f"{request.method} {server}{request.path}"
 
@@ -186,7 +178,10 @@ def _place(request: Request, server: str) -> str:
 @contextmanager
 def _told(request: Request, server: str) -> Iterator[None]:
     """Errors inside the block name *request*."""
-    aiohttp = _aiohttp()
+    try:
+        import aiohttp
+    except ImportError:
+        raise MissingAiohttpError("aiohttp is not installed: pip install 'kubeclassic[live]'") from None
     try:
         yield
     except (aiohttp.ClientError, OSError) as error:

@@ -22,8 +22,19 @@ import attrs
 
 from ...api.reading.documents import parsed
 from ...exceptions import ManifestError, did_you_mean, one_line
-from .credentials import ANONYMOUS, NO_HEADER, Access, Credentials, KubeconfigError, TokenFile, fits_a_header, password, token
-from .execplugin import VERSIONS, ExecPlugin
+from .credentials import (
+    ANONYMOUS,
+    NO_HEADER,
+    VERSIONS,
+    Access,
+    Credentials,
+    ExecPlugin,
+    KubeconfigError,
+    TokenFile,
+    fits_a_header,
+    password,
+    token,
+)
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 LARGEST = 16 << 20

@@ -13,8 +13,7 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from ..client.resources import resource
-from ..process.leaserecord import in_seconds
-from .sending import PAUSE, About, Reference, Sender, Stamp, date, reference
+from .sending import PAUSE, About, Reference, Sender, Stamp, date, in_seconds, reference
 
 V = TypeVar("V")
 

@@ -11,9 +11,8 @@ from typing import Any
 import attrs
 
 from ..client.resources import resource
-from ..process.leaserecord import in_micros
 from ..settings.cells import EventCells
-from .sending import PAUSE, About, Reference, Sender, SendOutcome, Stamp, date, reference
+from .sending import PAUSE, About, Reference, Sender, SendOutcome, Stamp, date, in_micros, reference
 
 FINISHED_AFTER = 360.0
 """Seconds after which an event that did not repeat is forgotten; as often one looks for those."""

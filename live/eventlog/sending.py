@@ -163,3 +163,13 @@ def date(nanoseconds: int) -> datetime:
     """The time in microseconds; the rest is cut off."""
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // 1000)
+
+
+def in_seconds(time: datetime | None) -> str | None:
+    """A time as metav1.Time: in whole seconds, the rest cut off."""
+    return None if time is None else time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def in_micros(time: datetime | None) -> str | None:
+    """A time as metav1.MicroTime."""
+    return None if time is None else time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,22 +1,245 @@
-"""Everything that a scheduler of a release lists and watches.
+"""Everything that a scheduler of a release lists and watches: each kind by a reflector, which begins again when that fails.
 
-Upstream: the informers that cmd/kube-scheduler starts.
+It does so as the original does, request by request.
+
+Upstream: the informers that cmd/kube-scheduler starts, and k8s.io/client-go/tools/cache/reflector.go of each release.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random as standard
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 
 import attrs
 
 from ...core.release import ClientCells, Release
-from ..client.api import Api, OnRetry, Retries, uncounted
-from ..client.resources import DEVICE_KINDS, resource
-from ..client.transport import Transport
-from .reflector import Reflector
+from ..client.api import NOT_THERE, PAGE, Api, ListOptions, OnRetry, Retries, WatchOptions, uncounted
+from ..client.replies import ApiError, WatchEvent, metadata_of
+from ..client.resources import DEVICE_KINDS, VERSIONS, Resource, resource
+from ..client.transport import CLOSED, REFUSED, RESET, TIMEOUT, Transport, TransportError
 from .store import Handler, Store
+
+WATCH_AT_LEAST = 300
+"""Seconds; a watch may last twice as long."""
+SHORT = 1.0
+"""A watch that ends within these seconds, without an event, has failed."""
+LONGEST_SILENCE = 150.0
+"""Seconds without a bookmark after which a server is taken for one that is away: it sends one a minute."""
+ABSENT_PAUSE = 60.0
+"""Seconds between two looks whether the server has the resource by now."""
+
+
+@attrs.define(eq=False)
+class Reflector:
+    """Keeps *store* as *resource* is. It runs until it is cancelled; nothing that the server does ends it.
+
+    Where the server does not have the version of *resource*, the newest one that it has takes its place. A kind that it does not have at
+    all counts as empty. Upstream asks for ever, and the scheduler never begins.
+
+    *random* (0 to 1) decides on pauses and on the time-outs of watches. Times are those of the running loop.
+    """
+
+    api: Api
+    resource: Resource
+    store: Store
+    cells: ClientCells
+    random: Callable[[], float]
+    report: Callable[[str], None]
+    """Is told of lists and watches that failed, one line each."""
+    field_selector: str = ""
+    sends_duration: bool = True
+    synced: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
+    """Set after the first list."""
+    resource_version: str = attrs.field(default="", init=False)
+    """The last one seen."""
+    is_absent: bool = attrs.field(default=False, init=False)
+    """The server does not have the resource in any version."""
+    lost_at: float | None = attrs.field(default=None, init=False)
+    """When the server began to answer no more; None: it answers."""
+    _heard_at: float | None = attrs.field(default=None, init=False)
+    """When this watch last had an event, if it had a bookmark; None: the server may send none."""
+    _is_unavailable: bool = attrs.field(default=False, init=False)
+    """The last resourceVersion was refused by a list."""
+    _is_paged: bool = attrs.field(default=False, init=False)
+    """The first list came in pages, so the server has no watch cache."""
+    _pauses: Pauses = attrs.field(init=False)
+    _watch_pauses: Pauses = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._pauses = Pauses(*self.cells.pauses, self.random)
+        self._watch_pauses = Pauses(*self.cells.pauses, self.random)
+
+    async def run(self) -> None:
+        """List and watch, again and again."""
+        while True:
+            try:
+                await self._list_in_some_version()
+                if not self.is_absent:
+                    await self._watch()
+            except (ApiError, TransportError) as error:
+                self._lost()
+                self._tell(error)
+            await asyncio.sleep(ABSENT_PAUSE if self.is_absent else self._pauses.next(_now()))
+
+    # --- lists ------------------------------------------------------------------------------------------------------
+
+    async def _list_in_some_version(self) -> None:
+        """List; if the server does not have this version of the resource, list another one that it has."""
+        try:
+            await self._list()
+        except ApiError as error:
+            if error.status != NOT_THERE or len(VERSIONS[self.resource.kind]) == 1:
+                raise
+            found = await self._version_there()
+            if found is None and not self.is_absent and self.synced.is_set():
+                raise  # There were some, so this may be a fault that passes.
+            if found == self.resource.group_version:
+                raise
+            await self._turn_to(found)
+        else:
+            self.is_absent = False
+
+    async def _version_there(self) -> str | None:
+        """The newest version that the server has; None if it has none."""
+        for version in VERSIONS[self.resource.kind]:
+            if self.resource.plural in await self.api.offered(version):
+                return version
+        return None
+
+    async def _turn_to(self, version: str | None) -> None:
+        """Take *version* from now on; None: there are no objects."""
+        if version is None:
+            if not self.is_absent:
+                self.report(f"{self.resource.plural}: the API server has none, so there are none")
+            self.is_absent, self.lost_at = True, None
+            self.synced.set()
+            return
+        before, self.resource = self.resource.group_version, attrs.evolve(self.resource, group_version=version)
+        self.report(f"{self.resource.plural}: the API server has no {before}, so {version} is read")
+        await self._list()
+        self.is_absent = False
+
+    async def _list(self) -> None:
+        asked = self._list_version()
+        try:
+            found = await self.api.list(self.resource, self._options(asked))
+        except ApiError as error:
+            if not self.cells.relists_from_last or not (error.is_expired or error.is_version_too_large):
+                raise
+            self._is_unavailable = True
+            found = await self.api.list(self.resource, attrs.evolve(self._options(asked), resource_version=""))
+        if asked == "0" and found.was_paged:
+            self._is_paged = True
+        self._is_unavailable = False
+        await self.store.replace(found.items)
+        self.resource_version, self.lost_at = found.resource_version, None
+        self.synced.set()
+
+    def _list_version(self) -> str:
+        if not self.cells.relists_from_last or not self.resource_version:
+            return "0" if not self._is_unavailable else ""
+        return "" if self._is_unavailable else self.resource_version
+
+    def _options(self, version: str) -> ListOptions:
+        is_whole = version not in ("", "0") and not self._is_paged
+        keeps = not self.cells.relists_from_last
+        return ListOptions(version, 0 if is_whole else PAGE, self.field_selector, keeps_version=keeps)
+
+    # --- watches ----------------------------------------------------------------------------------------------------
+
+    async def _watch(self) -> None:
+        """Watch, and watch again from the last version seen, until that fails."""
+        while True:
+            begin, version = _now(), self.resource_version
+            try:
+                async with self.api.watch(self.resource, self._watch_options()) as events:
+                    self.lost_at = self._heard_at = None
+                    await self._follow(events)
+            except TransportError as error:
+                self._lost()
+                if error.cause == REFUSED and self.cells.rewatches_refused:
+                    await asyncio.sleep(self._watch_pauses.next(_now()))
+                    continue
+                if error.cause not in (CLOSED, RESET, TIMEOUT):
+                    raise
+            except ApiError as error:
+                if error.status != 429 or not self.cells.rewatches_limited:
+                    raise
+                await asyncio.sleep(self._watch_pauses.next(_now()))
+                continue
+            if _now() - begin < SHORT and version == self.resource_version:
+                raise TransportError(f"{self.resource.path()}: the watch ended within a second, without an event")
+
+    def _watch_options(self) -> WatchOptions:
+        timeout = int(WATCH_AT_LEAST * (self.random() + 1.0))
+        return WatchOptions(self.resource_version, timeout, self.cells.bookmarks, self.sends_duration, self.field_selector)
+
+    async def _follow(self, events: AsyncIterator[WatchEvent]) -> None:
+        async for event in events:
+            if event.type in ("ADDED", "MODIFIED"):
+                self.store.put(event.object)
+            elif event.type == "DELETED":
+                self.store.delete(event.object)
+            elif event.type != "BOOKMARK":
+                self.report(f"{self.resource.path()}: got an event {event.type}, which is ignored")
+            if event.type == "BOOKMARK" or self._heard_at is not None:
+                self._heard_at = _now()
+            self.resource_version = str(metadata_of(event.object).get("resourceVersion") or self.resource_version)
+
+    @property
+    def seconds_behind(self) -> float:
+        """For how long the server has not answered, or sent no bookmark on a watch that had some; 0: it is followed."""
+        if self.lost_at is not None:
+            return _now() - self.lost_at
+        silent = 0.0 if self._heard_at is None else _now() - self._heard_at
+        return silent if silent > LONGEST_SILENCE else 0.0
+
+    def _lost(self) -> None:
+        if self.lost_at is None:
+            self.lost_at = _now()
+
+    def _tell(self, error: ApiError | TransportError) -> None:
+        """Report *error*, unless it is part of normal life: a version that is too old."""
+        if not (isinstance(error, ApiError) and error.is_expired):
+            text = f"{error.status} {error.reason}: {error}" if isinstance(error, ApiError) else str(error)
+            self.report(f"{self.resource.plural}: {' '.join(text.split())}; it is tried again")
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+FORGOTTEN_AFTER = 120.0
+"""Seconds without a pause after which the next one is the shortest."""
+
+
+@attrs.define
+class Pauses:
+    """Pauses in seconds that double from *shortest* to *longest*; *random* (0 to 1) adds up to the pause itself.
+
+    Where both are equal, every pause is that long.
+
+    >>> pauses = Pauses(0.8, 30.0, lambda: 0.5)
+    >>> [round(pauses.next(0.0), 1) for _ in range(7)]
+    [1.2, 2.4, 4.8, 9.6, 19.2, 38.4, 45.0]
+    """
+
+    shortest: float
+    longest: float
+    random: Callable[[], float]
+    _base: float = attrs.field(default=attrs.Factory(lambda self: self.shortest, takes_self=True), init=False)
+    _last: float = attrs.field(default=float("-inf"), init=False)
+
+    def next(self, now: float) -> float:
+        """The pause that begins *now*."""
+        if self.shortest == self.longest:
+            return self.shortest
+        if now - self._last > FORGOTTEN_AFTER:
+            self._base = self.shortest
+        self._last = now
+        base, self._base = self._base, min(self._base * 2, self.longest)
+        return base * (1 + self.random())
 
 
 def retries_of(cells: ClientCells, on_retry: OnRetry = uncounted) -> Retries:

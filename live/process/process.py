@@ -25,8 +25,7 @@ from ..client.credentials import Access
 from ..client.transport import MeasuredRequest, MeasuredTransport, Request, Response, ThrottledTransport, Transport, TransportError
 from ..eventlog.sending import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
-from ..scheduler.dryrun import handler_of
-from ..scheduler.election import Elector, LeaderLostError, new_identity
+from ..scheduler.election import Elector, LeaderLostError, LeaseThread, new_identity
 from ..scheduler.endpoints import Endpoints
 from ..scheduler.events import Events, connect_events
 from ..scheduler.flags import RunSettings
@@ -35,11 +34,10 @@ from ..scheduler.metrics import SchedulerMetrics
 from ..scheduler.runsettings import config_maps_of
 from ..scheduler.scheduler import LiveScheduler
 from ..scheduler.serving import serve_endpoints
-from ..scheduler.state import LiveClocks, LiveState
-from ..scheduler.writes.api import ClusterApi, DryApi, WireApi
+from ..scheduler.state import LiveClocks, LiveState, handler_of
+from ..scheduler.writes import ClusterApi, DryApi, WireApi
 from ..settings.configz import componentconfig
 from .gauges import Gauges, build_values
-from .leasethread import LeaseThread
 from .locks import make_lock
 from .logs import REQUESTS, Log
 from .metering import Metering
@@ -177,7 +175,7 @@ class Process:
 
     async def _until(self, end: asyncio.Event, beside: Sequence[asyncio.Task[None]]) -> None:
         """Take part in the election and schedule until *end*, or until something fails, which is raised."""
-        main, ended = asyncio.create_task(self._led()), asyncio.create_task(_set(end))
+        main, ended = asyncio.create_task(self._led()), asyncio.create_task(end.wait())
         try:
             await asyncio.wait((main, ended, *beside), return_when=asyncio.FIRST_COMPLETED)
             led, begun = self.elector is not None and self.elector.leads, self.scheduler.bindings.under_way
@@ -282,11 +280,7 @@ class Process:
         )
 
 
-async def _set(end: asyncio.Event) -> None:
-    await end.wait()
-
-
-async def _cancelled(*tasks: asyncio.Task[None]) -> None:
+async def _cancelled(*tasks: asyncio.Task[Any]) -> None:
     """Cancel *tasks* and wait for them."""
     for task in tasks:
         task.cancel()

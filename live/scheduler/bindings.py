@@ -16,11 +16,12 @@ from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE
 from ...core.queue.parked import QueuedPod
 from ...exceptions import CacheError, ExtenderError
 from ...extenders.extender import HttpExtender, binder_of
+from ..client.replies import ApiError
 from ..process.logs import OUTCOMES
 from .failures import Consequences
 from .state import LiveState
 from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
-from .writes.api import ApiError, is_unknown, read_until_answered
+from .writes import is_unknown, read_until_answered
 
 READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0
 

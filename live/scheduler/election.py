@@ -3,6 +3,10 @@
 A replica never compares the times in the lock with its own clock. It only sees that the lock changes: as long as it does, somebody leads.
 So clocks may differ as much as they like, as long as they run at about the same speed.
 
+The lease has a thread: one event loop has all that a scheduler does, watches, cycles, bindings, events. In a burst a request of many
+turns of that loop takes seconds, and the leader would lose its lease. So the requests for the lock have a thread, a loop and a connection
+of their own.
+
 Upstream: client-go, tools/leaderelection/leaderelection.go.
 """
 
@@ -15,17 +19,21 @@ import socket
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
+from threading import Thread
+from types import TracebackType
 from typing import Any
 
 import attrs
 
 from ...exceptions import KubeclassicError
+from ..client.credentials import Access
+from ..client.http import HttpTransport
 from ..client.transport import TransportError
 from ..eventlog.sending import Recorder
-from ..process.leaserecord import LeaseRecord
-from ..process.locks import Lock, LockError, LockGoneError
+from ..process.locks import LeaseRecord, Lock, LockError, LockGoneError
 from ..process.logs import WARNING, Log
 from ..settings.cells import LeaderCells
 
@@ -269,3 +277,40 @@ async def _ended(*tasks: asyncio.Future[None]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@attrs.define(eq=False)
+class LeaseThread:
+    """Runs what asks for the lock. Use it as ``async with``."""
+
+    access: Access
+    link: HttpTransport = attrs.field(init=False)
+    """The connection, for what :meth:`run` runs."""
+    _loop: Future[asyncio.AbstractEventLoop] = attrs.field(factory=Future, init=False)
+    _end: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
+    _thread: Thread = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.link = HttpTransport(self.access)
+        self._thread = Thread(target=lambda: asyncio.run(self._serve()), name="lease", daemon=True)
+
+    async def __aenter__(self) -> LeaseThread:
+        self._thread.start()
+        await asyncio.wrap_future(self._loop)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._loop.result().call_soon_threadsafe(self._end.set)
+        await asyncio.to_thread(self._thread.join)
+
+    async def _serve(self) -> None:
+        try:
+            async with self.link:
+                self._loop.set_result(asyncio.get_running_loop())
+                await self._end.wait()
+        except KubeclassicError as error:  # there are no credentials
+            self._loop.set_exception(error)
+
+    async def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run *work* on the thread and wait for its end."""
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop.result()))

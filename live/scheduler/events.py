@@ -44,10 +44,7 @@ class Events:
 
     async def run(self) -> None:
         """Send events until this is cancelled."""
-        if self.series is None:
-            await self.core.run()
-            return
-        await asyncio.gather(self.core.run(), self.series.run())
+        await asyncio.gather(self.core.run(), *(() if self.series is None else (self.series.run(),)))
 
     async def drain(self, seconds: float) -> int:
         """Wait until all events are sent, at most *seconds*; how many are left. :meth:`run` has to run at the same time."""

@@ -45,7 +45,6 @@ class LiveScheduler:
     bindings: Bindings = attrs.field(init=False)
     claims: ClaimWork | None = attrs.field(init=False)
     """Writes claims to devices; None where there are none."""
-    cycles: int = 0
     is_running: bool = attrs.field(default=False, init=False)
     is_stopping: bool = attrs.field(default=False, init=False)
 
@@ -137,7 +136,6 @@ class LiveScheduler:
         state.log.info(f"pod {pod.key}: attempt {item.attempts}", ATTEMPTS)
         state.observer.began(item)
         decision = await self._decide(item)
-        self.cycles += 1
         if self.claims is not None:
             self.claims.write_beside()
         took = state.times.now() - began

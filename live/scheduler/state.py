@@ -21,9 +21,10 @@ from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
 from ..eventlog.sending import Recorder
+from ..informers.store import Handler
 from ..process.logs import Log
 from ..process.metering import Metering
-from .writes.api import ClusterApi
+from .writes import ClusterApi, DryApi
 
 T = TypeVar("T")
 LEASE_LOOK = 0.1
@@ -171,3 +172,31 @@ class LiveState:
     _freed: asyncio.Event = attrs.field(init=False, factory=asyncio.Event)
     _backlog: list[tuple[Callable[[KubeObject], None], KubeObject]] = attrs.field(init=False, factory=list)
     """Events that wait for the end of a decision on another thread."""
+
+
+@attrs.define(eq=False)
+class DryRun:
+    """The handler of informers in a dry run: what happens to pods ends their bindings."""
+
+    state: LiveState
+    api: DryApi
+
+    def put(self, item: KubeObject) -> None:
+        """An object was added or updated."""
+        self.state.put(item)
+        if isinstance(item, Pod) and item.spec.node_name:
+            self.api.settle(item.key, is_bound=True)
+
+    def delete(self, item: KubeObject) -> None:
+        """An object was deleted."""
+        self.state.delete(item)
+        if isinstance(item, Pod):
+            self.api.settle(item.key, is_bound=False)
+
+
+def handler_of(state: LiveState) -> Handler:
+    """What informers tell of objects: *state*, or in a dry run what ends bindings, too."""
+    if not isinstance(state.api, DryApi):
+        return state
+    state.api.known = state.router.pods
+    return DryRun(state, state.api)

@@ -21,8 +21,8 @@ from ...core.matching.nodeselectors import node_selector_mask
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ...exceptions import KubeclassicError
+from ..client.replies import ApiError
 from .state import LiveState
-from .writes.api import ApiError
 
 
 @attrs.define(eq=False)

@@ -80,17 +80,13 @@ def load_surroundings(file: str, versions: tuple[str, ...]) -> Surroundings:
     Raises :class:`~kubeclassic.exceptions.PolicyError` or ``ManifestError``, which say where and what.
     """
     document = only_document(file, KIND)
-    return read_surroundings(document.data, document.where, versions)
-
-
-def read_surroundings(document: Mapping[str, Any], where: str, versions: tuple[str, ...]) -> Surroundings:
-    """What *document*, the JSON form of a configuration, says."""
+    where = document.where
     try:
-        found = _SCHEMA.reader(Surroundings)(document)
+        found = _SCHEMA.reader(Surroundings)(document.data)
     except Mismatch as mismatch:
         raise PolicyError(f"{where}: {mismatch}") from None
     if found.kind != KIND:
         raise PolicyError(f'{where}: kind: got "{found.kind}", wanted {KIND}')
     if found.api_version not in versions:
         raise PolicyError(f'{where}: apiVersion: got "{found.api_version}", wanted {" or ".join(versions)}')
-    return attrs.evolve(found, document=document)
+    return attrs.evolve(found, document=document.data)

@@ -140,12 +140,6 @@ SECURE = (
     *(flag.name for flag in _REFUSED if flag.name != "emulated-version"),
 )
 TEXT_STREAMS = ("log-text-info-buffer-size", "log-text-split-stream")
-EMULATION = ("emulated-version",)
 RESOURCE_NAME = ("leader-elect-resource-name", "leader-elect-resource-namespace")
-HIDDEN_METRICS = ("show-hidden-metrics-for-version",)
 CHOSEN_METRICS = ("disabled-metrics", "allow-metric-labels")
-LOG_FORMAT = ("logging-format",)
-SANITIZATION = ("experimental-logging-sanitization",)
 JSON_STREAMS = ("log-json-info-buffer-size", "log-json-split-stream")
-SHARED_PORT, SHARED_ADDRESS = ("permit-port-sharing",), ("permit-address-sharing",)
-LONGEST_PARKED = ("pod-max-in-unschedulable-pods-duration",)

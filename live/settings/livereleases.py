@@ -88,7 +88,7 @@ V1_17 = attrs.evolve(
     serving=attrs.evolve(V1_16.serving, caching_header=True),
     metrics=("summary by operation", "seconds", "framework, first help", "duration without attempts", *_FIRST_NAMES),
     client_metrics=("client, by prefix", "build, first labels"),
-    flags=(*V1_16.flags, *flagtable.RESOURCE_NAME, *flagtable.HIDDEN_METRICS),
+    flags=(*V1_16.flags, *flagtable.RESOURCE_NAME, "show-hidden-metrics-for-version"),
 )
 V1_18 = attrs.evolve(
     V1_17,
@@ -107,7 +107,7 @@ V1_19 = attrs.evolve(
         *("preemption, alpha, first name", "pending", "volumes, deprecated", "leader", "cache size, first name"),
     ),
     client_metrics=("client, by prefix", "build"),
-    flags=(*V1_18.flags, *flagtable.LOG_FORMAT, *flagtable.SHARED_PORT),
+    flags=(*V1_18.flags, "logging-format", "permit-port-sharing"),
     config_versions=(f"{_GROUP}/v1beta1",),
     config_fields=("AlgorithmSource", *_ADDRESSES),
 )
@@ -120,7 +120,7 @@ V1_20 = attrs.evolve(
         *("preemption, alpha", "pending", "volumes, framework", "leader", "cache size, first name"),
     ),
     client_metrics=("client, by URL", "build"),
-    flags=(*V1_19.flags, *flagtable.SANITIZATION),
+    flags=(*V1_19.flags, "experimental-logging-sanitization"),
     config_fields=("Parallelism", "AlgorithmSource", *_ADDRESSES),
 )
 V1_21 = attrs.evolve(
@@ -128,7 +128,7 @@ V1_21 = attrs.evolve(
     version="1.21",
     leader=attrs.evolve(V1_20.leader, request_timeout=half),
     metrics=tuple(group for group in V1_20.metrics if group != "last parts, deprecated"),
-    flags=(*V1_20.flags, *flagtable.SHARED_ADDRESS, *flagtable.CHOSEN_METRICS),
+    flags=(*V1_20.flags, "permit-address-sharing", *flagtable.CHOSEN_METRICS),
 )
 V1_22 = attrs.evolve(
     V1_21,
@@ -167,7 +167,10 @@ V1_24 = attrs.evolve(
         *("preemption, by fives", "pending, new name of the part", "volumes, framework", "leader", "cache size, first name"),
     ),
     client_metrics=("client", "build"),
-    flags=(*(flag for flag in V1_23.flags if flag not in (*flagtable.INSECURE, *flagtable.SANITIZATION)), *flagtable.LONGEST_PARKED),
+    flags=(
+        *(flag for flag in V1_23.flags if flag not in (*flagtable.INSECURE, "experimental-logging-sanitization")),
+        "pod-max-in-unschedulable-pods-duration",
+    ),
 )
 V1_25 = attrs.evolve(V1_24, version="1.25", config_versions=(f"{_GROUP}/v1", *V1_24.config_versions))
 V1_26 = attrs.evolve(
@@ -227,7 +230,7 @@ V1_31 = attrs.evolve(
     V1_30,
     version="1.31",
     metrics=tuple("duration since the first attempt" if group.endswith("attempt, first help") else group for group in V1_30.metrics),
-    flags=(*V1_30.flags, *flagtable.TEXT_STREAMS, *flagtable.EMULATION),
+    flags=(*V1_30.flags, *flagtable.TEXT_STREAMS, "emulated-version"),
 )
 V1_32 = attrs.evolve(V1_31, version="1.32", metrics=(*V1_31.metrics, "preemption in the background"))
 V1_33 = attrs.evolve(V1_32, version="1.33")

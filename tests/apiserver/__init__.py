@@ -3,11 +3,12 @@
 The map:
 
 * :mod:`.store`: requests in, answers out; pure and synchronous
-* :mod:`.storage`: the objects, their revisions, and what changed; :mod:`.watches`: those who follow
-* :mod:`.reads`, :mod:`.writes`, :mod:`.deletes`, :mod:`.subresources`, :mod:`.discovery`: what the verbs do
-* :mod:`.defaults`, :mod:`.forms`, :mod:`.validation`, :mod:`.patches`, :mod:`.selectors`: what happens to objects
+* :mod:`.storage`: the objects, their revisions, what changed, and those who follow
+* :mod:`.reads`, :mod:`.writes`, :mod:`.discovery`: what the verbs do
+* :mod:`.forms`, :mod:`.validation`, :mod:`.patches`: what happens to objects
 * :mod:`.resources`: which resources a version has, and in what the versions differ
 * :mod:`.transport`: the server as a transport of ``kubeclassic.live``, with faults; :mod:`.app`: over HTTP
-* :mod:`.cluster`, :mod:`.controllers`: nodes, pods, and what kubelets and volume controllers would do
+* :mod:`.cluster`: nodes, pods, and what kubelets and volume controllers would do
+* :mod:`.replay`: recorded requests, held against its answers
 * :mod:`.watcher`: an independent count of pods bound twice, lost, or over capacity
 """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 if TYPE_CHECKING:
-    from .watches import Watch
+    from .storage import Watch
 
 Json: TypeAlias = Any
 Object: TypeAlias = dict[str, Any]

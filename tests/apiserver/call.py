@@ -11,9 +11,8 @@ import attrs
 from .answers import Answer, Json, Object, bad_request, fault
 from .forms import to_core_event, to_new_event
 from .resources import Flavour, Resource
-from .storage import Storage
+from .storage import Storage, View
 from .validation import decoded
-from .watches import View
 
 
 @attrs.frozen(slots=False)

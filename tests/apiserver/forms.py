@@ -1,13 +1,14 @@
-"""Objects in the form in which the server keeps and shows them: typed fields, self links, and the two APIs of events."""
+"""Objects in the form in which the server keeps and shows them: typed fields, self links, the two APIs of events, and defaults."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kubeclassic.api.wire.goform import go_form
 
-from .answers import Object
+from .answers import Object, fault
 from .resources import Flavour, Resource
+from .storage import Storage
 
 TYPED = {"Pod", "Node", "PersistentVolume", "PersistentVolumeClaim"}
 """Kinds whose fields are those of a table: unknown ones are dropped, quantities and times get their canonical form."""
@@ -116,3 +117,209 @@ def to_new_event(item: Object, api_version: str) -> Object:
 def list_item(item: Object) -> Object:
     """*item* as it stands in a list. Upstream: without its kind and API version."""
     return {key: part for key, part in item.items() if key not in ("kind", "apiVersion")}
+
+
+NOT_READY: Object = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+TOLERATIONS = tuple(
+    {"key": f"node.kubernetes.io/{what}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+    for what in ("not-ready", "unreachable")
+)
+SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+SYSTEM_TEXTS = {
+    "system-cluster-critical": "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
+}
+RESOURCES = ("cpu", "memory")
+
+
+def with_defaults(kind: str, item: Object, flavour: Flavour, storage: Storage) -> Object:
+    """*item* as the server stores it when it is created."""
+    default = _DEFAULTS.get(kind)
+    return item if default is None else default(item, flavour, storage)
+
+
+# --- pods -----------------------------------------------------------------------------------------------------------
+
+
+def _pod(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    given = item.get("spec") or {}
+    containers = [_container(each) for each in given.get("containers") or ()]
+    spec = {
+        "restartPolicy": "Always",
+        "terminationGracePeriodSeconds": 30,
+        "dnsPolicy": "ClusterFirst",
+        "securityContext": {},
+        "schedulerName": "default-scheduler",
+        "enableServiceLinks": True,
+        **flavour.pod_defaults,
+        **given,
+        "containers": containers,
+        "tolerations": _tolerations(given.get("tolerations") or []),
+    }
+    if given.get("initContainers"):
+        spec["initContainers"] = [_container(each) for each in given["initContainers"]]
+    if given.get("volumes"):
+        spec["volumes"] = [_volume(each) for each in given["volumes"]]
+    spec |= _priority(item["metadata"]["name"], spec, storage)
+    return {**item, "spec": spec, "status": {"phase": "Pending", "qosClass": qos_class(containers)}}
+
+
+def _container(given: Object) -> Object:
+    resources = given.get("resources") or {}
+    if limits := resources.get("limits"):
+        resources = {**resources, "requests": {**limits, **(resources.get("requests") or {})}}
+    found = {
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+        "imagePullPolicy": _pull_policy(given.get("image", "")),
+        **given,
+        "resources": resources,
+    }
+    if given.get("ports"):
+        found["ports"] = [{"protocol": "TCP", **port} for port in given["ports"]]
+    return found
+
+
+def _pull_policy(image: str) -> str:
+    tag = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
+    return "IfNotPresent" if tag not in ("", "latest") or "@" in image else "Always"
+
+
+def _volume(given: Object) -> Object:
+    found = dict(given)
+    for source in ("configMap", "secret", "downwardAPI", "projected"):
+        if source in found:
+            found[source] = {"defaultMode": 420, **found[source]}
+    if "hostPath" in found:
+        found["hostPath"] = {"type": "", **found["hostPath"]}
+    return found
+
+
+def _tolerations(given: list[Object]) -> list[Object]:
+    """Upstream: DefaultTolerationSeconds adds the two where no toleration of the pod covers them."""
+    return [*given, *(new for new in TOLERATIONS if not any(_covers(old, new["key"]) for old in given))]
+
+
+def _covers(toleration: Object, key: object) -> bool:
+    return toleration.get("key", "") in ("", key) and toleration.get("effect", "") in ("", "NoExecute")
+
+
+def _priority(name: str, spec: Object, storage: Storage) -> Object:
+    wanted = spec.get("priorityClassName")
+    classes = {cls["metadata"]["name"]: cls for cls in storage.of("priorityclasses").values()}
+    if not wanted:
+        default = [cls for cls in classes.values() if cls.get("globalDefault")]
+        return {"priority": default[0]["value"], "priorityClassName": default[0]["metadata"]["name"]} if default else {"priority": 0}
+    if wanted in SYSTEM_CLASSES:
+        return {"priority": SYSTEM_CLASSES[wanted]}
+    if wanted not in classes:
+        message = f'pods "{name}" is forbidden: no PriorityClass with name {wanted} was found'
+        raise fault(403, "Forbidden", message, {"name": name, "kind": "pods"})
+    policy = {"preemptionPolicy": classes[wanted]["preemptionPolicy"]} if "preemptionPolicy" in spec else {}
+    return {"priority": classes[wanted]["value"], **policy}
+
+
+def qos_class(containers: list[Object]) -> str:
+    """Guaranteed, Burstable or BestEffort, by requests and limits of cpu and memory."""
+    resources = [each.get("resources") or {} for each in containers]
+    amounts = [(each.get("requests") or {}, each.get("limits") or {}) for each in resources]
+    if not any(name in RESOURCES for pair in amounts for each in pair for name in each):
+        return "BestEffort"
+    return "Guaranteed" if all(_is_full(*pair) for pair in amounts) else "Burstable"
+
+
+def _is_full(requests: Object, limits: Object) -> bool:
+    return all(name in limits and requests.get(name) == limits[name] for name in RESOURCES)
+
+
+# --- others ---------------------------------------------------------------------------------------------------------
+
+
+def _node(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    spec = item.get("spec") or {}
+    taints = [taint for taint in spec.get("taints") or () if (taint["key"], taint["effect"]) != tuple(NOT_READY.values())]
+    status = item.get("status") or {}
+    if status.get("capacity") and not status.get("allocatable"):
+        status = {**status, "allocatable": status["capacity"]}
+    return {**item, "spec": {**spec, "taints": [*taints, NOT_READY]}, "status": status}
+
+
+def _service(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    given = item.get("spec") or {}
+    ports = [{"protocol": "TCP", "targetPort": port["port"], **port} for port in given.get("ports") or ()]
+    address = f"10.0.{storage.revision // 250 % 256}.{storage.revision % 250 + 1}"
+    new: Object = {} if flavour.has_self_link else {
+        "clusterIPs": [address], "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster",
+    }  # fmt: skip
+    spec = {"clusterIP": address, "type": "ClusterIP", "sessionAffinity": "None", **new, **given, "ports": ports}
+    return {**item, "spec": spec, "status": {"loadBalancer": {}}}
+
+
+def _claim(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    metadata = {**item["metadata"], "finalizers": [*item["metadata"].get("finalizers", ()), "kubernetes.io/pvc-protection"]}
+    spec = {"volumeMode": "Filesystem", **(item.get("spec") or {})}
+    return {**item, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
+
+
+def _volume_object(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    metadata = {**item["metadata"], "finalizers": [*item["metadata"].get("finalizers", ()), "kubernetes.io/pv-protection"]}
+    spec = {"volumeMode": "Filesystem", "persistentVolumeReclaimPolicy": "Retain", **(item.get("spec") or {})}
+    return {**item, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
+
+
+def _storage_class(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    return {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate", **item}
+
+
+def _priority_class(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    return {**flavour.pod_defaults, **_generation(item)}
+
+
+def _budget(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    status = {"disruptionsAllowed": 0, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0}
+    return {**_generation(item), "status": status}
+
+
+def _namespace(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    name = item["metadata"]["name"]
+    labels = {} if flavour.has_self_link else {"labels": {**item["metadata"].get("labels", {}), "kubernetes.io/metadata.name": name}}
+    return {
+        **item,
+        "metadata": {**item["metadata"], **labels},
+        "spec": {"finalizers": ["kubernetes"]},
+        "status": {"phase": "Active"},
+    }
+
+
+def _workload(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    return {**_generation(item), "status": {"replicas": 0}}
+
+
+def _role_binding(item: Object, flavour: Flavour, storage: Storage) -> Object:
+    group = {"apiGroup": "rbac.authorization.k8s.io"}
+    subjects = [{**(group if each["kind"] in ("User", "Group") else {}), **each} for each in item.get("subjects") or ()]
+    return {**item, "subjects": subjects}
+
+
+def _generation(item: Object) -> Object:
+    return {**item, "metadata": {**item["metadata"], "generation": 1}}
+
+
+_DEFAULTS: Mapping[str, Callable[[Object, Flavour, Storage], Object]] = {
+    "Pod": _pod,
+    "RoleBinding": _role_binding,
+    "ClusterRoleBinding": _role_binding,
+    "Node": _node,
+    "Service": _service,
+    "PersistentVolumeClaim": _claim,
+    "PersistentVolume": _volume_object,
+    "StorageClass": _storage_class,
+    "PriorityClass": _priority_class,
+    "PodDisruptionBudget": _budget,
+    "Namespace": _namespace,
+    "ReplicaSet": _workload,
+    "ReplicationController": _workload,
+    "StatefulSet": _workload,
+    "Deployment": _workload,
+    "DaemonSet": _workload,
+}

@@ -7,11 +7,10 @@ from urllib.parse import parse_qsl
 
 import attrs
 
-from . import deletes, discovery, reads, subresources, writes
+from . import discovery, reads, writes
 from .answers import Answer, ApiFault, Object, fault, not_allowed, not_served, text
 from .call import Call
-from .defaults import SYSTEM_CLASSES, SYSTEM_TEXTS, with_defaults
-from .forms import stored_form
+from .forms import SYSTEM_CLASSES, SYSTEM_TEXTS, stored_form, with_defaults
 from .resources import OLD_SERVER, Flavour, Resource
 from .storage import Storage
 
@@ -126,7 +125,7 @@ class Store:
         if call.subresource == "binding":
             if verb != "create":
                 raise not_allowed()
-            return subresources.bind(call)
+            return writes.bind(call)
         if call.subresource not in ("", "status"):
             raise not_served()
         if (verb in ("update", "patch", "delete") and not call.name) or (verb == "create" and call.name):
@@ -158,5 +157,5 @@ _ANSWERS: Mapping[str, Callable[[Call], Answer]] = {
     "create": writes.create,
     "update": writes.update,
     "patch": writes.patch,
-    "delete": deletes.delete,
+    "delete": writes.delete,
 }

@@ -11,8 +11,8 @@ import attrs
 from kubeclassic.live.client.transport import Request, Response, Stream, TransportError
 
 from .answers import Answer, encode_text, status_body
+from .storage import Watch
 from .store import Store
-from .watches import Watch
 
 BOOKMARK_PERIOD, BOOKMARK_BEFORE_END = 60.0, 2.0
 

@@ -12,8 +12,7 @@ from functools import lru_cache
 import attrs
 
 from .answers import Object
-from .storage import Storage
-from .watches import Change
+from .storage import Change, Storage
 
 _QUANTITY = re.compile(r"([+-]?[0-9.]+)(?:[eE]([+-]?[0-9]+)|([a-zA-Z]*))")
 _UNITS: dict[str, Fraction] = {"": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000)}

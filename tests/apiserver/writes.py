@@ -1,17 +1,98 @@
-"""Create, update and patch."""
+"""Create, update and patch; delete, with preconditions, grace periods and finalizers; binding."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from .answers import Answer, Json, Object, bad_request, cause, fault
+from .answers import Answer, Json, Object, bad_request, cause, fault, success
 from .call import Call
-from .defaults import with_defaults
-from .deletes import is_finished
-from .forms import stored_form, to_core_event
+from .forms import stored_form, to_core_event, with_defaults
 from .patches import merge_patch, strategic_patch
 from .reads import ITSELF
 from .validation import check_new, check_update, invalid
+
+POLICIES = ("Foreground", "Background", "Orphan", "nil")
+
+
+def delete(call: Call) -> Answer:
+    """One object: it goes at once, or waits for its grace period or its finalizers."""
+    options = call.given_json() or {}
+    _check_policy(options)
+    old = call.stored()
+    _check_wanted(call, old, options.get("preconditions") or {})
+    gone = deleted(call, old, options)
+    if gone is not None:
+        return call.answer(200, gone)
+    details = {**call.resource.details(call.name), "uid": old["metadata"]["uid"]}
+    return success(200, details)
+
+
+def deleted(call: Call, old: Object, options: Object) -> Object | None:
+    """Delete *old*: the object as it waits or went; None where the answer shows no object."""
+    if call.resource.kind == "Pod":
+        return _gracefully(call, old, options)
+    if old["metadata"].get("finalizers"):
+        return _marked(call, old, 0) if "deletionTimestamp" not in old["metadata"] else old
+    if not call.is_dry_run:
+        call.storage.remove(call.resource, old)
+    return None
+
+
+def is_finished(item: Object) -> bool:
+    """Whether an object that is being deleted has nothing left to wait for."""
+    metadata = item["metadata"]
+    waits = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
+    return "deletionTimestamp" in metadata and not waits
+
+
+def _gracefully(call: Call, old: Object, options: Object) -> Object:
+    """A pod: its node has some time to end it, if it is on one and runs."""
+    given = options.get("gracePeriodSeconds")
+    before = old["metadata"].get("deletionGracePeriodSeconds")
+    if before is not None:
+        if given is None or given >= before:
+            return old
+        period = given
+    else:
+        period = _grace(old, given)
+    if call.is_dry_run:
+        return old
+    # Upstream: it is marked first even if it goes at once, so its watchers see MODIFIED, then DELETED.
+    new = _marked(call, old, period)
+    if is_finished(new):
+        last = call.storage.remove(call.resource, new)
+        return last if call.flavour.shows_removal else new
+    return new
+
+
+def _grace(pod: Object, given: Any) -> int:
+    is_over = pod["status"].get("phase") in ("Succeeded", "Failed")
+    if not pod["spec"].get("nodeName") or is_over:
+        return 0
+    return int(pod["spec"].get("terminationGracePeriodSeconds", 30) if given is None else given)
+
+
+def _marked(call: Call, old: Object, period: int) -> Object:
+    mark = {"deletionTimestamp": call.storage.now(period), "deletionGracePeriodSeconds": period}
+    return call.storage.put(call.resource, {**old, "metadata": {**old["metadata"], **mark}})
+
+
+def _check_policy(options: Object) -> None:
+    policy = options.get("propagationPolicy")
+    if policy is not None and policy not in POLICIES:
+        known = ", ".join(f'"{each}"' for each in POLICIES)
+        why = f'Unsupported value: "{policy}": supported values: {known}'
+        details = {"group": "meta.k8s.io", "kind": "DeleteOptions", "causes": [cause("FieldValueNotSupported", why, "propagationPolicy")]}
+        raise fault(422, "Invalid", f'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: {why}', details)
+
+
+def _check_wanted(call: Call, old: Object, wanted: Object) -> None:
+    for field, named, done in (("uid", "UID", "deleted and then recreated"), ("resourceVersion", "ResourceVersion", "modified")):
+        given, found = wanted.get(field), old["metadata"][field]
+        if given is not None and given != found:
+            why = f"the {named} in the precondition ({given}) does not match the {named} in record ({found}). "
+            call.conflict(call.name, f"{why}The object might have been {done}", call.resource.kind)
+
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
@@ -136,3 +217,68 @@ def _refuse_uid(call: Call, uid: Json) -> NoReturn:
     # Upstream: two validations say the same.
     each = cause("FieldValueInvalid", f'Invalid value: "{uid}": field is immutable', "metadata.uid")
     raise invalid(call.resource, call.name, [each, each])
+
+
+def bind(call: Call) -> Answer:
+    """POST of a Binding: to the pod's subresource, or to the collection of bindings."""
+    binding = call.given_json() or {}
+    metadata, target = binding.get("metadata") or {}, binding.get("target") or {}
+    _check_names(call, metadata)
+    _check_target(target)
+    name = metadata.get("name", "")
+    pod = call.storage.of("pods").get((call.namespace, name))
+    if pod is None:
+        call.missing(name)
+    if call.flavour.checks_binding:
+        wanted = {key: metadata[key] for key in ("uid", "resourceVersion") if metadata.get(key)}
+        _check_preconditions(call, pod, wanted)
+    _check_free(call, pod)
+    if not call.is_dry_run:
+        call.storage.put(call.resource, _bound(call, pod, target["name"], metadata.get("annotations") or {}))
+    return success(201)
+
+
+def _check_names(call: Call, metadata: Object) -> None:
+    if not call.flavour.checks_binding:
+        return
+    if call.name and metadata.get("name") != call.name:
+        raise bad_request("name in URL does not match name in Binding object")
+    if metadata.get("namespace") not in (None, "", call.namespace):
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+
+
+def _check_target(target: Object) -> None:
+    kind = target.get("kind", "")
+    if kind not in ("", "Node"):
+        raise fault(500, "", f'target.kind: Unsupported value: "{kind}": supported values: "Node", "<empty>"')
+    if not target.get("name"):
+        raise fault(500, "", "target.name: Required value")
+
+
+def _check_free(call: Call, pod: Object) -> None:
+    """409 for a pod that goes, or has a node, or is gated."""
+    name, node = pod["metadata"]["name"], pod["spec"].get("nodeName")
+    if "deletionTimestamp" in pod["metadata"]:
+        call.conflict(name, f"pod {name} is being deleted, cannot be assigned to a host", "pods/binding")
+    if node:
+        call.conflict(name, f'pod {name} is already assigned to node "{node}"', "pods/binding")
+    if pod["spec"].get("schedulingGates"):
+        call.conflict(name, f"pod {name} has non-empty .spec.schedulingGates", "pods/binding")
+
+
+def _bound(call: Call, pod: Object, node: str, annotations: Object) -> Object:
+    """*pod* on its node, with the condition PodScheduled. Upstream: labels of the Binding are left aside."""
+    metadata = pod["metadata"]
+    if annotations:
+        metadata = {**metadata, "annotations": {**metadata.get("annotations", {}), **annotations}}
+    new = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": call.storage.now()}
+    old: list[Object] = pod["status"].get("conditions") or []
+    conditions = [new if each["type"] == "PodScheduled" else each for each in old]
+    if new not in conditions:
+        conditions.append(new)
+    return {
+        **pod,
+        "metadata": metadata,
+        "spec": {**pod["spec"], "nodeName": node},
+        "status": {**pod["status"], "conditions": conditions},
+    }

@@ -67,9 +67,10 @@ def hosts(**options: Any) -> list[str | None]:
 
 
 class TestPython:
-    def test_extenders_of_a_policy_are_called(self, answering: Answering) -> None:
-        """A Policy's extenders decide where that is asked for."""
-        assert hosts(policy=POLICY, extenders="call") == ["c", "c"]
+    @pytest.mark.parametrize("given", [{"policy": POLICY}, {"profile": PROFILE}], ids=["policy", "profile"])
+    def test_they_are_called(self, given: dict[str, Any], answering: Answering) -> None:
+        """The extenders of a Policy or a configuration decide where that is asked for."""
+        assert hosts(**given, extenders="call") == ["c", "c"]
         assert answering.calls == 2
 
     def test_not_by_default(self, answering: Answering) -> None:
@@ -80,10 +81,6 @@ class TestPython:
             assert (warning.is_unread, warning.text.startswith("1 configured extender is not called")) == (True, True)
         assert [group.text for group in simulate(OBJECTS, options_of({"policy": POLICY, "extenders": "off"})).warnings] == []
         assert answering.calls == 0
-
-    def test_extenders_of_a_configuration_are_called(self, answering: Answering) -> None:
-        """So do those of a configuration of the framework."""
-        assert hosts(profile=PROFILE, extenders="call") == ["c", "c"]
 
     def test_one_that_cannot_be_reached(self) -> None:
         """Without an answer the pods fail with the original's error."""
@@ -229,10 +226,6 @@ class TestCommands:
         assert first.stdout == second.stdout != ""
         assert REFUSED in (folder / "calls.jsonl").read_text().replace('\\"', '"')
 
-    def test_off(self, folder: Path) -> None:
-        """Without extenders all pods are placed."""
-        assert inside("simulate", "cluster.json", "--policy", "policy.json", "--extenders", "off", cwd=folder).returncode == 0
-
     def test_compare(self, folder: Path) -> None:
         """A configuration of compare may switch them off."""
         done = inside("compare", "cluster.json", "--a", "policy=policy.json", "--b", "policy=policy.json extenders=call", cwd=folder)
@@ -242,7 +235,6 @@ class TestCommands:
         ("words", "text"),
         [
             (["--extenders", "replay"], "--extenders: got replay, wanted replay FILE"),
-            (["--extenders", "no"], 'extenders: got "no", wanted off, call, record FILE or replay FILE'),
             (["--extenders", "replay", "none"], "none: cannot be read: no such file or directory"),
         ],
     )

@@ -11,8 +11,7 @@ from typing import Any
 import attrs
 import pytest
 
-from tests.apiserver.exchanges import Exchange, Remark, read
-from tests.apiserver.replay import Replay
+from tests.apiserver.replay import Exchange, Remark, Replay, read
 from tests.apiserver.resources import FLAVOURS
 from tests.conftest import SHARED
 

@@ -13,9 +13,8 @@ from tests.apiserver.answers import Answer
 from tests.apiserver.cluster import Refused, User, pod_manifest
 from tests.apiserver.patches import strategic_patch
 from tests.apiserver.resources import FLAVOURS, NEW_SERVER, OLD_SERVER, Flavour
-from tests.apiserver.storage import Storage
+from tests.apiserver.storage import Storage, Watch
 from tests.apiserver.store import Store
-from tests.apiserver.watches import Watch
 
 PODS = "/api/v1/namespaces/default/pods"
 Pods = dict[str, str]

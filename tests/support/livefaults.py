@@ -17,7 +17,7 @@ from kubeclassic.live.informers.informers import informers_of, retries_of
 from kubeclassic.live.process.locks import make_lock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.writes.api import WireApi
+from kubeclassic.live.scheduler.writes import WireApi
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.answers import Answer

@@ -18,18 +18,18 @@ import yaml
 from kubeclassic.api.reading.documents import parsed
 from kubeclassic.exceptions import KubeclassicError, ManifestError
 from kubeclassic.live.client.api import Api
-from kubeclassic.live.client.execplugin import VERSIONS as EXEC_VERSIONS
-from kubeclassic.live.client.execplugin import ExecPlugin
+from kubeclassic.live.client.credentials import VERSIONS as EXEC_VERSIONS
+from kubeclassic.live.client.credentials import ExecPlugin
 from kubeclassic.live.client.http import tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.live.client.replies import read_object
 from kubeclassic.live.client.resources import VERSIONS
 from kubeclassic.live.client.resources import resource as resource_of
 from kubeclassic.live.client.transport import Request, Response, Stream
-from kubeclassic.live.scheduler.dryrun import handler_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.writes.api import DryApi, WireApi
+from kubeclassic.live.scheduler.state import handler_of
+from kubeclassic.live.scheduler.writes import DryApi, WireApi
 from kubeclassic.live.snapshot import take_snapshot
 from kubeclassic.live.snapshotredaction import redact
 from tests.apiserver.transport import StoreTransport

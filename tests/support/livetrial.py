@@ -15,8 +15,7 @@ from typing import Any
 import attrs
 
 from tests.apiserver.answers import Object
-from tests.apiserver.cluster import User
-from tests.apiserver.controllers import Kubelets
+from tests.apiserver.cluster import Kubelets, User
 from tests.apiserver.storage import Storage
 from tests.apiserver.watcher import Load, Watcher, amounts, requests
 from tests.live.scheduler.worlds import World, live

@@ -26,7 +26,7 @@ from ...eventlog.sending import Recorder
 from ...process.logs import Log
 from ..following import follow
 from ..state import LiveClocks, LiveState
-from ..writes.api import DryApi
+from ..writes import DryApi
 from .backlog import Backlog, UnjudgedPod
 from .judging import ORDER_UNKNOWN, PodJudgement, ShadowAgreement
 from .shadowtrials import WINDOW, ObservedChange, ShadowTrial, ShadowTrials, UnsureDecision, message

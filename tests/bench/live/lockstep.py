@@ -14,8 +14,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from tests.apiserver.answers import Object
-from tests.apiserver.cluster import node_manifest, pod_manifest
-from tests.apiserver.controllers import Kubelets
+from tests.apiserver.cluster import Kubelets, node_manifest, pod_manifest
 
 from .programs import kubeclassic
 from .schedulers import Outcome, Site

@@ -1,6 +1,6 @@
 """An API server over HTTP in the form of :class:`tests.apiserver.store.Store`: what follows the server of the tests can follow it, too.
 
-:class:`~tests.apiserver.cluster.User`, the kubelets and volume controllers of :mod:`tests.apiserver.controllers` and
+:class:`~tests.apiserver.cluster.User`, and the kubelets and volume controllers beside it, and
 :class:`~tests.apiserver.watcher.Watcher` take it as it is. Threads keep a copy of some resources by lists and watches.
 """
 
@@ -16,12 +16,10 @@ import attrs
 import httpx
 
 from tests.apiserver.answers import Answer, Object
-from tests.apiserver.cluster import Refused, User
-from tests.apiserver.controllers import Follower
+from tests.apiserver.cluster import Follower, Refused, User
 from tests.apiserver.resources import Flavour
-from tests.apiserver.storage import Storage
+from tests.apiserver.storage import Change, Storage, Watch, event
 from tests.apiserver.store import Store
-from tests.apiserver.watches import Change, Watch, event
 
 AGAIN_AFTER = 0.3
 """Seconds between two tries of a server that does not answer."""

@@ -20,8 +20,8 @@ from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.answers import Object
 from tests.apiserver.cluster import Refused, node_manifest, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
+from tests.apiserver.storage import Change
 from tests.apiserver.watcher import Watcher
-from tests.apiserver.watches import Change
 
 from .programs import Kubernetes, MissingProgramsError, Running, kubeclassic
 from .servers import ORIGINAL, SCHEDULER, OfTests, Real, Server, until

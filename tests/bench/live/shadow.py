@@ -8,8 +8,7 @@ import time
 from pathlib import Path
 
 from tests.apiserver.answers import Object
-from tests.apiserver.cluster import node_manifest, pod_manifest
-from tests.apiserver.controllers import Kubelets
+from tests.apiserver.cluster import Kubelets, node_manifest, pod_manifest
 
 from .programs import Running, kubeclassic
 from .schedulers import Outcome, Site

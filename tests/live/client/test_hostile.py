@@ -25,8 +25,7 @@ from kubeclassic.live.client.http import HttpTransport
 from kubeclassic.live.client.replies import ApiError, error_of, read_object
 from kubeclassic.live.client.resources import NODES
 from kubeclassic.live.client.transport import OTHER, Request, Response, Stream, TransportError
-from kubeclassic.live.informers.informers import retries_of
-from kubeclassic.live.informers.reflector import Reflector
+from kubeclassic.live.informers.informers import Reflector, retries_of
 from kubeclassic.live.informers.store import Store
 from kubeclassic.live.process.locks import LockError, make_lock
 from tests.support.examples import examples

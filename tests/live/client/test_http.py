@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,8 +18,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.live.client.credentials import Access, TokenFile, password, token
-from kubeclassic.live.client.execplugin import ExecPlugin
+from kubeclassic.live.client.credentials import Access, ExecPlugin, TokenFile, password, token
 from kubeclassic.live.client.http import HttpTransport
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, TIMEOUT, Request, TransportError
@@ -31,11 +31,11 @@ from tests.support.kubeconfigs import kubeconfig
 NODES = Request("GET", "/api/v1/nodes")
 
 
-def send(access: Access, request: Request = NODES, times: int = 1) -> list[int]:
+def send(access: Access, request: Request = NODES, times: int = 1, clock: Callable[[], float] = time.time) -> list[int]:
     """The statuses of the same request, sent *times* times over one transport."""
 
     async def work() -> list[int]:
-        async with HttpTransport(access) as transport:
+        async with HttpTransport(access, wall_clock=clock) as transport:
             return [(await transport.send(request)).status for _ in range(times)]
 
     return asyncio.run(work())
@@ -52,23 +52,14 @@ def seen_by(work: Callable[[str], object], wanted: str = "") -> list[Mapping[str
 class TestHeaders:
     """What the server sees."""
 
-    def test_user_agent(self) -> None:
-        """Every request names kubeclassic."""
-        seen = seen_by(lambda address: send(Access(server=address)))
-        assert [headers["user-agent"].partition("/")[0] for headers in seen] == ["kubeclassic"]
-
     @pytest.mark.parametrize(
         ("credentials", "header"), [(token("abc"), "Bearer abc"), (password("u", "p"), "Basic dTpw")], ids=["token", "password"]
     )
     def test_fixed_credentials(self, credentials: Any, header: str) -> None:
-        """A token or a password is shown with every request."""
-        seen = seen_by(lambda address: send(Access(server=address, credentials=credentials), times=2))
-        assert [headers["authorization"] for headers in seen] == [header, header]
-
-    def test_a_connection_is_used_again(self) -> None:
-        """Several requests, one after the other, all succeed over a transport."""
-        with serving(make_app(StoreTransport(Store(NEW_SERVER)))) as address:
-            assert send(Access(server=address), times=5) == [200] * 5
+        """A token or a password is shown with every request over a transport, which names kubeclassic."""
+        seen = seen_by(lambda address: send(Access(server=address, credentials=credentials), times=3))
+        assert [headers["authorization"] for headers in seen] == [header] * 3
+        assert {headers["user-agent"].partition("/")[0] for headers in seen} == {"kubeclassic"}
 
 
 class TestRenewal:
@@ -84,7 +75,7 @@ class TestRenewal:
         statuses: list[int] = []
         # The clock stands still, so that only the refusal makes it read the file.
         access = lambda address: Access(server=address, credentials=credentials)  # noqa: E731
-        seen = seen_by(lambda address: statuses.extend(_send_at(access(address), 1.0)), wanted="new")
+        seen = seen_by(lambda address: statuses.extend(send(access(address), clock=lambda: 1.0)), wanted="new")
         assert (statuses, [headers["authorization"] for headers in seen]) == ([200], ["Bearer old", "Bearer new"])
 
     def test_a_token_file_after_a_minute(self, tmp_path: Path) -> None:
@@ -107,14 +98,6 @@ class TestRenewal:
         statuses: list[int] = []
         seen = seen_by(lambda address: statuses.extend(send(Access(server=address, credentials=token("bad")))), wanted="good")
         assert (statuses, len(seen)) == ([401], 1)
-
-
-def _send_at(access: Access, now: float) -> list[int]:
-    async def work() -> list[int]:
-        async with HttpTransport(access, wall_clock=lambda: now) as transport:
-            return [(await transport.send(NODES)).status]
-
-    return asyncio.run(work())
 
 
 PLUGIN = """#!{python}
@@ -141,49 +124,53 @@ def plugin(folder: Path, expires: str | None = None) -> dict[str, Any]:
     }
 
 
+def plugged(folder: Path, **more: Any) -> Access:
+    """The access of a kubeconfig with such a plugin, in which *more* is said otherwise; no server is there."""
+    return read_kubeconfig(kubeconfig(folder, {"server": "http://127.0.0.1:1"}, {"exec": {**plugin(folder), **more}}))
+
+
 class TestPlugins:
     """Programs that fetch credentials."""
 
-    def test_it_runs_once(self, tmp_path: Path) -> None:
-        """A plugin beside the kubeconfig runs once for many requests, with its environment."""
-        entry = plugin(tmp_path)
-        seen = seen_by(lambda address: send(read_kubeconfig(kubeconfig(tmp_path, {"server": address}, {"exec": entry})), times=3))
-        assert [headers["authorization"] for headers in seen] == ["Bearer t-1"] * 3
-
-    def test_it_runs_again_when_it_has_expired(self, tmp_path: Path) -> None:
-        """A credential that has expired is fetched anew for the next request; the first one was fetched before any."""
-        entry = plugin(tmp_path, "2020-01-01T00:00:00Z")
-        seen = seen_by(lambda address: send(read_kubeconfig(kubeconfig(tmp_path, {"server": address}, {"exec": entry})), times=2))
-        assert [headers["authorization"] for headers in seen] == ["Bearer t-2", "Bearer t-3"]
-
-    def test_it_runs_again_after_a_refusal(self, tmp_path: Path) -> None:
-        """After a 401 the plugin runs once more, and the request is sent with what it gives."""
-        entry = plugin(tmp_path)
-        access = lambda address: read_kubeconfig(kubeconfig(tmp_path, {"server": address}, {"exec": entry}))  # noqa: E731
-        seen = seen_by(lambda address: send(access(address)), wanted="t-2")
-        assert [headers["authorization"] for headers in seen] == ["Bearer t-1", "Bearer t-2"]
+    @pytest.mark.parametrize(
+        ("expires", "wanted", "times", "shown"),
+        [(None, "", 3, ["t-1"] * 3), ("2020-01-01T00:00:00Z", "", 2, ["t-2", "t-3"]), (None, "t-2", 1, ["t-1", "t-2"])],
+        ids=["once", "expired", "refused"],
+    )
+    def test_when_it_runs(self, tmp_path: Path, expires: str | None, wanted: str, times: int, shown: list[str]) -> None:
+        """A plugin runs once for many requests, with its environment; it runs again for the next one when its credential has expired, of
+        which the first was fetched before any; and after a 401, when the request is sent once more."""
+        access = lambda address: read_kubeconfig(kubeconfig(tmp_path, {"server": address}, {"exec": plugin(tmp_path, expires)}))  # noqa: E731
+        seen = seen_by(lambda address: send(access(address), times=times), wanted)
+        assert [headers["authorization"] for headers in seen] == [f"Bearer {token}" for token in shown]
 
     @pytest.mark.parametrize(
         ("code", "words"),
         [
             ("import sys; sys.exit(3)", "ended with status 3"),
             ("print('hello')", "got no JSON"),
+            ("print('[' * 50000)", "got no JSON"),
+            ("import sys; sys.stdout.buffer.write(b'\\xff')", "got no JSON"),
             ("print('{}')", "without a status"),
             ('print(\'{"kind": "ExecCredential", "apiVersion": "x", "status": {}}\')', "apiVersion: got x"),
+            ("while True: print('x' * 1000)", "printed more than 1 MiB"),
+            ("import time; time.sleep(60)", "did not end within 0.3 seconds"),
+            ("import os, time; os.close(1); time.sleep(60)", "did not end within 0.3 seconds"),
         ],
     )
     def test_a_plugin_that_fails(self, tmp_path: Path, code: str, words: str) -> None:
-        """The error names the file, the user and the program, and says what it did."""
-        entry = {**plugin(tmp_path), "command": sys.executable, "args": ["-c", code]}
-        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry}))
+        """The error names the file, the user and the program, and says what it did; one that prints or runs for ever is ended."""
+        access = plugged(tmp_path, command=sys.executable, args=["-c", code])
+        assert isinstance(access.credentials, ExecPlugin)
+        if "0.3" in words:
+            access.credentials.seconds = 0.3
         with pytest.raises(KubeclassicError, match=words) as raised:
             send(access)
         assert "kubeconfig.yaml: user u: plugin" in str(raised.value)
 
     def test_a_failure_is_shared(self, tmp_path: Path) -> None:
         """Many requests at once have one run of a plugin that fails, and one error; it ends at once."""
-        entry = {**plugin(tmp_path), "command": "sh", "args": ["-c", f"echo x >> {tmp_path}/runs; exit 1"]}
-        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry}))
+        access = plugged(tmp_path, command="sh", args=["-c", f"echo x >> {tmp_path}/runs; exit 1"])
 
         async def work() -> list[object]:
             transport = HttpTransport(access)
@@ -194,11 +181,10 @@ class TestPlugins:
 
     def test_threads_share_a_run(self, tmp_path: Path) -> None:
         """Connections on several threads, as those of the scheduler and of its lease, have one run of the plugin together."""
-        entry = {**plugin(tmp_path), "command": "sh"}
-        entry["args"] = ["-c", f"echo x >> {tmp_path}/runs; sleep 0.3; cat {tmp_path}/credential"]
-        status = {"apiVersion": entry["apiVersion"], "kind": "ExecCredential", "status": {"token": "t"}}
+        status = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}
         (tmp_path / "credential").write_text(json.dumps(status))
-        credentials = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry})).credentials
+        runs = f"echo x >> {tmp_path}/runs; sleep 0.3; cat {tmp_path}/credential"
+        credentials = plugged(tmp_path, command="sh", args=["-c", runs]).credentials
         with ThreadPoolExecutor(4) as threads:
             found = list(threads.map(lambda _: asyncio.run(credentials.grant(0.0)), range(4)))
         assert [grant.headers["Authorization"] for grant in found] == ["Bearer t"] * 4
@@ -206,8 +192,7 @@ class TestPlugins:
 
     def test_one_that_goes_leaves_the_run_to_others(self, tmp_path: Path) -> None:
         """A request that is given up ends the plugin only if nobody else waits for it; later ones have a run of their own."""
-        entry = {**plugin(tmp_path), "command": "sh", "args": ["-c", f"echo x >> {tmp_path}/runs; sleep 0.5; exit 1"]}
-        credentials = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry})).credentials
+        credentials = plugged(tmp_path, command="sh", args=["-c", f"echo x >> {tmp_path}/runs; sleep 0.5; exit 1"]).credentials
 
         async def runs(count: int) -> None:
             while not (tmp_path / "runs").is_file() or (tmp_path / "runs").read_text() != "x\n" * count:
@@ -233,7 +218,7 @@ class TestPlugins:
 
     def test_many_refusals_at_once(self, tmp_path: Path) -> None:
         """Requests that are refused together have one more run of the plugin together."""
-        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": plugin(tmp_path)}))
+        access = plugged(tmp_path)
 
         async def work() -> list[str]:
             shown = []
@@ -245,30 +230,9 @@ class TestPlugins:
 
         assert asyncio.run(work()) == ["Bearer t-1"] * 3 + ["Bearer t-2"] * 3
 
-    @pytest.mark.parametrize(
-        ("code", "words"),
-        [
-            ("while True: print('x' * 1000)", "printed more than 1 MiB"),
-            ("import time; time.sleep(60)", "did not end within 0.3 seconds"),
-            ("import os, time; os.close(1); time.sleep(60)", "did not end within 0.3 seconds"),
-            ("print('[' * 50000)", "got no JSON"),
-            ("import sys; sys.stdout.buffer.write(b'\\xff')", "got no JSON"),
-        ],
-    )
-    def test_a_plugin_without_bounds(self, tmp_path: Path, code: str, words: str) -> None:
-        """A plugin that prints for ever, or nothing for ever, is ended; what it prints is read within bounds."""
-        entry = {**plugin(tmp_path), "command": sys.executable, "args": ["-c", code]}
-        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry}))
-        assert isinstance(access.credentials, ExecPlugin)
-        if "0.3" in words:
-            access.credentials.seconds = 0.3
-        with pytest.raises(KubeclassicError, match=words):
-            send(access)
-
     def test_it_ends_with_us(self, tmp_path: Path) -> None:
         """Where it is not needed any more the program is ended, and so does what waits for it."""
-        entry = {**plugin(tmp_path), "command": sys.executable, "args": ["-c", "import time; time.sleep(600)"]}
-        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry}))
+        access = plugged(tmp_path, command=sys.executable, args=["-c", "import time; time.sleep(600)"])
 
         async def work() -> None:
             async with asyncio.timeout(0.5):
@@ -279,8 +243,7 @@ class TestPlugins:
 
     def test_a_plugin_that_is_not_there(self, tmp_path: Path) -> None:
         """A missing program is an error with the hint of the kubeconfig."""
-        entry = {**plugin(tmp_path), "command": "no-such-plugin", "installHint": "get it\nthere"}
-        access = read_kubeconfig(kubeconfig(tmp_path, {"server": "http://127.0.0.1:1"}, {"exec": entry}))
+        access = plugged(tmp_path, command="no-such-plugin", installHint="get it\nthere")
         with pytest.raises(KubeclassicError, match="plugin no-such-plugin: cannot be started: no such file or directory; get it there"):
             send(access)
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kubeclassic.live.client.credentials import CredentialsError, KubeconfigError
-from kubeclassic.live.client.execplugin import VERSIONS, ExecPlugin
+from kubeclassic.live.client.credentials import VERSIONS, CredentialsError, ExecPlugin, KubeconfigError
 from kubeclassic.live.client.kubeconfig import access_to, in_cluster, read_kubeconfig
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig

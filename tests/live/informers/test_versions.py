@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import attrs
@@ -17,7 +18,6 @@ from kubeclassic.live.informers.informers import Informers
 from tests.apiserver.resources import NEW_SERVER, OLD, OLD_SERVER, Flavour
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport, refused
-from tests.support.virtualtime import run_virtually
 
 BUDGETS = "poddisruptionbudgets: the API server has no policy/v1beta1, so policy/v1 is read"
 OLD_BUDGETS = "poddisruptionbudgets: the API server has no policy/v1, so policy/v1beta1 is read"
@@ -67,54 +67,42 @@ class Following:
         assert made.status == 201
 
 
-def follow(
-    flavour: Flavour, release: str, play: Callable[[Following], Coroutine[Any, Any, None]], faults: Decide = lambda request: NO_FAULT
-) -> Following:
-    """Informers of *release* beside a server, after *play*."""
+@asynccontextmanager
+async def following(flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT) -> AsyncIterator[Following]:
+    """Informers of *release* beside a server."""
     said, told = list[str](), Told()
     transport = StoreTransport(Store(flavour), faults, records=True)
     informers = Informers(transport, ALL_RELEASES[release].client, told, said.append, lambda: 0.5)
-    following = Following(transport.store, transport, informers, told, said)
-
-    async def work() -> None:
-        task = asyncio.create_task(informers.run())
-        await play(following)
-        assert not task.done()
-        task.cancel()
-
-    run_virtually(work())
-    return following
+    task = asyncio.create_task(informers.run())
+    yield Following(transport.store, transport, informers, told, said)
+    assert not task.done()
+    task.cancel()
 
 
 @pytest.mark.parametrize(("flavour", "release", "said"), SAID, ids=lambda value: getattr(value, "version", None))
-def test_the_versions_that_the_server_has(flavour: Flavour, release: str, said: list[str]) -> None:
+async def test_the_versions_that_the_server_has(flavour: Flavour, release: str, said: list[str]) -> None:
     """All lists are there within a second; budgets of before and after the list are known; one note names each other version."""
-
-    async def play(following: Following) -> None:
-        following.add_budget("before")
+    async with following(flavour, release) as found:
+        found.add_budget("before")
         await asyncio.sleep(1.0)
-        assert following.informers.has_synced
-        following.add_budget("after")
+        assert found.informers.has_synced
+        found.add_budget("after")
         await asyncio.sleep(1.0)
-
-    found = follow(flavour, release, play)
     assert sorted(found.said) == sorted(said)
     assert {name: budget.selector is not None for name, budget in found.told.budgets.items()} == {"before": True, "after": True}
 
 
-def test_the_versions_of_the_release_come_first() -> None:
+async def test_the_versions_of_the_release_come_first() -> None:
     """Where the server has both versions, nothing is asked but the release's."""
-
-    async def play(following: Following) -> None:
-        await asyncio.sleep(1.0)
-
     flavour = attrs.evolve(NEW_SERVER, resources=(*OLD, *NEW_SERVER.resources))
-    paths = {request.path for request in follow(flavour, "1.16", play).transport.requests}
+    async with following(flavour, "1.16") as found:
+        await asyncio.sleep(1.0)
+    paths = {request.path for request in found.transport.requests}
     assert "/apis/policy/v1beta1/poddisruptionbudgets" in paths
     assert not any("/v1/poddisruptionbudgets" in path or path.endswith(("/v1", "/v1beta1")) for path in paths)
 
 
-def test_a_server_that_is_upgraded() -> None:
+async def test_a_server_that_is_upgraded() -> None:
     """When the server loses the version in the middle, the other one is read from then on, and nothing is forgotten."""
     upgraded_at = 10.0
 
@@ -124,40 +112,36 @@ def test_a_server_that_is_upgraded() -> None:
             return Fault(cut_after=1)
         return refused(404) if old else NO_FAULT
 
-    async def play(following: Following) -> None:
-        following.add_budget("before")
+    async with following(BOTH, "1.12", upgraded) as found:
+        found.add_budget("before")
         await asyncio.sleep(upgraded_at)
-        following.add_budget("cut")
+        found.add_budget("cut")
         await asyncio.sleep(5.0)
-        following.add_budget("after")
+        found.add_budget("after")
         await asyncio.sleep(5.0)
-
-    found = follow(BOTH, "1.12", play, upgraded)
     assert set(found.told.budgets) == {"before", "cut", "after"}
     assert found.said[-1] == BUDGETS
 
 
-def test_a_kind_that_comes_later() -> None:
+async def test_a_kind_that_comes_later() -> None:
     """A kind that was in no version is looked for once a minute."""
 
     def absent(request: Request) -> Fault:
         return refused(404) if "/apis/policy" in request.path and asyncio.get_running_loop().time() < 90 else NO_FAULT
 
-    async def play(following: Following) -> None:
-        following.add_budget("there")
+    async with following(NEW_SERVER, "1.27", absent) as found:
+        found.add_budget("there")
         await asyncio.sleep(1.0)
-        assert following.informers.has_synced
-        assert not following.told.budgets
+        assert found.informers.has_synced
+        assert not found.told.budgets
         await asyncio.sleep(150.0)
-        following.add_budget("late")
+        found.add_budget("late")
         await asyncio.sleep(1.0)
-
-    found = follow(NEW_SERVER, "1.27", play, absent)
     assert set(found.told.budgets) == {"there", "late"}
     assert found.said == ["poddisruptionbudgets: the API server has none, so there are none"]
 
 
-def test_a_fault_is_no_lack() -> None:
+async def test_a_fault_is_no_lack() -> None:
     """A kind that was listed before is not taken for missing when the server answers 404 to everything for a while."""
 
     def broken(request: Request) -> Fault:
@@ -166,12 +150,10 @@ def test_a_fault_is_no_lack() -> None:
             return refused(404) if now > 5 else Fault(cut_after=1)
         return NO_FAULT
 
-    async def play(following: Following) -> None:
-        following.add_budget("first")
+    async with following(NEW_SERVER, "1.27", broken) as found:
+        found.add_budget("first")
         await asyncio.sleep(5.5)
-        following.add_budget("second")
+        found.add_budget("second")
         await asyncio.sleep(40.0)
-
-    found = follow(NEW_SERVER, "1.27", play, broken)
     assert set(found.told.budgets) == {"first", "second"}
     assert not any("has none" in line for line in found.said)

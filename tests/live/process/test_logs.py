@@ -19,7 +19,7 @@ from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault
-from tests.live.scheduler.processes import at
+from tests.live.scheduler.worlds import at
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.logs import LINE
 from tests.support.program import command

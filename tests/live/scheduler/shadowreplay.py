@@ -26,7 +26,7 @@ from kubeclassic.live.eventlog.sending import Recorder
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
-from kubeclassic.live.scheduler.writes.api import DryApi
+from kubeclassic.live.scheduler.writes import DryApi
 from kubeclassic.simulation.engines import engine_for
 from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.recordedpace import exchanges

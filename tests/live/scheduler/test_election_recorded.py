@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.live.process.leaserecord import ANNOTATION
-from kubeclassic.live.process.locks import make_lock
+from kubeclassic.live.process.locks import ANNOTATION, make_lock
 from kubeclassic.live.scheduler.election import Elector, LeaseTimes
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.support.recordings import Exchange, Script, recorded
-from tests.support.virtualtime import now, run_virtually, wall
+from tests.support.virtualtime import now, wall
 
 TIMES = LeaseTimes(lease=6.0, renew=4.0, retry=1.0)
 LOCKS = ("/endpoints", "/leases", "/configmaps")
@@ -67,7 +66,7 @@ LIVES = [
 
 @pytest.mark.parametrize(("release", "life"), LIVES)
 class TestRecordedReplicas:
-    def test_each_try_sends_what_was_sent(self, release: str, life: list[Exchange]) -> None:
+    async def test_each_try_sends_what_was_sent(self, release: str, life: list[Exchange]) -> None:
         """A replica asks, takes over, renews, is refused and waits at the recorded times with the recorded requests."""
         is_fast = "timeout=4s" in life[0].query or "timeout=2s" in life[0].query
         times = TIMES if is_fast else LeaseTimes()
@@ -79,16 +78,13 @@ class TestRecordedReplicas:
         lock = make_lock(plural, script, namespace, name, identity=identity, version=release, timeout=timeout)
         elector = Elector(lock, cells, times, identity, wall=wall)
 
-        async def play() -> None:
-            while script.done < len(life):
-                exchange = life[script.done]
-                await asyncio.sleep(max(0.0, exchange.t - WAY - now()))
-                if exchange.method == "GET":
-                    await elector.attempt()
-                else:
-                    await elector._release()
-
-        run_virtually(play())
+        while script.done < len(life):
+            exchange = life[script.done]
+            await asyncio.sleep(max(0.0, exchange.t - WAY - now()))
+            if exchange.method == "GET":
+                await elector.attempt()
+            else:
+                await elector._release()
         assert script.done == len(life)
         assert elector.has_lock == was_written(life)
 

@@ -22,11 +22,10 @@ from kubeclassic.framework.config.configuration import decoded_configuration, re
 from kubeclassic.framework.config.defaults import PluginSet
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.process.metrictables import Feed
-from kubeclassic.live.scheduler.certificates import make_certificate
 from kubeclassic.live.scheduler.endpoints import Endpoints
 from kubeclassic.live.scheduler.flags import Listener, read_settings, split_flags
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
-from kubeclassic.live.scheduler.serving import LONGEST_BODY, ServingError, serve_endpoints
+from kubeclassic.live.scheduler.serving import LONGEST_BODY, ServingError, make_certificate, serve_endpoints
 from kubeclassic.live.settings.cells import OPTIONAL_FIELDS, PLUGINS
 from kubeclassic.live.settings.configz import componentconfig, config_document, shown_profiles
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES

@@ -14,16 +14,9 @@ from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResou
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.overhttp import PostError, PostReply
 from kubeclassic.framework.releases import find_any_release
-from kubeclassic.live.client.api import Api
-from kubeclassic.live.informers.informers import retries_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.state import LiveClocks, LiveState
-from kubeclassic.live.scheduler.writes.api import WireApi
 from kubeclassic.simulation.engines import engine_for
-from tests.apiserver.transport import StoreTransport
-from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.worlds import World
-from tests.support.logs import log_to
 
 each_release = pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
 FILTER = ExtenderConfig(url_prefix="http://e", filter_verb="filter", node_cache_capable=True)
@@ -64,13 +57,7 @@ def scheduler_of(world: World, extender: Extender, config: ExtenderConfig) -> Li
     """Start a scheduler with an extender."""
     extender.world = world
     made = make_extenders([config], find_any_release(world.release), lambda config: extender)
-    engine = engine_for(world.release, {}, extenders=made)
-    transport, release, loop = StoreTransport(world.store), engine.algorithm.release, asyncio.get_running_loop()
-    api = WireApi(Api(transport, retries_of(release.client)), release.version)
-    state = LiveState(engine, api, world.events, LiveClocks(loop.time, lambda: EPOCH + loop.time()), log=log_to(world.reports))
-    scheduler = LiveScheduler(state)
-    world.follow(transport, state, scheduler.run)
-    return scheduler
+    return world.schedule(engine=engine_for(world.release, {}, extenders=made))
 
 
 def played(release: str, play: Callable[[World], Coroutine[None, None, None]]) -> None:

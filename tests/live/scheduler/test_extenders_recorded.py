@@ -18,8 +18,7 @@ from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.extender import HttpExtender
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.config.defaults import GROUP
-from tests.live.scheduler.comparing import Asked, asked_by, comparable, events, reads, recorded_asked, writes
-from tests.live.scheduler.recorded import Played, play
+from tests.live.scheduler.recorded import Asked, Played, asked_by, comparable, events, play, reads, recorded_asked, writes
 from tests.live.scheduler.recordedextenders import RecordedExtenders, pod_of
 from tests.live.scheduler.recordedpace import Json, exchanges
 from tests.live.scheduler.test_recordings import making, scenario_file

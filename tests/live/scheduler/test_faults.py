@@ -64,6 +64,19 @@ def test_two_schedulers_at_once_bind_no_pod_twice(release: str) -> None:
     assert watcher.waiting() == []
 
 
+async def two_pods(world: World, seconds: float) -> Watcher:
+    """What was seen in so many seconds after two pods came for the room of one, and watches ended."""
+    watcher = Watcher(world.store.storage)
+    world.add_node("node", cpu="1")
+    world.schedule()
+    await asyncio.sleep(1.0)
+    world.add_pod("first", cpu="1")
+    world.add_pod("second", cpu="1")
+    world.store.storage.restart()
+    await asyncio.sleep(seconds)
+    return watcher
+
+
 DARK = (0.5, 20.0)
 """While it is dark only bindings come through, and their answers are lost."""
 
@@ -85,21 +98,13 @@ async def test_a_binding_without_an_answer_keeps_its_place(release: str, answer:
 
     So it is where the server answers that it gave up waiting for its store: the store may have written the binding.
     """
-    found: list[Watcher] = []
 
     def unanswered(request: Request) -> Fault:
         return answer if (found := dark(request)).is_lost else found
 
     async with lived(release, unanswered) as world:
-        found.append(Watcher(world.store.storage))
-        world.add_node("node", cpu="1")
-        world.schedule()
-        await asyncio.sleep(1.0)
-        world.add_pod("first", cpu="1")
-        world.add_pod("second", cpu="1")
-        world.store.storage.restart()
-        await asyncio.sleep(900.0)
-    assert found[0].faults == []
+        watcher = await two_pods(world, 900.0)
+    assert watcher.faults == []
     assert sorted(world.hosts.values()) == ["", "node"]
 
 
@@ -123,22 +128,14 @@ async def test_a_pod_that_cannot_be_read_is_tried_again(release: str) -> None:
 @pytest.mark.parametrize(("release", "is_over"), [("1.16", True), ("1.27", False)])
 async def test_a_bound_pod_that_no_informer_sees_keeps_its_place_in_new_releases(release: str, is_over: bool) -> None:
     """While watches are cut, 1.16 gives the room of a bound pod away after half a minute; 1.27 never does."""
-    found: list[Watcher] = []
 
     def blind(request: Request) -> Fault:
         now = asyncio.get_running_loop().time()
         return Fault(is_dropped=True) if request.path == "/api/v1/pods" and 0.5 < now < 150.0 else NO_FAULT
 
     async with lived(release, blind) as world:
-        found.append(Watcher(world.store.storage))
-        world.add_node("node", cpu="1")
-        world.schedule()
-        await asyncio.sleep(1.0)
-        world.add_pod("first", cpu="1")
-        world.add_pod("second", cpu="1")
-        world.store.storage.restart()
-        await asyncio.sleep(300.0)
-    assert bool(found[0].over_capacity) is is_over
+        watcher = await two_pods(world, 300.0)
+    assert bool(watcher.over_capacity) is is_over
 
 
 @pytest.mark.parametrize("release", ["1.13", "1.14", "1.15", "1.16"])

@@ -15,8 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.client.transport import Request
-from tests.apiserver.cluster import User
-from tests.apiserver.controllers import Kubelets
+from tests.apiserver.cluster import Kubelets, User
 from tests.apiserver.transport import Fault
 from tests.apiserver.watcher import Watcher
 from tests.live.scheduler.worlds import World

@@ -12,15 +12,14 @@ import attrs
 import pytest
 
 from kubeclassic.live.client.credentials import Access
-from kubeclassic.live.process.leasethread import LeaseThread
 from kubeclassic.live.process.locks import make_lock
-from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
+from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseThread, LeaseTimes
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
+from tests.apiserver.storage import Change
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
-from tests.apiserver.watches import Change
 
 PATIENCE = 60.0
 """Seconds after which a test is given up."""

@@ -1,4 +1,4 @@
-"""Each release of the framework as a whole process beside an API server of the tests, and the same cluster simulated."""
+"""What releases apart from the first and 1.27 do as processes, and what they do at servers that are newer or older than they are."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import pytest
 
 from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.framework.queue.queue import FrameworkQueue
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from kubeclassic.live.scheduler.flags import FlagError, read_settings
+from kubeclassic.live.settings.configz import componentconfig
 from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.questions.simulate import simulate
 from kubeclassic.simulation.engines import engine_for
-from tests.apiserver.resources import NEWEST_SERVER
-from tests.live.scheduler.processes import Site, at
-from tests.live.scheduler.worlds import node_form, pod_form
+from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER
+from tests.live.scheduler.worlds import Json, Site, at, node_form, pod_form
 
 RELEASES = [release for release in LIVE_RELEASES if engine_for(release, {}).flow.profiles]
 
@@ -132,3 +134,106 @@ async def test_live_and_simulated(release: str) -> None:
     far = {"apiVersion": "v1", "kind": "Pod", **pod_form("far", nodeSelector={"zone": "z9"})}
     found = simulate([*nodes, *pods, far], scheduler=release)
     assert {f"default/{name}": host or None for name, host in live.items()} == found.hosts
+
+
+SOME = ("SchedulerName", "AlgorithmSource", "Parallelism", "DisablePreemption", "BindTimeoutSeconds")
+
+
+@pytest.mark.parametrize(
+    ("release", "lock", "port", "releases"),
+    [
+        ("1.17", "endpointsleases", 10251, False),
+        ("1.20", "leases", 10251, False),
+        ("1.22", "leases", 10251, True),
+        ("1.23", "leases", 0, True),
+    ],
+)
+def test_defaults(release: str, lock: str, port: int, releases: bool) -> None:
+    """The default lock becomes a lease in 1.20, leaders give it back from 1.22 on, and 1.23 serves the secure port alone."""
+    cells = LIVE_RELEASES[release]
+    assert (cells.leader.default_lock, cells.serving.port, cells.leader.releases) == (lock, port, releases)
+    assert cells.serving.secure_port == 10259
+
+
+def test_locks_that_are_gone() -> None:
+    """1.23 can lock endpoints, and 1.24 says what to use instead."""
+    found = read_settings({"leader-elect-resource-lock": "endpoints"}, "1.23").election
+    assert found is not None
+    assert found.kind == "endpoints"
+    with pytest.raises(FlagError, match="endpoints lock is removed, migrate to endpointsleases"):
+        read_settings({"leader-elect-resource-lock": "endpoints"}, "1.24")
+
+
+@pytest.mark.parametrize(
+    ("release", "fields"),
+    [
+        ("1.17", {"SchedulerName", "AlgorithmSource", "DisablePreemption", "BindTimeoutSeconds"}),
+        ("1.18", {"AlgorithmSource", "DisablePreemption", "BindTimeoutSeconds"}),
+        ("1.19", {"AlgorithmSource"}),
+        ("1.21", {"AlgorithmSource", "Parallelism"}),
+        ("1.22", {"Parallelism"}),
+    ],
+)
+def test_the_configuration_that_is_shown(release: str, fields: set[str]) -> None:
+    """It has profiles from 1.18 on, and loses the fields that profiles replace."""
+    shown = componentconfig(read_settings({}, release), 0)
+    assert set(shown) & set(SOME) == fields
+    assert ("Profiles" in shown) is (release != "1.17")
+
+
+def test_what_clients_list() -> None:
+    """Namespaces are listed from 1.22 on, CSIDrivers from 1.21 on, and disruption budgets by their last version from 1.21 on."""
+    found = {release: FRAMEWORK_RELEASES[release].client.resources for release in ("1.20", "1.21", "1.22", "1.24")}
+    assert ["Namespace" in found[release] for release in found] == [False, False, True, True]
+    assert ["CSIDriver" in found[release] for release in found] == [False, True, True, True]
+    assert [found[release]["PodDisruptionBudget"] for release in found] == ["policy/v1beta1", *3 * ["policy/v1"]]
+    assert found["1.22"]["CSIStorageCapacity"] == "storage.k8s.io/v1beta1"
+
+
+def budget(name: str, app: str) -> Json:
+    """A budget that lets no pod of an app go."""
+    return {"metadata": {"name": name, "namespace": "default"}, "spec": {"selector": {"matchLabels": {"app": app}}, "minAvailable": 1}}
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.13", "1.14", "1.15", "1.16"])
+async def test_it_leads_and_binds(release: str) -> None:
+    """It elects a leader, binds, and tells of it by events of core/v1, as the original does where its own group for events is gone."""
+    async with at(release, NEW_SERVER) as site:
+        site.add_node("node-0")
+        site.add_pod("first")
+        replica = site.start()
+        await asyncio.sleep(5.0)
+        assert replica.process.elector is not None
+        assert "poddisruptionbudgets: the API server has no policy/v1beta1, so policy/v1 is read" in replica.warned
+        assert all("so storage.k8s.io/v1 is read" in line or "policy" in line for line in replica.warned)
+        await replica.stop()
+    assert site.hosts == {"first": "node-0"}
+    assert "Scheduled" in {event["reason"] for event in site.store.storage.of("events").values()}
+
+
+async def test_budgets_count() -> None:
+    """Of two victims that would do, the one that no budget protects goes: budgets are read in the version that the server has."""
+    async with at("1.16", NEW_SERVER) as site:
+        for number, app in enumerate(("kept", "other")):
+            site.add_node(f"node-{number}", cpu="1")
+            site.add_pod(app, cpu="1", nodeName=f"node-{number}")
+            labels = {"metadata": {"labels": {"app": app}}}
+            site.send("PATCH", f"/api/v1/namespaces/default/pods/{app}", labels, "application/merge-patch+json")
+        assert site.send("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", budget("b", "kept")).status == 201
+        site.start(leader_elect="false")
+        site.add_pod("urgent", cpu="1", priority=10)
+        await asyncio.sleep(60.0)
+        site.drop_pod("other")
+        await asyncio.sleep(60.0)
+    assert site.hosts == {"kept": "node-0", "urgent": "node-1"}
+
+
+async def test_a_new_release_beside_an_old_server() -> None:
+    """1.27 schedules beside a server of 1.15, which lacks a kind that it reads."""
+    async with at("1.27", OLD_SERVER) as site:
+        site.add_node("node-0")
+        site.add_pod("first")
+        replica = site.start()
+        await asyncio.sleep(5.0)
+        assert "csistoragecapacities: the API server has none, so there are none" in replica.warned
+    assert site.hosts == {"first": "node-0"}

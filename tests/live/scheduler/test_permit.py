@@ -5,15 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from kubeclassic.live.client.api import Api
-from kubeclassic.live.informers.informers import retries_of
-from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.live.scheduler.state import LiveClocks, LiveState
-from kubeclassic.live.scheduler.writes.api import WireApi
-from tests.apiserver.transport import StoreTransport
-from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.worlds import World, lived, pod_form
-from tests.support.logs import log_to
 from tests.support.permitbuild import names, waiting_scheduler, waits_of
 
 
@@ -22,12 +14,7 @@ class Waiting:
 
     def __init__(self, world: World) -> None:
         self.world, self.engine = world, waiting_scheduler()
-        transport, release = StoreTransport(world.store), self.engine.algorithm.release
-        loop = asyncio.get_running_loop()
-        api = WireApi(Api(transport, retries_of(release.client)), release.version)
-        times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
-        self.scheduler = LiveScheduler(LiveState(self.engine, api, world.events, times, log=log_to(world.reports)))
-        world.follow(transport, self.scheduler.state, self.scheduler.run)
+        world.schedule(engine=self.engine)
 
     @property
     def names(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whole processes: they elect a leader, schedule while they lead, end in good order, and say and count what they do."""
+"""A whole process, from its start to its end; and a dry run, where decisions follow from each other and the cluster stays as it is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kubeclassic.live.scheduler.runsettings import settings_of
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
-from tests.live.scheduler.processes import Site, at
+from tests.live.scheduler.worlds import Site, at, lived
 
 RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27"]
 ELECTING = ["1.14", "1.16", "1.27"]
@@ -268,3 +268,39 @@ def _free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
+
+
+each_dry = pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
+
+
+@each_dry
+async def test_decisions_count_for_later_ones(release: str) -> None:
+    """A pod that would have been bound takes its place, and nothing is written."""
+    placed: dict[str, str | None] = {}
+    async with lived(release) as world:
+        world.add_node("node-0", cpu="1")
+        world.schedule(dry=True).on_decision = lambda decision: placed.setdefault(decision.pod.name, decision.host)
+        await asyncio.sleep(1.0)
+        world.add_pod("first", cpu="600m")
+        await asyncio.sleep(60.0)
+        world.add_pod("second", cpu="600m")
+        await asyncio.sleep(60.0)
+    assert world.hosts == {"first": "", "second": ""}
+    assert placed == {"first": "node-0", "second": None}
+
+
+@each_dry
+async def test_a_deleted_pod_gives_its_place_back(release: str) -> None:
+    """When a pod goes that would have been bound, another one fits."""
+    hosts: list[tuple[str, str | None]] = []
+    async with lived(release) as world:
+        world.add_node("node-0", cpu="1")
+        world.schedule(dry=True).on_decision = lambda decision: hosts.append((decision.pod.name, decision.host))
+        await asyncio.sleep(1.0)
+        world.add_pod("first", cpu="600m")
+        await asyncio.sleep(1.0)
+        world.drop_pod("first")
+        await asyncio.sleep(1.0)
+        world.add_pod("second", cpu="600m")
+        await asyncio.sleep(1.0)
+    assert hosts == [("first", "node-0"), ("second", "node-0")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
-from kubeclassic.live.scheduler.writes.status import NewCondition, status_patch, with_condition, with_nomination
+from kubeclassic.live.scheduler.writes import NewCondition, status_patch, with_condition, with_nomination
 
 NOW = "2026-11-22T01:44:50Z"
 LATER = "2026-11-22T01:45:50Z"

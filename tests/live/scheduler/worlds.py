@@ -1,4 +1,4 @@
-"""Small live clusters on virtual time: a server of the tests, schedulers beside each other, and what happens to them."""
+"""Small live clusters on virtual time: a server of the tests, schedulers or whole processes beside each other, and what happens."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ from typing import Any
 
 import attrs
 
+from kubeclassic.core.engine import Engine
+from kubeclassic.framework.options import options_of
+from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import informers_of, retries_of
-from kubeclassic.live.scheduler.dryrun import handler_of
+from kubeclassic.live.process.process import Process
+from kubeclassic.live.scheduler.runsettings import settings_of
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.state import LiveClocks, LiveState
-from kubeclassic.live.scheduler.writes.api import ClusterApi, DryApi, WireApi
+from kubeclassic.live.scheduler.state import LiveClocks, LiveState, handler_of
+from kubeclassic.live.scheduler.writes import ClusterApi, DryApi, WireApi
+from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.storage import Storage
@@ -95,21 +100,25 @@ class World:
     # --- schedulers -------------------------------------------------------------------------------------------------
 
     def state(
-        self, api: ClusterApi, config: Mapping[str, Any] | None = None, release: str = "", scheduler_name: str = "default-scheduler"
-    ) -> LiveState:
-        """The state of a scheduler."""
+        self, api: ClusterApi, config: Mapping[str, Any] | None = None, release: str = "", scheduler_name: str = "default-scheduler",
+        engine: Engine | None = None,
+    ) -> LiveState:  # fmt: skip
+        """The state of a scheduler, of *engine* or of one with *config*."""
         loop = asyncio.get_running_loop()
-        engine = engine_for(release or self.release, config or {})
         times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
+        engine = engine or engine_for(release or self.release, config or {})
         return LiveState(engine, api, self.events, times, scheduler_name, log=log_to(self.reports))
 
-    def schedule(self, config: Mapping[str, Any] | None = None, *, dry: bool = False) -> LiveScheduler:
-        """Start a scheduler."""
+    def schedule(
+        self, config: Mapping[str, Any] | None = None, *, dry: bool = False, engine: Engine | None = None,
+        make: Callable[[LiveState], LiveScheduler] = LiveScheduler,
+    ) -> LiveScheduler:  # fmt: skip
+        """Start a scheduler, which *make* makes."""
         transport = StoreTransport(self.store, self.faults)
         release = engine_for(self.release, {}).algorithm.release
         client = release.client
         api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), release.version, client.device_api)
-        scheduler = LiveScheduler(self.state(api, config))
+        scheduler = make(self.state(api, config, engine=engine))
         self.follow(transport, handler_of(scheduler.state), scheduler.run)
         return scheduler
 
@@ -163,3 +172,75 @@ def live(release: str, play: Callable[[World], Coroutine[Any, Any, None]], fault
     found = run_virtually(work())
     assert found is not None
     return found
+
+
+LOCK = ("leader-elect-resource-lock", "leases")
+
+
+@attrs.define(eq=False)
+class Replica:
+    """A process, and what it says."""
+
+    process: Process
+    transport: StoreTransport
+    end: asyncio.Event
+    task: asyncio.Task[None]
+    said: list[str]
+    warned: list[str]
+
+    async def stop(self) -> None:
+        """SIGTERM, and the end of the process."""
+        self.end.set()
+        await self.task
+
+    def metrics(self) -> dict[str, float]:
+        """Its metrics: name with labels -> value."""
+        lines = (line for line in self.process.metrics.text().splitlines() if not line.startswith("#"))
+        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+    def called(self, method: str, part: str) -> int:
+        """How many requests of that method had *part* in their path."""
+        return sum(one.method == method and part in one.path for one in self.transport.requests)
+
+
+@attrs.define(eq=False)
+class Site(World):
+    """A world with processes."""
+
+    replicas: list[Replica] = attrs.field(factory=list)
+
+    def start(self, name: str = "a", *, is_dry: bool = False, faults: Decide = lambda request: NO_FAULT, **flags: str) -> Replica:
+        """Start a process with flags, underscores for hyphens; it does not listen unless they say where."""
+        loop = asyncio.get_running_loop()
+        serving = LIVE_RELEASES[self.release].serving
+        given = {name: "0" for name, port in (("port", serving.port), ("secure_port", serving.secure_port)) if port} | flags
+        if self.release not in ("1.12", "1.13"):
+            given = dict([LOCK]) | given
+        flags = {key.replace("_", "-"): value for key, value in given.items()}
+        options, settings = settings_of(options_of({"release": self.release}), flags, is_dry=is_dry)
+        transport = StoreTransport(self.store, faults, records=True)
+        process = Process(
+            settings=settings, engine=SchedulerSpec.of(options).engine(), link=transport, server="http://there", is_dry=is_dry,
+            wall=lambda: EPOCH + loop.time(), identity=name,
+        )  # fmt: skip
+        end = asyncio.Event()
+        replica = Replica(process, transport, end, loop.create_task(process.run(end)), [], [])
+        process.log = log_to(replica.said, replica.warned, settings.logs.level)
+        self.replicas.append(replica)
+        return replica
+
+    def lock(self) -> dict[str, Any]:
+        """What the lock says."""
+        path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+        spec: dict[str, Any] = json.loads(self.store.handle("GET", path).encoded())["spec"]
+        return spec
+
+
+@asynccontextmanager
+async def at(release: str, flavour: Flavour | None = None) -> AsyncIterator[Site]:
+    """A site, at whose end all processes end that still run."""
+    site = Site(release, flavour=flavour)
+    yield site
+    for replica in site.replicas:
+        if not replica.task.done():
+            await replica.stop()
