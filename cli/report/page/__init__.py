@@ -4,14 +4,14 @@ A page is made from the same record as ``-o json``, so that both say the same. E
 with :func:`~.markup.told`, which marks it with its place; ``tests/support/pages.py`` holds every mark to the record.
 
 >>> from kubeclassic.api.view import Column, Table
->>> from kubeclassic.cli.report.page.about import About, SourceFile
+>>> from kubeclassic.cli.report.page.about import About
 >>> from kubeclassic.cli.report.page.document import Page, page_html
 >>> from kubeclassic.cli.report.page.markup import number, sentence, told
 >>> from kubeclassic.cli.report.page.parts import GOOD, StackItem, card, fact, facts, section, stack
 >>> from kubeclassic.cli.report.page.tables import list_html
 >>> record = {"summary": {"placed": 9, "unschedulable": 1}, "pods": [{"pod": "default/a", "host": "n1"}]}
 >>> placed, waiting = (told(f"summary.{key}", number(record["summary"][key])) for key in ("placed", "unschedulable"))
->>> inputs = (SourceFile("cluster/", "3 nodes, 10 pods that wait"),)
+>>> inputs = ("cluster/",)
 >>> about = About(inputs=inputs, releases=("1.16",), command=("kubeclassic", "simulate", "cluster/"))
 >>> pods = Table("pods", (Column("pod", "name"), Column("node", "name")), [[p["pod"], p["host"]] for p in record["pods"]], noun="pod")
 >>> page = Page(

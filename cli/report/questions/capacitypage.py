@@ -21,7 +21,7 @@ from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, counted, derived, joined, named, number, sentence, spoken, told
-from ..page.outcome import NextStep, PodOutcome, who_html
+from ..page.outcome import PodOutcome, next_step, who_html
 from ..page.parts import (
     BAD,
     GOOD,
@@ -272,12 +272,12 @@ def _who(view: View) -> Markup:
     return who_html("Who finds no node", pods, "without")
 
 
-def _next(view: View, about: About) -> list[NextStep]:
+def _next(view: View, about: About) -> list[Markup]:
     """What helps the first pod that no new node helps; copies of a template are no pods of the cluster."""
     first = next((str(row[0]) for row in view.table("without").rows), None)
     if first is None or "--pod" in about.command:
         return []
-    return [NextStep(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
+    return [next_step(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
 
 
 def _nodes_lead(record: Record) -> Markup:
