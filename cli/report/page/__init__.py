@@ -11,8 +11,7 @@ with :func:`~.markup.told`, which marks it with its place; ``tests/support/pages
 >>> from kubeclassic.cli.report.page.tables import list_html
 >>> record = {"summary": {"placed": 9, "unschedulable": 1}, "pods": [{"pod": "default/a", "host": "n1"}]}
 >>> placed, waiting = (told(f"summary.{key}", number(record["summary"][key])) for key in ("placed", "unschedulable"))
->>> inputs = ("cluster/",)
->>> about = About(inputs=inputs, releases=("1.16",), command=("kubeclassic", "simulate", "cluster/"))
+>>> about = About(inputs=("cluster/",), releases=("1.16",), command=("kubeclassic", "simulate", "cluster/"))
 >>> pods = Table("pods", (Column("pod", "name"), Column("node", "name")), [[p["pod"], p["host"]] for p in record["pods"]], noun="pod")
 >>> page = Page(
 ...     title="simulate: cluster/",
@@ -33,7 +32,7 @@ What there is:
 * ``outcome``: who fares how, by name, and what to do next.
 * ``clustermap``: nodes, few as tiles with their pods (``nodetiles``), many as squares; ``usescale``: their colours.
 * ``charts``: columns and lines.
-* ``matrix``: nodes by rules; ``aligned``: two sides' rules beside each other.
+* ``matrix``: nodes by rules.
 * ``about``: of what the page speaks; ``document``: the whole.
 
 A part says with ``data-part`` which script of ``assets`` it needs, and the page takes in just those.
