@@ -145,7 +145,7 @@ def _amounts(at: int, template: PlacedTemplate) -> Iterator[Markup]:
         yield sentence(named(short_name(name)), " ", amount_with_unit(f"templates.{at}.requests.{step(name)}", name, value))
 
 
-# --- many sizes -------------------------------------------------------------------------------------------------------
+# --- many sizes -----------------------------------------------------------------------------------------------------
 
 
 Record = dict[str, Any]
@@ -255,7 +255,7 @@ def _words_of_grid(axes: Sequence[Record]) -> str:
     return f"A row for each size of {short_name(axes[0]['resource'])}, a column for each size of {short_name(axes[1]['resource'])}."
 
 
-# --- new nodes --------------------------------------------------------------------------------------------------------
+# --- new nodes ------------------------------------------------------------------------------------------------------
 
 
 def new_nodes_html(found: NewNodesResult, about: About) -> str:

@@ -214,7 +214,7 @@ def _close_eviction(close: CloseUp, eviction: EvictionOutcome) -> Text:
     return card("It would fit if these pods left", _victims("closeUp.victims", close.victims))
 
 
-# --- nodes by rules ---------------------------------------------------------------------------------------------------
+# --- nodes by rules -------------------------------------------------------------------------------------------------
 
 
 MANY = 100
@@ -294,7 +294,7 @@ def _deciding(found: Explanation) -> str:
     return groups[0].rules[0] if found.decision.host is None and groups and groups[0].rules else ""
 
 
-# --- what would help --------------------------------------------------------------------------------------------------
+# --- what would help ------------------------------------------------------------------------------------------------
 
 
 def whatif_html(found: WhatIfResult, about: About) -> str:
@@ -354,7 +354,7 @@ def _next_of_changes(found: WhatIfResult, about: About) -> list[Markup]:
     return [next_step("See what the first change does to all pods:", about.asking("simulate", *edits))]
 
 
-# --- two releases -----------------------------------------------------------------------------------------------------
+# --- two releases ---------------------------------------------------------------------------------------------------
 
 
 def releases_html(found: ExplainReleasesResult, about: About) -> str:
