@@ -123,11 +123,11 @@ def about(
     those of the scenario; *unread*: what does not count, where there is no scenario; *arguments*: the words after the program's name,
     by default those of this process.
     """
-    from .report.page.about import About, SourceFile, made_at  # the parts of pages, which few runs make
+    from .report.page.about import About, made_at  # the parts of pages, which few runs make
 
     told = in_groups(scenario.warnings) if scenario is not None else []
     return About(
-        inputs=tuple(SourceFile(str(path)) for path in dict.fromkeys(paths)),
+        inputs=map(str, dict.fromkeys(paths)),
         counts="" if scenario is None else counts(scenario),
         unread=tuple(unread) if scenario is None else tuple(unread_sentences(scenario.warnings)),
         warnings=tuple(dict.fromkeys([*told, *warnings])),

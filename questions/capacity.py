@@ -26,7 +26,7 @@ from ..simulation.capacity.templates import READ_KINDS
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
 from ..simulation.nodesbyuse import grouped, pods_on
 from ..simulation.summary import UNITS
-from .result import Result
+from .result import Result, joined
 
 GivenTemplates: TypeAlias = "Part | Iterable[Part]"
 """A pod, a PodTemplate or a workload, or several: each a file, a manifest or, of pods, an object."""
@@ -252,7 +252,7 @@ def _verdict(found: CapacityResult) -> Words:
     """The count in one sentence, with what stops the next copy."""
     fits, wanted = found.fits, found.wanted
     names = [Name(placed.name) for placed in found.counted.placed]
-    of = Words(" of ", names[0], *(part for name in names[1:] for part in (" and ", name)))
+    of = Words(" of ", joined(names, " and "))
     if wanted is not None and fits >= wanted:
         return Words("All ", Number(wanted, "wanted"), " copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")
     if wanted is not None:

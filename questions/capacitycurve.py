@@ -17,7 +17,7 @@ from ..simulation.capacity.counting import Counted, count_copies
 from ..simulation.capacity.curve import CapacityCurveDocument, CurveAxis, CurveError, CurvePoint, axes_of, points, sized
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from .capacity import CapacityOptions, GivenTemplates, checked_exclude, checked_number, loaded_templates
-from .result import Result
+from .result import Result, joined
 
 ANY_POD: dict[str, Any] = {"kind": "Pod", "metadata": {"name": "pod"}, "spec": {"containers": [{"name": "main"}]}}
 """What is sized where no template is given."""
@@ -149,7 +149,7 @@ def _size(found: CapacityCurveResult, at: int) -> Words:
     sizes = [
         Words(Name(short_name(name)), " ", Number(value, f"points.{at}.requests.{step(name)}", name)) for name, value in requests.items()
     ]
-    return Words(sizes[0], *(part for size in sizes[1:] for part in (" and ", size)))
+    return joined(sizes, " and ")
 
 
 def _grid(found: CapacityCurveResult) -> Table:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Part, Share, Table, View, Words
+from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
 from ..api.words import Figure, count_doing, count_of, percent, short_name
 from ..simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED, AgreementCounts
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
 from ..simulation.compare.document import ComparedConfiguration, ComparedDecision, ComparisonDocument, ConfigurationPair
 from ..simulation.compare.losses import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN, Losses
+from .result import joined
 
 NO_HOST, GATED_HOST = "<none>", "<gated>"
 """In place of a host where the pod has none, or was not tried."""
@@ -104,11 +105,6 @@ def in_error(found: AgreementCounts) -> Words:
     """How many of the decisions that are the same say nothing."""
     many = " of them ended in an error on both sides" if found.decisions > 1 else " ended in an error on both sides"
     return Words(", but ", Number(found.errors, "against.0.agreement.errors"), many) if found.errors else Words()
-
-
-def joined(parts: Sequence[Part], between: str = ", ") -> Words:
-    """*parts* with *between* between them."""
-    return Words(*(piece for at, part in enumerate(parts) for piece in ((between, part) if at else (part,))))
 
 
 def _against(found: ComparisonDocument, at: int) -> Words:

@@ -147,11 +147,17 @@ def explain(
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    if not isinstance(pod, str | Pod | Mapping):
-        raise wrong_type("pod", pod, "a name, a Pod or its manifest")
-    more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
-    given = input_of(cluster, scheduler, more, order=order, defaults=defaults, edits=edits)
+    given = input_of(cluster, scheduler, with_pod(pods, pod), order=order, defaults=defaults, edits=edits)
     return ask(given, ExplainOptions(pod=name_of(pod), node=node, alone=alone))
+
+
+def with_pod(pods: GivenCluster, pod: str | Pod | Mapping[str, Any]) -> GivenCluster:
+    """*pods*, and *pod* too unless it is given by name. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
+    if isinstance(pod, str):
+        return pods
+    if not isinstance(pod, Pod | Mapping):
+        raise wrong_type("pod", pod, "a name, a Pod or its manifest")
+    return (*parts_of("pods", pods), pod)
 
 
 def name_of(pod: str | Pod | Mapping[str, Any]) -> str:

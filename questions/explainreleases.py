@@ -11,18 +11,18 @@ from ..api.objects import Pod
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.notices import NoticeGroup, grouped
 from ..api.view import TEXT, Column, Name, Number, Paragraph, Table, View, Words, shortened
-from ..exceptions import UnknownNameError, wrong_type
+from ..exceptions import UnknownNameError
 from ..simulation.compare.contestants import JudgedNode
 from ..simulation.explain.explain import freed
 from ..simulation.explain.subject import Subject, find_subject
-from ..simulation.input import SILENT, GivenCluster, Observer, check_order, parts_of, scenario_of
+from ..simulation.input import SILENT, GivenCluster, Observer, check_order, scenario_of
 from ..simulation.releasenotes import with_release_notices
 from ..simulation.scenario import Scenario
 from ..simulation.upgrade.onepod import explain_both
 from ..simulation.upgrade.onepoddocument import DifferingNode, ReleaseDecision, ReleasesExplanation
 from ..simulation.upgrade.stages import StartedWith, stages_of, way_of
 from ..simulation.upgrade.way import Way
-from .explain import name_of
+from .explain import name_of, with_pod
 from .result import Result
 from .upgrade import NO_NODE, started_with, why
 
@@ -230,9 +230,6 @@ def explain_releases(
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    if not isinstance(pod, str | Pod | Mapping):
-        raise wrong_type("pod", pod, "a name, a Pod or its manifest")
-    more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
-    scenario = scenario_of(cluster, more, scheduler_names=[DEFAULT_SCHEDULER], defaults=defaults)
+    scenario = scenario_of(cluster, with_pod(pods, pod), scheduler_names=[DEFAULT_SCHEDULER], defaults=defaults)
     given = started_with(policy, profile, percentage)
     return ask(scenario, ExplainReleasesOptions(pod=name_of(pod), releases=(start, end), given=given, alone=alone), order)

@@ -23,6 +23,7 @@ from ..simulation.explain.values import (
 )
 from ..simulation.records import about_what
 from .closeupview import PAGE, Part, device_part, lead_told, paragraphs, rule_name, score_cell, short_of
+from .result import joined
 
 NO_HOST = "<none>"
 NEAREST, BEST, SHOWN = 5, 5, 3
@@ -59,12 +60,7 @@ def _against(found: ExplanationDocument) -> Words:
         return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
     pieces = [Words(Name(about_what(group.reason)), " on ", _nodes(group.count, f"reasons.{at}.count")) for at, group in groups]
     rest = [Words(Name(f"{len(groups) - SHOWN:,}"), " other reasons")] if len(groups) > SHOWN + 1 else pieces[SHOWN:]
-    return Words(": stopped by ", *_joined([*pieces[:SHOWN], *rest]))
-
-
-def _joined(pieces: Sequence[Words | Name]) -> Iterator[Words | Name | str]:
-    for at, piece in enumerate(pieces):
-        yield from (", ", piece) if at else (piece,)
+    return Words(": stopped by ", joined([*pieces[:SHOWN], *rest]))
 
 
 def _nodes(count: int, path: str) -> Words:
@@ -110,7 +106,7 @@ def _behind(close: CloseUp) -> Words:
     worse = [lead.rule for lead in close.leads if lead.ahead < 0]
     if not worse:
         return Words(": both score the same, and the tie-break takes that one")
-    return Words(", which scores better by ", *_joined([Name(rule_name(rule)) for rule in worse[-SHOWN:][::-1]]))
+    return Words(", which scores better by ", joined([Name(rule_name(rule)) for rule in worse[-SHOWN:][::-1]]))
 
 
 # --- text -----------------------------------------------------------------------------------------------------------

@@ -41,8 +41,8 @@ from ..simulation.compare.newerlabels import with_newer_labels
 from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, scenario_of
 from ..simulation.scenario import Scenario
 from .compare import CompareResult
-from .comparisonview import agreement_lines, cause_table, cause_text, decision_text, in_error, joined, paragraphs, reasons_of
-from .result import Result
+from .comparisonview import agreement_lines, cause_table, cause_text, decision_text, in_error, paragraphs, reasons_of
+from .result import Result, joined
 
 if TYPE_CHECKING:
     from ..framework.options import GivenPolicy

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from ..api.reading.notices import InputWarning, NoticeGroup
 from ..api.record import Record, plain
-from ..api.view import View
+from ..api.view import Part, View, Words
 
 Row: TypeAlias = dict[str, Any]
+
+
+def joined(parts: Sequence[Part], between: str = ", ") -> Words:
+    """*parts* with *between* between them."""
+    return Words(*(piece for at, part in enumerate(parts) for piece in ((between, part) if at else (part,))))
 
 
 class Result(ABC):

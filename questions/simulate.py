@@ -33,7 +33,7 @@ from ..simulation.records import (
 from ..simulation.replacements import Replacements
 from ..simulation.simulate import Outcome, Simulation
 from ..simulation.summary import Summary, Usage, ignored_text, summarise, usages
-from .result import Result, Row
+from .result import Result, Row, joined
 
 TOLD = 3
 """That many reasons are in the verdict."""
@@ -334,7 +334,7 @@ def _lacking(reasons: Sequence[UnplacedPods]) -> Words:
     if ordered[TOLD:]:
         rest = [counts[what] for what in ordered[TOLD:]]
         pieces.append(Words(Number(sum(one.value for one in rest), " + ".join(one.path for one in rest)), " for other reasons"))
-    return Words(pieces[0], *(part for piece in pieces[1:] for part in (", ", piece)))
+    return joined(pieces)
 
 
 def summary_lines(summary: Summary) -> list[str]:

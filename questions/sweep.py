@@ -28,7 +28,7 @@ from ..simulation.sweep.spec import Spec, read_spec
 from ..simulation.sweep.sweep import ERROR, RUN, Sweep
 from ..simulation.sweep.sweepconfigurations import Best, SweepConfiguration, best_of, configurations
 from ..simulation.sweep.sweepfolder import RunJournal, cell, write_folder
-from .result import Result, Row
+from .result import Result, Row, joined
 
 MOST_GROUPS, MOST_NAMED = 3, 2
 """Of configurations that are best in something, in a verdict."""
@@ -230,7 +230,7 @@ def _verdict(found: SweepResult) -> Words:
     for names, won in list(groups.items())[:MOST_GROUPS]:
         verb = "" if said else " is best" if len(names) == 1 else " are best"
         said.append(Words(winners(names), verb, " in ", _won(won)))
-    return Words(_joined([*said, *_uncertain([one for one in bests if one.rivals], bool(said))], "; "), ".")
+    return Words(joined([*said, *_uncertain([one for one in bests if one.rivals], bool(said))], "; "), ".")
 
 
 def _uncertain(bests: Sequence[Best], said: bool) -> Iterator[Words]:
@@ -244,11 +244,11 @@ def winners(names: Sequence[str]) -> Words:
     """The first of *names*, and how many more there are."""
     more = len(names) - MOST_NAMED
     shown: list[Part] = [Name(f"“{name}”") for name in names[: MOST_NAMED if more > 0 else None]]
-    return _joined([*shown, *([Words(Number(more, ""), " more")] if more > 0 else [])], " and ")
+    return joined([*shown, *([Words(Number(more, ""), " more")] if more > 0 else [])], " and ")
 
 
 def _won(won: Sequence[Best]) -> Words:
-    return _joined([Words(Name(one.objective), " (", value_of(one.best[0], one.objective), ")") for one in won], " and ")
+    return joined([Words(Name(one.objective), " (", value_of(one.best[0], one.objective), ")") for one in won], " and ")
 
 
 def value_of(one: SweepConfiguration, name: str) -> Part:
@@ -260,17 +260,13 @@ def _measure(value: float | None, path: str) -> Part:
     return "-" if value is None else Number(value, path, text=brief(value))
 
 
-def _joined(parts: Sequence[Part], between: str) -> Words:
-    return Words(*(piece for at, part in enumerate(parts) for piece in ((between, part) if at else (part,))))
-
-
 def _search_verdict(found: WeightSearchResult) -> Words:
     """How far the trials that none beats lie apart, and what the weights of today come to."""
     trials, front, names = found.trials, found.front, searched(found)
     counts = Words(Number(len(front), "search.front.length"), " of ", Number(len(trials), "search.trials.length"), " trials")
     beaten = " is beaten by no other: " if len(front) == 1 else " are beaten by no other: "
-    spans = _joined([_span(name, front) for name in names], ", ")
-    today = _joined([trial_value("trials", 0, name, trials[0]) for name in names], " and ")
+    spans = joined([_span(name, front) for name in names])
+    today = joined([trial_value("trials", 0, name, trials[0]) for name in names], " and ")
     among = ", also beaten by none," if trials[0] in front and len(front) > 1 else ""
     return Words(counts, beaten, spans, f"; the weights as they are{among} come to ", today, ".")
 

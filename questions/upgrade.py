@@ -29,7 +29,7 @@ from ..simulation.upgrade.stages import POLICY, StartedWith, stages_of, way_of
 from ..simulation.upgrade.upgrade import upgrade as through_all
 from ..simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
 from ..simulation.upgrade.way import ELSEWHERE, GAINED, LOST, OTHER_ROOM, Way
-from .result import Result
+from .result import Result, joined
 
 KEYS = {GAINED: "gained", LOST: "lost", ELSEWHERE: "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
@@ -134,7 +134,7 @@ def _verdict(found: UpgradeDocument) -> Words:
     head = Words("From ", first, " to ", last, " ", Number(count, "moved.length"), f" {noun}")
     steps = [Name(f"{step.after}") for step in found.steps if step.differ]
     who = Words(": ", Name(found.moved[0].pod)) if count == 1 else Words()
-    return Words(head, who, ", by ", *(piece for at, name in enumerate(steps) for piece in ((", ", name) if at else (name,))))
+    return Words(head, who, ", by ", joined(steps))
 
 
 def _shares(found: UpgradeDocument) -> list[Share]:

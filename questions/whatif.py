@@ -17,13 +17,13 @@ from ..exceptions import wrong_type
 from ..simulation.explain.explanation import Explanation
 from ..simulation.explain.subject import find_subject
 from ..simulation.explain.values import CloseUp
-from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of, parts_of
+from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from ..simulation.simulate import Simulation
 from ..simulation.whatif.context import Suggestion
 from ..simulation.whatif.whatif import ScheduledPod, WhatIf, WhatIfDocument
 from ..simulation.whatif.whatif import what_if as found_out
 from .closeupview import close_up_parts, lead_told
-from .explain import ExplainOptions, ExplainResult, name_of
+from .explain import ExplainOptions, ExplainResult, name_of, with_pod
 from .explain import ask as explained
 from .explainview import message_parts
 from .result import Result
@@ -160,11 +160,9 @@ def what_if(
     >>> found.suggestions[0].patch, found.suggestions[0].host
     (('pod default/web requests.cpu=4',), 'a')
     """
-    if not isinstance(pod, str | Pod | Mapping):
-        raise wrong_type("pod", pod, "a name, a Pod or its manifest")
+    more = with_pod(pods, pod)
     if not isinstance(want, str | None):
         raise wrong_type("want", want, "the name of a node")
-    more = pods if isinstance(pod, str) else (*parts_of("pods", pods), pod)
     given = input_of(cluster, scheduler, more, order=order, defaults=defaults, edits=edits)
     return ask(given, WhatIfOptions(pod=name_of(pod), want=want, alone=alone, every=every))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubeclassic.api.view import CHANGES, MEANINGS, Column, Table
-from kubeclassic.cli.report.page.about import About, SourceFile
+from kubeclassic.cli.report.page.about import About
 from kubeclassic.cli.report.page.charts import Chart, ChartSeries
 from kubeclassic.cli.report.page.clustermap import ZONES, ClusterMap, MapSide
 from kubeclassic.cli.report.page.document import Page, page_html
 from kubeclassic.cli.report.page.markup import Markup, Text, code, element, joined, named, sentence
 from kubeclassic.cli.report.page.matrix import Matrix, MatrixLine, RuleScore
 from kubeclassic.cli.report.page.nodetiles import FEW
-from kubeclassic.cli.report.page.outcome import NAMED, NextStep, PodOutcome, who_html
+from kubeclassic.cli.report.page.outcome import NAMED, PodOutcome, next_step, who_html
 from kubeclassic.cli.report.page.parts import (
     BAD,
     GOOD,
@@ -44,9 +44,9 @@ COLOURS = {
 
 def page() -> str:
     """The page."""
-    about = About(inputs=(SourceFile("cluster/", "4 nodes"),), releases=("1.27",), command=("kubeclassic", "simulate", "cluster/"))
+    about = About(inputs=("cluster/",), releases=("1.27",), command=("kubeclassic", "simulate", "cluster/"))
     who = who_html("Who loses, by name", [PodOutcome(f"shop/{change}-0", change, "why, in a few words") for change in CHANGES])
-    steps = [NextStep("What to do is a sentence, with the command that does it:", ("kubeclassic", "explain", "cluster/", "shop/web-0"))]
+    steps = [next_step("What to do is a sentence, with the command that does it:", ("kubeclassic", "explain", "cluster/", "shop/web-0"))]
     lead = facts(fact(_number("9"), "what the number counts", GOOD), fact(_number("1"), "what is worse", BAD), fact(_number("4"), "nodes"))
     verdict = "The verdict is one sentence: the outcome, and for what"
     return page_html(Page("Every part of a page, with its rule", verdict, about, list(_sections()), lead, who, steps))

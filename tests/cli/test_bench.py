@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import click
 import pytest
+from click.shell_completion import ShellComplete
 
-from kubeclassic.cli import run
+from kubeclassic.cli import cli, run
 from kubeclassic.core.incremental.quick import Detour
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.config.defaults import GROUP
@@ -19,7 +23,9 @@ from kubeclassic.simulation.bench import bench as timing
 from kubeclassic.simulation.bench.bench import calibration
 from kubeclassic.simulation.bench.cases import FORMS, CaseSize
 from kubeclassic.simulation.conform import read_items, read_lines
+from tests.conftest import ROOT
 from tests.support.build import obj
+from tests.support.schemas import faults
 
 FIELDS = {
     "pods", "scheduled", "cpu_seconds", "wall_seconds", "pods_per_s", "median_pods_per_s", "loop_pods_per_s",
@@ -27,7 +33,9 @@ FIELDS = {
     "write_seconds", "calibration", "quick",
 }  # fmt: skip
 NOTHING_FITS = Detour.NOTHING_FITS.value
-SMALL = ["--nodes", "20", "--existing", "20", "--pods", "10", "--repeat", "1"]
+SMALL = ["--nodes", "20", "--existing", "20", "--pods", "10"]
+GENERATED = ["--kind", "basic", "--nodes", "5", "--existing", "3", "--pods", "4", "--repeat", "2"]
+PAGE = (ROOT / "docs" / "speed" / "bench.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
@@ -36,12 +44,16 @@ def _without_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "calibration", lambda: 0.1)
 
 
-def bench(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict[str, Any]:
-    """The line that ``bench`` prints."""
+def lines(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> list[dict[str, Any]]:
+    """The lines that ``bench`` prints."""
     capsys.readouterr()
     assert run(["bench", *arguments]) == status
-    (line,) = capsys.readouterr().out.splitlines()
-    found: dict[str, Any] = json.loads(line)
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def bench(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict[str, Any]:
+    """The only line that ``bench`` prints of one run."""
+    (found,) = lines(capsys, *arguments, "--repeat", "1", status=status)
     return found
 
 
@@ -68,7 +80,7 @@ class TestBench:
 
     def test_the_best_and_the_median_of_the_runs(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """With the preparation and without: the best run and the median of all, and the loop alone is the quicker one."""
-        found = bench(capsys, str(case), "--repeat", "3")
+        (found,) = lines(capsys, str(case), "--repeat", "3")
         assert (found["pods_per_s"], found["median_pods_per_s"]) == (max(found["runs"]), sorted(found["runs"])[1])
         assert found["loop_pods_per_s"] >= found["loop_median_pods_per_s"] > found["median_pods_per_s"]
         assert found["prepare_seconds"] > 0
@@ -79,31 +91,31 @@ class TestBench:
 
     def test_preemption_takes_a_retry_each(self, capsys: pytest.CaptureFixture[str]) -> None:
         """With the nodes full of pods of lower priority, each pod is tried, makes room and is tried again."""
-        found = bench(capsys, "--kind", "preemption", "--nodes", "5", "--pods", "5", "--repeat", "1")
+        found = bench(capsys, "--kind", "preemption", "--nodes", "5", "--pods", "5")
         assert (found["scheduled"], found["decisions"]) == (5, 10)
 
     def test_a_case_file_is_of_its_own_release(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """The release is the case's, unless --release says another."""
-        assert bench(capsys, str(case), "--repeat", "2")["release"] == "1.16"
-        assert bench(capsys, str(case), "--repeat", "1", "--release", "1.13")["release"] == "1.13"
+        assert bench(capsys, str(case))["release"] == "1.16"
+        assert bench(capsys, str(case), "--release", "1.13")["release"] == "1.13"
 
     def test_manifests_will_do(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Of manifests those pods wait that have no node."""
         made = CaseSize(nodes=4, existing=3, pods=2).case("1.16")
         (tmp_path / "all.json").write_text(json.dumps({"kind": "List", "items": [*made["objects"], *made["pending"]]}))
-        found = bench(capsys, str(tmp_path / "all.json"), "--repeat", "1")
+        found = bench(capsys, str(tmp_path / "all.json"))
         assert (found["nodes"], found["pods"], found["scheduled"]) == (4, 2, 2)
 
     @pytest.mark.parametrize("memory", [["--no-memory"], ["--memory", "1Ki"], ["--memory", "64Mi"], []])
     def test_hosts_are_checked(self, memory: list[str], case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """What --output writes --check takes, whatever may be remembered; another host is exit status 1."""
         hosts = tmp_path / "hosts.json"
-        bench(capsys, str(case), "--output", str(hosts), "--repeat", "1")
-        bench(capsys, str(case), "--check", str(hosts), "--repeat", "1", *memory)
+        bench(capsys, str(case), "--output", str(hosts))
+        bench(capsys, str(case), "--check", str(hosts), *memory)
         wrong = json.loads(hosts.read_text())
         wrong["hosts"][3] = "elsewhere"
         hosts.write_text(json.dumps(wrong))
-        bench(capsys, str(case), "--check", str(hosts), "--repeat", "1", *memory, status=1)
+        bench(capsys, str(case), "--check", str(hosts), *memory, status=1)
 
     @pytest.mark.parametrize(
         ("arguments", "quick"),
@@ -118,7 +130,7 @@ class TestBench:
         self, arguments: list[str], quick: dict[str, Any], capsys: pytest.CaptureFixture[str]
     ) -> None:
         """The JSON has the share of decisions that were read off boards and the reasons of the others; -v tells people the same."""
-        assert run(["bench", *SMALL, *arguments, "-v"]) == 0
+        assert run(["bench", *SMALL, "--repeat", "1", *arguments, "-v"]) == 0
         found = capsys.readouterr()
         assert json.loads(found.out)["quick"] == quick
         taken = 10 - sum(quick["detours"].values())
@@ -129,16 +141,16 @@ class TestBench:
 
     def test_without_verbose_nothing_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
         """Without -v standard error stays empty."""
-        assert (run(["bench", *SMALL, "--kind", "basic"]), capsys.readouterr().err) == (0, "")
+        assert (run(["bench", *SMALL, "--repeat", "1", "--kind", "basic"]), capsys.readouterr().err) == (0, "")
 
     def test_hosts_by_release_and_name(self, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Hosts may be given by release, and pods without their namespace."""
         hosts = tmp_path / "hosts.json"
-        bench(capsys, str(case), "--output", str(hosts), "--repeat", "1")
+        bench(capsys, str(case), "--output", str(hosts))
         plain = json.loads(hosts.read_text())
         by_release = {"pods": [key.partition("/")[2] for key in plain["pods"]], "hosts": {"1.16": plain["hosts"]}}
         hosts.write_text(json.dumps(by_release))
-        bench(capsys, str(case), "--check", str(hosts), "--repeat", "1")
+        bench(capsys, str(case), "--check", str(hosts))
 
 
 class TestRefusals:
@@ -155,7 +167,7 @@ class TestRefusals:
 class TestProfiles:
     def test_the_release_that_runs_them(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """--release may be that of the framework, on a case of another release too."""
-        found = bench(capsys, str(case), "--repeat", "1", "--release", DEFAULT_FRAMEWORK)
+        found = bench(capsys, str(case), "--release", DEFAULT_FRAMEWORK)
         assert (found["release"], found["scheduled"]) == (DEFAULT_FRAMEWORK, 9)
 
     def test_gates_that_there_are_no_more(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,8 +183,8 @@ class TestProfiles:
     def test_a_profile_decides(self, option: str, name: str, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """A profile in YAML or JSON is what is timed, under --profile as well, and it changes the hosts."""
         hosts, profile = tmp_path / "hosts.json", profile_file(tmp_path / name)
-        bench(capsys, str(case), "--repeat", "1", "--release", DEFAULT_FRAMEWORK, "--output", str(hosts))
-        found = bench(capsys, str(case), "--repeat", "1", option, str(profile), "--check", str(hosts), status=1)
+        bench(capsys, str(case), "--release", DEFAULT_FRAMEWORK, "--output", str(hosts))
+        found = bench(capsys, str(case), option, str(profile), "--check", str(hosts), status=1)
         assert (found["release"], found["scheduled"]) == (DEFAULT_FRAMEWORK, 9)
 
     @pytest.mark.parametrize("content", [None, "{}", '{"kind": "Node", "metadata": {"name": "a"}}', "no JSON"])
@@ -185,9 +197,9 @@ class TestProfiles:
             path.write_text(content)
         monkeypatch.setitem(sys.modules, "pyinstrument", profiler())
         monkeypatch.setitem(sys.modules, "pyinstrument.renderers", profiler())
-        bench(capsys, str(case), "--repeat", "1", "--profile", str(path))
+        bench(capsys, str(case), "--profile", str(path))
         assert path.read_text() == "speedscope of a run"
-        bench(capsys, str(case), "--repeat", "1", "--flame-graph", str(tmp_path / "flame.html"), "--profile", str(profile_file(path)))
+        bench(capsys, str(case), "--flame-graph", str(tmp_path / "flame.html"), "--profile", str(profile_file(path)))
         assert (tmp_path / "flame.html").read_text() == "page of a run"
 
 
@@ -234,5 +246,96 @@ class TestTheOriginalsCases:
     def test_the_timed_run_has_the_originals_hosts(self, name: str, shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """The run that README quotes decides, pod by pod, what the original decided."""
         case, hosts = shared / "bench" / f"{name}.jsonl.gz", shared / "bench" / f"{name}.hosts.json.gz"
-        found = bench(capsys, str(case), "--check", str(hosts), "--repeat", "1")
+        found = bench(capsys, str(case), "--check", str(hosts))
         assert found["scheduled"] == found["pods"] > 0
+
+
+# --- tables, other schedulers and earlier runs ----------------------------------------------------------------------
+
+
+def printing(line: str) -> str:
+    """A command that prints *line*."""
+    return f"{shlex.quote(sys.executable)} -c {shlex.quote(f'print({line!r})')}"
+
+
+def columns(table: str) -> list[str]:
+    """The headers of a table."""
+    return re.split(" {3,}", table.splitlines()[0])
+
+
+class TestTables:
+    def test_times_and_throughput(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """One table has the times of decisions, the other how many there are a second, a row for each case."""
+        assert run(["bench", *GENERATED, "-o", "table"]) == 0
+        times, throughput = capsys.readouterr().out.split("\n\n")
+        assert columns(times)[5:9] == ["PODS/S", "MEDIAN", "LOOP PODS/S", "LOOP MEDIAN"]
+        assert columns(times)[9:13] == ["P50 MS", "P90 MS", "P95 MS", "P99 MS"]
+        for table in (times, throughput):
+            assert [row.split()[0] for row in table.splitlines()] == ["CASE", "basic-5n-3e-4p"]
+
+    def test_ratios(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Beside another scheduler there is a third table."""
+        assert run(["bench", *GENERATED, "-o", "table", "--against", printing('{"pods_per_s": 1}')]) == 0
+        ratios = capsys.readouterr().out.split("\n\n")[2].splitlines()
+        assert columns(ratios[0]) == ["CASE", "RUNS", "OURS, PODS/S", "THEIRS, PODS/S", "RATIO"]
+        name, runs, ours, theirs, ratio = ratios[1].split()
+        assert (name, runs, theirs) == ("basic-5n-3e-4p", "2", "1")
+        assert float(ratio) == pytest.approx(float(ours), abs=1)
+
+
+class TestAgainst:
+    def test_medians(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The other scheduler is run as often as ours, and the medians are compared."""
+        (found,) = lines(capsys, *GENERATED, "--against", printing('{"pods_per_s": 50.0, "scheduled": 4}'))
+        assert faults("bench", found) == []
+        ours, theirs = sum(found["runs"]) / 2, found["against"]
+        assert (theirs["runs"], theirs["pods_per_s"], theirs["scheduled"]) == ([50.0, 50.0], 50.0, 4)
+        assert theirs["ratio"] == pytest.approx(ours / 50, abs=0.01)
+
+    def test_other_work(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Another number of placed pods is warned of."""
+        assert run(["bench", *GENERATED, "--against", printing('{"pods_per_s": 50, "scheduled": 3}')]) == 0
+        said = capsys.readouterr().err
+        assert said == "warning: basic-5n-3e-4p: the other scheduler gave 3 pods a node, this one 4: not the same work\n"
+
+
+class TestCompare:
+    def test_two_files(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """What bench printed twice is compared, as a table or as JSON; releases are shown where they differ."""
+        a, b = tmp_path / "a.json", tmp_path / "b.json"
+        a.write_text(json.dumps(lines(capsys, *GENERATED)[0]))
+        b.write_text(json.dumps(lines(capsys, *GENERATED, "--release", "1.12")[0] | {"calibration": 0.2}))
+        (found,) = lines(capsys, "compare", str(a), str(b), "-o", "json")
+        assert faults("bench-compare", found) == []
+        (pair,) = found["cases"]
+        assert pair["calibrated_ratio"] == pytest.approx(2 * pair["ratio"], abs=0.01)
+        assert run(["bench", "compare", str(a), str(b)]) == 0
+        told = capsys.readouterr()
+        assert columns(told.out)[:3] == ["CASE", "RELEASE A", "RELEASE B"]
+        assert told.err.startswith("warning: calibrations differ by more than 5% in 1 of 1 cases")
+
+    def test_it_is_a_command_of_bench(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """The help of bench names it, it has a help and usage of its own, and a case of that name can still be timed."""
+        assert run(["bench", "--help"]) == 0
+        assert "compare  How much faster one file" in capsys.readouterr().out
+        assert run(["bench", "compare", "--help"]) == 0
+        assert capsys.readouterr().out.startswith("Usage: kubeclassic bench compare [OPTIONS] A B")
+        assert run(["bench", "compare", "a.json"]) == 2
+        assert "Missing argument 'B'" in capsys.readouterr().err
+        assert run(["bench", "./compare"]) == 2
+        assert "compare: no such file or directory" in capsys.readouterr().err
+
+    def test_it_is_completed(self) -> None:
+        """A shell completes its name beside the files of cases."""
+        found = ShellComplete(cli, {}, "kubeclassic", "_C").get_completions(["bench"], "com")
+        assert "compare" in [item.value for item in found]
+        assert isinstance(cli.commands["bench"], click.Command)
+
+
+@pytest.mark.parametrize("line", [command for command in re.findall(r"^kubeclassic .*$", PAGE, flags=re.MULTILINE) if "--kind" in command])
+def test_the_commands_of_its_page_run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command of docs/speed/bench.md that needs nothing but the repository runs at its root."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("sys.argv", ["kubeclassic"])
+    assert run([*shlex.split(line)[1:], "--repeat", "1"]) == 0
+    assert capsys.readouterr().out

@@ -48,24 +48,15 @@ def hosts(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str 
 
 
 class TestExitStatus:
-    def test_all_placed(self, folder: Path) -> None:
-        """0 says that every pod has a node."""
-        assert run(["simulate", "cluster.yaml"]) == 0
-
-    def test_some_unschedulable(self, folder: Path) -> None:
-        """1 says that some pod has none."""
-        (folder / "more.yaml").write_text(POD % ("huge", 64))
-        assert run(["simulate", "cluster.yaml", "--pods", "more.yaml"]) == 1
-
-    def test_bad_input(self, folder: Path) -> None:
-        """2 says that the input was bad."""
-        assert run(["simulate", "nothere.yaml"]) == 2
-
-    def test_explain(self, folder: Path) -> None:
-        """explain says 0 for a pod that finds a node and 1 for one that does not."""
-        (folder / "more.yaml").write_text(POD % ("huge", 64))
-        assert run(["explain", "cluster.yaml", "--pods", "more.yaml", "web"]) == 0
-        assert run(["explain", "cluster.yaml", "--pods", "more.yaml", "huge"]) == 1
+    @pytest.mark.parametrize(
+        ("words", "status"),
+        [("simulate cluster.yaml", 0), ("simulate more.yaml", 1), ("simulate nothere.yaml", 2), ("explain more.yaml web", 0),
+         ("explain more.yaml huge", 1)],
+    )  # fmt: skip
+    def test_of_a_command(self, folder: Path, words: str, status: int) -> None:
+        """0 says that every pod, or the one that is explained, has a node, 1 that one has none, and 2 that the input was bad."""
+        (folder / "more.yaml").write_text((folder / "cluster.yaml").read_text() + POD % ("huge", 64))
+        assert run(words.split()) == status
 
     def test_as_a_program(self, folder: Path) -> None:
         """The process leaves with these statuses too, and reads standard input for -."""

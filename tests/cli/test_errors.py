@@ -174,10 +174,10 @@ def refusal(arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
     return told.err
 
 
-@pytest.mark.parametrize(("arguments", "wanted"), SIMULATE)
-def test_simulate_refuses(folder: Path, capsys: pytest.CaptureFixture[str], arguments: str, wanted: str) -> None:
-    """Each bad input to ``simulate`` gives exactly its one line and exit status 2."""
-    assert refusal(f"simulate {arguments}", capsys) == f"kubeclassic: {wanted}\n"
+@pytest.mark.parametrize(("arguments", "wanted"), [*((f"simulate {given}", wanted) for given, wanted in SIMULATE), *OTHERS])
+def test_bad_input_is_refused(folder: Path, capsys: pytest.CaptureFixture[str], arguments: str, wanted: str) -> None:
+    """Each bad input gives exactly its one line and exit status 2."""
+    assert refusal(arguments, capsys) == f"kubeclassic: {wanted}\n"
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), PROFILES)
@@ -187,12 +187,6 @@ def test_what_the_other_releases_have_is_refused(
 ) -> None:
     """Each command that schedules refuses profiles for older releases, older options for profiles, and bad profiles, in the same line."""
     assert refusal(f"{command} {arguments}", capsys) == f"kubeclassic: {wanted}\n"
-
-
-@pytest.mark.parametrize(("arguments", "wanted"), OTHERS)
-def test_other_commands_refuse(folder: Path, capsys: pytest.CaptureFixture[str], arguments: str, wanted: str) -> None:
-    """Each bad input to the other commands gives exactly its one line and exit status 2."""
-    assert refusal(arguments, capsys) == f"kubeclassic: {wanted}\n"
 
 
 @pytest.mark.parametrize(

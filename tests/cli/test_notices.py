@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from kubeclassic.api.reading.notices import Notice
-from kubeclassic.api.words import count_doing, count_of
 from kubeclassic.cli.notices import tell_notices
 
 SAME = [Notice(f"Pod p{i}", "is odd") for i in range(3)]
@@ -51,9 +50,3 @@ def test_lines_fit_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> 
     assert len(lines) > 2
     assert all(len(line) <= columns for line in lines)
     assert " ".join(line.strip() for line in lines) == "warning: Pod p: " + " ".join(["a word"] * 40)
-
-
-def test_nouns() -> None:
-    """One of a thing has no s, and its verb has one."""
-    assert [count_of(number, "pod") for number in (0, 1, 2, 1523)] == ["0 pods", "1 pod", "2 pods", "1,523 pods"]
-    assert [count_doing(number, "pod", "wait") for number in (1, 2)] == ["1 pod waits", "2 pods wait"]

@@ -99,15 +99,6 @@ class TestWhichProfile:
         """A profile decides, be the release named or not, by kube-scheduler's own flag too."""
         assert hosts(capsys, *options, "packing.yaml") == {"web": "b"}
 
-    def test_in_json(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """It may be JSON as well as YAML."""
-        version, kind = "kubescheduler.config.k8s.io/v1", "KubeSchedulerConfiguration"
-        args = {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}}
-        plugins = {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}}
-        profile = {"plugins": plugins, "pluginConfig": [{"name": "NodeResourcesFit", "args": args}]}
-        (folder / "packing.json").write_text(json.dumps({"apiVersion": version, "kind": kind, "profiles": [profile]}))
-        assert hosts(capsys, "--profile", "packing.json") == {"web": "b"}
-
     def test_several(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Each pod is decided by the profile that it names; one of another scheduler is left alone, which the summary says."""
         more = pod("spread", schedulerName="default-scheduler") + pod("packed", schedulerName="packer") + pod("alien", schedulerName="x")
@@ -194,23 +185,6 @@ class TestDecisions:
         assert run(["simulate", "cluster.yaml", *NEW, *options]) == 1
         assert ("evicted to make room for default/high" in capsys.readouterr().out) is (host is not None)
 
-    def test_volumes(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """A pod with a local volume goes to its node, and the nodes outside PreFilter's set are told apart."""
-        (folder / "volumes.yaml").write_text(VOLUMES + pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]))
-        found = cycles(capsys, *NEW, "--pods", "volumes.yaml", "--details")["db"]
-        outside = {"plugin": None, "code": "UnschedulableAndUnresolvable"}
-        assert (found["host"], found["statuses"]) == ("b", {"a": outside, "c": outside})
-        assert found["failed"]["a"] == ["node is filtered out by the prefilter result"]
-
-    @pytest.mark.parametrize("form", ["table", "wide", "json", "jsonl", "yaml", "name"])
-    @pytest.mark.parametrize("details", [[], ["--details"]])
-    def test_every_form(self, folder: Path, capsys: pytest.CaptureFixture[str], form: str, details: list[str]) -> None:
-        """Each form tells where the pods went."""
-        assert run(["simulate", "cluster.yaml", *NEW, "-o", form, *details]) == 0
-        out = capsys.readouterr().out
-        assert "default/web" in out
-        assert "a" in out.split() or '"a"' in out
-
     def test_what_runs(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """--verbose tells each profile's plugins by extension point, with the weights of scores."""
         run(["simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose"])
@@ -219,31 +193,6 @@ class TestDecisions:
         assert told.count("  score: NodeResourcesFit x 1\n") == 2
         assert "profile packer\n" in told
         assert "  bind: DefaultBinder\n" in told
-
-
-VOLUMES = """
-kind: StorageClass
-metadata: {name: local}
-provisioner: kubernetes.io/no-provisioner
-volumeBindingMode: WaitForFirstConsumer
----
-kind: PersistentVolume
-metadata: {name: disk-b}
-spec:
-  storageClassName: local
-  capacity: {storage: 2Gi}
-  accessModes: [ReadWriteOnce]
-  claimRef: {namespace: default, name: data}
-  nodeAffinity:
-    required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [b]}]}]}
-status: {phase: Bound}
----
-kind: PersistentVolumeClaim
-metadata: {name: data, namespace: default, annotations: {pv.kubernetes.io/bind-completed: "yes"}}
-spec: {storageClassName: local, volumeName: disk-b, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
-status: {phase: Bound}
----
-"""
 
 
 class TestExplain:
@@ -262,12 +211,6 @@ class TestExplain:
         assert (found["a"]["fits"], found["a"]["plugins"], found["a"]["code"]) == (True, [], None)
         assert found["a"]["scores"]["TaintToleration"] == {"raw": 0, "reduced": 100, "weight": 3, "total": 300}
 
-    def test_too_many_pods(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """A node that is full of pods is short of one, in the framework's words too."""
-        (folder / "cluster.yaml").write_text((NODE % ("a", "", 8)).replace("200", "1") + pod("one") + pod("two"))
-        (found,) = explained(capsys, "two", *NEW)["nodes"]
-        assert (found["reasons"], found["shortages"][0]["missing"]) == (["Too many pods"], 1)
-
     def test_the_whole_pod_is_turned_down(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """What PreFilter says stands against every node."""
         (folder / "more.yaml").write_text(pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]))
@@ -275,12 +218,6 @@ class TestExplain:
         assert [(node["node"], node["plugins"], node["reasons"]) for node in found["nodes"]] == [
             (name, ["VolumeRestrictions"], ['persistentvolumeclaim "gone" not found']) for name in "abc"
         ]
-
-    def test_a_pod_that_is_gated(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """No node has a part in it."""
-        (folder / "more.yaml").write_text(pod("held", schedulingGates=[{"name": "quota"}]))
-        found = explained(capsys, "held", *NEW, "--pods", "more.yaml")
-        assert (found["error"], found["nodes"]) == ("waiting for scheduling gates: [quota]", [])
 
     def test_table(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         """The tables have plugins and codes for heads."""

@@ -227,15 +227,20 @@ def test_verdicts_about_sizes() -> None:
     assert str(found.view().verdict) == "2 pods fit, whichever of the 2 sizes they have."
 
 
-def test_html_is_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """``-o html`` writes the page itself, and --report never writes over an input."""
+def test_html_is_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """``-o html`` writes the page that --report writes beside other output, and --report never writes over an input."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    monkeypatch.setattr("sys.argv", ["kubeclassic"])
     for words in (
         ["capacity", CLUSTER, "--pod", SMALL],
         ["capacity", CLUSTER, "--curve", "cpu=1..2:2"],
         ["drain", DRAINED, "worker-2", *FLAGS],
+        ["explain", CLUSTER, "shop/orders-1"],
     ):
+        assert run([*words, "--report", str(tmp_path / "page.html")]) == 0
+        capsys.readouterr()
         assert run([*words, "-o", "html"]) == 0
-        assert capsys.readouterr().out.startswith("<!DOCTYPE html>")
+        assert capsys.readouterr().out == (tmp_path / "page.html").read_text(encoding="utf-8")
     assert run(["drain", DRAINED, "worker-2", "--report", DRAINED]) == 2
     assert "which is an input too" in capsys.readouterr().err
 

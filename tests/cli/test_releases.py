@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from click.testing import CliRunner, Result
 
@@ -63,12 +61,3 @@ class TestReleases:
         assert "PodLevelResources - on, BETA whether the requests of the pod as a whole count" in lines
         assert "SelectorSpread named by a profile -" in lines
         assert run("--diff", "1.16", "1.34").exit_code == 0
-
-    def test_diff_as_json(self) -> None:
-        """-o json gives every difference with both sides, as they are and in words."""
-        found = json.loads(run("--diff", "1.12", "1.13", "-o", "json").stdout)["differences"]
-        (phase,) = (difference for difference in found if difference["what"] == "volumes.checks_phase")
-        assert phase == {
-            "about": "behaviour", "what": "volumes.checks_phase", "words": "only volumes in phase Available are matched to claims",
-            "before": False, "after": True, "beforeWords": "no", "afterWords": "yes",
-        }  # fmt: skip

@@ -199,3 +199,11 @@ def test_another_replay_does_not_go_on(folder: Path, ran: Ran, line: str, messag
     (folder / "two.yaml").write_text(pod("two"))
     assert run(["replay", "good.yaml", "--until", "7", "--output", "e", "--checkpoint", "state"]) == 0
     assert ran("replay", *line.split()) == (2, "", f"kubeclassic: {message}\n")
+
+
+def test_an_event_that_cannot_be(folder: Path, ran: Ran) -> None:
+    """An event that cannot happen when its time comes ends the replay with exit status 2, and one line with its place."""
+    (folder / "good.yaml").write_text(NODE + pod("one"))
+    (folder / "fails.jsonl").write_text('{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n')
+    status, _, err = ran("replay", "good.yaml", "fails.jsonl")
+    assert (status, err) == (2, "kubeclassic: fails.jsonl, document 1: Fail: got b, wanted a node that exists at that time\n")

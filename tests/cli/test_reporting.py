@@ -61,7 +61,7 @@ class TestAbout:
         monkeypatch.setattr(sys, "argv", ["/usr/bin/kubeclassic", "simulate", "a b"])
         scenario = read_scenario(CLUSTER)
         found = about(scenario, [Path("a b"), Path("a b")], releases=("1.16", "1.16"), warnings=["odd"])
-        assert [one.name for one in found.inputs] == ["a b"]
+        assert [*found.inputs] == ["a b"]
         assert found.counts == counts(scenario)
         assert found.warnings[-1] == "odd"
         assert (found.releases, found.command) == (("1.16",), ("kubeclassic", "simulate", "a b"))

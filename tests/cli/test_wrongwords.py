@@ -34,7 +34,6 @@ FILES = {
     "bad.yaml": [[{"opcode": "createNode"}]],
     "daemons.yaml": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent"}, "spec": {"template": pod("x")}}],
     "bad.jsonl": '{"time": 1, "event": "Create", "object": {}}\n', "pods.csv": "name,cpu_milli\n", "good.csv": "a,b\n",
-    "fails.jsonl": '{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n',
 }  # fmt: skip
 """A file -> its manifests, or its text."""
 NOWHERE = "/nowhere/x.svg cannot be written: no such file or directory"
@@ -148,7 +147,6 @@ WRONG: Mapping[str, str] = {
     "replay nothere.yaml": "kubeclassic: nothere.yaml: no such file or directory",
     "replay empty.yaml": "kubeclassic: cluster: got no Node, wanted one at least",
     "replay bad.jsonl": 'bad.jsonl, document 1: event: got "Create", wanted Add, Update, Delete, Drain, Fail or Recover',
-    f"{REPLAY} fails.jsonl --output /dev/null": "kubeclassic: fails.jsonl, document 1: Fail: got b, wanted a node that exists at that time",
     "replay bad.yaml": 'kubeclassic: bad.yaml, document 1: opcode: got "createNode", wanted one of createNodes',
     "replay pods.csv": "kubeclassic: pods.csv: got no list of nodes beside it, wanted both CSV files of the trace",
     "replay good.csv": "good.csv, line 1: got columns a,b, wanted those of nodes (sn, ...) or of pods (name, ...)",

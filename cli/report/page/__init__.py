@@ -4,15 +4,14 @@ A page is made from the same record as ``-o json``, so that both say the same. E
 with :func:`~.markup.told`, which marks it with its place; ``tests/support/pages.py`` holds every mark to the record.
 
 >>> from kubeclassic.api.view import Column, Table
->>> from kubeclassic.cli.report.page.about import About, SourceFile
+>>> from kubeclassic.cli.report.page.about import About
 >>> from kubeclassic.cli.report.page.document import Page, page_html
 >>> from kubeclassic.cli.report.page.markup import number, sentence, told
 >>> from kubeclassic.cli.report.page.parts import GOOD, StackItem, card, fact, facts, section, stack
 >>> from kubeclassic.cli.report.page.tables import list_html
 >>> record = {"summary": {"placed": 9, "unschedulable": 1}, "pods": [{"pod": "default/a", "host": "n1"}]}
 >>> placed, waiting = (told(f"summary.{key}", number(record["summary"][key])) for key in ("placed", "unschedulable"))
->>> inputs = (SourceFile("cluster/", "3 nodes, 10 pods that wait"),)
->>> about = About(inputs=inputs, releases=("1.16",), command=("kubeclassic", "simulate", "cluster/"))
+>>> about = About(inputs=("cluster/",), releases=("1.16",), command=("kubeclassic", "simulate", "cluster/"))
 >>> pods = Table("pods", (Column("pod", "name"), Column("node", "name")), [[p["pod"], p["host"]] for p in record["pods"]], noun="pod")
 >>> page = Page(
 ...     title="simulate: cluster/",
@@ -33,7 +32,7 @@ What there is:
 * ``outcome``: who fares how, by name, and what to do next.
 * ``clustermap``: nodes, few as tiles with their pods (``nodetiles``), many as squares; ``usescale``: their colours.
 * ``charts``: columns and lines.
-* ``matrix``: nodes by rules; ``aligned``: two sides' rules beside each other.
+* ``matrix``: nodes by rules.
 * ``about``: of what the page speaks; ``document``: the whole.
 
 A part says with ``data-part`` which script of ``assets`` it needs, and the page takes in just those.

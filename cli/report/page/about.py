@@ -43,33 +43,20 @@ def _nearer(path: str) -> str:
     return str(Path(path).relative_to(Path.cwd())) if inside else os.path.basename(path)
 
 
-def _discreet_words(words: Iterable[str]) -> tuple[str, ...]:
-    return tuple(map(discreet, words))
-
-
 def _discreet_texts(texts: Iterable[Text]) -> tuple[Text, ...]:
     return tuple(Markup(discreet(text)) if isinstance(text, Markup) else discreet(text) for text in texts)
-
-
-@attrs.frozen(repr=False)
-class SourceFile:
-    """Something that was read."""
-
-    name: str = attrs.field(converter=discreet)
-    """As it was given, without the folders of its author."""
-    text: Text = ""
-    """What is in it, such as counts."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class About:
     """Of what a page speaks; what is empty is left out. Pages are sent around: no text has a folder of their author."""
 
-    inputs: tuple[SourceFile, ...] = ()
+    inputs: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
+    """The paths that were read, as they were given."""
     counts: Text = ""
     """What was read in all: nodes, pods that run, pods that wait."""
-    warnings: tuple[str, ...] = attrs.field(default=(), converter=_discreet_words)
-    unread: tuple[str, ...] = attrs.field(default=(), converter=_discreet_words)
+    warnings: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
+    unread: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
     """What does not count in the outcome, in sentences, which stand under it."""
     releases: tuple[str, ...] = ()
     rules: tuple[Text, ...] = attrs.field(default=(), converter=_discreet_texts)
@@ -78,18 +65,18 @@ class About:
     """Of kubeclassic."""
     date: datetime | None = None
     """When the page was made."""
-    command: tuple[str, ...] = attrs.field(default=(), converter=_discreet_words)
+    command: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
     """What repeats it: the words of a command line."""
 
     def asking(self, question: str, *words: str) -> tuple[str, ...]:
         """The command line that asks another *question* of the same cluster and scheduler.
 
-        >>> about = About(inputs=(SourceFile("c/"),), command=("kubeclassic", "simulate", "c/", "--release", "1.27", "--details"))
+        >>> about = About(inputs=("c/",), command=("kubeclassic", "simulate", "c/", "--release", "1.27", "--details"))
         >>> " ".join(about.asking("explain", "shop/web-0"))
         'kubeclassic explain c/ shop/web-0 --release 1.27'
         """
         program, given = (self.command or ("kubeclassic",))[0], [*self.command[2:], ""]
-        paths = [one.name for one in self.inputs if ("--pods", one.name) not in pairwise(given)]
+        paths = [path for path in self.inputs if ("--pods", path) not in pairwise(given)]
         shared, kept = {flag for field in FIELDS.values() for flag in declared_of(field).flags} | {*SHARED}, list[str]()
         for word, following in pairwise(given):
             if word.partition("=")[0] in shared:
@@ -111,7 +98,7 @@ class About:
         return element("section", heading, element("dl", *lines), class_="about", aria_labelledby="about")
 
     def _short(self) -> Markup:
-        inputs = " ".join(one.name for one in self.inputs)
+        inputs = " ".join(self.inputs)
         releases = ("release " if len(self.releases) == 1 else "releases ") + listed(self.releases) if self.releases else ""
         day = f"{self.date:%Y-%m-%d}" if self.date else ""
         parts: list[Text] = [named(inputs) if inputs else "", self.counts, named(releases) if releases else "", named(day) if day else ""]
@@ -121,7 +108,7 @@ class About:
 
     def _lines(self) -> Iterator[tuple[str, Text]]:
         if self.inputs:
-            yield "Read", bullets(element("span", code(one.name), " ", one.text) for one in self.inputs)
+            yield "Read", bullets(element("span", code(path), " ") for path in self.inputs)
         if self.releases:
             known = (f"{name} ({patch_level_in_words(name)})" if name in ALL_RELEASES else name for name in self.releases)
             yield "Release", bullets(map(named, known))

@@ -14,8 +14,9 @@ import attrs
 
 from ....api.words import count_of
 from .markup import Markup, data_script, element
-from .nodetiles import CAME, FEW, LEFT, Tile, UseScale, marked
+from .nodetiles import CAME, FEW, LEFT, Tile, marked
 from .parts import dot
+from .usescale import UseScale
 
 SIZE, GAP, ACROSS = 9, 2, 28
 """A square's side and the room around it in pixels; squares in a line before scripts run, which fit a telephone."""

@@ -13,7 +13,7 @@ import attrs
 
 from .about import About
 from .markup import Markup, Text, element, html
-from .outcome import NextStep, next_html
+from .outcome import next_html
 from .parts import Section
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'; img-src data:"
@@ -39,7 +39,7 @@ class Page:
     """What belongs right under the verdict: facts, or a second sentence."""
     who: Text = ""
     """Who loses, by name (:func:`~.outcome.who_html`)."""
-    steps: Sequence[NextStep] = ()
+    steps: Sequence[Markup] = ()
     """What to do next."""
 
 

@@ -27,8 +27,6 @@ class RuleScore:
     rule: str
     score: int
     weight: int
-    path: str = ""
-    """Of the score in ``-o json``, where it stands there."""
 
     @property
     def points(self) -> int:
@@ -41,7 +39,6 @@ class MatrixLine:
     """One node, or several that fare alike."""
 
     node: Text
-    count: int = 1
     failed: Mapping[str, str] = attrs.field(factory=dict)
     """Rule that turned it down -> why."""
     passed: frozenset[str] = frozenset()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import attrs
 
 from ....api.view import CHANGES, MEANINGS
-from .markup import Markup, Text, code, element, html, named, number
+from .markup import Markup, Text, code, element, named, number
 from .parts import tag
 
 NAMED = 16
@@ -30,16 +30,9 @@ class PodOutcome:
         return element("li", tag(word, MEANINGS[meaning]), " ", element("b", named(self.pod)), *why)
 
 
-@attrs.frozen
-class NextStep:
+def next_step(text: Text, command: Sequence[str] = ()) -> Markup:
     """Something to do, and the command that does it."""
-
-    text: Text
-    command: Sequence[str] = ()
-
-    def html(self) -> Markup:
-        """One line."""
-        return element("li", html(self.text), *([" ", code(shlex.join(self.command))] if self.command else []))
+    return element("li", text, *([" ", code(shlex.join(command))] if command else []))
 
 
 def who_html(title: str, pods: Sequence[PodOutcome], rest: str = "") -> Markup:
@@ -53,7 +46,7 @@ def who_html(title: str, pods: Sequence[PodOutcome], rest: str = "") -> Markup:
     return element("section", element("h2", title, id="who"), lines, class_="who", aria_labelledby="who")
 
 
-def next_html(steps: Sequence[NextStep]) -> Markup:
+def next_html(steps: Sequence[Markup]) -> Markup:
     """What to do next."""
-    lines = element("ul", *(one.html() for one in steps))
+    lines = element("ul", *steps)
     return element("section", element("h2", "What to do next", id="next"), lines, class_="next", aria_labelledby="next")

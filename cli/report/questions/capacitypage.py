@@ -21,7 +21,7 @@ from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, counted, derived, joined, named, number, sentence, spoken, told
-from ..page.outcome import NextStep, PodOutcome, who_html
+from ..page.outcome import PodOutcome, next_step, who_html
 from ..page.parts import (
     BAD,
     GOOD,
@@ -145,7 +145,7 @@ def _amounts(at: int, template: PlacedTemplate) -> Iterator[Markup]:
         yield sentence(named(short_name(name)), " ", amount_with_unit(f"templates.{at}.requests.{step(name)}", name, value))
 
 
-# --- many sizes -------------------------------------------------------------------------------------------------------
+# --- many sizes -----------------------------------------------------------------------------------------------------
 
 
 Record = dict[str, Any]
@@ -255,7 +255,7 @@ def _words_of_grid(axes: Sequence[Record]) -> str:
     return f"A row for each size of {short_name(axes[0]['resource'])}, a column for each size of {short_name(axes[1]['resource'])}."
 
 
-# --- new nodes --------------------------------------------------------------------------------------------------------
+# --- new nodes ------------------------------------------------------------------------------------------------------
 
 
 def new_nodes_html(found: NewNodesResult, about: About) -> str:
@@ -272,12 +272,12 @@ def _who(view: View) -> Markup:
     return who_html("Who finds no node", pods, "without")
 
 
-def _next(view: View, about: About) -> list[NextStep]:
+def _next(view: View, about: About) -> list[Markup]:
     """What helps the first pod that no new node helps; copies of a template are no pods of the cluster."""
     first = next((str(row[0]) for row in view.table("without").rows), None)
     if first is None or "--pod" in about.command:
         return []
-    return [NextStep(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
+    return [next_step(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
 
 
 def _nodes_lead(record: Record) -> Markup:

@@ -15,7 +15,7 @@ from ..page.about import About, discreet
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, code, counted, element, named, number, sentence, spoken
-from ..page.outcome import NextStep, PodOutcome, who_html
+from ..page.outcome import PodOutcome, next_step, who_html
 from ..page.parts import (
     BAD,
     HELD,
@@ -77,7 +77,7 @@ def who(document: ComparisonDocument) -> Markup:
     return who_html(title, found, "list")
 
 
-def _next(document: ComparisonDocument, about: About) -> list[NextStep]:
+def _next(document: ComparisonDocument, about: About) -> list[Markup]:
     """One pod in both releases, where they are all that differs."""
     texts, releases = [one.text for one in document.configurations], [one.release for one in document.configurations]
     alone = all(text == f"release={release}" for text, release in zip(texts, releases, strict=True))
@@ -86,8 +86,8 @@ def _next(document: ComparisonDocument, about: About) -> list[NextStep]:
     pod, both = document.differences[0].pod, ",".join(releases)
     step = ("--from", releases[0], "--to", releases[1])
     return [
-        NextStep(sentence("Rule by rule, ", named(pod), " in both:"), about.asking("explain", pod, "--release", both)),
-        NextStep("Which release on the way changes what:", about.asking("upgrade", *step)),
+        next_step(sentence("Rule by rule, ", named(pod), " in both:"), about.asking("explain", pod, "--release", both)),
+        next_step("Which release on the way changes what:", about.asking("upgrade", *step)),
     ]
 
 

@@ -23,7 +23,7 @@ from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, code, counted, element, joined, named, number, sentence, spoken, told, value_at
 from ..page.matrix import Matrix, MatrixLine, RuleScore
-from ..page.outcome import NextStep
+from ..page.outcome import next_step
 from ..page.parts import BAD, GOOD, SAME, Section, bullets, card, fact, facts, facts_of, note, paragraph, section, soft
 from ..page.tables import list_html, short_table
 from .nodemap import labels_of, uses_of
@@ -56,13 +56,13 @@ def explanation_lead(found: ExplainResult) -> Markup:
     return _lead(document) if close is None else _close_lead(document, close)
 
 
-def _next(found: ExplainResult, about: About) -> list[NextStep]:
+def _next(found: ExplainResult, about: About) -> list[Markup]:
     """What would help, where the pod has no node, or not the one that is asked about."""
     close, pod = found.explanation.close_up, found.decision.pod.key
     if found.host is not None and (close is None or close.node == found.host):
         return []
     words = ("--what-if",) if close is None else ("--want", close.node)
-    return [NextStep("What would help:", about.asking("explain", pod, *words))]
+    return [next_step("What would help:", about.asking("explain", pod, *words))]
 
 
 # --- the pod --------------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def _close_eviction(close: CloseUp, eviction: EvictionOutcome) -> Text:
     return card("It would fit if these pods left", _victims("closeUp.victims", close.victims))
 
 
-# --- nodes by rules ---------------------------------------------------------------------------------------------------
+# --- nodes by rules -------------------------------------------------------------------------------------------------
 
 
 MANY = 100
@@ -246,7 +246,7 @@ def _line(found: Explanation, places: list[int]) -> MatrixLine:
     huge = overwhelming(found)
     scores = [RuleScore(rule_name(rule), score.reduced, score.weight) for rule, score in node.scores.items() if rule not in huge]
     return MatrixLine(
-        node=_names(found, places), count=len(places), failed=failed, passed=_passed(found, node, failed), state=_state(found, node),
+        node=_names(found, places), failed=failed, passed=_passed(found, node, failed), state=_state(found, node),
         scores=scores, total=node.total, path=f"nodes.{places[0]}.total", winner=node.name == found.decision.host,
     )  # fmt: skip
 
@@ -294,7 +294,7 @@ def _deciding(found: Explanation) -> str:
     return groups[0].rules[0] if found.decision.host is None and groups and groups[0].rules else ""
 
 
-# --- what would help --------------------------------------------------------------------------------------------------
+# --- what would help ------------------------------------------------------------------------------------------------
 
 
 def whatif_html(found: WhatIfResult, about: About) -> str:
@@ -345,16 +345,16 @@ def _change(one: Suggestion) -> Markup:
     return element("li", sentence(*told_of), *how)
 
 
-def _next_of_changes(found: WhatIfResult, about: About) -> list[NextStep]:
+def _next_of_changes(found: WhatIfResult, about: About) -> list[Markup]:
     """How to try the first change on all pods."""
     first = next((one for one in found.suggestions if one.patch and all(map(is_edit, one.patch))), None)
     if first is None:
         return []
     edits = (word for text in first.patch for word in ("--set", text))
-    return [NextStep("See what the first change does to all pods:", about.asking("simulate", *edits))]
+    return [next_step("See what the first change does to all pods:", about.asking("simulate", *edits))]
 
 
-# --- two releases -----------------------------------------------------------------------------------------------------
+# --- two releases ---------------------------------------------------------------------------------------------------
 
 
 def releases_html(found: ExplainReleasesResult, about: About) -> str:

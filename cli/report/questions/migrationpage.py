@@ -13,7 +13,7 @@ from ..listing import indented
 from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, code, counted, element, joined, named, number, sentence, spoken, told
-from ..page.outcome import NextStep
+from ..page.outcome import next_step
 from ..page.parts import BAD, GOOD, NEAR, SAME, fact, facts, facts_of, folded, plain_table, section, soft, tag
 from .comparisonpage import comparison_sections, who
 
@@ -38,7 +38,7 @@ def migration_html(found: MigrateResult, about: About | None = None) -> str:
         section("The Policy" if found.report.source == "Policy" else "The older profile", *_before(found), name="policy"),
         section("The profile", *_profile(found), name="profile"),
     ]
-    steps, losers = [NextStep(text) for text in _next(found)], "" if found.comparison is None else who(found.comparison.document)
+    steps, losers = [next_step(text) for text in _next(found)], "" if found.comparison is None else who(found.comparison.document)
     return page_html(Page(title, spoken(found.view().verdict), about or About(), sections, _lead(found), losers, steps))
 
 

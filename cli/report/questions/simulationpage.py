@@ -15,7 +15,7 @@ from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, counted, derived, element, named, sentence, share, spoken
 from ..page.nodetiles import FEW
-from ..page.outcome import NAMED, NextStep, PodOutcome, who_html
+from ..page.outcome import NAMED, PodOutcome, next_step, who_html
 from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, facts, facts_of, folded, grid, note, section, soft, track
 from ..page.tables import list_html, short_table
 from .nodemap import PODS, labels_of, share_of
@@ -50,12 +50,12 @@ def _who(found: SimulationResult) -> Markup:
     return who_html(title, [*waiting, *evicted], "pods?is-outcome=unschedulable" if waiting else "evictions")
 
 
-def _next(found: SimulationResult, about: About) -> list[NextStep]:
+def _next(found: SimulationResult, about: About) -> list[Markup]:
     """What helps the first pod without a node."""
     first = next((pod for group in found.outcome.reasons for pod in group.pods), None)
     if first is None:
         return []
-    return [NextStep(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
+    return [next_step(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
 
 
 def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Section]:

@@ -128,7 +128,7 @@ def _mean(one: SweepConfiguration, name: str) -> Markup:
     return sentence(value_told(one, name), " (", value_told(one, low), " to ", value_told(one, high), ")")
 
 
-# --- a search for weights ---------------------------------------------------------------------------------------------
+# --- a search for weights -------------------------------------------------------------------------------------------
 
 
 MOST_PAIRS = 3

@@ -10,7 +10,7 @@ from ....simulation.upgrade.upgradedocument import UpgradeDocument
 from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, named, sentence, spoken
-from ..page.outcome import NextStep, PodOutcome, who_html
+from ..page.outcome import PodOutcome, next_step, who_html
 from ..page.parts import BAD, NEAR, SAME, card, facts, facts_of, section, soft
 from ..page.tables import list_html, short_table
 from ..page.wayspicture import WaysPicture
@@ -49,13 +49,13 @@ def _who(found: UpgradeResult) -> Markup:
     return who_html("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")
 
 
-def _next(document: UpgradeDocument, about: About) -> list[NextStep]:
+def _next(document: UpgradeDocument, about: About) -> list[Markup]:
     """The way of one pod."""
     if not document.moved:
         return []
     pod = document.moved[0].pod
     ends = ("--from", document.stages[0].release, "--to", document.stages[-1].release)
-    return [NextStep(sentence("The way of ", named(pod), ":"), about.asking("upgrade", *ends, "--pod", pod))]
+    return [next_step(sentence("The way of ", named(pod), ":"), about.asking("upgrade", *ends, "--pod", pod))]
 
 
 def _facts(document: UpgradeDocument) -> list[Markup]:

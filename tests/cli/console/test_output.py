@@ -8,7 +8,6 @@ import stat
 from pathlib import Path
 
 import pytest
-import yaml
 
 from kubeclassic.cli import run
 from kubeclassic.cli.console.output import OutputError, writing
@@ -16,8 +15,6 @@ from kubeclassic.core.engine import Engine
 
 CLUSTER = Path(__file__).resolve().parents[3] / "examples" / "cluster"
 SIMULATE = ["simulate", str(CLUSTER)]
-MORE = ("reasons", "nodesByUseBefore", "resourcesBefore", "nodesByUse")
-"""What pages read besides."""
 PENDING = 22
 
 
@@ -129,18 +126,6 @@ class TestForms:
         assert set(cycle) == {"pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption", "retry", "final"}
         assert cycle["host"] in cycle["feasible"]
         assert cycle["scores"][cycle["host"]] == max(cycle["scores"].values())
-
-    @pytest.mark.parametrize(("form", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
-    def test_documents(self, capsys: pytest.CaptureFixture[str], form: str, read: object) -> None:
-        """json and yaml are one document of final outcomes, cycles and summary."""
-        assert callable(read)
-        run([*SIMULATE, "-o", form])
-        document = read(capsys.readouterr().out)
-        assert list(document) == ["apiVersion", "kind", "warnings", "release", "pods", "evicted", "decisions", *MORE, "summary"]
-        assert len(document["pods"]) == PENDING
-        assert len(document["decisions"]) == PENDING
-        counts = {name: document["summary"][name] for name in ("nodes", "pods", "placed", "unschedulable", "evicted", "decisions")}
-        assert counts == {"nodes": 11, "pods": 22, "placed": 21, "unschedulable": 1, "evicted": 0, "decisions": 22}
 
     def test_name(self, capsys: pytest.CaptureFixture[str]) -> None:
         """name gives the pods that were placed, each with its node."""

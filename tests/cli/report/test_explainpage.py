@@ -161,15 +161,6 @@ class TestVerdict:
 
 
 class TestForms:
-    def test_html_is_the_report(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """-o html and --report write the same page."""
-        monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-        monkeypatch.setattr("sys.argv", ["kubeclassic"])
-        files = [tmp_path / "a.html", tmp_path / "b.html"]
-        run(["explain", CLUSTER, "shop/orders-1", "-o", "html", "--output", str(files[0])])
-        run(["explain", CLUSTER, "shop/orders-1", "-o", "csv", "--output", str(tmp_path / "out"), "--report", str(files[1])])
-        assert files[0].read_bytes() == files[1].read_bytes()
-
     @pytest.mark.parametrize("asked", [("--what-if",), ("--want", "general-a1")])
     def test_changes_that_help(self, asked: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The page of --what-if and --want has why and what would help; its numbers are those of both records."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.words import count_of, rounded
+from kubeclassic.api.words import rounded
 from kubeclassic.cli.report.listing import Sorting, custom_columns, custom_table, indented, path_of, value_at, write_csv, write_rows
 from kubeclassic.exceptions import UnknownNameError
 
@@ -75,11 +75,6 @@ def test_an_empty_list_stays_in_its_line() -> None:
 def test_units(resource: str, number: int, text: str) -> None:
     """Amounts are written with the unit that makes them short."""
     assert rounded(resource, number) == text
-
-
-def test_counts() -> None:
-    """One is singular, none is not."""
-    assert [count_of(number, "pod") for number in (0, 1, 2)] == ["0 pods", "1 pod", "2 pods"]
 
 
 TEXTS = st.text(max_size=4) | st.text('\x00\x1f\x7f/<\\"\n', max_size=4)

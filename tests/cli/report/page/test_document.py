@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 
 from kubeclassic.api.view import Column, Table
-from kubeclassic.cli.report.page.about import About, SourceFile, made_at
+from kubeclassic.cli.report.page.about import About, made_at
 from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, Page, asset, page_html
 from kubeclassic.cli.report.page.markup import Markup
 from kubeclassic.cli.report.page.parts import paragraph, section
@@ -19,7 +19,7 @@ from kubeclassic.cli.report.page.tables import list_html
 from tests.conftest import ROOT
 
 ABOUT = About(
-    inputs=(SourceFile("a b/", "3 nodes"),), counts="3 nodes", warnings=("node <n> has no zone",), releases=("1.16",), version="0.1.0",
+    inputs=("a b/",), counts="3 nodes", warnings=("node <n> has no zone",), releases=("1.16",), version="0.1.0",
     date=datetime(2020, 1, 2, 3, 4, tzinfo=UTC), command=("kubeclassic", "simulate", "a b/"),
 )  # fmt: skip
 TABLE = Table("pods", (Column("pod"),), [["a"]])
