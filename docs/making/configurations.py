@@ -42,8 +42,8 @@ KINDS: Mapping[Any, str] = {str: "text", bool: "true or false", int: "number", f
 
 def pages() -> Iterator[tuple[str, str]]:
     """(path, text) of the three pages."""
-    yield f"{FOLDER}/policy.md", _page("A Policy", _POLICY, "policy", _tables(Policy, POLICY_SCHEMA))
-    tables = _tables(OlderConfiguration, CONFIGURATION_SCHEMA)
+    yield f"{FOLDER}/policy.md", _page("A Policy", _POLICY, "policy", _tables(POLICY_SCHEMA, Policy))
+    tables = _tables(CONFIGURATION_SCHEMA, OlderConfiguration)
     told = _COMPONENT.format(versions=" or ".join(map(code, API_VERSIONS)))
     yield f"{FOLDER}/component.md", _page("The component configuration", told, "component", tables)
     read = {release.version: release.configuration.api_versions for release in FRAMEWORK_RELEASES.values()}
@@ -76,31 +76,30 @@ def _page(title: str, about: str, name: str, tables: Iterator[str]) -> str:
 
 
 def _profile_tables() -> Iterator[str]:
-    yield from _tables(KubeSchedulerConfiguration, configuration_schema(), (PluginSet, PluginEntry))
+    yield from _tables(configuration_schema(), KubeSchedulerConfiguration, PluginSet, PluginEntry)
     yield "## Arguments of plugins"
     seen: set[type[Any]] = set()
     release = list(FRAMEWORK_RELEASES.values())[-1]
     newest = Context(release, resolved_gates(release))
     for plugin in DEFAULT_REGISTRY:
         if takes_args(plugin, newest):
-            yield from _tables(getattr(arguments, f"{plugin}Args"), arguments.SCHEMA, told=seen)
+            yield from _tables(arguments.SCHEMA, getattr(arguments, f"{plugin}Args"), told=seen)
 
 
-def _tables(kind: type[Any], schema: Schema, more: tuple[type[Any], ...] = (), told: set[type[Any]] | None = None) -> Iterator[str]:
-    """A heading and a table for *kind*, for each class of its fields, and for *more*; those that were *told* are left out."""
-    waiting, seen = [kind], set() if told is None else told
-    while waiting:
-        each = waiting.pop(0)
-        if each in seen:
-            continue
-        seen.add(each)
-        yield f"### {each.__name__}"
-        yield prose(each.__doc__)
-        rows, found = _rows(each, schema)
-        yield table(["field", "type", "default", "what it is"], rows).rstrip()
-        waiting += [*found, *(more if not waiting and not found else ())]
-        if not waiting:
-            waiting += [part for part in more if part not in seen]
+def _tables(schema: Schema, *kinds: type[Any], told: set[type[Any]] | None = None) -> Iterator[str]:
+    """A heading and a table for each of *kinds*, after it for each class of its fields; those that were *told* are left out."""
+    seen = set() if told is None else told
+    for first in kinds:
+        waiting = [first]
+        while waiting:
+            kind = waiting.pop(0)
+            if kind not in seen:
+                seen.add(kind)
+                rows, found = _rows(kind, schema)
+                waiting += found
+                yield f"### {kind.__name__}"
+                yield prose(kind.__doc__)
+                yield table(["field", "type", "default", "what it is"], rows).rstrip()
 
 
 def _rows(kind: type[Any], schema: Schema) -> tuple[list[list[str]], list[type[Any]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -48,8 +48,13 @@ class Rule:
     name: str
     documented: Any
     """The function, class or maker with the docstring."""
-    text: str
-    """The docstring."""
+    told: Any
+    """What has the docstring that its page begins with."""
+
+    @property
+    def text(self) -> str:
+        """That docstring."""
+        return self.told.__doc__ or ""
 
     @property
     def folder(self) -> str:
@@ -65,33 +70,25 @@ class Rule:
 def predicates() -> Iterator[Rule]:
     """Every predicate: upstream's, and those that a Policy makes by an argument."""
     for name, found in PREDICATES.items():
-        yield Rule("predicate", name, found.check, found.check.__doc__ or "")
-    yield Rule("predicate", "CheckNodeLabelPresence", node_label_presence, _inner(node_label_presence("x", (), True).check))
-    yield Rule("predicate", "CheckServiceAffinity", service_affinity, _inner(service_affinity("x", ()).check))
+        yield Rule("predicate", name, found.check, found.check)
+    yield Rule("predicate", "CheckNodeLabelPresence", node_label_presence, node_label_presence("x", (), True).check)
+    yield Rule("predicate", "CheckServiceAffinity", service_affinity, service_affinity("x", ()).check)
 
 
 def priorities() -> Iterator[Rule]:
     """Every priority: upstream's, and those that a Policy makes by an argument."""
     for name, found in PRIORITIES.items():
         made = requested_to_capacity_ratio_of if name == "RequestedToCapacityRatioPriority" else found.score
-        yield Rule("priority", name, made, PRIORITIES["SelectorSpreadPriority" if _is_older_name(name) else name].score.__doc__ or "")
-    yield Rule("priority", "labelPreference", node_label, _inner(node_label("x", "y", True).score))
-    yield Rule("priority", "serviceAntiAffinity", service_anti_affinity, _inner(service_anti_affinity("x", "y").score))
-
-
-def _is_older_name(name: str) -> bool:
-    return name == "ServiceSpreadingPriority"
-
-
-def _inner(function: Callable[..., Any]) -> str:
-    return function.__doc__ or ""
+        yield Rule("priority", name, made, PRIORITIES["SelectorSpreadPriority" if name == "ServiceSpreadingPriority" else name].score)
+    yield Rule("priority", "labelPreference", node_label, node_label("x", "y", True).score)
+    yield Rule("priority", "serviceAntiAffinity", service_anti_affinity, service_anti_affinity("x", "y").score)
 
 
 def plugins() -> Iterator[Rule]:
     """Every plugin of the framework."""
     for name, found in DEFAULT_REGISTRY.items():
         if name not in PRIORITIES:  # some of those ran as if they were plugins, but no profile can name them
-            yield Rule("plugin", name, found, found.__doc__ or "")
+            yield Rule("plugin", name, found, found)
 
 
 def all_rules() -> Iterator[Rule]:
@@ -196,11 +193,11 @@ def _successors(rule: Rule, replaced: Sequence[Successor]) -> Iterator[str]:
 
 def _life(rule: Rule) -> Iterator[str]:
     """What releases do otherwise about *rule*, oldest first."""
-    facts = [*(fact for fact in life_of(rule.name) if fact.decides)]
+    facts = [fact for fact in life_of(rule.name) if fact.decides]
     if facts:
         yield "## Its life\n"
-        taken = {fact: f" (a bug, which {fact.fixed} took back)" if fact.fixed else "" for fact in facts}
-        yield "\n".join(f"* {fact.release}: {escaped(fact.sentence)}{told}" for fact, told in taken.items())
+        taken = [f" (a bug, which {fact.fixed} took back)" if fact.fixed else "" for fact in facts]
+        yield "\n".join(f"* {fact.release}: {escaped(fact.sentence)}{told}" for fact, told in zip(facts, taken, strict=True))
 
 
 def _linked(found: Successor) -> str:

@@ -26,8 +26,8 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.run import Run
 from kubeclassic.framework.options import options_of
-from kubeclassic.simulation.bench.bench import calibration, peak_rss_mb, read_case
-from kubeclassic.simulation.bench.cases import FORMS, CaseSize
+from kubeclassic.simulation.bench.bench import calibration, peak_rss_mb
+from kubeclassic.simulation.bench.cases import FORMS, CaseSize, read_case
 from kubeclassic.simulation.conform import build, read_items
 from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.traces.openb import manifests

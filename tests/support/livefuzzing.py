@@ -1,4 +1,4 @@
-"""Entry points of fuzzing for what a live cluster gives: kubeconfigs, exec plugins, lists and watches.
+"""Entry points of fuzzing for what a live cluster gives: kubeconfigs, exec plugins, lists, watches and requests to the extender server.
 
 Where a document has a secret in its place, no message may have a part of it.
 """
@@ -10,6 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 import attrs
@@ -35,6 +36,7 @@ from kubeclassic.live.snapshotredaction import redact
 from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.worlds import World, live
 from tests.support.questionfuzzing import EXAMPLES, Entry, file_with
+from tests.support.serverbuild import Caller, node_json, pod_json, three_nodes
 from tests.support.virtualtime import run_virtually
 
 Json = dict[str, Any]
@@ -46,6 +48,7 @@ SECRET_PLACES = frozenset(
     {"token", "password", "value", "clientCertificateData", "clientKeyData", "client-key-data", "server", "proxy-url"}
 )
 """Keys of values that may be secrets."""
+VERBS = (b"filter", b"prioritize", b"preemption", b"bind")
 WATCHED = 40.0
 """Virtual seconds in which the frames of a try are worked on."""
 
@@ -218,6 +221,27 @@ def _paths(kind: str) -> list[str]:
     return [resource_of(kind, version).path() for version in VERSIONS[kind]]
 
 
+# --- requests -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def callers() -> list[Caller]:
+    """Servers of three releases, which all tries ask."""
+    found = [Caller.of(three_nodes(release=release)) for release in ("1.12", "1.16", "1.27")]
+    for caller in found:
+        caller.app.service.cluster.defaults = True
+    return found
+
+
+def _request(content: bytes) -> None:
+    """The first line is the verb, the rest the body. Each is answered with 2xx or 4xx, in JSON."""
+    verb, _, body = content.partition(b"\n")
+    for caller in callers():
+        found = caller.post(f"/{verb.decode()}" if verb in VERBS else "/filter", body)
+        assert 200 <= found.status_code < 300 or 400 <= found.status_code < 500, found.text
+        assert isinstance(found.json(), dict | list)
+
+
 # --- seeds ----------------------------------------------------------------------------------------------------------
 
 
@@ -255,6 +279,40 @@ def _credentials() -> list[bytes]:
         {"clientCertificateData": f"{SECRET}-certificate", "clientKeyData": f"{SECRET}-key"},
     ]  # fmt: skip
     return [json.dumps({"apiVersion": EXEC_VERSIONS[0], "kind": "ExecCredential", "status": status}).encode() for status in statuses]
+
+
+def _requests() -> list[bytes]:
+    """A request of each verb, about a pod with all fields that rules read."""
+    term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "zone"}
+    expression = {"key": "disk", "operator": "In", "values": ["ssd"]}
+    pod = pod_json(
+        "x", priority=9, nodeSelector={"zone": "z"}, preemptionPolicy="Never", schedulingGates=[{"name": "g"}], overhead={"cpu": "1"},
+        affinity={
+            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]},
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+            },
+        },
+        tolerations=[{"key": "k", "operator": "Exists", "effect": "NoSchedule", "tolerationSeconds": 3}],
+        topologySpreadConstraints=[{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", **term}],
+        volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}, {"name": "d", "gcePersistentDisk": {"pdName": "p"}}],
+        initContainers=[{"name": "i", "resources": {"requests": {"cpu": "1"}, "limits": {"memory": "1Gi"}}}],
+    )  # fmt: skip
+    nodes = [{"metadata": {}, "items": [node_json(name, labels={"zone": "z"}) for name in names]} for names in ("ab", "bc", "")]
+    about: list[Json] = [*({"Nodes": several, "NodeNames": None} for several in nodes), {}]
+    about += [{"NodeNames": names, "Nodes": None} for names in (["a", "b", "z"], [])]
+    victims = {"b": {"Pods": [{"UID": "uid-low"}], "NumPDBViolations": 0}}
+    bodies: dict[str, list[Json]] = {
+        "filter": about, "prioritize": about,
+        "preemption": [
+            {"NodeNameToMetaVictims": victims}, {"NodeNameToMetaVictims": {}}, {"NodeNameToVictims": {"b": {"Pods": [pod_json("low")]}}},
+        ],
+        "bind": [{"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}],
+    }  # fmt: skip
+    of_pods = [pod, pod_json("x", cpu="100m"), pod_json("w", cpu="64")]
+    found = [(verb, {"Pod": one, **body}) for verb, each in bodies.items() for body in each for one in of_pods]
+    found += [(verb, {key.lower(): value for key, value in body.items()}) for verb, body in found[::3]]
+    return [f"{verb}\n{json.dumps(body)}".encode() for verb, body in found]
 
 
 def _items() -> list[Json]:
@@ -296,5 +354,5 @@ def _watched() -> list[bytes]:
 
 LIVE: Mapping[str, Entry] = {
     "kubeconfig": Entry(_kubeconfig, _kubeconfigs), "exec": Entry(_exec, _credentials), "lists": Entry(_lists, _listings),
-    "watch": Entry(_watch, _watched),
+    "watch": Entry(_watch, _watched), "requests": Entry(_request, _requests),
 }  # fmt: skip

@@ -1,21 +1,27 @@
-"""The recorded traffic of real schedulers, as exchanges."""
+"""The recorded traffic of the originals, and transports that answer as it was recorded: one in order, one by path and time."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 import attrs
 import pytest
 
-from kubeclassic.live.client.transport import Request, Response, TransportError
+from kubeclassic.live.client.transport import Request, Response, Stream, TransportError
 from tests.conftest import SHARED
 
 VERSIONS = {"1.15": "1.15.5", "1.27": "1.28.7", "1.28": "1.28.7"}
 """Release -> the version whose recordings stand for it."""
+AT_ONCE = 0.05
+"""Seconds within which a request is repeated by the connection, not by the client. Upstream: net/http does that for GET."""
+_TIMES = re.compile(r"(timeout=)\w+|(timeoutSeconds=)\d+")
 
 
 @attrs.frozen
@@ -33,8 +39,13 @@ class Exchange:
     status: int | None = None
     answer: Any = None
     end: float = 0.0
-    """When the answer was there."""
+    """When the answer was there, or a watch got an ERROR, which is when the client left it."""
     headers_of_answer: Mapping[str, str] = attrs.field(factory=dict)
+    closed_by: str = ""
+
+    def is_repeated(self, other: Exchange) -> bool:
+        """Whether *other* is the same request, sent again at once."""
+        return (self.path, self.query, self.status) == (other.path, other.query, None) and other.t - self.t < AT_ONCE
 
     @property
     def response(self) -> Response:
@@ -49,26 +60,39 @@ def recorded(release: str, scenario: str) -> list[Exchange]:
     """The exchanges of a scenario in order; the test (or the whole file, while it is read) is skipped only where the data is absent."""
     if not SHARED.is_dir():
         pytest.skip(f"the larger data is absent: no folder {SHARED} (KUBECLASSIC_SHARED names it)", allow_module_level=True)
-    file = SHARED / "recordings" / VERSIONS[release] / f"{scenario}.jsonl.gz"
-    with gzip.open(file, "rt", encoding="utf-8") as lines:
+    return _read(VERSIONS[release], scenario)
+
+
+@cache
+def exchanges(version: str, scenario: str, who: str = "kube-scheduler") -> tuple[Exchange, ...]:
+    """What *who* asked in a scenario, in order; what the connection repeated is there once."""
+    found: dict[tuple[str, str], list[Exchange]] = {}
+    for exchange in _read(version, scenario):
+        same = found.setdefault((exchange.method, exchange.path), [])
+        if exchange.who == who and exchange.method and not (same and same[-1].is_repeated(exchange)):
+            same.append(exchange)
+    return tuple(sorted((exchange for same in found.values() for exchange in same), key=lambda exchange: exchange.t))
+
+
+def _read(version: str, scenario: str) -> list[Exchange]:
+    with gzip.open(SHARED / "recordings" / version / f"{scenario}.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [_exchange(json.loads(line)) for line in lines]
 
 
 def _exchange(found: Mapping[str, Any]) -> Exchange:
+    answer, query = found.get("response_body"), found.get("query", "")
+    events = answer if "watch=true" in query and isinstance(answer, list) else []
+    failed = next((one["t"] for one in events if one["event"].get("type") == "ERROR"), None)
     return Exchange(
-        found["t"],
-        found["who"],
-        found.get("note", ""),
-        found.get("method", ""),
-        found.get("path", ""),
-        found.get("query", ""),
-        found.get("request_headers", {}),
-        found.get("request_body"),
-        found.get("status"),
-        found.get("response_body"),
-        found.get("t_end", found["t"]),
-        found.get("response_headers") or {},
-    )
+        found["t"], found["who"], found.get("note") or "", found.get("method", ""), found.get("path", ""), query,
+        found.get("request_headers", {}), found.get("request_body"), found.get("status"), answer,
+        failed or found.get("t_end") or found["t"], found.get("response_headers") or {}, found.get("closed_by") or "",
+    )  # fmt: skip
+
+
+def without_times(query: str) -> str:
+    """*query* without the values of its time-outs, which are random."""
+    return _TIMES.sub(lambda found: f"{found[1] or found[2]}N", query)
 
 
 @attrs.define
@@ -108,3 +132,88 @@ def _keys(body: Any) -> Any:
     if isinstance(body, list):
         for value in body:
             yield from _keys(value)
+
+
+@attrs.define
+class Player:
+    """A transport that answers each request with the next recorded answer for its path, as late as it was recorded."""
+
+    recorded: Sequence[Exchange]
+    asked: dict[str, list[tuple[float, str]]] = attrs.field(factory=dict)
+    """Path -> when and with which query it was asked."""
+    answered: dict[str, list[float]] = attrs.field(factory=dict)
+    """Path -> when each answer ended."""
+
+    def _next(self, request: Request) -> Exchange:
+        asked = self.asked.setdefault(request.path, [])
+        asked.append((_now(), request.query))
+        same = [exchange for exchange in self.recorded if exchange.path == request.path]
+        if len(asked) > len(same):
+            raise EndOfRecording
+        return same[len(asked) - 1]
+
+    def _last(self, path: str) -> Exchange:
+        return [exchange for exchange in self.recorded if exchange.path == path][-1]
+
+    async def send(self, request: Request) -> Response:
+        """The recorded answer, or the recorded failure."""
+        try:
+            exchange = self._next(request)
+        except EndOfRecording:
+            return await asyncio.get_running_loop().create_future()
+        await asyncio.sleep(exchange.end - exchange.t)
+        self.answered.setdefault(request.path, []).append(_now())
+        if exchange.status is None and exchange.note.startswith("upstream error"):
+            return Response(502, b"", {})
+        if exchange.status is None:
+            raise TransportError(exchange.note)
+        return Response(exchange.status, json.dumps(exchange.answer).encode(), {"content-type": "application/json"})
+
+    @asynccontextmanager
+    async def stream(self, request: Request) -> AsyncIterator[Stream]:
+        """The recorded events, each at its time."""
+        try:
+            exchange = self._next(request)
+        except EndOfRecording:
+            yield Stream(200, {}, _silence())
+            return
+        if not isinstance(exchange.answer, list):
+            answer = await self._again(request, exchange)
+            yield Stream(answer.status, answer.headers, _line(answer.body))
+            return
+        try:
+            yield Stream(200, {}, self._events(exchange))
+        finally:
+            self.answered.setdefault(request.path, []).append(_now())
+
+    async def _again(self, request: Request, exchange: Exchange) -> Response:
+        self.asked[request.path].pop()
+        return await self.send(request)
+
+    async def _events(self, exchange: Exchange) -> AsyncIterator[bytes]:
+        begin = _now()
+        for event in exchange.answer:
+            await asyncio.sleep(max(0.0, begin + event["t"] - exchange.t - _now()))
+            yield json.dumps(event["event"]).encode()
+        if exchange is self._last(exchange.path):
+            await asyncio.get_running_loop().create_future()
+        await asyncio.sleep(max(0.0, begin + exchange.end - exchange.t - _now()))
+        if exchange.closed_by != "server":
+            raise TransportError("the watch was cut")
+
+
+class EndOfRecording(Exception):
+    """More was asked than was recorded."""
+
+
+async def _silence() -> AsyncIterator[bytes]:
+    await asyncio.get_running_loop().create_future()
+    yield b""
+
+
+async def _line(body: bytes) -> AsyncIterator[bytes]:
+    yield body
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -13,8 +13,7 @@ from kubeclassic.core.decision.nodesearch import SearchResult, search
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from tests.support.build import engine, node, pod
-from tests.support.volumebuild import claim
-from tests.support.volumecluster import ebs, using
+from tests.support.volumebuild import claim, ebs, using
 
 RELEASES = ("1.12", "1.13", "1.14", "1.15", "1.16")
 every_release = pytest.mark.parametrize("release", RELEASES)

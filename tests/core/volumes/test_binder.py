@@ -9,7 +9,8 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.volumes.assumecache import VolumeError
 from kubeclassic.core.volumes.binder import VolumeBinder, basic_checks, claim_keys
-from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, claim, flags, made, node, pod, storage_class, volume
+from tests.support.build import obj
+from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, claim, flags, node, pod, storage_class, volume
 
 
 def decided(found: VolumeBinder, incoming: Pod, host: str, nodes: Batch) -> bool:
@@ -21,7 +22,7 @@ def decided(found: VolumeBinder, incoming: Pod, host: str, nodes: Batch) -> bool
 class TestBasicChecks:
     def test_the_first_claim_that_is_missing_or_going_refuses_the_pod(self) -> None:
         """A pod is refused if one of its claims is missing or being deleted; the text names the first."""
-        going = made({"kind": "PersistentVolumeClaim", "metadata": {"name": "going", "deletionTimestamp": "2020-01-01T00:00:00Z"}})
+        going = obj({"kind": "PersistentVolumeClaim", "metadata": {"name": "going", "deletionTimestamp": "2020-01-01T00:00:00Z"}})
         claims = binder(claim("there"), going).listings.claims
         assert basic_checks(pod("there"), claims) is None
         assert basic_checks(pod("there", "gone", "going"), claims) == 'persistentvolumeclaim "gone" not found'

@@ -6,8 +6,7 @@ import pytest
 
 from tests.support.build import node, pod
 from tests.support.releasewalk import Json, answer
-from tests.support.volumebuild import volume
-from tests.support.volumecluster import EPHEMERAL, bound, using
+from tests.support.volumebuild import EPHEMERAL, bound, using, volume
 
 TWO = [node("a", labels={"zone": "x"}), node("b", labels={"zone": "y"})]
 WEB = {"app": "web"}

@@ -15,8 +15,22 @@ from kubeclassic.framework.plugins.volumebinding import VolumeBinding
 from kubeclassic.framework.status import error, unresolvable
 from tests.support.asking import cycle_of, handle
 from tests.support.build import error_text, node
-from tests.support.volumebuild import SELECTED, WAIT, claim, on, storage_class, volume
-from tests.support.volumecluster import EPHEMERAL, bound, csi_driver, csi_node, ebs, made_for, storage_left, using
+from tests.support.volumebuild import (
+    EPHEMERAL,
+    SELECTED,
+    WAIT,
+    bound,
+    claim,
+    csi_driver,
+    csi_node,
+    ebs,
+    made_for,
+    on,
+    storage_class,
+    storage_left,
+    using,
+    volume,
+)
 
 CONFLICT = "node(s) had volume node affinity conflict"
 NOTHING = "node(s) didn't find available persistent volumes to bind"

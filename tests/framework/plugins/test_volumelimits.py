@@ -11,8 +11,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.plugins.volumelimits import AzureDiskLimits, CinderLimits, EBSLimits, GCEPDLimits, NodeVolumeLimits
 from tests.support.asking import cycle_of, handle
 from tests.support.build import error_text, node
-from tests.support.volumebuild import claim, storage_class, volume
-from tests.support.volumecluster import EPHEMERAL, bound, csi_node, ebs, gce, made_for, using
+from tests.support.volumebuild import EPHEMERAL, bound, claim, csi_node, ebs, gce, made_for, storage_class, using, volume
 
 FULL = "node(s) exceed max volume count"
 EBS_KEY, GCE_KEY, CSI_KEY = "attachable-volumes-aws-ebs", "attachable-volumes-gce-pd", "attachable-volumes-csi-ebs.csi.aws.com"

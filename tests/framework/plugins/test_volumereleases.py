@@ -20,8 +20,7 @@ from tests.support.build import node, obj, pod
 from tests.support.examples import examples
 from tests.support.frameworkbuild import scheduler
 from tests.support.releasewalk import answer, error, failed, feasible, host, priorities, scores, shows
-from tests.support.volumebuild import WAIT, claim, on, storage_class, volume
-from tests.support.volumecluster import bound, csi_driver, csi_node, ebs, gce, storage_left, using
+from tests.support.volumebuild import WAIT, bound, claim, csi_driver, csi_node, ebs, gce, on, storage_class, storage_left, using, volume
 
 Json = dict[str, Any]
 FULL = "node(s) exceed max volume count"

@@ -13,8 +13,7 @@ from kubeclassic.framework.plugins.volumerestrictions import VolumeRestrictions
 from kubeclassic.framework.status import unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node, pod
-from tests.support.volumebuild import claim
-from tests.support.volumecluster import EPHEMERAL, gce, using
+from tests.support.volumebuild import EPHEMERAL, claim, gce, using
 
 DISK = "node(s) had no available disk"
 IN_USE = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"

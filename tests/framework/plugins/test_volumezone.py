@@ -12,8 +12,7 @@ from kubeclassic.framework.plugins.volumezone import VolumeZone
 from kubeclassic.framework.status import SKIP, Status, unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node
-from tests.support.volumebuild import WAIT, claim, storage_class, volume
-from tests.support.volumecluster import bound, using
+from tests.support.volumebuild import WAIT, bound, claim, storage_class, using, volume
 
 ELSEWHERE = "node(s) had no available volume zone"
 PLUGIN = VolumeZone(None, handle())

@@ -11,7 +11,7 @@ import pytest
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.informers.informers import Informers
-from tests.support.recorded import Exchange, Player, exchanges, without_times
+from tests.support.recordings import Exchange, Player, exchanges, without_times
 from tests.support.virtualtime import run_virtually
 
 pytestmark = pytest.mark.usefixtures("shared")
@@ -46,8 +46,8 @@ class Told:
 def of_informers(version: str, scenario: str) -> list[Exchange]:
     """The lists and watches of a scenario's first scheduler."""
     found = [exchange for exchange in exchanges(version, scenario) if exchange.method == "GET" and is_list(exchange.path)]
-    starts = [exchange.begin for exchange in found if exchange.path == "/api/v1/nodes" and "resourceVersion=0" in exchange.query]
-    return found if scenario != "a4-restart" else [exchange for exchange in found if exchange.begin >= starts[-1] - 0.5]
+    starts = [exchange.t for exchange in found if exchange.path == "/api/v1/nodes" and "resourceVersion=0" in exchange.query]
+    return found if scenario != "a4-restart" else [exchange for exchange in found if exchange.t >= starts[-1] - 0.5]
 
 
 def is_list(path: str) -> bool:
@@ -59,7 +59,7 @@ def play(release: str, recorded: list[Exchange], chance: float) -> tuple[Player,
     """What informers of *release* ask and tell when they are answered as recorded."""
     player, told = Player(recorded), Told()
     informers = Informers(player, ALL_RELEASES[release].client, told, report=lambda text: None, random=lambda: chance)
-    run_virtually(informers.run(), until=max(exchange.end for exchange in recorded) - min(exchange.begin for exchange in recorded))
+    run_virtually(informers.run(), until=max(exchange.end for exchange in recorded) - min(exchange.t for exchange in recorded))
     assert informers.has_synced == all(any(one.status == 200 for one in same) for same in by_path(recorded).values())
     return player, told
 
@@ -98,7 +98,7 @@ class TestRequests:
         player, draws = Player(recorded), iter(range(10**9))
         chances = (number * 0.6180339887 % 1 for number in draws)
         informers = Informers(player, ALL_RELEASES[release].client, Told(), report=lambda text: None, random=lambda: next(chances))
-        run_virtually(informers.run(), until=max(one.end for one in recorded) - min(one.begin for one in recorded))
+        run_virtually(informers.run(), until=max(one.end for one in recorded) - min(one.t for one in recorded))
         for path, found in by_path(recorded).items():
             if path in unknown_to_the_server(recorded):
                 continue
@@ -112,7 +112,7 @@ class TestRequests:
         recorded = of_informers(version, scenario)
         shortest, longest = (gaps(play(release, recorded, chance)[0]) for chance in (0.0, 0.999999))
         for path, found in by_path(recorded).items():
-            theirs = [after.begin - before.end for before, after in pairwise(found)]
+            theirs = [after.t - before.end for before, after in pairwise(found)]
             for least, most, pause in zip(shortest[path], longest[path], theirs, strict=False):
                 assert least - 0.02 <= pause <= most + LATE, (path, least, pause, most)
 
