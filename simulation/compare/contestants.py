@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Annotated, Final, Literal
 
 import attrs
@@ -13,7 +12,7 @@ from ...api.record import Record, field, says
 from ...core.decision.decision import Decision, Details
 from ...core.decision.score import Ranking
 from ...core.engine import Engine
-from ...core.rule import Algorithm, Priority
+from ...core.rule import Algorithm
 from ...core.run import Run
 from ..simulate import Simulation
 
@@ -101,22 +100,10 @@ def _fitting(engine: Engine, pod: Pod, ranking: Ranking | None, node: str, at: i
     """The view of the node that stands *at* this place of the feasible ones."""
     if ranking is None:
         return JudgedNode(node, FITS)
-    found = ranking.by_priority
-    weights = _weights(tuple((engine.algorithm_of(pod) or engine.algorithm).priorities), tuple(found))
-    scores = dict(zip(found, map(_weighed, [line.item(at) for line in found.values()], weights), strict=True))
+    weights = {rule.name: weight for rule, weight in (engine.algorithm_of(pod) or engine.algorithm).priorities}
+    found = {name: (line.item(at), weights[name]) for name, line in ranking.by_priority.items()}
+    scores = {name: WeighedScore(score, weight, score * weight) for name, (score, weight) in found.items()}
     return JudgedNode(node, FITS, scores=scores, total=ranking.totals.item(at))
-
-
-@lru_cache(1 << 12)
-def _weighed(score: int, weight: int) -> WeighedScore:
-    return WeighedScore(score, weight, score * weight)
-
-
-@lru_cache(1 << 6)
-def _weights(priorities: tuple[tuple[Priority, int], ...], names: tuple[str, ...]) -> tuple[int, ...]:
-    """The weight of each of *names*."""
-    weights = {rule.name: weight for rule, weight in priorities}
-    return tuple(weights[name] for name in names)
 
 
 def _unfit(details: Details, node: str, row: int) -> JudgedNode:

@@ -58,26 +58,15 @@ class Feasible:
         """The same nodes fit for both, in the same order."""
         return np.array_equal(self.ours, self.theirs)
 
-    @cached_property
+    @property
     def is_same(self) -> bool:
         """The same nodes fit for both."""
-        return self.is_equal or np.array_equal(*self._marks)
+        return self.is_equal or np.array_equal(self.rows.marked(self.ours), self.rows.marked(self.theirs))
 
-    @cached_property
-    def _marks(self) -> tuple[Mask, Mask]:
-        return self.rows.marked(self.ours), self.rows.marked(self.theirs)
-
-    @cached_property
+    @property
     def common(self) -> tuple[Rows | slice, Rows | slice, int]:
         """Where the nodes that fit for both are in ``ours`` and in ``theirs``, in the same order and each once; and how many they are."""
         if self.is_equal and self.are_regular:
             return slice(None), slice(None), len(self.ours)
-        ours, theirs = self._marks
-        both = (ours & theirs)[:-1].nonzero()[0]
-        return self._places(self.ours).take(both), self._places(self.theirs).take(both), len(both)
-
-    def _places(self, rows: Rows) -> Rows:
-        """intp[size + 1]: where each of *rows* stands in it, of no meaning for others."""
-        found = np.empty(self.rows.first.engine.table.size + 1, np.intp)
-        found[rows] = np.arange(len(rows))
-        return found
+        both, at, there = np.intersect1d(self.ours, self.theirs, return_indices=True)
+        return at, there, len(both)
