@@ -15,7 +15,7 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, SAME, Agreement, best, decided
-from kubeclassic.simulation.compare.rowmaps import RowMap
+from kubeclassic.simulation.compare.contestants import RowMap
 from tests.support.examples import examples
 from tests.support.townforms import machine, person
 from tests.support.towns import RELEASES, scheduler
