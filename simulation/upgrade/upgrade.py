@@ -93,9 +93,7 @@ def _runner(way: Way, led: bytes) -> UpgradeRunner:
     return UpgradeRunner(way, unpacked(led, way))
 
 
-def results(
-    tasks: Sequence[UpgradeTask[R]], way: Way, led: LedCourse | None, executor: Executor, observer: Observer
-) -> Iterator[R]:
+def results(tasks: Sequence[UpgradeTask[R]], way: Way, led: LedCourse | None, executor: Executor, observer: Observer) -> Iterator[R]:
     """What each of *tasks* comes to, in order.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a task whose process is always lost.
@@ -214,9 +212,7 @@ def _moved(way: Way, courses: Courses, observer: Observer, executor: Executor) -
     return dict(sorted(moved.items()))
 
 
-def _document(
-    way: Way, courses: Courses, moved: Mapping[int, tuple[MovedPod, ...]], warnings: tuple[InputWarning, ...]
-) -> UpgradeDocument:
+def _document(way: Way, courses: Courses, moved: Mapping[int, tuple[MovedPod, ...]], warnings: tuple[InputWarning, ...]) -> UpgradeDocument:
     each = [found for its in moved.values() for found in its]
     steps = [_step(way.stages[at - 1], way.stages[at], moved.get(at, ())) for at in range(1, len(courses.each))]
     told = dict.fromkeys(found.fact for found in each if found.fact is not None)

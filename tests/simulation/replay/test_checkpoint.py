@@ -256,10 +256,6 @@ class TestRefusals:
             (b'{"what": "something else"}\n', "not a checkpoint of kubeclassic"),
             (b"[1]\nx", "not a checkpoint of kubeclassic"),
             (b"\x80\x05\x95", "not a checkpoint of kubeclassic"),
-            (
-                b'{"what": "kubeclassic checkpoint", "format": 0}\n',
-                "a checkpoint of format 0, wanted 9: made by another version of kubeclassic",
-            ),
         ],
     )
     def test_another_file(self, half_way: tuple[Inputs, Places], content: bytes, message: str) -> None:

@@ -60,6 +60,7 @@ class TestTheAnswer:
         assert found.document == upgraded(mode=mode).document
         assert found.document.moved
 
+
 class TestFailures:
     """What goes wrong in another process is said as if it had happened in this one."""
 
