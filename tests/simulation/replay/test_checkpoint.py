@@ -265,6 +265,16 @@ class TestRefusals:
         with pytest.raises(CheckpointError, match=message):
             resumed(half_way)
 
+    def test_a_damaged_one(self, half_way: tuple[Inputs, Places]) -> None:
+        """A checkpoint of which a byte differs or is missing is refused."""
+        path = half_way[1].checkpoint
+        assert path is not None
+        content = path.read_bytes()
+        for damaged in (content[:-1], content[:-9] + b"x" + content[-8:]):
+            path.write_bytes(damaged)
+            with pytest.raises(CheckpointError, match="damaged: its bytes are not those that were written"):
+                resumed(half_way)
+
     def test_other_types(self, half_way: tuple[Inputs, Places]) -> None:
         """Data of other types under a right checksum, which anybody can make, are damage, wherever the replay stumbles over them."""
         path = half_way[1].checkpoint
