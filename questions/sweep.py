@@ -21,11 +21,10 @@ from ..framework.plugin import Plugin
 from ..simulation.processes.executors import executor_of
 from ..simulation.sweep.axes import WEIGHT
 from ..simulation.sweep.confidence import over_seeds
-from ..simulation.sweep.plan import Planner, Rules, Settings
 from ..simulation.sweep.search import TRIAL, WeightSearchResult
 from ..simulation.sweep.search import search as find_weights
 from ..simulation.sweep.spec import Spec, read_spec
-from ..simulation.sweep.sweep import ERROR, RUN, Sweep
+from ..simulation.sweep.sweep import ERROR, RUN, Planner, Rules, Settings, Sweep
 from ..simulation.sweep.sweepconfigurations import Best, SweepConfiguration, best_of, configurations
 from ..simulation.sweep.sweepfolder import RunJournal, cell, write_folder
 from .result import Result, Row, joined

@@ -26,16 +26,8 @@ LONGEST_ADVANCE = 1e9
 VERBS = ("add", "update", "delete")
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
+def _is(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kind)
 
 
 def _is_whole(value: Any) -> bool:
@@ -58,17 +50,18 @@ def _or_null(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: value is None or is_right(value)
 
 
+_is_text, _is_flag, _is_object = _is(str), _is(bool), _is(dict)
 TEXT, FLAG, OBJECT = (_is_text, "a string"), (_is_flag, "true or false"), (_is_object, "an object")
+TEXT_OR_NULL, OBJECT_OR_NULL = (_or_null(_is_text), "a string"), (_or_null(_is_object), "an object")
 OBJECTS, TEXTS = (_list_of(_is_object), "a list of objects"), (_list_of(_is_text), "a list of strings")
 PLACES = (_or_null(_map_of(_is_text)), "an object of strings")
 SCRIPTS = (_map_of(_map_of(_map_of(_is_object))), "an object: URL prefix -> role -> pod -> reply")
 PROBLEM: Form = {
-    "name": TEXT, "version": TEXT, "config": (_or_null(_is_object), "an object"), "objects": OBJECTS, "pending": OBJECTS,
+    "name": TEXT, "version": TEXT, "config": OBJECT_OR_NULL, "objects": OBJECTS, "pending": OBJECTS,
     "nominated": PLACES, "extenders": SCRIPTS,
 }  # fmt: skip
 CONFIG: Form = {
-    "policy": (_or_null(_is_object), "an object"), "profile": (_or_null(_is_object), "an object"),
-    "provider": (_or_null(_is_text), "a string"),
+    "policy": OBJECT_OR_NULL, "profile": OBJECT_OR_NULL, "provider": TEXT_OR_NULL,
     "featureGates": (_or_null(_map_of(_is_flag)), "an object of true and false"), "preemption": FLAG, "equivalenceCache": FLAG,
     "hardPodAffinitySymmetricWeight": (_is_whole, "a whole number"), "percentageOfNodesToScore": (_is_whole, "a whole number"),
 }  # fmt: skip
@@ -88,14 +81,12 @@ STEPS: Mapping[str, Form] = {
 """Operation -> its form; the others have a pod as an object."""
 OPTIONAL = {"config", "objects", "nominated", "namespaces", "object", "plugins", "event"}
 CYCLE: Form = {
-    "pod": TEXT, "host": (_or_null(_is_text), "a string"), "error": (_or_null(_is_text), "a string"),
-    "feasible": (_or_null(_list_of(_is_text)), "a list of strings"), "failed": (_or_null(_is_object), "an object"),
-    "priorities": (_or_null(_is_object), "an object"), "scores": (_or_null(_is_object), "an object"),
-    "preemption": (_or_null(_is_object), "an object"),
+    "pod": TEXT, "host": TEXT_OR_NULL, "error": TEXT_OR_NULL, "feasible": (_or_null(_list_of(_is_text)), "a list of strings"),
+    "failed": OBJECT_OR_NULL, "priorities": OBJECT_OR_NULL, "scores": OBJECT_OR_NULL, "preemption": OBJECT_OR_NULL,
     "allocations": (_map_of(_list_of(_is_text)), "an object of lists of strings"), CALLS: OBJECTS,
 }  # fmt: skip
 STEP: Form = {
-    "popped": (_or_null(_is_text), "a string"), "error": TEXT, "active": TEXTS, "backoff": TEXTS, "unschedulable": TEXTS,
+    "popped": TEXT_OR_NULL, "error": TEXT, "active": TEXTS, "backoff": TEXTS, "unschedulable": TEXTS,
     "nominated": (_map_of(_list_of(_is_text)), "an object of lists"),
 }  # fmt: skip
 RESULTS: Mapping[str, Form] = {"cycles": CYCLE, "steps": STEP}

@@ -148,9 +148,7 @@ def scripted_post(case: Json, release: Release | None = None) -> ScriptedPost | 
     return ScriptedPost(case["extenders"], extender_configs(case["version"], case.get("config") or {}, release))
 
 
-def build(
-    case: Json, engine_options: Mapping[str, Any], post: ScriptedPost | None = None, release: Release | None = None
-) -> Engine:
+def build(case: Json, engine_options: Mapping[str, Any], post: ScriptedPost | None = None, release: Release | None = None) -> Engine:
     """A scheduler for *case* that has its objects; *engine_options*: fields of the Engine; *release*: in place of that of the case.
 
     Where the case has scripts of extenders, these answer, by *post* if it is given.

@@ -180,11 +180,24 @@ def reasons_in(error: str) -> dict[str, int]:
     >>> reasons_in('persistentvolumeclaim "data" not found')
     {'persistentvolumeclaim "data" not found': 0}
     """
-    found, _, _ = error.partition(_AVAILABLE)[2].partition(". preemption: ")
-    counted = [(reason, int(nodes)) for nodes, reason in _COUNTED.findall(found.rstrip(". "))]
+    counted = nodes_by_reason(error)
     if not counted:
-        return {found.rstrip(". ") or error.rstrip(". "): 0}
-    return dict(sorted(counted, key=lambda pair: -pair[1]))
+        return {_available(error) or error.rstrip(". "): 0}
+    return dict(sorted(counted.items(), key=lambda pair: -pair[1]))
+
+
+def nodes_by_reason(error: str) -> dict[str, int]:
+    """Reason -> nodes, as the message of a pod that fits nowhere counts them; empty for other messages.
+
+    >>> nodes_by_reason("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had taint {a: b}, that the pod didn't tolerate.")
+    {'Insufficient cpu': 1, "node(s) had taint {a: b}, that the pod didn't tolerate": 2}
+    """
+    return {reason: int(nodes) for nodes, reason in _COUNTED.findall(_available(error))}
+
+
+def _available(error: str) -> str:
+    """What the message says of nodes, but for those of preemption."""
+    return error.partition(_AVAILABLE)[2].partition(". preemption: ")[0].rstrip(". ")
 
 
 def shortage_of(reason: str) -> str | None:

@@ -1,17 +1,23 @@
-"""The pods that owners make anew in place of evicted ones: a ReplicaSet, a StatefulSet or a Job does, a bare pod is not replaced."""
+"""The pods that owners make anew in place of evicted ones: a ReplicaSet, a StatefulSet or a Job does, a bare pod is not replaced.
+
+Devices that a pod claims are free when it leaves its node; one that is made in its place has claims of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count
 
 import attrs
 from msgspec.structs import replace
 
+from ..api.controlplane.deviceclaims import claims_made_for, templates_in
 from ..api.inventory import why_not_waiting
-from ..api.objects import Pod
+from ..api.objects import Pod, ResourceClaim
 from ..api.objects.metadata import ObjectMeta
 from ..api.objects.pods import PodStatus
+from ..core.engine import Engine
+from ..core.run import Run
 from .scenario import Scenario
 
 KUBELET = "Node"
@@ -80,3 +86,36 @@ def _new(evicted: Pod, name: str, uid: str) -> Pod:
         name=name, namespace=old.namespace, uid=uid, labels=old.labels, annotations=old.annotations, owner_references=old.owner_references
     )
     return replace(evicted, metadata=metadata, spec=replace(evicted.spec, node_name=""), status=PodStatus())
+
+
+# --- claims to devices ------------------------------------------------------------------------------------------------
+
+
+def claims_left_by(pod: Pod, engine: Engine) -> Iterator[tuple[ResourceClaim, ResourceClaim | None]]:
+    """Each claim of *pod*, and what becomes of it when the pod is gone: those that were made for it go with it.
+
+    Others lose it as their user, and their devices with the last one. Upstream: pkg/controller/resourceclaim/controller.go.
+    """
+    for claim in engine.listings.resource_claims.of(pod):
+        owner = claim.metadata.controller
+        if owner is not None and owner.uid == pod.uid:
+            yield claim, None
+            continue
+        users = tuple(one for one in claim.status.reserved_for if one.uid != pod.uid)
+        if len(users) < len(claim.status.reserved_for):
+            status = replace(claim.status, reserved_for=users, allocation=claim.status.allocation if users else None)
+            yield claim, replace(claim, status=status)
+
+
+def with_claims(pod: Pod, engine: Engine) -> tuple[Pod, list[ResourceClaim]]:
+    """*pod*, which is new, with the claims that are made for it."""
+    return claims_made_for(pod, templates_in(engine.listings.claim_templates))
+
+
+def give_back(pod: Pod, run: Run) -> None:
+    """*pod* is gone: what it claimed is free again, unless others use it."""
+    for before, after in tuple(claims_left_by(pod, run.engine)):
+        if after is None:
+            run.delete(before)
+        else:
+            run.put(after)

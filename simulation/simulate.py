@@ -12,8 +12,7 @@ from ..api.objects import Pod
 from ..core.decision.decision import Decision
 from ..core.engine import Engine
 from ..core.run import Run
-from .deviceclaims import give_back, with_claims
-from .replacements import Replacements
+from .replacements import Replacements, give_back, with_claims
 from .scenario import Scenario, in_order
 
 WAITS = 'one or more plugins asked to wait and no plugin rejected pod "{}"'

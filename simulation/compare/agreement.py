@@ -13,8 +13,7 @@ from ...core.arrays.trail import NO_ROWS
 from ...core.arrays.types import Rows
 from ...core.decision.decision import Decision
 from ...core.decision.ties import places_of_best
-from .contestants import Contestant
-from .rowmaps import Feasible, RowMap
+from .contestants import Contestant, Feasible, RowMap
 
 LOCKED: Final = "locked"
 FREE: Final = "free"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Annotated, Final, Literal
 
 import attrs
 
 from ...api.record import Record, says
 from ...core.decision.decision import Decision
-from ...core.rule import Priority
 from .contestants import NOT_VISITED, TURNED_DOWN, Contestant, JudgedNode, node_view
 from .ruleequivalents import subjects
 
@@ -68,29 +66,23 @@ class Judged:
         """Subject -> how many points its rules give node *other* more than node *one*; both must be scored."""
         before, after = self.views[one].scores, self.views[other].scores
         found: dict[str, int] = {}
-        for rule, subject in self._subjects(one, other, beside):
+        for rule, subject in self._subjects(one, other, beside).items():
             found[subject] = found.get(subject, 0) + after[rule].total - before[rule].total
         return found
 
-    def _subjects(self, one: str, other: str, beside: Judged) -> tuple[tuple[str, str], ...]:
+    def _subjects(self, one: str, other: str, beside: Judged) -> dict[str, str]:
+        """Each rule that scores both nodes, with the name that it is compared under."""
         before, after = self.views[one].scores, self.views[other].scores
         rules, others = (judged.contestant.algorithm(judged.decision.pod).priorities for judged in (self, beside))
-        scored = tuple([rule for rule, _ in rules if rule.name in before and rule.name in after])
-        return _subjects(scored, tuple([rule.name for rule, _ in others]))
+        return subjects((rule for rule, _ in rules if rule.name in before and rule.name in after), [rule.name for rule, _ in others])
 
     def leaning_text(self, subject: str, points: int, one: str, other: str, beside: Judged) -> str:
         """How *other* scores beside *one* by the rules on *subject*; points beyond what these should give have no limit beside them."""
         if not points:
             return "the same"
-        weights = (self.views[other].scores[rule].weight for rule, found in self._subjects(one, other, beside) if found == subject)
+        weights = (self.views[other].scores[rule].weight for rule, found in self._subjects(one, other, beside).items() if found == subject)
         most = self.contestant.scale * sum(map(abs, weights))
         return f"{abs(points):,}{f' of {most:,}' if abs(points) <= most else ''} points {'higher' if points > 0 else 'lower'}"
-
-
-@lru_cache(1 << 6)
-def _subjects(rules: tuple[Priority, ...], others: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Each of *rules* with the name that it is compared under."""
-    return tuple(subjects(rules, others).items())
 
 
 def find_cause(first: Judged, second: Judged) -> Cause:

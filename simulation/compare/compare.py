@@ -20,7 +20,7 @@ from ..simulate import Simulation
 from ..summary import fragmentation, summarise
 from .agreement import FREE, LOCKED, MODES, SAME, Agreement, Verdict, decided, nodes_of
 from .causes import SCORE, Cause, Judged, find_cause
-from .contestants import Contestant
+from .contestants import Contestant, RowMap
 from .correlation import Correlation
 from .document import (
     CauseCount,
@@ -34,7 +34,6 @@ from .document import (
     FirstDifference,
 )
 from .losses import Losses, losses
-from .rowmaps import RowMap
 
 Following = Callable[[Iterator[None], int], Iterator[None]]
 """Passes steps on as they come, of which there are that many, and says how far it is."""

@@ -1,19 +1,21 @@
-"""One of the schedulers that are compared, and how it judges a single node."""
+"""One of the schedulers that are compared, how it judges a single node, and which of its rows are which of another's."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property
 from typing import Annotated, Final, Literal
 
 import attrs
+import numpy as np
 
 from ...api.objects import Pod
 from ...api.record import Record, field, says
+from ...core.arrays.types import Mask, Rows
 from ...core.decision.decision import Decision, Details
 from ...core.decision.score import Ranking
 from ...core.engine import Engine
-from ...core.rule import Algorithm, Priority
+from ...core.rule import Algorithm
 from ...core.run import Run
 from ..simulate import Simulation
 
@@ -101,22 +103,10 @@ def _fitting(engine: Engine, pod: Pod, ranking: Ranking | None, node: str, at: i
     """The view of the node that stands *at* this place of the feasible ones."""
     if ranking is None:
         return JudgedNode(node, FITS)
-    found = ranking.by_priority
-    weights = _weights(tuple((engine.algorithm_of(pod) or engine.algorithm).priorities), tuple(found))
-    scores = dict(zip(found, map(_weighed, [line.item(at) for line in found.values()], weights), strict=True))
+    weights = {rule.name: weight for rule, weight in (engine.algorithm_of(pod) or engine.algorithm).priorities}
+    found = {name: (line.item(at), weights[name]) for name, line in ranking.by_priority.items()}
+    scores = {name: WeighedScore(score, weight, score * weight) for name, (score, weight) in found.items()}
     return JudgedNode(node, FITS, scores=scores, total=ranking.totals.item(at))
-
-
-@lru_cache(1 << 12)
-def _weighed(score: int, weight: int) -> WeighedScore:
-    return WeighedScore(score, weight, score * weight)
-
-
-@lru_cache(1 << 6)
-def _weights(priorities: tuple[tuple[Priority, int], ...], names: tuple[str, ...]) -> tuple[int, ...]:
-    """The weight of each of *names*."""
-    weights = {rule.name: weight for rule, weight in priorities}
-    return tuple(weights[name] for name in names)
 
 
 def _unfit(details: Details, node: str, row: int) -> JudgedNode:
@@ -127,3 +117,66 @@ def _unfit(details: Details, node: str, row: int) -> JudgedNode:
         return JudgedNode(node, TURNED_DOWN)
     rules = refusal.rules or ((EXTENDER,) if node in details.extender_reasons else ())
     return JudgedNode(node, TURNED_DOWN, rules, refusal.reasons)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False, repr=False)
+class RowMap:
+    """From the rows of *second* to those of *first*, computed again after nodes came or went."""
+
+    first: Contestant
+    second: Contestant
+    _version: tuple[int, int] | None = None
+    _rows: Rows | None = None
+    """intp[rows of the second one]; None: both have the same rows."""
+
+    def of_first(self, rows: Rows) -> Rows:
+        """intp[k]: the first one's rows for the second one's *rows*, -1 for nodes that the first one does not have."""
+        ours, theirs = self.first.engine.table, self.second.engine.table
+        version = ours.rows_version, theirs.rows_version
+        if self._version != version:
+            found = np.array([ours.row_of.get(name, -1) for name in theirs.names], np.intp)
+            self._version, self._rows = version, None if np.array_equal(found, np.arange(len(found))) else found
+        return rows if self._rows is None else self._rows.take(rows)
+
+    def marked(self, rows: Rows) -> Mask:
+        """bool[size + 1]: which rows of the first one are among *rows*; the last place is for nodes that it does not have."""
+        found = np.zeros(self.first.engine.table.size + 1, np.bool_)
+        found[rows] = True
+        return found
+
+    def feasible(self, one: Decision, other: Decision) -> Feasible:
+        """The nodes that fit in one cycle, while the details of both decisions still exist."""
+        are_regular = self.first.engine.visits_each_once and self.second.engine.visits_each_once
+        return Feasible(self, one.details.feasible_rows, self.of_first(other.details.feasible_rows), are_regular)
+
+
+@attrs.define(eq=False, slots=False, repr=False)
+class Feasible:
+    """The nodes that fit for both contestants, each in its visiting order, as rows of the first one."""
+
+    rows: RowMap
+    ours: Rows
+    theirs: Rows
+    are_regular: bool
+    """No row is there twice."""
+
+    @cached_property
+    def is_equal(self) -> bool:
+        """The same nodes fit for both, in the same order."""
+        return np.array_equal(self.ours, self.theirs)
+
+    @property
+    def is_same(self) -> bool:
+        """The same nodes fit for both."""
+        return self.is_equal or np.array_equal(self.rows.marked(self.ours), self.rows.marked(self.theirs))
+
+    @property
+    def common(self) -> tuple[Rows | slice, Rows | slice, int]:
+        """Where the nodes that fit for both are in ``ours`` and in ``theirs``, in the same order and each once; and how many they are."""
+        if self.is_equal and self.are_regular:
+            return slice(None), slice(None), len(self.ours)
+        both, at, there = np.intersect1d(self.ours, self.theirs, return_indices=True)
+        return at, there, len(both)

@@ -14,8 +14,7 @@ from ...core.arrays.types import Floats
 from ...core.cycle import EVEN
 from ...core.decision.decision import Decision
 from ...core.rule import Priority
-from .contestants import Contestant
-from .rowmaps import Feasible
+from .contestants import Contestant, Feasible
 from .ruleequivalents import subjects
 
 TOTAL = "total"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from ...api.record import Record, says
-from ..records import reasons_in, shortage_of
+from ..records import nodes_by_reason, shortage_of
 from .causes import ERROR, GATED, PREDICATE, SAMPLING, Cause
 
 EVICTED, UNSEEN, FAULT, GATES, NO_ROOM = "eviction", "unseen nodes", "error", "scheduling gates", "preemption"
@@ -99,12 +99,3 @@ def about(reason: str, rule: str | None = None) -> str:
     ('nvidia.com/gpu', 'pods', 'Mine')
     """
     return shortage_of(reason) or next((name for pattern, name in REASONS if re.search(pattern, reason)), rule or reason)
-
-
-def nodes_by_reason(error: str) -> dict[str, int]:
-    """Reason -> nodes, as the message of a pod that fits nowhere counts them, that of most nodes first; empty for other messages.
-
-    >>> nodes_by_reason("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had taint {a: b}, that the pod didn't tolerate.")
-    {"node(s) had taint {a: b}, that the pod didn't tolerate": 2, 'Insufficient cpu': 1}
-    """
-    return {reason: nodes for reason, nodes in reasons_in(error).items() if nodes}

@@ -20,8 +20,7 @@ from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...framework.schedulerspec import SchedulerSpec
-from ..deviceclaims import give_back, with_claims
-from ..replacements import Replacements
+from ..replacements import Replacements, give_back, with_claims
 from ..replay.cluster.provisioning import new_volume
 from ..replay.cluster.volumecontroller import claim_of
 from ..scenario import Scenario, in_order

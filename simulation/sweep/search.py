@@ -10,10 +10,9 @@ from typing import Annotated, Any
 from ...api.record import Record, says
 from ...exceptions import KubeclassicError
 from .axes import WEIGHT
-from .objectives import beats
-from .plan import Settings
+from .measures import beats
 from .spec import SearchSpec
-from .sweep import ERROR, Row, Sweep
+from .sweep import ERROR, Row, Settings, Sweep
 
 TRIAL = "trial"
 BATCH = 8

@@ -14,7 +14,7 @@ from ...api.reading.documents import only_document
 from ...exceptions import ManifestError, check_type, did_you_mean, one_line
 from .axes import FILES, KEYS, MOST_WEIGHT, WEIGHT, axis_of, check_keys, refuse
 from .inputspec import InputSpec, read_input
-from .objectives import BY_DEFAULT, OF_WAITING, WANTED, is_objective, known_names
+from .measures import BY_DEFAULT, OF_WAITING, WANTED, is_objective, known_names
 
 SECTIONS = ("cluster", "pods", "trace", "inputs", "grid", "runs", "objectives", "search")
 SEARCH = ("weights", "maximise", "minimise", "trials", "seed")

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from .objectives import beats, more_is_better
+from .measures import beats, more_is_better
 from .sweepfolder import cell
 
 Row = Mapping[str, Any]

@@ -20,8 +20,7 @@ from ..replay.replay import Replay
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .inputspec import InputSpec, TraceInput
-from .measures import OverTime, replay_measures, simulation_measures
-from .objectives import Measures
+from .measures import Measures, OverTime, replay_measures, simulation_measures
 from .scaling import scaled
 from .weights import Weights, weighed_algorithm, weighed_profiles
 

@@ -1,27 +1,162 @@
-"""Through all releases of the way: one course for all that decide alike, and for each step the cause of each decision that differs."""
+"""Through all releases of the way: one course for all that decide alike, and for each step the cause of each decision that differs.
+
+The parts do not depend on each other, so that this process runs them, or others, or Dask.
+"""
 
 from __future__ import annotations
 
+import io
+import pickle
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from typing import Any, TypeVar
 
 import attrs
 
+from ...api.objects import Pod
 from ...api.reading.notices import InputWarning
+from ...exceptions import KubeclassicError
 from ...framework.facts.facttable import BY_ID
 from ...framework.facts.records import ReleaseFact
 from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
 from ..compare.agreement import LOCKED
+from ..compare.compare import Following, unfollowed
 from ..gcpause import settled
 from ..input import SILENT, Observer
 from ..processes.executors import Executor, InThisProcess
 from .course import Course, LedCourse
 from .stages import Stage
-from .tasks import FoundCourses, UpgradeTask, course_of, pair_of, results, step_of
 from .upgradedocument import MovedPod, UpgradeCause, UpgradeDocument, UpgradeStage, UpgradeStep
 from .way import ELSEWHERE, GAINED, LOST, OTHER_ROOM, Causes, Way
+
+R = TypeVar("R")
+UpgradeTask = Callable[[Way, LedCourse | None, Following], R]
+"""A part of an upgrade: one of the functions below, with its first arguments. The course is that on whose states all stages decide, None:
+each goes its own way."""
+FoundCourses = tuple[Mapping[int, Course], Mapping[int, Causes]]
+"""Number of a stage -> its course, and the causes of what it decides otherwise where they were found with it."""
+
+
+def course_of(number: int, way: Way, led: LedCourse | None, following: Following) -> FoundCourses:
+    """The course of the stage *number*."""
+    return {number: way.led(number, following) if led is None else way.followed(number, led)}, {}
+
+
+def pair_of(before: int, number: int, way: Way, led: LedCourse | None, following: Following) -> FoundCourses:
+    """The courses of the stage *number* and the stage *before* it, which are followed together, and why they differ."""
+    assert led is not None
+    one, other, causes = way.together(number, led)
+    return {before: one, number: other}, {number: causes}
+
+
+def step_of(
+    number: int, before: Course, after: Course, causes: Causes | None, way: Way, led: LedCourse | None, following: Following
+) -> tuple[MovedPod, ...]:
+    """What the step to the stage *number* moves, and why: *before* and *after* are the courses on its two sides."""
+    leading = led or before
+    assert isinstance(leading, LedCourse)
+    with settled():
+        return tuple(way.moved(number, before, after, leading, causes))
+
+
+# --- elsewhere ------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False, repr=False)
+class UpgradeRunner:
+    """Runs packed tasks of *way*, on the states of *led*, if all decide on those."""
+
+    way: Way
+    led: LedCourse | None
+
+    def __reduce__(self) -> tuple[Callable[..., UpgradeRunner], tuple[Way, bytes]]:
+        return _runner, (self.way, packed(self.led, self.way))
+
+    def run(self, task: bytes) -> bytes | Exception:
+        """What a task comes to, packed; or its error, which the process that asked raises. A defect is a RuntimeError."""
+        try:
+            asked: UpgradeTask[Any] = unpacked(task, self.way)
+            return packed(asked(self.way, self.led, unfollowed), self.way)
+        except KubeclassicError as error:
+            return KubeclassicError(str(error))
+        except Exception as error:
+            return RuntimeError(f"{type(error).__name__}: {error}")
+
+    def lost(self, error: str) -> Exception:
+        """A task without an answer."""
+        return KubeclassicError(error)
+
+
+def _runner(way: Way, led: bytes) -> UpgradeRunner:
+    return UpgradeRunner(way, unpacked(led, way))
+
+
+def results(tasks: Sequence[UpgradeTask[R]], way: Way, led: LedCourse | None, executor: Executor, observer: Observer) -> Iterator[R]:
+    """What each of *tasks* comes to, in order.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a task whose process is always lost.
+    """
+    if isinstance(executor, InThisProcess):
+        for task in tasks:
+            yield task(way, led, observer.following)
+        return
+    asked = [packed(task, way) for task in tasks]
+    found: dict[bytes, bytes | Exception] = {}
+
+    def finished() -> Iterator[None]:
+        for data, answer in executor.run(asked, UpgradeRunner(way, led)):
+            found[data] = answer
+            yield
+
+    for _ in observer.following(finished(), len(asked), "upgrading", "tasks"):
+        pass
+    for data in asked:
+        answer = found[data]
+        if isinstance(answer, Exception):
+            raise answer
+        yield unpacked(answer, way)
+
+
+# --- bytes ----------------------------------------------------------------------------------------------------------
+
+
+class _Packer(pickle.Pickler):
+    """Writes pods that wait as their places, as the reader has them too."""
+
+    def __init__(self, stream: io.BytesIO, pods: Sequence[Pod]) -> None:
+        super().__init__(stream, protocol=5)
+        self._places = {id(pod): place for place, pod in enumerate(pods)}
+
+    def persistent_id(self, obj: Any) -> int | None:
+        """The place of a pod that waits."""
+        return self._places.get(id(obj))
+
+
+class _Unpacker(pickle.Unpickler):
+    def __init__(self, stream: io.BytesIO, pods: Sequence[Pod]) -> None:
+        super().__init__(stream)
+        self._pods = pods
+
+    def persistent_load(self, pid: int) -> Pod:
+        """The pod at that place."""
+        return self._pods[pid]
+
+
+def packed(value: object, way: Way) -> bytes:
+    """*value* as bytes, for a reader who has the pods of *way*."""
+    stream = io.BytesIO()
+    _Packer(stream, way.scenario.pending).dump(value)
+    return stream.getvalue()
+
+
+def unpacked(data: bytes, way: Way) -> Any:
+    """What :func:`packed` packed."""
+    return _Unpacker(io.BytesIO(data), way.scenario.pending).load()
+
+
+# --- the upgrade ------------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(repr=False)
@@ -77,9 +212,7 @@ def _moved(way: Way, courses: Courses, observer: Observer, executor: Executor) -
     return dict(sorted(moved.items()))
 
 
-def _document(
-    way: Way, courses: Courses, moved: Mapping[int, tuple[MovedPod, ...]], warnings: tuple[InputWarning, ...]
-) -> UpgradeDocument:
+def _document(way: Way, courses: Courses, moved: Mapping[int, tuple[MovedPod, ...]], warnings: tuple[InputWarning, ...]) -> UpgradeDocument:
     each = [found for its in moved.values() for found in its]
     steps = [_step(way.stages[at - 1], way.stages[at], moved.get(at, ())) for at in range(1, len(courses.each))]
     told = dict.fromkeys(found.fact for found in each if found.fact is not None)

@@ -53,6 +53,7 @@ class TestPods:
         assert waiting(found) == []
         assert found.ignored == {"finished": 2, "being deleted": 1, "for another scheduler": 1}
         assert not [item for item in found.objects if isinstance(item, Pod)]
+
     def test_who_stays(self, tmp_path: Path) -> None:
         """Pods on a node stay while they are leaving, and with a warning where their node was not given; other kinds are counted."""
         others = ({"kind": "Ingress", "metadata": {"name": name}} for name in "ij")
@@ -71,6 +72,7 @@ class TestWorkloads:
         job = {"kind": "Job", "metadata": {"name": "once"}, "spec": {"parallelism": 2, "completions": 2, "template": TEMPLATE}}
         found = scenario(tmp_path, present, replica_set, more=(job,))
         assert waiting(found) == ["web-0", "web-1", "once-0", "once-1"]
+
 
 class TestAdmission:
     def test_priority_classes(self, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, SAME, Agreement, best, decided
-from kubeclassic.simulation.compare.rowmaps import RowMap
+from kubeclassic.simulation.compare.contestants import RowMap
 from tests.support.examples import examples
 from tests.support.townforms import machine, person
 from tests.support.towns import RELEASES, scheduler
@@ -36,7 +36,7 @@ def counts_of(one: Decision, other: Decision) -> dict[str, int]:
     verdict = SAME if decided(one) == decided(other) else EQUALLY_GOOD if is_among else DIFFERENT
     is_equal = verdict != SAME and one.host is not None and one.host in theirs
     return {
-        "decisions": 1, "errors": 0, "same": verdict == SAME,
+        "decisions": 1, "errors": verdict == SAME and one.host is None and not one.is_fit_error, "same": verdict == SAME,
         "equallyGood": verdict == EQUALLY_GOOD, "different": verdict == DIFFERENT, "gated": 0,
         "equalForBoth": is_equal and verdict == EQUALLY_GOOD, "equalForSecondAlone": is_equal and verdict == DIFFERENT,
         "sameFeasible": fitting[0] == fitting[1], "sameBest": ours == theirs,

@@ -137,6 +137,7 @@ class TestDeletion:
         assert (names(waits_of(made.engine)), doorman(made.engine).reserved) == ([], {"two"})
         assert made.cluster.tally.never_scheduled == 1
 
+
 class TestPreemption:
     def test_a_waiting_victim_is_not_deleted(self) -> None:
         """A pod of low priority that waits loses its node to a more important one, and waits for another chance."""

@@ -133,6 +133,7 @@ class TestRunning:
         played(made)
         assert (made.cluster.ledger.waiting_pods, made.now < 100) == (1, True)
 
+
 class TestFailing:
     @pytest.mark.parametrize(("release", "times"), [("1.15", [0, 12]), ("1.13", [0, 10])])
     def test_a_pod_that_failed_backs_off(self, release: str, times: list[float]) -> None:
@@ -190,6 +191,7 @@ class TestPreempting:
         assert name == "default/high"
         assert 5 + termination <= time <= 5 + termination + 11
 
+
 class TestNodes:
     def test_a_node_that_recovers_keeps_its_pods(self) -> None:
         """A node that is back before the delay is over keeps its pods and takes new ones."""
@@ -221,6 +223,7 @@ class TestUpdates:
         now = made.cluster.pod("default/one")
         assert now is not None
         assert (now.spec.node_name, now.labels) == ("a", {"a": "b"})
+
 
 class TestVolumes:
     LATE, NOW, LOCAL = (

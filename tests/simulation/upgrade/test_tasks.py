@@ -18,7 +18,7 @@ from kubeclassic.simulation.processes.executors import InProcesses
 from kubeclassic.simulation.scenario import read_scenario
 from kubeclassic.simulation.upgrade.course import LedCourse
 from kubeclassic.simulation.upgrade.stages import StartedWith, stages_of
-from kubeclassic.simulation.upgrade.tasks import UpgradeRunner, course_of, packed, results, step_of, unpacked
+from kubeclassic.simulation.upgrade.upgrade import UpgradeRunner, course_of, packed, results, step_of, unpacked
 from kubeclassic.simulation.upgrade.way import Way
 from tests.conftest import ROOT
 from tests.support.daskcluster import dask_cluster
@@ -59,6 +59,7 @@ class TestTheAnswer:
             found = upgraded(mode=mode, dask=address)
         assert found.document == upgraded(mode=mode).document
         assert found.document.moved
+
 
 class TestFailures:
     """What goes wrong in another process is said as if it had happened in this one."""

@@ -134,6 +134,7 @@ class TestSharing:
         shared = through(scenario, mode=mode)
         assert moves(shared) == moves(through(scenario, mode=mode, shares=False))
         assert [one for one in shared.moved if one.effect == UNKNOWN] == []
+
     @pytest.mark.parametrize(
         ("fact", "scenario", "configuration", "wanted"),
         [
@@ -178,7 +179,6 @@ class TestTrials:
                 engines = {"a": engine_for(before, {}), "b": engine_for(after, {}, release=release)}
                 left = {found.pod for found in compare(scenario, engines, correlates=False).differences}
                 assert left.isdisjoint({one.pod for one in moved})
-
 
     @pytest.mark.parametrize("mode", MODES)
     @pytest.mark.parametrize("seed", range(8))
