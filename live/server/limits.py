@@ -59,7 +59,7 @@ def is_known_host(host: str, names: Collection[str]) -> bool:
         return False
 
 
-# --- limits -----------------------------------------------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------------------------------
 
 
 UNAUTHORIZED, FORBIDDEN, TIMED_OUT, MISDIRECTED, TOO_MANY, UNAVAILABLE = 401, 403, 408, 421, 429, 503

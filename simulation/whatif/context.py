@@ -114,7 +114,7 @@ class Helpful:
         return found.disturbs // 10, found.evicted_by is not None, found.disturbs, self.change.size
 
 
-# --- objects after edits ----------------------------------------------------------------------------------------------
+# --- objects after edits --------------------------------------------------------------------------------------------
 
 
 @attrs.frozen

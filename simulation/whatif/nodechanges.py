@@ -149,7 +149,7 @@ def _domains(context: WhatIfContext, node: Node) -> Iterator[Labels]:
                 yield {key: value}
 
 
-# --- devices ----------------------------------------------------------------------------------------------------------
+# --- devices --------------------------------------------------------------------------------------------------------
 
 
 def more_devices(context: WhatIfContext) -> Iterator[WhatIfChange]:
@@ -184,7 +184,7 @@ def _like(account: DeviceAccount, slices: list[ResourceSlice], context: WhatIfCo
     return None
 
 
-# --- one more node ----------------------------------------------------------------------------------------------------
+# --- one more node --------------------------------------------------------------------------------------------------
 
 
 def one_more(context: WhatIfContext) -> Iterator[WhatIfChange]:
@@ -231,7 +231,7 @@ def _daemon_pods(context: WhatIfContext, like: Node, name: str) -> Iterator[Pod]
             yield replace(entry.pod, metadata=metadata, manifest=None).bound_to(name)
 
 
-# --- one node before others -------------------------------------------------------------------------------------------
+# --- one node before others -----------------------------------------------------------------------------------------
 
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
