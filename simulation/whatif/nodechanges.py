@@ -154,7 +154,7 @@ def _domains(context: WhatIfContext, node: Node) -> Iterator[Labels]:
 
 def more_devices(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A node with exactly as many more devices as are missing there for one request."""
-    slices = list(context.engine.listings.slices)
+    slices = context.slices
     for report, node in context.targets():
         for account in report.devices or ():
             like = _like(account, slices, context)
@@ -197,7 +197,7 @@ def one_more(context: WhatIfContext) -> Iterator[WhatIfChange]:
         new = _copy(like, names)
         pods = tuple(_daemon_pods(context, like, new.name))
         told = f"add a node like {like.name}"
-        slices = slices_like(context.engine.listings.slices, like.name, new.name)
+        slices = slices_like(context.slices, like.name, new.name)
         patch = (f"adds: node like {like.name}",)
         yield WhatIfChange(kind="addNode", words=told, patch=patch, nodes=(new,), objects=slices, pods=pods, size=number)
 
