@@ -198,8 +198,8 @@ class ExtenderService:
         judged = filter_nodes(engine, pod, rows)
         names, failed = asked.names, np.flatnonzero(~judged.fits)
         beyond_help = failed[judged.unresolvable[failed]]
-        texts = ({names[at]: judged.texts[at] for at in found.tolist()} for found in (failed, beyond_help))
-        return filter_result(asked, np.flatnonzero(judged.fits).tolist(), *texts)
+        why, lasting = ({names[at]: judged.texts[at] for at in found.tolist()} for found in (failed, beyond_help))
+        return filter_result(asked, np.flatnonzero(judged.fits).tolist(), why, lasting)
 
     def prioritize(self, body: bytes) -> bytes:
         """The scores of the nodes, 0 to 10; see :func:`scaled`."""
