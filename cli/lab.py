@@ -22,8 +22,7 @@ from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
     from ..live.server.labapp import LabApp
-    from ..simulation.lab.saved import Given
-    from ..simulation.lab.session import Session
+    from ..simulation.lab.session import Given, Session
     from .declaring.setup import Setup
 
 SECTIONS["--replay"] = INPUT
@@ -85,8 +84,7 @@ def _session(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live
     from ..api.reading.notices import refuse_unread
     from ..framework.options import options_of
     from ..framework.releases import is_auto
-    from ..simulation.lab.saved import Given
-    from ..simulation.lab.session import kept_words, session_of
+    from ..simulation.lab.session import Given, kept_words, session_of
     from .opening import settled_for
 
     if not is_auto(setup.release):
@@ -106,7 +104,7 @@ def lab_app(session: Session, given: Given, replays: tuple[str, ...] = (), **mor
     """The application of the lab's page; *given*: what the command to repeat it needs, *more*: other fields."""
     from ..live.server.labapp import LabApp
     from ..simulation.lab.questions import LabQuestions
-    from ..simulation.lab.saved import HTML, Saved, commands, saves
+    from ..simulation.lab.session import HTML, Saved, commands, saves
     from .answering import about
     from .report.lab.report import report_html
 

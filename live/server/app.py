@@ -194,7 +194,7 @@ def _wants_page(request: Request) -> bool:
     return next((kind for kind in kinds if kind in ("text/html", JSON)), JSON) != JSON
 
 
-# --- a server from its start to its end -------------------------------------------------------------------------------
+# --- a server from its start to its end -----------------------------------------------------------------------------
 
 
 @attrs.define(eq=False)

@@ -208,7 +208,7 @@ def _uids(value: Any, where: str, *, are_whole: bool) -> Iterator[str]:
             yield _text(_fields(pod, ("UID",), place).get("UID"), f"{place}.UID")
 
 
-# --- answers ----------------------------------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------------------------------------
 
 
 def to_json(value: Any) -> bytes:

@@ -168,7 +168,7 @@ def _text(reasons: Reasons) -> str:
     return ", ".join(reason.text for reason in reasons)
 
 
-# --- the verbs --------------------------------------------------------------------------------------------------------
+# --- the verbs ------------------------------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False)
@@ -196,11 +196,10 @@ class ExtenderService:
         if not len(rows):
             return filter_result(asked)
         judged = filter_nodes(engine, pod, rows)
-        failed = {at: judged.texts[at] for at in np.flatnonzero(~judged.fits).tolist()}
-        beyond_help = {asked.names[at]: text for at, text in failed.items() if judged.unresolvable[at]}
-        return filter_result(
-            asked, np.flatnonzero(judged.fits).tolist(), {asked.names[at]: text for at, text in failed.items()}, beyond_help
-        )
+        names, failed = asked.names, np.flatnonzero(~judged.fits)
+        beyond_help = failed[judged.unresolvable[failed]]
+        why, lasting = ({names[at]: judged.texts[at] for at in found.tolist()} for found in (failed, beyond_help))
+        return filter_result(asked, np.flatnonzero(judged.fits).tolist(), why, lasting)
 
     def prioritize(self, body: bytes) -> bytes:
         """The scores of the nodes, 0 to 10; see :func:`scaled`."""

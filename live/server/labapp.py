@@ -23,7 +23,7 @@ from ...exceptions import KubeclassicError
 from ...simulation.edits.apply import without_flag
 from ...simulation.lab.labconfiguration import LabError
 from ...simulation.lab.questions import LabQuestions
-from ...simulation.lab.saved import Saved
+from ...simulation.lab.session import Saved
 from .limits import defect_at, foreign_page, headers_of
 from .serving import Listening, Worker, make_server
 

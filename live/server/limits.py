@@ -59,7 +59,7 @@ def is_known_host(host: str, names: Collection[str]) -> bool:
         return False
 
 
-# --- limits -----------------------------------------------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------------------------------
 
 
 UNAUTHORIZED, FORBIDDEN, TIMED_OUT, MISDIRECTED, TOO_MANY, UNAVAILABLE = 401, 403, 408, 421, 429, 503
@@ -128,28 +128,29 @@ class RequestLimiter:
     @asynccontextmanager
     async def entered_with_body(self, request: Request) -> AsyncIterator[bytes]:
         """The same with the whole body, which is held as long."""
-        content = bytearray()
         with self.entered():
+            held: list[int] = []
             try:
-                await self._read(request, content)
-                yield bytes(content)
+                yield await self._read(request, held)
             finally:
-                self._held -= len(content)
+                self._held -= sum(held)
 
-    async def _read(self, request: Request, content: bytearray) -> None:
-        """Read a body into *content*; refuses one that is too large, as soon as that is known, or too slow."""
+    async def _read(self, request: Request, held: list[int]) -> bytes:
+        """A body, the sizes of whose parts join *held*; refuses one that is too large, as soon as that is known, or too slow."""
+        parts, count = list[bytes](), 0
         self._check(_announced(request))
         try:
             async with asyncio.timeout(self.limits.seconds):
                 async for part in request.stream():
-                    self._check(len(content) + len(part))
+                    self._check(count := count + len(part))
                     if self._held + len(part) > BODIES_AT_A_TIME * self.limits.body_bytes:
                         raise RequestError("server", "too many large bodies at a time", f"at most {BODIES_AT_A_TIME}", TOO_MANY)
                     self._held += len(part)
-                    content += part
+                    held.append(len(part))
+                    parts.append(part)
+            return b"".join(parts)
         except TimeoutError:
-            got = f"{len(content)} bytes in {self.limits.seconds:g} seconds"
-            raise RequestError("body", got, "all of it by then", TIMED_OUT) from None
+            raise RequestError("body", f"{count} bytes in {self.limits.seconds:g} seconds", "all of it by then", TIMED_OUT) from None
         except ClientDisconnect:
             raise RequestError("body", "the end of the connection", "all of it", BAD_REQUEST) from None
 

@@ -94,7 +94,7 @@ def _left(room: FreeRoom, short: Mapping[str, tuple[str, ...]], failed: Mapping[
     return stranded, out_of_reach
 
 
-# --- the whole answer -------------------------------------------------------------------------------------------------
+# --- the whole answer -----------------------------------------------------------------------------------------------
 
 
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")

@@ -17,10 +17,9 @@ from ...api.record import Count, Record, field, says
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean
 from ..capacity.room import FreeRoom
-from .auto import DrainWish, OnNode, StayingPod, Verification, find, ignored, verify, zone_of
+from .auto import Bound, DrainWish, OnNode, StayingPod, Verification, find, ignored, verify, zone_of
 from .rules import BudgetUse, DrainFlags
 from .trial import EvictedPod, SteadyState
-from .upperbound import Bound
 
 
 class DrainMove(Record):
@@ -122,7 +121,7 @@ def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verificatio
     return DrainPlan(answer, asked, left)
 
 
-# --- before and after -------------------------------------------------------------------------------------------------
+# --- before and after -----------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
@@ -158,7 +157,7 @@ def _replaced(eviction: EvictedPod, key: str, node: str) -> Pod:
     return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node))
 
 
-# --- what is asked ----------------------------------------------------------------------------------------------------
+# --- what is asked --------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)

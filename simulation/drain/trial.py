@@ -88,7 +88,7 @@ def _own(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
     return [claim_of(pod, volume) for volume in pod.spec.volumes if is_made_for_pod(volume)]
 
 
-# --- emptying nodes ---------------------------------------------------------------------------------------------------
+# --- emptying nodes -------------------------------------------------------------------------------------------------
 
 
 class NotDrainable(Exception):
@@ -265,7 +265,7 @@ def _why(decision: Decision, eviction: EvictedPod) -> str:
     return f"{what} finds no other node: {decision.error}"
 
 
-# --- what a drain begins with -----------------------------------------------------------------------------------------
+# --- what a drain begins with ---------------------------------------------------------------------------------------
 
 
 MakeEngine = Callable[[], Engine]

@@ -127,7 +127,7 @@ def _kind(word: str) -> str:
     return found
 
 
-# --- what it does to a cluster ----------------------------------------------------------------------------------------
+# --- what it does to a cluster --------------------------------------------------------------------------------------
 
 
 Places = dict[tuple[str, str | None], list[int]]

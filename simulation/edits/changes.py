@@ -111,7 +111,7 @@ def _kind_of(value: Json) -> str:
     return "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else f"the value {value!r}"
 
 
-# --- short names ------------------------------------------------------------------------------------------------------
+# --- short names ----------------------------------------------------------------------------------------------------
 
 
 TOP = ("metadata", "spec", "status")
@@ -217,7 +217,7 @@ def _parts(field: str, text: str) -> tuple[str, str | None, str]:
     return found["key"], found["value"], effect
 
 
-# --- changes ----------------------------------------------------------------------------------------------------------
+# --- changes --------------------------------------------------------------------------------------------------------
 
 
 SET, ADD, TAKE, TIMES, REMOVE = "=", "+=", "-=", "*=", "-"
@@ -329,7 +329,7 @@ def _times(before: Json, factor: str) -> Json:
     return str(milli // 1000) if milli % 1000 == 0 else f"{milli}m"
 
 
-# --- names of resources -----------------------------------------------------------------------------------------------
+# --- names of resources ---------------------------------------------------------------------------------------------
 
 
 AMOUNTS = ("requests", "limits", "allocatable", "capacity")

@@ -32,6 +32,15 @@ def near_keys(key: str, keys: Collection[str]) -> list[str]:
     return sorted(found, key=lambda other: parts[other][0] != prefix)
 
 
+def have(count: int, noun: str = "") -> str:
+    """How many have something.
+
+    >>> have(1), have(2, "node")
+    ('1 has', '2 nodes have')
+    """
+    return f"{count_of(count, noun) if noun else f'{count:,}'} {'has' if count == 1 else 'have'}"
+
+
 @attrs.frozen
 class LabelFacts:
     """The labels of all nodes, or of all pods on nodes: key -> value -> how many have it; *noun*: what has them."""
@@ -72,10 +81,9 @@ class LabelFacts:
         """
         count, near = self.having(key, value), self.near(key, value)
         if count:
-            return f"{count_of(count, self.noun)} {'has' if count == 1 else 'have'} it"
+            return f"{have(count, self.noun)} it"
         if near is not None:
-            number = self.having(*near)
-            return f"no {self.noun} has it; {number:,} {'has' if number == 1 else 'have'} {'='.join(near)}"
+            return f"no {self.noun} has it; {have(self.having(*near))} {'='.join(near)}"
         return f"no {self.noun} has it; {self._values(key)}" if key in self.counts else self.without(key)
 
     def without(self, key: str) -> str:
@@ -95,8 +103,7 @@ class LabelFacts:
         if expression.operator == "In":
             return "; ".join(self._each(expression))
         if expression.operator == "Exists" and key in self.counts:
-            number = sum(self.counts[key].values())
-            return f"{count_of(number, self.noun)} {'has' if number == 1 else 'have'} the label"
+            return f"{have(sum(self.counts[key].values()), self.noun)} the label"
         return self.without(key) or self._values(key)
 
     def lacks(self, expression: Requirement) -> bool:
@@ -116,7 +123,7 @@ class LabelFacts:
         return f"{key} is {', '.join(f'{each} on {number:,}' for each, number in values)}{more}"
 
 
-# --- taints -----------------------------------------------------------------------------------------------------------
+# --- taints ---------------------------------------------------------------------------------------------------------
 
 
 SET_BY_CLUSTER: Final = "node.kubernetes.io/"

@@ -174,7 +174,7 @@ class JudgedNodes:
         return self.cycle.template.requests.get(name, 0), allocatable - int(nodes.requested(name)[at]), allocatable
 
 
-# --- the whole --------------------------------------------------------------------------------------------------------
+# --- the whole ------------------------------------------------------------------------------------------------------
 
 
 def explain_subject(

@@ -17,7 +17,7 @@ from ...api.objects import Affinity, LabelSelector, Node, NodeSelectorTerm, Pod,
 from ...api.record import Count, Record, replace, says
 from ...core.engine import Engine
 from ...exceptions import near_names
-from .clusterfacts import LabelFacts, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
+from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .values import NodeReport, Objection
 
 SELECTORS = frozenset({"GeneralPredicates", "MatchNodeSelector", "NodeAffinity"})
@@ -144,7 +144,7 @@ class Causes:
                 if taint.effect in ("NoSchedule", "NoExecute") and not tolerates(self.pod.spec.tolerations, taint):
                     self._add(FailedDemand("taint", taint_text(taint), 0, ""), report)
                     for given in (one for one in idle if is_meant(one, taint)):
-                        note = f"no node has such a taint; {_having(taints.count(taint))} {taint_text(taint)}"
+                        note = f"no node has such a taint; {have(taints.count(taint))} {taint_text(taint)}"
                         self._add(FailedDemand("toleration", toleration_text(given), 0, note, absent=True), report)
 
     def _resources(self, reports: Sequence[NodeReport]) -> None:
@@ -157,7 +157,7 @@ class Causes:
         for name, shortage in short.items():
             if not there[name]:
                 near = near_keys(name, there)
-                note = "no node has it" + (f"; {_having(there[near[0]])} {near[0]}" if near else "")
+                note = "no node has it" + (f"; {have(there[near[0]])} {near[0]}" if near else "")
                 demand = FailedDemand("request", f"{name}={shortage.asked}", 0, note, absent=True)
                 self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
 
@@ -308,10 +308,6 @@ def _with_one_port(spec: PodSpec) -> Iterator[tuple[int, tuple[object, ...]]]:
 
 def _reasons(objections: Iterable[Objection], rules: Collection[str]) -> Reasons:
     return frozenset((one.rule, reason) for one in objections if one.rule in rules for reason in one.reasons)
-
-
-def _having(count: int) -> str:
-    return f"{count:,} {'has' if count == 1 else 'have'}"
 
 
 def _selects(selector: LabelSelector | None, labels: Mapping[str, str]) -> bool:

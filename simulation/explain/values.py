@@ -141,7 +141,7 @@ def _group(reason: str, nodes: list[NodeReport]) -> ReasonGroup:
     )  # fmt: skip
 
 
-# --- which rule decided -----------------------------------------------------------------------------------------------
+# --- which rule decided ---------------------------------------------------------------------------------------------
 
 
 class Lead(Record):
@@ -203,7 +203,7 @@ def constant_scores(scored: Sequence[NodeReport]) -> dict[str, NodeScore]:
     return {rule: score for rule, score in first.items() if all(scores[rule].reduced == score.reduced for scores in others)}
 
 
-# --- what evicting pods would do --------------------------------------------------------------------------------------
+# --- what evicting pods would do ------------------------------------------------------------------------------------
 
 
 OFF = "preemption is switched off"
@@ -291,7 +291,7 @@ def is_unresolvable(node: NodeReport) -> bool:
     return node.visited and not all(objection.evictable for objection in node.objections if objection.counted)
 
 
-# --- all about one node -----------------------------------------------------------------------------------------------
+# --- all about one node ---------------------------------------------------------------------------------------------
 
 
 Place = Annotated[int, says("From 1 on.", ge=1)]

@@ -106,7 +106,7 @@ def _of_algorithm(algorithm: Algorithm) -> _Known:
     return _Known(Map(dict.fromkeys(names, True)), frozenset(names), frozenset(), Map(weights))
 
 
-# --- changes ----------------------------------------------------------------------------------------------------------
+# --- changes --------------------------------------------------------------------------------------------------------
 
 
 MOST_WEIGHT = 1_000_000

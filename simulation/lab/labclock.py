@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -21,28 +22,31 @@ from ..scenario import Files, Scenario
 from .labconfiguration import LabError
 from .labrun import ClusterLayout
 from .podquestions import explained
-from .workbench import PRIORITY_GATE, LabState, Workbench
+from .workbench import LabState, Workbench
 
 MOST_EVENTS = 100_000
 TRIED = ("Scheduled", "FailedScheduling")
 NOT_SHOWN = ("Summary",)
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Film:
-    """A replay that was written down. ``events``: [time, event, pod, node, text, attempts], in order."""
+    """A replay of *state* that is written down. ``events``: [time, event, pod, node, text, attempts], in order."""
 
     state: LabState
     inputs: Inputs
     spec: SchedulerSpec
-    events: tuple[tuple[Any, ...], ...]
-    pods: dict[str, tuple[int, ...]]
+    layout: ClusterLayout
+    events: list[tuple[Any, ...]] = attrs.field(factory=list)
+    pods: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
     """What pods that the layout does not have request."""
-    nodes: dict[str, tuple[int, ...]]
+    nodes: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
     """What nodes that the layout does not have offer, places for pods last."""
-    summary: EventData
-    is_cut: bool
+    summary: EventData = attrs.field(factory=dict)
+    is_cut: bool = False
     """There were too many events."""
+    _unknown: list[str] = attrs.field(factory=list)
+    """New nodes of which it is not known yet what they offer."""
 
     def record(self) -> dict[str, Any]:
         """As plain data."""
@@ -51,40 +55,36 @@ class Film:
             "cut": self.is_cut,
         }  # fmt: skip
 
+    def take(self) -> None:
+        """Let the replay run, and write it down."""
+        replay = _replay(self.inputs, self.spec)
+        replay.cluster.journal.sink = partial(self._take, replay)
+        for _ in replay.run():
+            self._look(replay)
+            if len(self.events) > MOST_EVENTS:
+                self.is_cut = True
+                break
+        self.summary = plain(summary(replay))
 
-@attrs.define(eq=False)
-class _Taking:
-    """Writes down the events of a replay's journal."""
-
-    replay: Replay
-    layout: ClusterLayout
-    events: list[tuple[Any, ...]] = attrs.field(factory=list)
-    pods: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
-    nodes: dict[str, tuple[int, ...]] = attrs.field(factory=dict)
-
-    unknown: list[str] = attrs.field(factory=list)
-    """New nodes of which it is not known yet what they offer."""
-
-    def look(self) -> None:
+    def _look(self, replay: Replay) -> None:
         """See what new nodes offer, which is known after the step of their event."""
-        for name in self.unknown:
-            node = self.replay.engine.node(name)
+        for name in self._unknown:
+            node = replay.engine.node(name)
             had = {} if node is None else of_node(node.status.allocatable)
             self.nodes[name] = tuple(had.get(resource, 0) for resource in (*self.layout.resources, PODS))
-        self.unknown.clear()
+        self._unknown.clear()
 
-    def take(self, record: EventData) -> None:
-        """Write an event down."""
+    def _take(self, replay: Replay, record: EventData) -> None:
         event, key, node = record["event"], record.get("pod", ""), record.get("node", "")
         if event in NOT_SHOWN:
             return
         if key and key not in self.layout.pod_at and key not in self.pods:
-            pod = self.replay.cluster.pod(key)
-            requests = {} if pod is None else self.replay.engine.template_of(pod).requests
+            pod = replay.cluster.pod(key)
+            requests = {} if pod is None else replay.engine.template_of(pod).requests
             self.pods[key] = tuple(requests.get(name, 0) for name in self.layout.resources)
         if event == "NodeAdded" and node not in self.layout.node_at:
             self.nodes.setdefault(node, ())
-            self.unknown.append(node)
+            self._unknown.append(node)
         more = record.get("message") or ", ".join(record.get("victims", ())) or record.get("by") or ""
         self.events.append((record["time"], event, key, node, more, record.get("attempts", 0)))
 
@@ -95,16 +95,9 @@ def film(bench: Workbench, state: LabState, paths: Sequence[str] = ()) -> Film:
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be read.
     """
     spec, layout = state.configuration.spec(), bench.answer(state).layout
-    inputs = _inputs(layout.scenario, spec, paths, bench.input.with_nodes(state.changes))
-    taking = _Taking(_replay(inputs, spec), layout)
-    taking.replay.cluster.journal.sink = taking.take
-    is_cut = False
-    for _ in taking.replay.run():
-        taking.look()
-        if is_cut := len(taking.events) > MOST_EVENTS:
-            break
-    told = plain(summary(taking.replay))
-    return Film(state, inputs, spec, tuple(taking.events), taking.pods, taking.nodes, told, is_cut)
+    found = Film(state, _inputs(layout.scenario, spec, paths, bench.input.with_nodes(state.changes)), spec, layout)
+    found.take()
+    return found
 
 
 def why_then(film: Film, at: int, node: str | None = None) -> dict[str, Any]:
@@ -137,6 +130,5 @@ def _inputs(scenario: Scenario, spec: SchedulerSpec, paths: Sequence[str], files
     places = {(item.kind, item.key): at for at, item in enumerate(files.loaded.objects)}
     objects = [*scenario.objects, *scenario.pending]
     objects.sort(key=lambda item: places.get((item.kind, item.key), len(places)))
-    priorities = spec.profiles is not None or spec.config.gates.get(PRIORITY_GATE, True)
-    choice = InputOptions(defaults=files.defaults, scheduler_names=spec.scheduler_names, priorities=priorities, digest=False)
+    choice = InputOptions(defaults=files.defaults, scheduler_names=spec.scheduler_names, priorities=spec.keeps_priorities, digest=False)
     return read_inputs(paths, choice, objects=objects)

@@ -116,7 +116,7 @@ def policy_of(source: Source, release: Release, gates: Gates, catalogue: Catalog
     return written
 
 
-# --- in the JSON form -------------------------------------------------------------------------------------------------
+# --- in the JSON form -----------------------------------------------------------------------------------------------
 
 
 AFFINITY = "InterPodAffinity"
@@ -202,7 +202,7 @@ def _affinity(entries: list[Json], weight: int) -> list[Json]:
     return [*others, {"name": AFFINITY, "args": {**args, "hardPodAffinityWeight": weight}}]
 
 
-# --- a configuration --------------------------------------------------------------------------------------------------
+# --- a configuration ------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)

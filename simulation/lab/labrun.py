@@ -144,7 +144,7 @@ def grouping_labels(nodes: Sequence[Node]) -> list[str]:
     return sorted(useful, key=lambda key: ("zone" not in key, "region" not in key, key))[:MOST_LABELS]
 
 
-# --- what a state comes to --------------------------------------------------------------------------------------------
+# --- what a state comes to ------------------------------------------------------------------------------------------
 
 
 NOWHERE = -1

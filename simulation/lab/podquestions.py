@@ -144,7 +144,7 @@ def about(found: Explanation, node: str) -> str:
     return f"{node} fits with {close.total} points, as many as {host}, which was taken among equals"
 
 
-# --- forms ------------------------------------------------------------------------------------------------------------
+# --- forms ----------------------------------------------------------------------------------------------------------
 
 
 def form_of(scenario: Scenario, kind: str, name: str) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _toleration(found: Toleration) -> str:
     return f"{found.key}{value}{f':{found.effect}' if found.effect else ''}"
 
 
-# --- what helps -------------------------------------------------------------------------------------------------------
+# --- what helps -----------------------------------------------------------------------------------------------------
 
 
 MOST_COPIES_COUNTED = 1000

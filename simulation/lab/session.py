@@ -1,18 +1,22 @@
-"""A session in the lab: states one after the other, back and forth among them, and pinned ones. Any number of pages can look at it."""
+"""A session in the lab: states one after the other, back and forth among them, pinned ones, and any of them as files and commands."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import attrs
+import yaml
 
 from ...algorithmprovider.config import POLICY_KEY, PolicySource, policy_document
 from ...algorithmprovider.registry import DEFAULT_PROVIDER
 from ...api.inventory import config_maps
 from ...api.load import Loaded
+from ...api.objects import KubeObject
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.documents import parsed, read_documents
 from ...api.reading.notices import unread_sentences, warning_records
@@ -20,10 +24,10 @@ from ...exceptions import KubeclassicError
 from ...framework.options import GivenOptions
 from ...framework.releases import ALL_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
-from ..scenario import Files
+from ..scenario import Files, Scenario
 from .actions import CHOICES, ActionValues, changed, filters_of, scorers_of
-from .labconfiguration import DEFAULT_PROFILE, POLICY, PROFILE, PROVIDER, LabConfiguration, LabError, Source, check_release, providers
-from .labinput import Changes, LabInput, counted
+from .labconfiguration import DEFAULT_PROFILE, POLICY, PROFILE, PROVIDER, Json, LabConfiguration, LabError, Source, check_release, providers
+from .labinput import Changes, LabInput, counted, manifest_of
 from .labrun import LabRun, RunDifference
 from .workbench import LabState, Workbench
 
@@ -183,7 +187,7 @@ def configuration_record(found: LabConfiguration) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# --- from options to a session ----------------------------------------------------------------------------------------
+# --- from options to a session --------------------------------------------------------------------------------------
 
 
 def session_of(
@@ -246,3 +250,128 @@ def kept_words(options: GivenOptions, spec: SchedulerSpec) -> list[str]:
     words += ["--equivalence-cache"] if spec.equivalence_cache else []
     name = spec.config.scheduler_name
     return words + (["--scheduler-name", name] if spec.profiles is None and name != DEFAULT_SCHEDULER else [])
+
+
+POLICY_FILE, PROFILE_FILE, NODES_FILE, SCENARIO_FILE = "lab-policy.json", "lab-profile.yaml", "lab-nodes.yaml", "lab-scenario.yaml"
+CONTROLLERS = ("ReplicaSet", "StatefulSet", "ReplicationController")
+"""What the scheduler reads of these are selectors; as manifests they are workloads, which make pods."""
+Saved = tuple[str, str, str]
+"""Name, media type, text."""
+YAML, JSON, PLAIN, HTML = "application/yaml", "application/json", "text/plain", "text/html"
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+@attrs.frozen
+class Given:
+    """What the lab was started with and cannot move: paths, and words of the command line."""
+
+    paths: tuple[str, ...]
+    pods: tuple[str, ...] = ()
+    """More files of waiting pods."""
+    words: tuple[str, ...] = ()
+    """Other options, such as ``--rules FILE.py:NAME``, as they were given."""
+
+
+def saves(session: Session, given: Given, report: Callable[[], Saved]) -> dict[str, Callable[[], Saved]]:
+    """What makes the files of the current state, by name; *report* makes the page."""
+    return {
+        "rules": lambda: rules_file(session.state.configuration),
+        "scenario": lambda: (SCENARIO_FILE, YAML, scenario_file(session.bench.scenario(session.state))),
+        "report": report,
+        "command": lambda: ("lab-command.sh", PLAIN, commands(session.state, session.input, given)),
+    }
+
+
+def rules_file(configuration: LabConfiguration, document: Json | None = None) -> Saved:
+    """The Policy or profile that a configuration is, or another *document* of it, as a file."""
+    found = with_percentage(configuration, configuration.saved()) if document is None else document
+    if configuration.runs_profiles:
+        return PROFILE_FILE, YAML, as_yaml(found)
+    return POLICY_FILE, JSON, json.dumps(found, indent=2) + "\n"
+
+
+def with_percentage(configuration: LabConfiguration, document: Json) -> Json:
+    """*document*, a profile's with the percentage, which a Policy cannot have."""
+    if not configuration.runs_profiles or configuration.percentage is None:
+        return document
+    given = document.get("profiles", ())
+    profiles = [{key: value for key, value in profile.items() if key != "percentageOfNodesToScore"} for profile in given]
+    return {**document, "percentageOfNodesToScore": configuration.percentage, **({"profiles": profiles} if profiles else {})}
+
+
+def scenario_file(scenario: Scenario) -> str:
+    """The manifests of a scenario, after all edits, as YAML."""
+    items = [_manifest(item) for item in (*scenario.objects, *scenario.pending)]
+    return as_yaml({"apiVersion": "v1", "kind": "List", "items": items})
+
+
+def _manifest(item: KubeObject) -> Json:
+    """An object; a controller wants no more pods, as all that it wants are there."""
+    found = manifest_of(item)
+    if item.kind not in CONTROLLERS:
+        return found
+    selector = found.get("spec", {}).get("selector") or {}
+    labels = selector if item.kind == "ReplicationController" else selector.get("matchLabels") or {}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "none"}]}}
+    return {**found, "spec": {**found.get("spec", {}), "replicas": 0, "template": template}}
+
+
+def as_yaml(document: Mapping[str, Any]) -> str:
+    """*document* in the order that it has."""
+    text: str = yaml.dump(_plain(document), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """*value* without types of our own, which YAML would name."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(held) for held in value]
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+# --- the commands ---------------------------------------------------------------------------------------------------
+
+
+def commands(state: LabState, lab_input: LabInput, given: Given) -> str:
+    """Commands for a terminal that give exactly the placement of *state*: the files that it needs, then ``kubeclassic simulate``."""
+    configuration, files = state.configuration, list[tuple[str, str]]()
+    nodes = lab_input.new_nodes(state.changes)
+    paths = list(given.paths)
+    if nodes:
+        files.append((NODES_FILE, as_yaml({"apiVersion": "v1", "kind": "List", "items": nodes})))
+        paths.append(NODES_FILE)
+    words = ["kubeclassic", "simulate", *paths]
+    words += [word for path in given.pods for word in ("--pods", path)]
+    words += [*_rules(configuration, files), *_settings(configuration)]
+    words += [word for edit in state.changes.edits for word in ("--set", edit)]
+    written = "".join(f"cat > {name} <<'END-OF-FILE'\n{text}END-OF-FILE\n" for name, text in files)
+    return f"{written}{shlex.join([*words, *given.words])}\n"
+
+
+def _rules(configuration: LabConfiguration, files: list[tuple[str, str]]) -> Sequence[str]:
+    """The options that say which rules run; what they name is added to *files*."""
+    source, words = configuration.source, ["--release", configuration.release]
+    is_plain = not configuration.is_moved and (configuration.hard_weight is None or not configuration.runs_profiles)
+    flag = "--profile" if configuration.runs_profiles else "--policy"
+    if source.kind == PROVIDER and is_plain:
+        return [*words, "--provider", source.name]
+    if source.file is not None and is_plain and not configuration.hard_weight:
+        return [*words, flag, source.file]
+    name, _, text = rules_file(configuration, configuration.document() or {})
+    files.append((name, text))
+    return [*words, flag, name]
+
+
+def _settings(configuration: LabConfiguration) -> Sequence[str]:
+    found = configuration
+    gates = ",".join(f"{name}={str(on).lower()}" for name, on in sorted(found.gates.items()))
+    hard = None if found.runs_profiles else found.hard_weight
+    options: dict[str, object] = {
+        "--feature-gates": gates or None, "--percentage-of-nodes-to-score": found.percentage,
+        "--hard-pod-affinity-symmetric-weight": hard, "--tie-break": found.tie_break if found.tie_break != "release" else None,
+        "--seed": found.seed or None, "--order": found.order if found.order != "input" else None,
+    }  # fmt: skip
+    words = [word for flag, value in options.items() if value is not None for word in (flag, str(value))]
+    return words if found.preemption else [*words, "--disable-preemption"]

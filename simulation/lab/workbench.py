@@ -20,7 +20,6 @@ from .warmengines import WarmEngines, WarmSimulation
 
 KEPT_SCENARIOS, KEPT_ANSWERS = 8, 60
 Kept = TypeVar("Kept")
-PRIORITY_GATE = "PodPriority"
 
 
 @attrs.frozen(eq=False)
@@ -84,8 +83,7 @@ class Workbench:
     def scenario(self, state: LabState) -> Scenario:
         """The scenario of *state*."""
         spec = state.configuration.spec()
-        priorities = spec.profiles is not None or spec.config.gates.get(PRIORITY_GATE, True)
-        key = state.changes, spec.scheduler_names, priorities
+        key = state.changes, spec.scheduler_names, spec.keeps_priorities
         found = self._scenarios.get(key)
         if found is None:
             found = _kept(self._scenarios, key, self.input.scenario(*key), KEPT_SCENARIOS)

@@ -228,7 +228,7 @@ def _never(kinds: Sequence[NodeKind], refusals: Sequence[str]) -> str:
     return "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items())
 
 
-# --- from a question to the answer ------------------------------------------------------------------------------------
+# --- from a question to the answer ----------------------------------------------------------------------------------
 
 
 WORK = 20_000

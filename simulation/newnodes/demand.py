@@ -131,7 +131,7 @@ def _ask(run: Run, kind: NodeKind, pods: Sequence[Pod]) -> _Answer:
     return _Answer(1 if lasts(texts) else WITHOUT_END, keeps_apart=keeps_apart(texts))
 
 
-# --- the bound --------------------------------------------------------------------------------------------------------
+# --- the bound ------------------------------------------------------------------------------------------------------
 
 
 MOST_SIZES = 24

@@ -191,7 +191,7 @@ def _with_costs(kinds: Sequence[NodeKind], costs: Mapping[str, Decimal]) -> list
     return [attrs.evolve(kind, cost=found.get(kind.name, Decimal(1))) for kind in kinds]
 
 
-# --- the pods of DaemonSets -------------------------------------------------------------------------------------------
+# --- the pods of DaemonSets -----------------------------------------------------------------------------------------
 
 
 DAEMON_SET = "DaemonSet"

@@ -11,7 +11,7 @@ import attrs
 import yaml
 
 from ...api.load import Loaded
-from ...api.objects import KubeObject, Node, Pod
+from ...api.objects import KubeObject, Node, Pod, ResourceSlice
 from ...api.objects.quantity import Quantity
 from ...api.record import Names, Record, says
 from ...api.words import is_bytes
@@ -114,7 +114,7 @@ class Helpful:
         return found.disturbs // 10, found.evicted_by is not None, found.disturbs, self.change.size
 
 
-# --- objects after edits ----------------------------------------------------------------------------------------------
+# --- objects after edits --------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
@@ -255,6 +255,11 @@ class WhatIfContext:
     def nodes(self) -> list[Node]:
         """All nodes."""
         return [node for name in self.engine.node_names() if (node := self.node(name)) is not None]
+
+    @property
+    def slices(self) -> list[ResourceSlice]:
+        """The devices of all nodes."""
+        return list(self.engine.listings.slices)
 
     @property
     def pin(self) -> str | None:

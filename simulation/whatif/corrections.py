@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
-from ...api.objects import Container, LabelSelector
-from ...api.words import count_of
-from ..explain.clusterfacts import LabelFacts, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
+from ...api.objects import Container
+from ..explain.clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from ..explain.faileddemands import node_labels, node_terms, pod_terms
 from .context import ChangeKind, WhatIfChange, WhatIfContext
 from .podchanges import REQUIRED, edit_of_pod
@@ -34,17 +33,27 @@ def corrected(context: WhatIfContext) -> Iterator[WhatIfChange]:
 
 def _instead(wanted: str, given: str, count: int, noun: str = "node") -> str:
     """What was probably meant by what none has."""
-    return f"ask for {wanted}, not for {given}: no {noun} has that, and {count_of(count, noun)} {'has' if count == 1 else 'have'} {wanted}"
+    return f"ask for {wanted}, not for {given}: no {noun} has that, and {have(count, noun)} {wanted}"
+
+
+def _label(facts: LabelFacts, near: tuple[str, str], key: str, value: str) -> str:
+    """The same of a label."""
+    return _instead("=".join(near), f"{key}={value}", facts.having(*near), facts.noun)
+
+
+def _of_pairs(facts: LabelFacts, kind: ChangeKind, path: str, pairs: Mapping[str, str] | None) -> Iterator[_Correction]:
+    """Labels that are wanted at *path* of a pod."""
+    for key, value in (pairs or {}).items():
+        near = facts.near(key, value)
+        if near is not None:
+            old = [f"{path}.{key}-"] if near[0] != key else []
+            yield _Correction(kind, _label(facts, near, key, value), (*old, f"{path}.{near[0]}={near[1]}"))
 
 
 def _labels(context: WhatIfContext) -> Iterator[_Correction]:
     """Labels of nodes that are selected."""
     facts = node_labels(context.engine)
-    for key, value in (context.pod.spec.node_selector or {}).items():
-        near = facts.near(key, value)
-        if near is not None:
-            words = _instead("=".join(near), f"{key}={value}", facts.having(*near))
-            yield _Correction("nodeSelector", words, tuple(_relabelled("nodeSelector", key, near)))
+    yield from _of_pairs(facts, "nodeSelector", "nodeSelector", context.pod.spec.node_selector)
     for at, term in enumerate(node_terms(context.pod)):
         for number, expression in enumerate(term.match_expressions):
             path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].matchExpressions[{number}]"
@@ -52,14 +61,7 @@ def _labels(context: WhatIfContext) -> Iterator[_Correction]:
                 near = facts.near(expression.key, value)
                 if near is not None:
                     edit = f"{path}.values[{place}]={near[1]}" if near[0] == expression.key else f"{path}.key={near[0]}"
-                    words = _instead("=".join(near), f"{expression.key}={value}", facts.having(*near))
-                    yield _Correction("nodeAffinity", words, (edit,))
-
-
-def _relabelled(path: str, key: str, near: tuple[str, str]) -> Iterator[str]:
-    if near[0] != key:
-        yield f"{path}.{key}-"
-    yield f"{path}.{near[0]}={near[1]}"
+                    yield _Correction("nodeAffinity", _label(facts, near, expression.key, value), (edit,))
 
 
 def _topology_keys(context: WhatIfContext) -> Iterator[_Correction]:
@@ -81,13 +83,8 @@ def _labels_of_pods(context: WhatIfContext) -> Iterator[_Correction]:
         namespaces = set(term.namespaces) or {context.pod.namespace}
         pods = (pod for name in context.engine.node_names() for pod in context.engine.pods_on(name))
         facts = LabelFacts.of((pod.labels for pod in pods if pod.namespace in namespaces), "pod")
-        selector = term.label_selector or LabelSelector()
-        for key, value in (selector.match_labels or {}).items():
-            near = facts.near(key, value)
-            if near is not None:
-                path = f"affinity.podAffinity.{REQUIRED}[{at}].labelSelector.matchLabels"
-                words = _instead("=".join(near), f"{key}={value}", facts.having(*near), "pod")
-                yield _Correction("podAffinity", words, tuple(_relabelled(path, key, near)))
+        pairs = None if term.label_selector is None else term.label_selector.match_labels
+        yield from _of_pairs(facts, "podAffinity", f"affinity.podAffinity.{REQUIRED}[{at}].labelSelector.matchLabels", pairs)
 
 
 def _taints(context: WhatIfContext) -> Iterator[_Correction]:

@@ -149,12 +149,12 @@ def _domains(context: WhatIfContext, node: Node) -> Iterator[Labels]:
                 yield {key: value}
 
 
-# --- devices ----------------------------------------------------------------------------------------------------------
+# --- devices --------------------------------------------------------------------------------------------------------
 
 
 def more_devices(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A node with exactly as many more devices as are missing there for one request."""
-    slices = list(context.engine.listings.slices)
+    slices = context.slices
     for report, node in context.targets():
         for account in report.devices or ():
             like = _like(account, slices, context)
@@ -184,7 +184,7 @@ def _like(account: DeviceAccount, slices: list[ResourceSlice], context: WhatIfCo
     return None
 
 
-# --- one more node ----------------------------------------------------------------------------------------------------
+# --- one more node --------------------------------------------------------------------------------------------------
 
 
 def one_more(context: WhatIfContext) -> Iterator[WhatIfChange]:
@@ -197,7 +197,7 @@ def one_more(context: WhatIfContext) -> Iterator[WhatIfChange]:
         new = _copy(like, names)
         pods = tuple(_daemon_pods(context, like, new.name))
         told = f"add a node like {like.name}"
-        slices = slices_like(context.engine.listings.slices, like.name, new.name)
+        slices = slices_like(context.slices, like.name, new.name)
         patch = (f"adds: node like {like.name}",)
         yield WhatIfChange(kind="addNode", words=told, patch=patch, nodes=(new,), objects=slices, pods=pods, size=number)
 
@@ -231,7 +231,7 @@ def _daemon_pods(context: WhatIfContext, like: Node, name: str) -> Iterator[Pod]
             yield replace(entry.pod, metadata=metadata, manifest=None).bound_to(name)
 
 
-# --- one node before others -------------------------------------------------------------------------------------------
+# --- one node before others -----------------------------------------------------------------------------------------
 
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

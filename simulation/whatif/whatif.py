@@ -20,7 +20,7 @@ from ..explain.faileddemands import FailedDemand
 from ..explain.values import CloseUp, Lead, RequestedResource
 from ..scenario import Scenario
 from ..simulate import Simulation
-from . import corrections, nodechanges, otherpods, podchanges
+from . import corrections, nodechanges, podchanges
 from .configurations import Configurations
 from .context import DISTURBS, Helpful, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext, changed_scenario, outcome_after
 
@@ -62,7 +62,7 @@ def _both(first: WhatIfChange, found: Helpful) -> Helpful:
     return Helpful.of(change, found.suggestion.host, found.suggestion.victims)
 
 
-# --- one pod ----------------------------------------------------------------------------------------------------------
+# --- one pod --------------------------------------------------------------------------------------------------------
 
 
 SHOWN = 3
@@ -75,7 +75,7 @@ FAMILIES: tuple[tuple[str, Family], ...] = (
     ("node selectors", podchanges.dropped_node_selectors), ("node affinity", podchanges.dropped_node_affinity),
     ("spread", podchanges.looser_spread), ("affinity", podchanges.dropped_pod_affinity), ("host ports", podchanges.dropped_ports),
     ("cordons", nodechanges.uncordoned), ("taints", nodechanges.untainted),
-    ("allocatable", nodechanges.raised), ("devices", nodechanges.more_devices), ("affinity of others", otherpods.without_anti_affinity),
+    ("allocatable", nodechanges.raised), ("devices", nodechanges.more_devices), ("affinity of others", podchanges.without_anti_affinity),
     ("labels", nodechanges.labelled), ("new nodes", nodechanges.one_more),
 )  # fmt: skip
 """The families of changes that are tried on the cluster as it is, in words."""
@@ -244,7 +244,7 @@ def _suggestions(asked: ScheduledPod, context: WhatIfContext, pod: Pod, is_gated
         yield from _helpful(asked, context, family)
     tell("other pods")
     yield from islice(_leaving(asked, context), None if asked.every else SHOWN)
-    yield from islice(_helpful(asked, context, otherpods.higher_priority), 1)
+    yield from islice(_helpful(asked, context, podchanges.higher_priority), 1)
     tell("the scheduler")
     settled = asked.spec.settled(asked.config_maps)
     others = Configurations(settled, lambda spec: asked.context(asked.simulation(spec), pod), asked.config_maps)
@@ -269,8 +269,8 @@ def _helpful(asked: ScheduledPod, context: WhatIfContext, family: Family) -> Ite
 
 
 def _leaving(asked: ScheduledPod, context: WhatIfContext) -> Iterator[Helpful]:
-    candidates = otherpods.leaving(context)
+    candidates = podchanges.leaving(context)
     for place, one in enumerate(candidates if asked.every else candidates[:TRIALS]):
-        found = otherpods.moved_or_deleted(context, one, place)
+        found = podchanges.moved_or_deleted(context, one, place)
         if found is not None:
             yield found

@@ -31,8 +31,7 @@ from kubeclassic.live.server.labapp import LabApp
 from kubeclassic.simulation.bench.bench import calibration
 from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
 from kubeclassic.simulation.lab.labinput import LabInput
-from kubeclassic.simulation.lab.saved import Given
-from kubeclassic.simulation.lab.session import Session
+from kubeclassic.simulation.lab.session import Given, Session
 from kubeclassic.simulation.scenario import Files
 
 Json = dict[str, Any]

@@ -18,8 +18,7 @@ from kubeclassic.questions.simulate import simulate
 from kubeclassic.simulation.lab.actions import filters_of, scorers_of
 from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
 from kubeclassic.simulation.lab.labinput import LabInput
-from kubeclassic.simulation.lab.saved import Given, commands
-from kubeclassic.simulation.lab.session import Session
+from kubeclassic.simulation.lab.session import Given, Session, commands
 from kubeclassic.simulation.lab.workbench import LabState
 from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.simulate import Simulation

@@ -68,6 +68,12 @@ class TestFilter:
         found = caller.asked("/filter", ask)
         assert [node["metadata"]["name"] for node in found["Nodes"]["items"]] == ["b"]
 
+    def test_a_pod_that_was_made_again(self, caller: Caller) -> None:
+        """A pod of another UID on another node takes room there, and none any more where the one of its name was."""
+        again = {**pod_json("low", cpu="3", on="a"), "metadata": {"name": "low", "namespace": "default", "uid": "other"}}
+        caller.app.service.cluster.put(as_pod(again))
+        assert caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL})["NodeNames"] == ["b"]
+
     @pytest.mark.parametrize("change", [str.lower, str.upper, lambda key: key[:1].lower() + key[1:]])
     def test_field_names_in_any_case(self, caller: Caller, change: Any) -> None:
         """Go ignores the case of field names, and so does the server."""

@@ -10,8 +10,7 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.simulation.lab.labconfiguration import LabError
-from kubeclassic.simulation.lab.saved import rules_file
-from kubeclassic.simulation.lab.session import session_of
+from kubeclassic.simulation.lab.session import rules_file, session_of
 from kubeclassic.simulation.scenario import Files
 from tests.conftest import ROOT
 from tests.support.labbuild import EXAMPLE, by_function, fates, session, simulated

@@ -126,16 +126,11 @@ class TestDaemonSets:
         assert next(iter(found.record()["daemons"].values())) == ["kube-system/agent"]
         assert sum(found.added.values()) == 3
 
-    def test_no_pod_where_the_node_has_none(self) -> None:
-        """A copy of a node without such a pod has none."""
-        cluster = Cluster([node("ssd", labels={"disk": "ssd"}), node("hdd"), agent("ssd")], defaults=False)
-        assert add_nodes(cluster, "like:hdd", pod=WEB, pods=2, defaults=False).record()["daemons"] == {"hdd": []}
-
-    def test_a_pod_that_leaves_tells_nothing(self) -> None:
-        """A pod of a DaemonSet that is being deleted does not count."""
-        gone = agent("ssd", deletionTimestamp="2020-01-01T00:00:00Z")
-        cluster = Cluster([node("ssd", labels={"disk": "ssd"}), gone], defaults=False)
-        assert add_nodes(cluster, "like:ssd", pod=WEB, pods=2, defaults=False).record()["daemons"] == {"ssd": []}
+    @pytest.mark.parametrize(("name", "metadata"), [("hdd", {}), ("ssd", {"deletionTimestamp": "2020-01-01T00:00:00Z"})])
+    def test_a_copy_without_such_a_pod(self, name: str, metadata: Json) -> None:
+        """A copy of a node without a pod of the DaemonSet has none; a pod that is being deleted does not count."""
+        cluster = Cluster([node("ssd", labels={"disk": "ssd"}), node("hdd"), agent("ssd", **metadata)], defaults=False)
+        assert add_nodes(cluster, f"like:{name}", pod=WEB, pods=2, defaults=False).record()["daemons"] == {name: []}
 
 
 class TestCosts:
