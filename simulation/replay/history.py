@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from ...api.objects import Node
 from ...core.arrays.types import Ints
+from .inputs.times import plain
 from .ledger import Ledger
 from .replay import Replay
 from .series import columns, row_of
@@ -31,6 +32,15 @@ class Thinned:
     every: int = 1
     seen: int = 0
     last: list[Any] | None = None
+
+    def add_made(self, make: Callable[[], list[Any]]) -> bool:
+        """One row more, which is made only if it is kept; whether it is. Else :attr:`last` has to be set if it is the last one."""
+        is_kept = self.seen % self.every == 0
+        if is_kept:
+            self.add(make())
+        else:
+            self.seen += 1
+        return is_kept
 
     def add(self, row: list[Any]) -> None:
         """One row more.
@@ -94,6 +104,8 @@ class ReplayHistory:
     first: NodesAt | None = None
     fullest: NodesAt | None = None
     last: NodesAt | None = None
+    _unkept: float | None = None
+    """The time of the last instant, if its row was not made."""
 
     # --- events -----------------------------------------------------------------------------------------------------
 
@@ -137,7 +149,7 @@ class ReplayHistory:
 
     def at_instant(self, replay: Replay) -> None:
         """Time is about to pass."""
-        self.series.add(row_of(replay))
+        self._unkept = None if self.series.add_made(lambda: row_of(replay)) else replay.now
         ledger = replay.cluster.ledger
         for name in ledger.names[len(self.nodes) :]:
             self.nodes[name] = replay.cluster.node(name) or Node()
@@ -147,7 +159,9 @@ class ReplayHistory:
             self.fullest = _moment(replay.now, ledger, with_pods=False)
 
     def end(self, replay: Replay) -> None:
-        """The replay is over, or was stopped."""
+        """The replay is over, or was stopped: the series ends with the last instant."""
+        if self._unkept is not None:
+            self.series.last = [plain(self._unkept), *row_of(replay)[1:]]
         self.last = _moment(replay.now, replay.cluster.ledger, with_pods=True)
 
     def record(self, summary: Record, resources: Sequence[str]) -> Record:

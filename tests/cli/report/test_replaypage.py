@@ -166,6 +166,16 @@ class TestWords:
         assert len({later - earlier for earlier, later in pairwise(kept[:-1])}) == 1
 
 
+    def test_few_rows_are_made(self) -> None:
+        """A row that is not kept is not made; those that are kept are the same as if all were."""
+        thinned, made, whole = Thinned(), list[int](), Thinned()
+        for time in range(12_345):
+            thinned.add_made(lambda time=time: made.append(time) or [time])  # type: ignore[misc,func-returns-value]
+            whole.add([time])
+        assert thinned.rows == whole.rows
+        assert len(made) < 8 * ROWS < 12_345
+
+
 class TestForms:
     def test_the_events_stay_as_they_are(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """--report changes no event and no row; a page without any time in it is a page too."""
