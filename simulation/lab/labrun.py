@@ -20,6 +20,7 @@ from ..explain.clusterfacts import taint_text
 from ..scenario import Scenario
 from ..simulate import Simulation
 from ..summary import UNITS, summarise
+from .differences import between, other_places
 
 T = TypeVar("T")
 MOST_VALUES, MOST_LABELS = 64, 40
@@ -56,25 +57,57 @@ class ClusterLayout:
     def of(cls, number: int, scenario: Scenario, engine: Engine, before: ClusterLayout | None = None) -> ClusterLayout:
         """The layout of *scenario*; *engine*, which has been told of it, knows what pods request. What *before* has is taken from it."""
         machines = tuple(scenario.nodes)
-        resources, labels, counted_by = _resources(machines), grouping_labels(machines), release_and_gates(engine.algorithm)
+        nodes = tuple(node.name for node in machines)
+        resources, labels = _shape(machines, before)
+        counted_by = release_and_gates(engine.algorithm)
+        if before is not None and before.nodes == nodes:
+            nodes = before.nodes
+            if before.resources == resources:
+                gone, come = between(before.scenario, scenario)
+                if gone.keys() == come.keys():
+                    found = attrs.evolve(before, number=number, scenario=scenario, machines=machines, labels=labels, counted_by=counted_by)
+                    return found._with([item for item in come.values() if isinstance(item, Pod)], engine, before)
         there = {pod.key: pod for pod in (*scenario.pending, *(item for item in scenario.objects if isinstance(item, Pod)))}
-        nodes, pods = tuple(node.name for node in machines), tuple(there)
-        seen: Mapping[int, tuple[int, ...]] = {}
-        if before is not None:
-            pods = (*(key for key in before.pods if key in there), *(key for key in pods if key not in before.pod_at))
-            if (before.resources, before.counted_by) == (resources, counted_by):
-                seen = {id(pod): requests for pod, requests in zip(before.objects, before.requests, strict=True)}
+        pods: tuple[str, ...] = () if before is None else before.pods
+        if before is None or before.pod_at.keys() != there.keys():
+            known: Mapping[str, int] = {} if before is None else before.pod_at
+            pods = (*(key for key in known if key in there), *(key for key in there if key not in known))
         node_at, pod_at = ({name: at for at, name in enumerate(names)} for names in (nodes, pods))
         objects = tuple(there[key] for key in pods)
+        seen: Mapping[int, tuple[int, ...]] = {}
+        if before is not None and (before.resources, before.counted_by) == (resources, counted_by):
+            seen = {id(pod): requests for pod, requests in zip(before.objects, before.requests, strict=True)}
         requests = tuple([seen.get(id(pod)) or _amounts(_template(pod, engine).requests, resources) for pod in objects])
         bound = tuple(node_at.get(pod.spec.node_name, -1) for pod in objects)
         return cls(number, scenario, machines, resources, nodes, pods, node_at, pod_at, objects, bound, requests, labels, counted_by)
 
+    def _with(self, pods: list[Pod], engine: Engine, before: ClusterLayout) -> ClusterLayout:
+        """This one with *pods* in the places of those of their keys; requests are counted again where *before* counts them otherwise."""
+        objects, bound, requests = list(self.objects), list(self.bound), list(self.requests)
+        for pod in pods:
+            at = self.pod_at[pod.key]
+            objects[at], bound[at] = pod, self.node_at.get(pod.spec.node_name, -1)
+        again = [self.pod_at[pod.key] for pod in pods] if self.counted_by == before.counted_by else range(len(objects))
+        for at in again:
+            amounts = _amounts(_template(objects[at], engine).requests, self.resources)
+            if amounts != requests[at]:
+                requests[at] = amounts
+        return attrs.evolve(self, objects=tuple(objects), bound=tuple(bound), requests=tuple(requests))
+
+    def is_like(self, other: ClusterLayout) -> bool:
+        """Whether the same numbers mean the same nodes and pods."""
+        return self.pods is other.pods and self.nodes is other.nodes and self.has_form_of(other)
+
+    def has_form_of(self, other: ClusterLayout) -> bool:
+        """Whether nodes and pods are told by the same resources and labels."""
+        return self.resources == other.resources and self.labels == other.labels
+
     def extends(self, other: ClusterLayout) -> bool:
         """Whether the numbers of *other* mean the same here, told by the same resources and labels; there may be more after them."""
+        if self.is_like(other):
+            return True
         pairs = (self.nodes, other.nodes), (self.pods, other.pods)
-        is_alike = self.resources == other.resources and self.labels == other.labels
-        return is_alike and all(here[: len(there)] == there for here, there in pairs)
+        return self.has_form_of(other) and all(here[: len(there)] == there for here, there in pairs)
 
     def record(self, before: ClusterLayout | None = None) -> dict[str, Any]:
         """As plain data: nodes as [name, labels, allocatable, places, cordoned, taints], pods as [key, requests, priority, node].
@@ -106,8 +139,18 @@ def release_and_gates(algorithm: Algorithm) -> tuple[object, ...]:
 
 def _new_places(before: tuple[T, ...], now: tuple[T, ...]) -> list[int]:
     """The places at which *now*, which begins as *before* does, holds something else or something more."""
-    others = (at for at, (old, new) in enumerate(zip(before, now, strict=False)) if old is not new and old != new)
-    return [*others, *range(len(before), len(now))]
+    others = other_places(before, now[: len(before)]) or ()
+    return [*(at for at in others if before[at] != now[at]), *range(len(before), len(now))]
+
+
+def _shape(nodes: tuple[Node, ...], before: ClusterLayout | None) -> tuple[tuple[str, ...], list[str]]:
+    """The resources that nodes have, and the labels that group them; those of *before* where no node differs in either."""
+    places = None if before is None else other_places(before.machines, nodes)
+    if before is not None and places is not None:
+        pairs = [(before.machines[at], nodes[at]) for at in places]
+        if all(o.labels == n.labels and o.status.allocatable.keys() == n.status.allocatable.keys() for o, n in pairs):
+            return before.resources, before.labels
+    return _resources(nodes), grouping_labels(nodes)
 
 
 def _resources(nodes: Iterable[Node]) -> tuple[str, ...]:

@@ -9,14 +9,73 @@ from typing import Any, TypeVar
 
 import attrs
 
+from ...api.objects import KubeObject, Node, Pod
+from ...api.reading.notices import Notice
 from ...core.engine import Engine
+from ...core.rule import Algorithm
 from ..gcpause import settled
-from ..releasenotes import with_release_notices
+from ..releasenotes import fields_of, with_release_notices
 from ..scenario import Scenario
+from .differences import ByKey, differing
 from .labconfiguration import LabConfiguration
 from .labinput import Changes, LabInput
 from .labrun import ClusterLayout, LabRun, NumberedTexts, release_and_gates
 from .warmengines import WarmEngines, WarmSimulation
+
+
+@attrs.define(eq=False)
+class LabScenario:
+    """A scenario, and what was worked out of it."""
+
+    scenario: Scenario
+    layouts: dict[Any, ClusterLayout] = attrs.field(factory=dict)
+    """By release and gates, as the next."""
+    _notices: dict[Any, tuple[Notice, ...]] = attrs.field(factory=dict)
+    """The scenario's warnings."""
+
+    @classmethod
+    def after(cls, before: LabScenario | None, scenario: Scenario) -> LabScenario:
+        """*scenario*, with the warnings of the one *before* if they are the same."""
+        known = before._notices if before is not None and _warn_alike(before.scenario, scenario) else {}
+        return cls(scenario, notices=dict(known))
+
+    def notices(self, algorithm: Algorithm) -> tuple[Notice, ...]:
+        """What is odd in the scenario, and what of it *algorithm* does not read."""
+        key = release_and_gates(algorithm)
+        if key not in self._notices:
+            self._notices[key] = with_release_notices(self.scenario, [algorithm]).warnings
+        return self._notices[key]
+
+
+def _warn_alike(before: Scenario, now: Scenario) -> bool:
+    """Whether no release says of *now* anything but what it says of *before*."""
+    lists = (before.objects, now.objects), (before.pending, now.pending)
+    return before.warnings == now.warnings and all(_say_alike(*differing(*held)) for held in lists)
+
+
+def _say_alike(gone: ByKey, come: ByKey) -> bool:
+    """Whether releases say of what has *come* what they say of what has *gone*; of most objects they say nothing."""
+    return all(_says_nothing(item) or (key in come and _has_as(item, come[key])) for key, item in gone.items()) and all(
+        key in gone or _says_nothing(item) for key, item in come.items()
+    )
+
+
+def _has_as(before: KubeObject, now: KubeObject) -> bool:
+    """Whether *now* has the fields of *before* that releases warn of."""
+    if isinstance(before, Node) and isinstance(now, Node):
+        return before.labels == now.labels
+    if isinstance(before, Pod) and isinstance(now, Pod):
+        return fields_of(before) == fields_of(now) and before.spec.volumes == now.spec.volumes
+    return False
+
+
+def _says_nothing(item: KubeObject) -> bool:
+    """Whether no release warns of *item*, or of its being there."""
+    return isinstance(item, Pod) and not item.spec.volumes and not fields_of(item)
+
+
+# --- states -----------------------------------------------------------------------------------------------------------
+
 
 KEPT_SCENARIOS, KEPT_ANSWERS = 8, 60
 Kept = TypeVar("Kept")
@@ -41,7 +100,7 @@ class Workbench:
     layouts: OrderedDict[int, ClusterLayout] = attrs.field(factory=OrderedDict)
     """The latest, by number."""
     _warm: WarmEngines = attrs.field(factory=WarmEngines)
-    _scenarios: OrderedDict[object, Scenario] = attrs.field(factory=OrderedDict)
+    _scenarios: OrderedDict[object, LabScenario] = attrs.field(factory=OrderedDict)
     _answers: OrderedDict[int, LabRun] = attrs.field(factory=OrderedDict)
     _made: int = 0
 
@@ -59,20 +118,20 @@ class Workbench:
 
     def computed(self, state: LabState) -> LabRun:
         """The same, worked out and not kept."""
+        known = self._of(state)
         with self.simulation(state) as simulation:
             for _ in simulation.decisions():
                 pass
-            run = LabRun.of(simulation, self._layout(simulation.scenario, simulation.engine), self.texts)
-            return attrs.evolve(run, notices=with_release_notices(simulation.scenario, [simulation.engine.algorithm]).warnings)
+            run = LabRun.of(simulation, self._layout(known, simulation.engine), self.texts)
+            return attrs.evolve(run, notices=known.notices(simulation.engine.algorithm))
 
-    def _layout(self, scenario: Scenario, engine: Engine) -> ClusterLayout:
+    def _layout(self, known: LabScenario, engine: Engine) -> ClusterLayout:
         key = release_and_gates(engine.algorithm)
-        found = next((one for one in self.layouts.values() if one.scenario is scenario and one.counted_by == key), None)
-        if found is None:
+        if key not in known.layouts:
             self._made += 1
             before = next(reversed(self.layouts.values()), None)
-            found = _kept(self.layouts, self._made, ClusterLayout.of(self._made, scenario, engine, before), KEPT_ANSWERS)
-        return found
+            known.layouts[key] = _kept(self.layouts, self._made, ClusterLayout.of(self._made, known.scenario, engine, before), KEPT_ANSWERS)
+        return known.layouts[key]
 
     @contextmanager
     def simulation(self, state: LabState) -> Iterator[WarmSimulation]:
@@ -82,11 +141,15 @@ class Workbench:
 
     def scenario(self, state: LabState) -> Scenario:
         """The scenario of *state*."""
+        return self._of(state).scenario
+
+    def _of(self, state: LabState) -> LabScenario:
         spec = state.configuration.spec()
         key = state.changes, spec.scheduler_names, spec.keeps_priorities
         found = self._scenarios.get(key)
         if found is None:
-            found = _kept(self._scenarios, key, self.input.scenario(*key), KEPT_SCENARIOS)
+            before = next(reversed(self._scenarios.values()), None)
+            found = _kept(self._scenarios, key, LabScenario.after(before, self.input.scenario(*key)), KEPT_SCENARIOS)
         self._scenarios.move_to_end(key)
         return found
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, ObjectMeta
 from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.simulation.lab.differences import differing
 from kubeclassic.simulation.lab.labinput import LabInput
 from kubeclassic.simulation.lab.labrun import ClusterLayout
 from kubeclassic.simulation.lab.questions import LabQuestions
 from kubeclassic.simulation.lab.session import Session
-from kubeclassic.simulation.lab.warmengines import differing
 from kubeclassic.simulation.releasenotes import with_release_notices
 from tests.support.build import Json
 from tests.support.examples import examples
