@@ -27,6 +27,8 @@ from tests.support.virtualtime import VirtualLoop
 NAMES = ("default-scheduler", "other-scheduler")
 OWNERS = st.sampled_from(NAMES)
 SIZES = st.sampled_from(["300m", "500m", "1"])
+OVERDUE = 60.0
+"""Seconds after which each request that is under way has ended, those that time out, too."""
 PATIENCE = 900.0
 """Seconds without faults after which every pod that fits somewhere has a node."""
 
@@ -157,6 +159,7 @@ class Clusters(RuleBasedStateMachine):
         self.pending, self.bad_bindings, self.dark_until = [], [], 0.0
         if ALL_RELEASES[self.world.release].queue.parked_at_most is None:
             # Upstream: a parked pod waits until something happens to the cluster, though a binding that failed gave its room back.
+            self.wait(OVERDUE)
             for owner in NAMES:
                 self.add_node(owner)
         self.wait(PATIENCE)
