@@ -18,6 +18,9 @@ KEPT = sorted(path for path in (ROOT / "tests" / "conformance").iterdir() if pat
 LARGER = sorted(SHARED.glob("conformance*/1.*"))
 """All cases, in folders by release in several folders."""
 RELEASES = [path.name for path in KEPT]
+PARTS = 4
+"""Tests that share the families of a folder, as one would keep a process busy after the others have ended."""
+PIECES = [(folder, part) for folder in LARGER for part in range(min(PARTS, len(find_families([folder]))))]
 ONE_IN = 20
 """Of so many cases of a family a sample has one."""
 DEPENDENT = (
@@ -47,7 +50,6 @@ def different(families: Iterable[Family], manner: Manner = USUAL) -> dict[tuple[
 
 def chosen(families: list[Family], folder: Path) -> list[Family]:
     """*families* as they are where KUBECLASSIC_CONFORMANCE is ``full``, else a sample of each, written into *folder*."""
-    assert families
     return families if CONFORMANCE == "full" else [sample(family, folder) for family in families]
 
 
@@ -69,10 +71,12 @@ def test_the_cases_kept_here(folder: Path) -> None:
     assert different(find_families([folder])) == {}
 
 
-@pytest.mark.parametrize("folder", LARGER, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
-def test_the_larger_data(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("folder", "part"), PIECES, ids=[f"{folder.parent.name}-{folder.name}-{part}" for folder, part in PIECES])
+def test_the_larger_data(folder: Path, part: int, tmp_path: Path) -> None:
     """Each case of the larger data is answered as the original answered it, with every request to extenders and step of the queue."""
-    assert different(chosen(find_families([folder]), tmp_path)) == {}
+    families = find_families([folder])[part::PARTS]
+    assert families
+    assert different(chosen(families, tmp_path)) == {}
 
 
 def test_the_larger_data_has_every_release(shared: Path) -> None:
