@@ -295,7 +295,9 @@ class NodeTable:
     def _set_labels(self, nodes: Mapping[int, Node]) -> None:
         """Give rows the labels of *nodes*, where they had others."""
         before = {row: node.metadata.labels for row in nodes if (node := self.nodes[row]) is not None}
-        given = {row: labels for row, node in nodes.items() if (labels := node.metadata.labels) != before.get(row, NO_STRINGS)}
+        given = {row: node.metadata.labels for row, node in nodes.items()}
+        if before:
+            given = {row: labels for row, labels in given.items() if labels != before.get(row, NO_STRINGS)}
         if not given:
             return
         rows = np.fromiter(given, np.intp, len(given))

@@ -68,7 +68,7 @@ class Snapshot:
         if new:
             self.table.add_rows(new)
             if self.drops_nodeless:
-                self._stale.update(new)
+                self._stale.update(name for name in new if infos[name].pods)  # some may be older than the changes
                 self.version += len(new)
 
     def _give_nodes(self) -> None:
