@@ -138,11 +138,11 @@ class PodCount:
         return found
 
     def _counted_by(self, column: NodeColumn[Any]) -> Ints:
-        if not self.total:
-            return np.zeros(len(column.values), np.int64)
-        size = min(len(self.rows), len(column.codes))
-        found = np.bincount(column.codes[:size], self.rows[:size], len(column.values)).astype(np.int64)
-        found[0] = 0
+        found = np.zeros(len(column.values), np.int64)
+        if self.total:
+            rows = self.rows[: len(column.codes)].nonzero()[0]
+            np.add.at(found, column.codes[rows], self.rows[rows])
+            found[0] = 0
         return found
 
     def domains_without(self, key: str, labels: dict[str, NodeColumn[str | None]], rows: Collection[int]) -> Ints:

@@ -125,12 +125,13 @@ class AnswerCache:
         census = self.table.census
         census.asked_terms = False
         declared = rule.declares(cycle)
-        if declared:
-            answer = self.failures_of(rule, cycle.template) if isinstance(rule, Predicate) else self.scores_of(rule, cycle.template)
-            if answer.still != still:
-                self._take(answer, declared)
-                self._verified(answer, cycle, still)
-        return declared is not None and not declared
+        if not declared:
+            return declared is not None
+        answer = self.failures_of(rule, cycle.template) if isinstance(rule, Predicate) else self.scores_of(rule, cycle.template)
+        if answer.still != still:
+            self._take(answer, declared)
+            self._verified(answer, cycle, still)
+        return False
 
     # --- finding ----------------------------------------------------------------------------------------------------
 

@@ -128,7 +128,9 @@ class Board:
     def _refresh(self, cycle: Cycle, seen: int, order_revision: Hashable) -> None:
         near = self.near
         near.refresh(cycle)
-        rows = near.trail.since(seen)
+        rows: Collection[int] | None = near.trail.since(seen)
+        if rows is not None and len(rows) > 1:
+            rows = set(rows)
         if order_revision != self._order_revision:
             rows, self._order_revision = None, order_revision
         everything = rows is None
@@ -191,16 +193,14 @@ class Board:
             allowed[row] = good
         return rows
 
-    def _refresh_fits(self, rows: Sequence[int] | None, allowed: Sequence[int] | None) -> Sequence[int]:
+    def _refresh_fits(self, rows: Collection[int] | None, allowed: Sequence[int] | None) -> Sequence[int]:
         """Put the fits right on *rows*, whose row scores changed, and on those where ``_allowed`` changed; None: on all.
 
         Gives the rows where the fit became another. Rows that are never visited never fit.
         """
         before, near, good = self.fits, self.near.fits, self._allowed
-        each: Collection[int] | None = None if rows is None or allowed is None else [*rows, *allowed] if allowed else rows
-        if each is not None and len(each) > 1:
-            each = few(each)
-        if each is None:
+        each = None if rows is None or allowed is None else {*rows, *allowed} if allowed else rows
+        if each is None or len(each) > MOST_ROWS:
             self.fits = fits = near & good
             self.count = int(np.count_nonzero(fits))
             changed = before != fits if len(before) == len(fits) else np.ones(len(fits), np.bool_)
@@ -223,7 +223,7 @@ class Board:
 
     # --- totals -----------------------------------------------------------------------------------------------------
 
-    def _refresh_scores(self, cycle: Cycle, rows: Sequence[int] | None, *, everything: bool, flipped: bool) -> Sequence[int] | None:
+    def _refresh_scores(self, cycle: Cycle, rows: Collection[int] | None, *, everything: bool, flipped: bool) -> Collection[int] | None:
         """Bring the priorities up to date; gives *rows* and those where a reduced score changed, None: all. Raises PriorityError."""
         feasible = self._feasible
         if feasible is None:
@@ -239,11 +239,10 @@ class Board:
             self._scored_at, self._moves = self.still, any(map(_may_move, self.scored))
         return rows
 
-    def _refresh_totals(self, rows: Sequence[int] | None) -> None:
+    def _refresh_totals(self, rows: Collection[int] | None) -> None:
         """Put the totals of *rows* (None: of all) right."""
-        each = rows if rows is None or len(rows) <= 1 else few(rows)
         counting, fits, totals = self._counting, self.fits, self.near.totals
-        if each is None:
+        if rows is None or len(rows) > MOST_ROWS:
             found = totals
             for one in counting:
                 found = found + (one.reduced if one.weight == 1 else one.reduced * one.weight)
@@ -253,11 +252,11 @@ class Board:
                 self.ranked = found.copy() if found is totals else found
             self.leaders.replaced(self.ranked)
             return
-        if len(each) > MOST_SINGLE:
-            self._refresh_totals_of(np.fromiter(each, np.intp, len(each)))
+        if len(rows) > MOST_SINGLE:
+            self._refresh_totals_of(np.fromiter(rows, np.intp, len(rows)))
             return
         ranked, leaders = self.ranked, self.leaders
-        for row in each:
+        for row in rows:
             total = OUT
             if fits.item(row):
                 total = totals.item(row)
@@ -305,8 +304,3 @@ def _may_move(one: Scored) -> bool:
     follows_fits = one.reduce is not None and (one.counts or one.depends_on_window)
     return bool(one.answer.watches) or one.answer.is_restless or follows_fits
 
-
-def few(rows: Collection[int]) -> Collection[int] | None:
-    """Each of *rows* once, where they are few; None: they are many."""
-    found = set(rows)
-    return found if len(found) <= MOST_ROWS else None

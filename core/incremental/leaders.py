@@ -62,7 +62,8 @@ class Leaders:
     def _refresh(self, order: Rows, places: Rows) -> None:
         if self._order is not order:
             self._order, self._count = order, 0
-        self.trim()
+        if len(self.moved) > MOST_ROWS:
+            self.trim()
         if self._count and self.moved:
             self._follow(self._leads, places)
         if not self._count:

@@ -115,16 +115,11 @@ class ScoreHistogram:
     _is_hopeless: bool = False
     """Scores are too many."""
 
-    def forget(self) -> None:
-        """Scores may have changed on any row."""
-        self._feasible = None
-
     def follow(self, raw: Scores, rows: Sequence[int] | None, feasible: FeasibleSet) -> bool:
         """Count *raw*: int64[rows of the table], which changed on no more than *rows* (None: on any); gives whether it is counted."""
-        if rows is None or self._is_hopeless:
-            self.forget()
+        if self._is_hopeless:
             return False
-        if self._feasible is feasible:
+        if rows is not None and self._feasible is feasible:
             fits, codes, width = feasible.fits, None if self.column is None else self.column.codes, self._width
             held = self.held
             for row in rows if self._seen == len(feasible.flips) else [*rows, *feasible.flips[self._seen :]]:
@@ -198,8 +193,6 @@ class Scored:
     """What the reduce step made of all rows that fit."""
     reduce: Any = attrs.field(init=False)
     """The rule's reduce step."""
-    _is_scale: bool = False
-    """``summary`` is a scale."""
     _histogram: ScoreHistogram | None = None
     _by_code: list[int] | None = None
     """The scores by the values of the label by which they are reduced, by code."""
@@ -225,8 +218,6 @@ class Scored:
         self.depends_on_window = not same and reduce is not None and window
         self.counts = not same and not self.depends_on_window
         if not self.counts:
-            if counted:
-                self._forget()
             return None if counted else ()
         if answer.by_code is not None and isinstance(reduce, Reduction) and reduce.scale is not None and reduce.column is None:
             scale = reduce.scale(cycle.template, ScoresOfDomains(answer.by_code, feasible.numbers(answer.sums[0].key or "")), cycle)
@@ -238,7 +229,7 @@ class Scored:
             self.reduced = answer.answer
             return rows
         if isinstance(reduce, Reduction):
-            return self._reduce(cycle, feasible, reduce, rows, everything)
+            return self._reduce(cycle, feasible, reduce, rows)
         self.reduced = self._in_order(cycle, feasible)
         return None
 
@@ -249,46 +240,35 @@ class Scored:
         found: Scores = self.reduce(cycle.template, self.answer.whole()[nodes.indexes], nodes, cycle)
         return found
 
-    def _forget(self) -> None:
-        self._by_code = None
-        if self._histogram is not None:
-            self._histogram.forget()
-
     def _reduce_domains(self, scale: Scale, everything: bool) -> Sequence[int] | None:
         """As :meth:`refresh`, where raw scores go by few domains."""
         answer, before = self.answer, self._by_code
         assert answer.by_code is not None
-        if before is None:
-            self._forget()
         self.summary, self._by_code = None, scale.each(answer.by_code)
         if not everything and before == self._by_code:
             return ()
         self.reduced = np.array(self._by_code).take(answer.sums[0].column.codes[: answer.size])
         return None
 
-    def _reduce(
-        self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, rows: Sequence[int] | None, everything: bool
-    ) -> Sequence[int] | None:
+    def _reduce(self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, rows: Sequence[int] | None) -> Sequence[int] | None:
         """As :meth:`refresh`, where raw scores changed on no more than *rows* (None: on any)."""
-        raw, before, self._by_code, scale, histogram = self.answer.answer, self.summary, None, None, self._histogram
+        raw, before, scale, histogram = self.answer.answer, self.summary, None, self._histogram
+        rows, self._by_code = (rows, None) if self._by_code is None else (None, None)
         column = None if reduce.column is None else reduce.column(cycle.template, cycle)
         if reduce.scale is not None:
             if histogram is None or histogram.column is not column:
                 histogram = self._histogram = ScoreHistogram(column)
             if histogram.follow(raw, rows, feasible):
                 scale = reduce.scale(cycle.template, histogram, cycle)
-        is_same_kind, self._is_scale = self._is_scale is (scale is not None), scale is not None
         self.summary = scale if scale is not None else reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
-        if rows is None or not is_same_kind or not (self.summary is before or self.summary == before):
-            kept = self.reduced
+        if rows is None or self.summary != before:
             if scale is None:
                 self.reduced = reduce.apply(cycle.template, raw, self.summary, Batch.everywhere(cycle.table), cycle)
             elif isinstance(scale, Tabled) and histogram is not None:
                 self.reduced = scale.of_keys(histogram.held)
             else:
                 self.reduced = scale.of(raw, None if column is None else column.codes[: len(raw)])
-            # Early cutoff: counts moved, and no score did.
-            return None if everything or np.count_nonzero(kept != self.reduced) else ()
+            return None
         # Early cutoff: with the same summary, rows with the same raw score keep their reduced one.
         if scale is not None:
             codes, reduced = None if column is None else column.codes, self.reduced
