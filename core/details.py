@@ -75,7 +75,7 @@ def _ranking(cycle: Cycle, board: Board, rows: Rows, skipped: Collection[str]) -
         if name in skipped:
             continue
         if place is None and (one is None or not (one.counts or one.depends_on_window)):
-            score = even.get(name) if one is None or one.reduce is not None else one.answer.constant
+            score = even.get(name) if one is None or rule.reduce is not None else one.answer.constant
             if score is None:
                 first = nodes.some(np.zeros(1, np.intp))
                 score = even[name] = int(reduced_scores(cycle, rule, first, rule.score(cycle.template, first, cycle))[0])

@@ -26,6 +26,7 @@ from ..rule import Predicate, Priority, Reads
 from . import verify
 from .cachedanswer import Answer, Environment, Still, Unanswerable
 from .failuresanswer import FailuresAnswer
+from .scored import is_even
 from .scoresanswer import ScoresAnswer
 
 Rule = Predicate | Priority
@@ -121,9 +122,15 @@ class AnswerCache:
             raise Unanswerable
 
     def is_idle(self, rule: Rule, cycle: Cycle, still: Still) -> bool:
-        """Whether *rule* says the same of every node about the pod of *cycle* until what is durable changes, as it counts nothing."""
-        census = self.table.census
-        census.asked_terms = False
+        """Whether *rule* says the same of every node about the pod of *cycle* until what is durable changes.
+
+        So it is with a rule that counts nothing, and a priority that looks at nodes alone and tells none apart. Raises PriorityError.
+        """
+        if isinstance(rule, Priority) and rule.sums is None:
+            scores = self.scores_of(rule, cycle.template)
+            self.update((scores,), cycle, still)
+            return is_even(scores)
+        self.table.census.asked_terms = False
         declared = rule.declares(cycle)
         if not declared:
             return declared is not None
@@ -152,7 +159,7 @@ class AnswerCache:
         return found
 
     def _of(self, kind: type[Kind], rule: Rule, ask: Callable[..., Any], template: Template) -> Kind:
-        key = self.key(rule, template)
+        key = template.notes.get(rule.slot) or self.key(rule, template)
         found = self._answers.pop(key, None)
         if found is None:
             self._make_room()

@@ -301,6 +301,6 @@ class Board:
 
 def _may_move(one: Scored) -> bool:
     """Whether its scores may be others though nothing durable moved: pods count, or which nodes fit."""
-    follows_fits = one.reduce is not None and (one.counts or one.depends_on_window)
+    follows_fits = one.answer.rule.reduce is not None and (one.counts or one.depends_on_window)
     return bool(one.answer.watches) or one.answer.is_restless or follows_fits
 

@@ -70,6 +70,12 @@ class FeasibleSet:
         return scores if self.nodes.rows is None else scores.take(self.nodes.rows)
 
 
+def is_even(answer: ScoresAnswer) -> bool:
+    """Whether all nodes get the same for *answer*, whichever of them fit."""
+    constant, reduce = answer.constant, answer.rule.reduce
+    return constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0))
+
+
 @attrs.define(repr=False, eq=False)
 class ScoresOfDomains:
     """Raw scores by the values of a label, and how many feasible nodes have each value."""
@@ -191,30 +197,26 @@ class Scored:
     """Its scores depend on which of the rows that fit are feasible, so they are worked out over those alone, cycle by cycle."""
     summary: Any = None
     """What the reduce step made of all rows that fit."""
-    reduce: Any = attrs.field(init=False)
-    """The rule's reduce step."""
     _histogram: ScoreHistogram | None = None
     _by_code: list[int] | None = None
     """The scores by the values of the label by which they are reduced, by code."""
 
-    def __attrs_post_init__(self) -> None:
-        self.reduce = self.answer.rule.reduce
-
     def is_stale(self, flipped: bool) -> bool:
         """Whether its reduced scores may be others than before, though the answer is as it was; *flipped*: other rows fit."""
-        return self.reduce is not None and (flipped or not isinstance(self.reduce, Reduction))
+        reduce = self.answer.rule.reduce
+        return reduce is not None and (flipped or not isinstance(reduce, Reduction))
 
     def refresh(self, cycle: Cycle, feasible: FeasibleSet, *, everything: bool, window: bool) -> Sequence[int] | None:
         """Bring ``reduced`` up to date with the answer and with who fits; gives the rows where it changed, None: look at all.
 
         *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises PriorityError.
         """
-        answer, counted, reduce = self.answer, self.counts, self.reduce
+        answer, counted = self.answer, self.counts
+        reduce = answer.rule.reduce
         everything = everything or not counted
         rows = None if everything else () if self.seen == answer.trail.revision else answer.trail.since(self.seen)
         self.seen = answer.trail.revision
-        constant = answer.constant
-        same = constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0))
+        same = is_even(answer)
         self.depends_on_window = not same and reduce is not None and window
         self.counts = not same and not self.depends_on_window
         if not self.counts:
@@ -237,7 +239,7 @@ class Scored:
         """The scores of the feasible *nodes* where they are not the same for all: int64[n]."""
         if not self.depends_on_window:
             return self.reduced.take(nodes.indexes)
-        found: Scores = self.reduce(cycle.template, self.answer.whole()[nodes.indexes], nodes, cycle)
+        found: Scores = self.answer.rule.reduce(cycle.template, self.answer.whole()[nodes.indexes], nodes, cycle)
         return found
 
     def _reduce_domains(self, scale: Scale, everything: bool) -> Sequence[int] | None:
@@ -283,5 +285,5 @@ class Scored:
         """The scores by a reduce step that must see all feasible nodes in visiting order, laid out over all rows."""
         order = feasible.order
         nodes, found = Batch(cycle.table, order[feasible.fits[order]]), np.zeros(len(feasible.fits), np.int64)
-        found[nodes.indexes] = self.reduce(cycle.template, self.answer.answer[nodes.indexes], nodes, cycle)
+        found[nodes.indexes] = self.answer.rule.reduce(cycle.template, self.answer.answer[nodes.indexes], nodes, cycle)
         return found
