@@ -185,8 +185,6 @@ class Census:
     """Some pod has or had an invalid selector among its terms."""
     watch: list[PodCount] | None = None
     """Where to note the counters that are asked for, so that the caller can see later whether they moved."""
-    asked_terms: bool = False
-    """Terms were asked for, of which there may be more later; the reader resets it."""
     _asked: Pairs[PodCount] = attrs.field(factory=Pairs)
     """The counters that new templates are held against: all but those of terms, which a template names itself."""
     _templates: dict[Template, dict[int, int]] = attrs.field(factory=dict)
@@ -222,7 +220,7 @@ class Census:
 
         Each comes with the counter of its carriers. Not to be changed.
         """
-        self.asked_terms, index = True, self._terms[role]
+        index = self._terms[role]
         if not index.size:
             return ()
         terms = index.about(template)
