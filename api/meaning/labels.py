@@ -232,7 +232,11 @@ def toleration_tolerates(toleration: Toleration, taint: Taint) -> bool:
     return toleration.operator == "Exists"
 
 
-ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
+ZONES = TOPOLOGY_ZONE, BETA_ZONE
+PLACES = (*ZONES, TOPOLOGY_REGION, BETA_REGION)
+"""All labels that say where a node is."""
 
 
 def zone_of(labels: Mapping[str, str]) -> str:
