@@ -272,10 +272,10 @@ class Scored:
                 self.reduced = scale.of(raw, None if column is None else column.codes[: len(raw)])
             return None
         # Early cutoff: with the same summary, rows with the same raw score keep their reduced one.
-        if scale is not None:
-            codes, reduced = None if column is None else column.codes, self.reduced
-            for row in rows:
-                reduced[row] = scale.at(raw.item(row), 0 if codes is None else codes.item(row))
+        if scale is not None and rows:
+            reduced, codes = self.reduced, None if column is None else [column.codes.item(row) for row in rows]
+            for row, score in zip(rows, scale.each([raw.item(row) for row in rows], codes), strict=True):
+                reduced[row] = score
         elif rows:
             some = np.array(sorted(set(rows)), np.intp)
             self.reduced[some] = reduce.apply(cycle.template, raw[some], self.summary, Batch(cycle.table, some), cycle)

@@ -135,7 +135,7 @@ def comparing(taken: set[str]) -> Any:
         wanted = reduce(cycle.template, mine, nodes, cycle).tolist()
         assert scale.of(mine, None if column is None else nodes.codes_of(column)).tolist() == wanted
         for row, score in zip(nodes.indexes.tolist(), wanted, strict=True):
-            assert scale.at(int(raw[row]), 0 if column is None else int(column.codes[row])) == score
+            assert scale.each([int(raw[row])], None if column is None else [int(column.codes[row])]) == [score]
         return found
 
     return compared
