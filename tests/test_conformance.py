@@ -13,7 +13,8 @@ from kubeclassic.simulation.conform import USUAL, Family, Manner, check_family, 
 
 from .conftest import CONFORMANCE, ROOT, SHARED
 
-KEPT = sorted(path for path in (ROOT / "tests" / "conformance").iterdir() if path.is_dir())
+HERE = ROOT / "tests" / "conformance"
+KEPT = sorted(path for path in HERE.iterdir() if path.is_dir())
 """By release some cases of almost every family, kept with the project."""
 LARGER = sorted(SHARED.glob("conformance*/1.*"))
 """All cases, in folders by release in several folders."""
@@ -22,7 +23,6 @@ IS_FULL = CONFORMANCE == "full" and bool(LARGER)
 """Whether all cases are run."""
 PARTS = 8
 """Tests that share the families of a folder, as one would keep a process busy after the others have ended."""
-PIECES = [(folder, part) for folder in LARGER for part in range(min(PARTS, len(find_families([folder]))))]
 ONE_IN = 40
 """Of so many cases of a family a sample has one."""
 DEPENDENT = (
@@ -39,6 +39,14 @@ WAYS = [
     ("1.27", "no memory"), ("1.27", "quick"), ("1.34", "no memory"), ("1.34", "quick, hardly any"),
 ]  # fmt: skip
 """Each manner in releases with predicates and with plugins, and the first and the last of each with two; the usual way is run in all."""
+
+
+def larger(folder: Path) -> list[Family]:
+    """The families of a folder of the larger data that are run: all, or those of which no case is kept here."""
+    return [family for family in find_families([folder]) if IS_FULL or not (HERE / family.release / family.cases.name).exists()]
+
+
+PIECES = [(folder, part) for folder in LARGER for part in range(min(PARTS, len(larger(folder))))]
 
 
 def different(families: Iterable[Family], manner: Manner = USUAL) -> dict[tuple[str, str], list[str]]:
@@ -76,8 +84,8 @@ def sample(family: Family, folder: Path) -> Family:
 def test_the_cases_kept_here(folder: Path) -> None:
     """Each case that is kept with the project is answered as the original answered it, or is of the larger data where all of that are."""
     if IS_FULL:
-        larger = {line for other in LARGER if other.name == folder.name for file in other.glob("*.gz") for line in lines_of(file)}
-        assert {line for file in folder.glob("*.gz") for line in lines_of(file)} <= larger
+        all_lines = {line for other in LARGER if other.name == folder.name for file in other.glob("*.gz") for line in lines_of(file)}
+        assert {line for file in folder.glob("*.gz") for line in lines_of(file)} <= all_lines
     else:
         assert different(find_families([folder])) == {}
 
@@ -85,7 +93,7 @@ def test_the_cases_kept_here(folder: Path) -> None:
 @pytest.mark.parametrize(("folder", "part"), PIECES, ids=[f"{folder.parent.name}-{folder.name}-{part}" for folder, part in PIECES])
 def test_the_larger_data(folder: Path, part: int, tmp_path: Path) -> None:
     """Each case of the larger data is answered as the original answered it, with every request to extenders and step of the queue."""
-    families = find_families([folder])[part::PARTS]
+    families = larger(folder)[part::PARTS]
     assert families
     assert different(chosen(families, tmp_path)) == {}
 
