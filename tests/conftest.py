@@ -105,10 +105,10 @@ _modules = itertools.count(1)
 
 @pytest.fixture(autouse=True, scope="module")
 def _garbage_goes() -> Iterator[None]:
-    """Nothing stays frozen; after every sixteenth module all is collected, which Python puts off while commands freeze what there is."""
+    """Nothing stays frozen; after each 64 modules all is collected, which Python puts off while commands freeze what there is."""
     yield
     assert gc.get_freeze_count() == 0, "something is frozen and never thawed: its garbage is kept, and each load goes through all of it"
-    if next(_modules) % 16 == 0:
+    if next(_modules) % 64 == 0:
         _collect()
 
 
