@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import attrs
+import msgspec
 
 from ...exceptions import KubeclassicError
 from .journal import EventData
@@ -137,11 +138,15 @@ def _summed(stream: IO[bytes], length: int) -> tuple[int, int]:
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+_ALIKE = {str, int, bool, type(None)}
 
 
 def as_json_line(record: EventData) -> bytes:
-    """A record as a line of JSON."""
-    return f"{_JSON.encode(record)}\n".encode()
+    """A record as a line of JSON, as Python's own JSON writes it: numbers near zero and huge ones have another form in msgspec's."""
+    for value in record.values():
+        if type(value) not in _ALIKE and not (type(value) is float and 1e-3 < value < 1e15):
+            return f"{_JSON.encode(record)}\n".encode()
+    return msgspec.json.encode(record) + b"\n"
 
 
 def as_csv_line(values: Sequence[Any]) -> bytes:
