@@ -122,10 +122,11 @@ class Recording:
     def run(self) -> Iterator[int]:
         """Go on to the end, or until stopped; yields the number of steps after each."""
         every = self.places.checkpoint_every
-        while not self.stopped and self._step():
-            if self.places.checkpoint is not None and self.replay.steps % every == 0:
-                self.save()
-            yield self.replay.steps
+        with self._sound():
+            while not self.stopped and self.replay.step():
+                if self.places.checkpoint is not None and self.replay.steps % every == 0:
+                    self.save()
+                yield self.replay.steps
 
     def end(self) -> None:
         """Write out everything. A replay that was stopped, by hand or by ``until``, saves a last checkpoint if checkpoints are made."""
@@ -142,10 +143,6 @@ class Recording:
                 raise
             told = f"{type(error).__name__}: {str(error)[:200]}"
             raise CheckpointError(f"{self._resumed}: damaged, or a fault of kubeclassic: the state makes no sense ({told})") from error
-
-    def _step(self) -> bool:
-        with self._sound():
-            return self.replay.step()
 
     def _end(self) -> None:
         done = self.replay.is_over and self.replay.until is None
