@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
-import attrs
 import numpy as np
+from msgspec.structs import replace
 
 from ..api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE, SelectorError
 from ..core.arrays.arithmetic import rounded
@@ -127,16 +127,16 @@ FIRST_CLIENT = ClientCells(
     attempts=10,
 )
 
-CLIENT_WITH_DURATIONS = attrs.evolve(FIRST_CLIENT, sends_duration=True)
+CLIENT_WITH_DURATIONS = replace(FIRST_CLIENT, sends_duration=True)
 
-CLIENT_WITH_BOOKMARKS = attrs.evolve(
+CLIENT_WITH_BOOKMARKS = replace(
     CLIENT_WITH_DURATIONS,
     resources=MappingProxyType({**FIRST_CLIENT.resources, "CSINode": "storage.k8s.io/v1beta1"}),
     bookmarks=True,
     rewatches_refused=True,
 )
 
-CLIENT_WITH_GROWING_PAUSES = attrs.evolve(
+CLIENT_WITH_GROWING_PAUSES = replace(
     CLIENT_WITH_BOOKMARKS,
     resources=MappingProxyType(
         {
@@ -158,7 +158,7 @@ CLIENT_WITH_GROWING_PAUSES = attrs.evolve(
     attempts=11,
 )
 
-CLIENT_WITH_ATTACHMENTS = attrs.evolve(
+CLIENT_WITH_ATTACHMENTS = replace(
     CLIENT_WITH_GROWING_PAUSES,
     resources=MappingProxyType({**CLIENT_WITH_GROWING_PAUSES.resources, "VolumeAttachment": "storage.k8s.io/v1"}),
     device_api="resource.k8s.io/v1beta1",

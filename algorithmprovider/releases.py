@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-import attrs
+from msgspec.structs import replace
 
 from ..choices import DEFAULT_RELEASE as DEFAULT_RELEASE
 from ..core.pods import requests
@@ -280,14 +280,14 @@ V1_12 = Release(
     live=LiveCells(binding_failure_texts=False),
 )
 
-V1_13 = attrs.evolve(
+V1_13 = replace(
     V1_12,
     version="1.13",
     gates=GATES_1_13,
-    gate_effects=(TAINT_NODES_BY_CONDITION, attrs.evolve(RESOURCE_LIMITS, adds_priority=True)),
-    volumes=attrs.evolve(V1_12.volumes, claim_text_has_namespace=True, checks_phase=True, volume_mode="default"),
-    preemption=attrs.evolve(V1_12.preemption, excludes_self=True, nominates_before_api=True),
-    queue=attrs.evolve(
+    gate_effects=(TAINT_NODES_BY_CONDITION, replace(RESOURCE_LIMITS, adds_priority=True)),
+    volumes=replace(V1_12.volumes, claim_text_has_namespace=True, checks_phase=True, volume_mode="default"),
+    preemption=replace(V1_12.preemption, excludes_self=True, nominates_before_api=True),
+    queue=replace(
         V1_12.queue,
         by_timestamp=True,
         pod_timestamps=True,
@@ -297,11 +297,11 @@ V1_13 = attrs.evolve(
         node_update_filter=True,
         probe_times=True,
     ),
-    nominations=attrs.evolve(V1_12.nominations, by_uid=True),
+    nominations=replace(V1_12.nominations, by_uid=True),
     client=cells.CLIENT_WITH_DURATIONS,
 )
 
-V1_14 = attrs.evolve(
+V1_14 = replace(
     V1_13,
     version="1.14",
     ordering=tuple(
@@ -325,15 +325,15 @@ V1_14 = attrs.evolve(
     binding_failed_reason="SchedulerError",
     reads_out_of_disk=False,
     spread_matches_any_selector=False,
-    volumes=attrs.evolve(
+    volumes=replace(
         V1_13.volumes,
         zone_needs_scheduling_gate=False,
         binding_gate=False,
         selected_node_is_immediate=False,
         keeps_stale_decisions=False,
     ),
-    preemption=attrs.evolve(V1_13.preemption, refreshes_snapshot=False),
-    queue=attrs.evolve(
+    preemption=replace(V1_13.preemption, refreshes_snapshot=False),
+    queue=replace(
         V1_13.queue,
         pod_timestamps=False,
         has_backoff=True,
@@ -345,7 +345,7 @@ V1_14 = attrs.evolve(
     live=LiveCells(),
 )
 
-V1_15 = attrs.evolve(
+V1_15 = replace(
     V1_14,
     version="1.15",
     gates=GATES_1_15,
@@ -358,18 +358,18 @@ V1_15 = attrs.evolve(
     ),
     interpod_counts_by_name=False,
     selector_text=cells.with_key,
-    volumes=attrs.evolve(
+    volumes=replace(
         V1_14.volumes,
         csi_reads_unbound_claims=True,
         unbound_claim_text="PersistentVolumeClaim was not found: {}",
         volume_mode="reject",
     ),
-    preemption=attrs.evolve(V1_14.preemption, never_policy=True, by_start_time=True),
-    queue=attrs.evolve(V1_14.queue, fifo_without_priority=False, backoff_forget_after=20.0),
-    nominations=attrs.evolve(V1_14.nominations, keeps_on_update=True),
+    preemption=replace(V1_14.preemption, never_policy=True, by_start_time=True),
+    queue=replace(V1_14.queue, fifo_without_priority=False, backoff_forget_after=20.0),
+    nominations=replace(V1_14.nominations, keeps_on_update=True),
 )
 
-V1_16 = attrs.evolve(
+V1_16 = replace(
     V1_15,
     version="1.16",
     ordering=(*V1_15.ordering[:-1], "EvenPodsSpread", "MatchInterPodAffinity"),
@@ -383,11 +383,11 @@ V1_16 = attrs.evolve(
     best_effort_sees_init_containers=True,
     ratio_mean=cells.rounded_mean_of_positive,
     ratio_reads_resources=True,
-    volumes=attrs.evolve(V1_15.volumes, counts_unresolved_claims=False, csi_reads_migration=True, matches_by_beta_class=True),
-    preemption=attrs.evolve(V1_15.preemption, needs_priority_gate=False),
-    queue=attrs.evolve(V1_15.queue, csi_node_events=True, skips_condition_updates=True),
+    volumes=replace(V1_15.volumes, counts_unresolved_claims=False, csi_reads_migration=True, matches_by_beta_class=True),
+    preemption=replace(V1_15.preemption, needs_priority_gate=False),
+    queue=replace(V1_15.queue, csi_node_events=True, skips_condition_updates=True),
     client=cells.CLIENT_WITH_BOOKMARKS,
-    live=attrs.evolve(V1_15.live, preempted_text="Preempted by {pod} on node {node}"),
+    live=replace(V1_15.live, preempted_text="Preempted by {pod} on node {node}"),
 )
 
 RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16)}

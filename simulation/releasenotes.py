@@ -309,13 +309,18 @@ def fields_of(pod: Pod) -> list[NewerField]:
 # --- nodes and other objects ----------------------------------------------------------------------------------------
 
 
+def has_newer_zone_alone(node: Node) -> bool:
+    """Whether older releases do not read the zone of *node*. Nothing else is said of single nodes but of their versions."""
+    return TOPOLOGY_ZONE in node.labels and BETA_ZONE not in node.labels
+
+
 def _zones(release: Release, objects: Iterable[KubeObject]) -> Iterator[Notice]:
     if release.zone_key({TOPOLOGY_ZONE: "a"}):
         return
     what = f"release {release.version} does not read its zone: it has label {TOPOLOGY_ZONE} and not {BETA_ZONE}"
     unread = Unread("", what, "zone", f"{release.version} does not know label {TOPOLOGY_ZONE}", "metadata.labels", release.version)
     for item in objects:
-        if isinstance(item, Node) and TOPOLOGY_ZONE in item.labels and BETA_ZONE not in item.labels:
+        if isinstance(item, Node) and has_newer_zone_alone(item):
             yield attrs.evolve(unread, where=f"Node {item.name}")
 
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import attrs
+from msgspec import Struct, field
 
-from .framework import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells
+from .framework import ConfigurationCells, DeviceCells, FrameworkCells
 from .policies import PolicyCells
+from .queueing import QueueingCells
 
 if TYPE_CHECKING:
     from ...api.meaning.labels import SelectorError
@@ -31,8 +32,7 @@ def as_specified(pod: Pod, gates: Gates) -> Pod:
     return pod
 
 
-@attrs.frozen
-class FeatureGate:
+class FeatureGate(Struct, frozen=True):
     """A feature gate of a release: its default, its stage, and whether it is locked to the default."""
 
     default: bool
@@ -62,8 +62,7 @@ def gates_after(last: Mapping[str, FeatureGate], *, gone: str = "", **now: str) 
     return MappingProxyType({name: gate for name, gate in sorted({**last, **changed}.items()) if name not in removed})
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class GateEffect:
+class GateEffect(Struct, frozen=True, kw_only=True):
     """What a gate changes in the names of a release when it is on."""
 
     gate: str
@@ -81,8 +80,7 @@ class GateEffect:
     """Whether that priority is added to every provider's set, with weight 1."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class VolumeCells:
+class VolumeCells(Struct, frozen=True, kw_only=True):
     """How a release counts, binds and matches volumes (reference C.9 to C.12 and G)."""
 
     counts_unresolved_claims: bool
@@ -157,8 +155,7 @@ class VolumeCells:
     """The gate for the VolumeAttributesClass of claims and volumes, which must match; empty: it is not read."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class PreemptionCells:
+class PreemptionCells(Struct, frozen=True, kw_only=True):
     """How a release preempts (reference E).
 
     Three differences are not cells, because they change no decision:
@@ -185,8 +182,7 @@ class PreemptionCells:
     """A node that an extender leaves without victims is an error, or no candidate if the extender is ignorable."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class NominationCells:
+class NominationCells(Struct, frozen=True, kw_only=True):
     """How a release keeps which pods are nominated to which node (reference F.5)."""
 
     by_uid: bool
@@ -201,8 +197,7 @@ class NominationCells:
     """With the above, a pod that has a node can be nominated all the same."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class QueueCells:
+class QueueCells(Struct, frozen=True, kw_only=True):
     """How a release queues pods (reference F)."""
 
     by_timestamp: bool
@@ -241,8 +236,7 @@ class QueueCells:
     """Each failed attempt writes its time into the condition PodScheduled, as lastProbeTime."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class LiveCells:
+class LiveCells(Struct, frozen=True, kw_only=True):
     """What a release writes to the API server as it schedules."""
 
     binding_failure_texts: bool = True
@@ -255,8 +249,7 @@ class LiveCells:
     """A pod whose binding was carried out loses its place that many seconds later if no informer has seen the binding; None: never."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class ClientCells:
+class ClientCells(Struct, frozen=True, kw_only=True):
     """How a release's clients ask an API server, list and watch. Recordings of 1.15.5 and 1.28.7 hold these."""
 
     resources: Mapping[str, str]
@@ -289,8 +282,7 @@ class ClientCells:
     """With gate DynamicResourceAllocation, the API group and version in which claims, device classes and slices are listed, too."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class ExtenderCells:
+class ExtenderCells(Struct, frozen=True, kw_only=True):
     """How a release talks to extenders (reference H)."""
 
     adds_nodes: bool
@@ -309,8 +301,7 @@ class ExtenderCells:
     """The Go type of scores and counts in replies."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class Release:
+class Release(Struct, frozen=True, kw_only=True):
     """One release of the scheduler: names, gates, defaults and every cell of behaviour."""
 
     version: str
@@ -394,12 +385,12 @@ class Release:
     nominations: NominationCells
     live: LiveCells
     client: ClientCells
-    framework: FrameworkCells = attrs.field(factory=FrameworkCells)
-    configuration: ConfigurationCells = attrs.field(factory=ConfigurationCells)
+    framework: FrameworkCells = field(default_factory=FrameworkCells)
+    configuration: ConfigurationCells = field(default_factory=ConfigurationCells)
     """Means nothing where predicates and priorities run."""
-    queueing: QueueingCells = attrs.field(factory=QueueingCells)
+    queueing: QueueingCells = field(default_factory=QueueingCells)
     """Its events; means nothing where predicates and priorities run."""
-    devices: DeviceCells = attrs.field(factory=DeviceCells)
+    devices: DeviceCells = field(default_factory=DeviceCells)
     """Means nothing where plugin DynamicResources does not run."""
     policies: PolicyCells | None = None
     """How it makes a profile of a Policy; None: where predicates and priorities run, and where there are no Policies."""

@@ -11,7 +11,7 @@ from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
-import attrs
+from msgspec.structs import replace
 
 from ...algorithmprovider import cells
 from ...algorithmprovider.releases import RELEASES
@@ -54,7 +54,7 @@ _OLDER = frozenset(
 )  # fmt: skip
 _DEVICES = {"DynamicResourceAllocation": ("DynamicResources", "DefaultPreemption")}
 
-V1_27: Release = attrs.evolve(
+V1_27: Release = replace(
     _LAST,
     version="1.27",
     ordering=(),
@@ -89,7 +89,7 @@ V1_27: Release = attrs.evolve(
     nodes_to_find=cells.adaptive_share,
     pick_host=cells.first_best,
     binding_failed_reason="SchedulerError",
-    volumes=attrs.evolve(
+    volumes=replace(
         _LAST.volumes,
         unbound_claim_text="PersistentVolume had no name",
         binding_gate=False,
@@ -110,7 +110,7 @@ V1_27: Release = attrs.evolve(
         missing_volume_is_reason=True,
         checks_storage_capacity=True,
     ),
-    queue=attrs.evolve(
+    queue=replace(
         _LAST.queue,
         backoff_forget_after=None,
         update_ends_backoff=False,
@@ -122,10 +122,10 @@ V1_27: Release = attrs.evolve(
             "Pod {} is already present in the backoff queue",
         ),
     ),
-    preemption=attrs.evolve(_LAST.preemption, extender_names_victims=True),
-    nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
+    preemption=replace(_LAST.preemption, extender_names_victims=True),
+    nominations=replace(_LAST.nominations, empty_name_counts=True, asks_lister=True),
     client=cells.CLIENT_WITH_GROWING_PAUSES,
-    live=attrs.evolve(
+    live=replace(
         _LAST.live,
         preempted_text="Preempted by a pod on node {node}",
         assumed_pods_expire=None,
@@ -148,8 +148,8 @@ V1_27: Release = attrs.evolve(
 def with_cells(release: Release, version: str, *values: Cells) -> Release:
     """*release* with other *values* of cells, as *version*, from which its gates follow."""
     found = reduce(changed, _at_once(values), release)
-    configuration = versions.with_versions(attrs.evolve(found.configuration, settled_gates=settled_by(version)))
-    return attrs.evolve(found, version=version, gates=gates_of(version), configuration=configuration)
+    configuration = versions.with_versions(replace(found.configuration, settled_gates=settled_by(version)))
+    return replace(found, version=version, gates=gates_of(version), configuration=configuration)
 
 
 def _at_once(values: Iterable[Cells]) -> Iterator[Cells]:
