@@ -17,14 +17,16 @@ and RemovePod. Each counter has a revision, and knows the rows on which it moved
 Most rules that look beyond the row do nothing but count pods by domain. They say so once (:mod:`..arrays.counts`): a predicate gives
 *clauses*, tests of sums by domain, and a priority gives *sums*. That holds while what is durable stays. From it follow the answer for all
 rows, for one row, for the domains that moved, and that a rule is *idle*: without clauses or sums it makes no difference to any node, so it
-is left out. A rule that only declares what it ``reads`` is asked again: about the rows that changed, or about all.
+is left out. Idle is also a priority that looks at node objects alone and tells none of them apart. A rule that only declares what it
+``reads`` is asked again: about the rows that changed, or about all.
 
 What is made of what
 --------------------
 
     :class:`~.answers.AnswerCache`   one :class:`~.cachedanswer.Answer` for each rule and key of pods
     :class:`~.rows.RowScores`        for the rules of the row alone: whether any objects, and the sum of their scores, or for details each
-                                     of them; shared by templates of one size whose keys agree; with a :class:`~.lookahead.Lookahead`
+                                     of them; shared by templates of one size whose keys agree; with a :class:`~.lookahead.Lookahead`,
+                                     and a trail for each of the two, as a pod that comes seldom fills its node
     :class:`~.scored.Scored`         the raw scores of one priority, reduced over the rows that fit
     :class:`~.board.Board`           for one template, which rows fit and with what total; with the best rows, :class:`~.leaders.Leaders`
     :mod:`~..preemption.refusals`    a board without fits: how many nodes each reason rejects
