@@ -67,24 +67,20 @@ class AnswerCache:
 
     def failures(self, predicate: Predicate, cycle: Cycle) -> FailuresAnswer:
         """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
-        found = self.failures_of(predicate, cycle.template)
-        with suppress(Unanswerable):
-            self.update((found,), cycle, self.still(cycle))
-        if found.is_pending:
-            found.lay_out()
-        if verify.SWITCH.is_on:
-            verify.check_failures(found.answer, predicate, cycle)
-        return found
+        return self._read(self.failures_of(predicate, cycle.template), cycle)
 
     def scores(self, priority: Priority, cycle: Cycle) -> ScoresAnswer:
         """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its PriorityError."""
-        found = self.scores_of(priority, cycle.template)
-        self.update((found,), cycle, self.still(cycle))
-        if found.is_pending:
-            found.lay_out()
+        return self._read(self.scores_of(priority, cycle.template), cycle)
+
+    def _read(self, answer: Kind, cycle: Cycle) -> Kind:
+        with suppress(Unanswerable):
+            self.update((answer,), cycle, self.still(cycle))
+        if answer.is_pending:
+            answer.lay_out()
         if verify.SWITCH.is_on:
-            verify.check_scores(found.answer, priority, cycle)
-        return found
+            verify.check_answer(answer, cycle)
+        return answer
 
     def update(self, answers: Iterable[Answer[Any]], cycle: Cycle, still: Still) -> None:
         """Bring those of *answers* that are stale up to date for the template of *cycle*; *still*: what :meth:`still` says.

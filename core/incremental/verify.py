@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import attrs
 import numpy as np
@@ -20,6 +20,7 @@ from ..cycle import Cycle
 from ..failures import Failures, Reasons
 from ..pods.notes import CycleState
 from ..rule import Predicate, Priority, PriorityError
+from .cachedanswer import Answer
 
 
 @attrs.define
@@ -64,33 +65,25 @@ def _judged(cycle: Cycle) -> Mask:
 # --- answers --------------------------------------------------------------------------------------------------------
 
 
-def check_failures(kept: Failures | None, predicate: Predicate, cycle: Cycle) -> None:
-    """Raise StaleError unless *predicate* has *kept* against the nodes of the table."""
+def check_answer(kept: Answer[Any], cycle: Cycle) -> None:
+    """Raise StaleError unless the rule answers for the nodes of the table what is *kept*."""
     with uncached(cycle) as fresh:
-        found = predicate.check(cycle.template, Batch(cycle.table), fresh)
-    rows = np.flatnonzero(_judged(cycle))
-    wrong = [row for row in rows.tolist() if _outcome(kept, row) != _outcome(found, row)]
+        found = kept.ask(cycle.template, Batch(cycle.table), fresh)
+    wrong = [row for row in np.flatnonzero(_judged(cycle)).tolist() if _outcome(kept.answer, row) != _outcome(found, row)]
     if wrong:
-        kept_one, found_one = _outcome(kept, wrong[0]), _outcome(found, wrong[0])
-        raise _stale(cycle, f"answer of predicate {predicate.name}", wrong, f"kept {kept_one}, worked out {found_one}")
+        text = f"kept {_outcome(kept.answer, wrong[0])}, worked out {_outcome(found, wrong[0])}"
+        kind = "predicate" if isinstance(kept.rule, Predicate) else "priority"
+        raise _stale(cycle, f"answer of {kind} {kept.rule.name}", wrong, text)
 
 
-def _outcome(failures: Failures | None, row: int) -> Reasons | str:
-    """What rules out *row*: reasons, or the text of an error."""
-    if failures is None:
+def _outcome(found: Failures | Scores | None, row: int) -> Reasons | str | int:
+    """What rules out *row*: reasons, or the text of an error; or its score."""
+    if found is None:
         return ()
-    code = 0 if failures.errors is None else int(failures.errors[row])
-    return failures.texts[code - 1] if code else failures.reasons(row)
-
-
-def check_scores(kept: Scores, priority: Priority, cycle: Cycle) -> None:
-    """Raise StaleError unless *priority* gives the nodes of the table the raw scores *kept*."""
-    with uncached(cycle) as fresh:
-        found = priority.score(cycle.template, Batch(cycle.table), fresh)
-    wrong = np.flatnonzero(_judged(cycle) & (kept != found)).tolist()
-    if wrong:
-        text = f"kept {kept[wrong[0]]}, worked out {found[wrong[0]]}"
-        raise _stale(cycle, f"answer of priority {priority.name}", wrong, text)
+    if isinstance(found, np.ndarray):
+        return int(found[row])
+    code = 0 if found.errors is None else int(found.errors[row])
+    return found.texts[code - 1] if code else found.reasons(row)
 
 
 def _stale(cycle: Cycle, what: str, rows: list[int], more: str) -> StaleError:
