@@ -109,7 +109,7 @@ def liking(pod: Template, nodes: Batch, cycle: Cycle, hard_weight: int) -> Score
 def likings(pod: Template, cycle: Cycle, hard_weight: int) -> Iterator[Weighted]:
     """Counters of pods, each with its topology key and the weight of a pod."""
     for role, sign in OWN:
-        for targeted, key, weight in _own(pod, role):
+        for targeted, key, weight in _own(pod, role) if pod.has_pod_affinity else ():
             yield cycle.table.census.counter(by_name(targeted, cycle)), key, sign * weight
         for carrier, counter in terms_about(pod, role, cycle):
             yield counter, carrier.topology_key, sign * carrier.weight

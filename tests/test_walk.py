@@ -7,13 +7,13 @@ import pytest
 from tests.bench.walk import WAYS, Way, switches, walk
 
 LIMITS: dict[Way, int] = {
-    ("basic", "1.16", True): 75, ("basic", "1.27", True): 111,
+    ("basic", "1.16", True): 71, ("basic", "1.27", True): 111,
     ("basic", "1.16", False): 25, ("basic", "1.27", False): 31,
     ("affinity", "1.16", False): 40, ("affinity", "1.27", False): 50,
     ("antiaffinity", "1.16", False): 41, ("antiaffinity", "1.27", False): 50,
     ("spread", "1.16", False): 58, ("spread", "1.27", False): 58,
-    ("mixed", "1.16", False): 184, ("mixed", "1.27", False): 265,
-    ("preemption", "1.16", False): 261, ("preemption", "1.27", False): 297,
+    ("mixed", "1.16", False): 173, ("mixed", "1.27", False): 258,
+    ("preemption", "1.16", False): 260, ("preemption", "1.27", False): 297,
     ("manifest", "1.16", False): 86, ("manifest", "1.27", False): 96,
 }  # fmt: skip
 """Way -> switches between files at most."""

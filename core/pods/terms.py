@@ -148,6 +148,8 @@ def targeted_by(template: Template, role: str, *, every: bool, key: str | None =
 
 def unreadable(template: Template, role: str) -> str | None:
     """The error of the first invalid selector among the terms of *role*, None where all are valid."""
+    if not template.has_pod_affinity:
+        return None
     notes, slot = template.notes, _UNREADABLE[role]
     if slot not in notes:
         notes[slot] = next(_errors(template, role), None)
