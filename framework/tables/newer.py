@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from ...algorithmprovider import cells
 from ...algorithmprovider.releases import RELEASES
+from ...api.meaning.labels import TOPOLOGY_ZONE
 from ...core.pods import requests, resized
 from ...core.release import ConfigurationCells, ExtenderCells, Release
 from ...core.volumes import intree
@@ -100,7 +101,7 @@ V1_27: Release = replace(
         missing_claim_errs=True,
         limits_gate="",
         instance_type_labels=(*_LAST.volumes.instance_type_labels, "node.kubernetes.io/instance-type"),
-        zone_labels=(*_LAST.volumes.zone_labels, cells.TOPOLOGY_ZONE),
+        zone_labels=(*_LAST.volumes.zone_labels, TOPOLOGY_ZONE),
         migration_gate="",
         always_migrated=frozenset({intree.AWS_EBS, intree.AZURE_DISK, intree.CINDER}),
         migratable=intree.MIGRATABLE | {intree.PORTWORX, intree.RBD, "kubernetes.io/vsphere-volume"},
