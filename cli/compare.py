@@ -81,7 +81,8 @@ def compare(
 
     limit = environments_max_pd_vols()
     given = contestants(paths, cluster, [NamedSetup.parse(name, text, limit) for name, text in texts.items() if text is not None])
-    found = attrs.evolve(ask(given, mode, newer_labels=newer_labels, observer=Console(output.verbose)), show=show)
+    answered = ask(given, mode, newer_labels=newer_labels, with_ends=output.makes_page, observer=Console(output.verbose))
+    found = attrs.evolve(answered, show=show)
 
     def page() -> str:
         from .report.page.markup import code, sentence

@@ -58,12 +58,14 @@ class CompareResult(Result):
     """How many decisions that differ text lists; None: all."""
 
     @classmethod
-    def of(cls, comparison: Comparison, warnings: tuple[NoticeGroup, ...] = (), doubts: Sequence[str] = ()) -> CompareResult:
+    def of(
+        cls, comparison: Comparison, warnings: tuple[NoticeGroup, ...] = (), doubts: Sequence[str] = (), *, with_ends: bool = True
+    ) -> CompareResult:
         """The result of *comparison*, whose schedulers are not needed any more; *doubts*: warnings that the document does not have."""
         own = comparison.contestants[:1] if comparison.mode == LOCKED else comparison.contestants
-        ends = tuple(ClusterEnd(tuple(NodeUses(one.engine).found()), pods_on_nodes(one.engine)) for one in own)
+        ends = [ClusterEnd(tuple(NodeUses(one.engine).found()), pods_on_nodes(one.engine)) for one in (own if with_ends else ())]
         document = comparison.document(tuple(group.record() for group in warnings))
-        return cls(document, (*warnings, *grouped(Notice("", text) for text in doubts)), ends)
+        return cls(document, (*warnings, *grouped(Notice("", text) for text in doubts)), tuple(ends))
 
     @property
     def ok(self) -> bool:
@@ -84,8 +86,10 @@ class CompareResult(Result):
         return comparison_view(type(self).__name__, self.document, self.show)
 
 
-def ask(given: ComparisonInput, mode: str = LOCKED, *, newer_labels: bool = False, observer: Observer = SILENT) -> CompareResult:
-    """Decide on every pod that waits under each configuration.
+def ask(
+    given: ComparisonInput, mode: str = LOCKED, *, newer_labels: bool = False, with_ends: bool = True, observer: Observer = SILENT
+) -> CompareResult:
+    """Decide on every pod that waits under each configuration; *with_ends*: say of each node how it ends, which only pages show.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
@@ -95,7 +99,7 @@ def ask(given: ComparisonInput, mode: str = LOCKED, *, newer_labels: bool = Fals
         observer.doubt(missing)
     scenario = with_newer_labels(given.scenario) if newer_labels else given.scenario
     made = compare_all(scenario, given.engines, mode=mode, order=given.order, texts=given.texts, following=observer.following)
-    return CompareResult.of(made, given.warnings, () if missing is None else (missing,))
+    return CompareResult.of(made, given.warnings, () if missing is None else (missing,), with_ends=with_ends)
 
 
 def compare(

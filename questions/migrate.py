@@ -207,7 +207,8 @@ def ask(
     correlates: bool = True,
     observer: Observer = SILENT,
 ) -> MigrateResult:
-    """Translate, and try both on *cluster*; *tries*: undo each deviation by itself, too; *correlates*: say how scores go together.
+    """Translate, and try both on *cluster*; *tries*: undo each deviation by itself, too; *correlates*: say how scores go together,
+    and of each node how it ends, which reports alone show.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
@@ -235,7 +236,7 @@ def ask(
     found = check.on(judged, observer.following, correlates=correlates)
     if tries:
         report = replace(report, trials=trials(check, judged, made.notes, options.translated, options.without, observer.following))
-    compared = CompareResult.of(found, given.warnings, doubts)
+    compared = CompareResult.of(found, given.warnings, doubts, with_ends=correlates)
     return MigrateResult(made.document, texts, report, compared, agrees(found), compared.warnings)
 
 

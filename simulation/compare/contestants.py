@@ -175,17 +175,8 @@ class Feasible:
     are_regular: bool
     """No row is there twice."""
 
-    @cached_property
-    def is_equal(self) -> bool:
-        """The same nodes fit for both, in the same order."""
-        return np.array_equal(self.ours, self.theirs)
-
-    @cached_property
-    def places(self) -> tuple[Rows, Rows]:
-        """intp[size + 1] twice: where each row comes first in ``ours`` and in ``theirs``, -1: nowhere; the last is for any other node."""
-        return self._places(self.ours), self._places(self.theirs)
-
     def _places(self, rows: Rows) -> Rows:
+        """intp[size + 1]: where each row comes first among *rows*, -1: nowhere; the last place is for nodes that the first one lacks."""
         found = np.full(self.rows.first.engine.table.size + 1, -1, np.intp)
         found[rows[::-1]] = np.arange(len(rows) - 1, -1, -1)
         return found
@@ -193,13 +184,18 @@ class Feasible:
     @property
     def is_same(self) -> bool:
         """The same nodes fit for both."""
-        return self.is_equal or np.array_equal(self.places[0] < 0, self.places[1] < 0)
+        if self.are_regular:
+            return self.common[2] == len(self.ours) == len(self.theirs)
+        return np.array_equal(self._places(self.ours) < 0, self._places(self.theirs) < 0)
 
-    @property
+    @cached_property
     def common(self) -> tuple[Rows | slice, Rows | slice, int]:
         """Where the nodes that fit for both are in ``ours`` and in ``theirs``, in the same order and each once; and how many they are."""
-        if self.is_equal and self.are_regular:
+        if self.are_regular and np.array_equal(self.ours, self.theirs):
             return slice(None), slice(None), len(self.ours)
-        at, there = (places[:-1] for places in self.places)
+        places = self._places(self.theirs)
+        if self.are_regular and (there := places.take(self.ours)).min(initial=0) >= 0:
+            return slice(None), there, len(self.ours)
+        at, there = self._places(self.ours)[:-1], places[:-1]
         both = np.flatnonzero((at >= 0) & (there >= 0))
         return at.take(both), there.take(both), len(both)
