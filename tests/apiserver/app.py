@@ -81,7 +81,7 @@ class Server(uvicorn.Server):
 def serving(app: Any, **options: Any) -> Iterator[str]:
     """A context with the address of a server for *app* on a free port of this machine; *options* are uvicorn's, such as a certificate."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, log_config=None, ws="none", lifespan="off", **options)
+        config = uvicorn.Config(app, log_config=None, ws="none", lifespan="off", timeout_keep_alive=60, **options)
         server = Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
