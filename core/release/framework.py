@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 import attrs
 
 T = TypeVar("T")
+_NONE_YET: Any = attrs.NOTHING
 Budgets = Literal["counted down", "counted to the first", "used up"]
 """``counted down``: each victim takes one from each of its budgets; ``counted to the first``: but from none after the first that has
 none left; ``used up``: only budgets that have none left count."""
@@ -22,15 +23,23 @@ MultiPoint = Literal["overrides", "shifting overrides", "single points"]
 ``single points``: all plugins of the point."""
 
 
-def cell(words: str, default: T) -> T:
-    """A field of a class of cells: what it means in *words*, and its value in 1.27."""
-    field: T = attrs.field(default=default, metadata={"words": words})
+def cell(words: str, default: T = _NONE_YET, *, about: str = "") -> T:
+    """A field of a class of cells: what it means in *words*, and its value in 1.27 (none: each release says it); *about*: its subject, if
+    that is not its class."""
+    field: T = attrs.field(default=default, metadata={"words": {"": words}, "about": about})
     return field
 
 
-def words_of(cells: Any) -> Iterator[tuple[str, str]]:
-    """The name and the words of each cell of the class or value *cells*; no words where it is shown elsewhere."""
-    return ((field.name, field.metadata.get("words", "")) for field in attrs.fields(cells if isinstance(cells, type) else type(cells)))
+def cells(about: str, **words: str) -> Any:
+    """A field that holds a cell under each of these names, with what it means."""
+    return attrs.field(metadata={"words": {f".{name}": text for name, text in words.items()}, "about": about})
+
+
+def words_of(group: type[attrs.AttrsInstance]) -> Iterator[tuple[str, str, str]]:
+    """The name, the subject and the words of each cell of a class; no words where it is shown elsewhere."""
+    for field in attrs.fields(group):
+        about = field.metadata.get("about", "")
+        yield from ((field.name + name, about, words) for name, words in field.metadata.get("words", {"": ""}).items())
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -43,9 +52,7 @@ class FrameworkCells:
         "node is filtered out by the prefilter result",
     )
     pre_filter_narrows: bool = cell("a PreFilter plugin can name the only nodes that are looked at", True)
-    unknown_name_errs: bool = cell(
-        "a node that a PreFilter plugin names and that does not exist is an error (no: it is ignored)", False
-    )
+    unknown_name_errs: bool = cell("a node that a PreFilter plugin names and that does not exist is an error (no: it is ignored)", False)
     counts_outside: bool = cell("nodes outside those of a PreFilter plugin count where the next search starts, if they have a status", True)
     tries_without_status: bool = cell("nodes without a status may be preempted on", True)
     pre_filter_skips: bool = cell("where PreFilter has nothing to say of a pod, the plugin's Filter does not run", True)
@@ -69,9 +76,7 @@ class FrameworkCells:
     )
     checks_plugin_by_plugin: bool = cell("of several scores out of range that of the first plugin is told (no: of the first node)", False)
     one_reason: bool = cell("a plugin gives one reason a node: the first that removing pods cannot help, else the first (no: all)", False)
-    reads_order_by_cursor: ReadsByCursor = attrs.field(
-        default="never", metadata={"words": "when the list of nodes is read on from where the node tree's cursor stopped"}
-    )
+    reads_order_by_cursor: ReadsByCursor = cell("when the list of nodes is read on from where the node tree's cursor stopped", "never")
     # --- scores -----------------------------------------------------------------------------------------------------
     skips_scoring: frozenset[str] = cell("the plugins that give no score where each node would get the same", frozenset())
     pre_scores_one_node: bool = cell("PreScore runs even where one node is feasible", False)
@@ -194,7 +199,7 @@ class FrameworkCells:
     leaving_victims_keep_nominations: bool = cell(
         "with gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already", False
     )
-    budgets: Budgets = attrs.field(default="counted down", metadata={"words": "how victims count for their disruption budgets"})
+    budgets: Budgets = cell("how victims count for their disruption budgets", "counted down")
     never_needs_gate: bool = cell("preemptionPolicy Never is read with gate NonPreemptingPriority alone", False)
     # --- volumes ----------------------------------------------------------------------------------------------------
     narrows_to_local_volumes: bool = cell("VolumeBinding leaves only the nodes that local volumes name (no: it looks at every node)", True)
@@ -331,9 +336,7 @@ class ConfigurationCells:
     capacity_shape: tuple[tuple[int, int], ...] = cell(
         "the default shape of the score of VolumeBinding, utilization and score in turn", ((0, 0), (100, 10))
     )
-    multi_point: MultiPoint = attrs.field(
-        default="overrides", metadata={"words": "which plugins of a point come first where multiPoint names some too"}
-    )
+    multi_point: MultiPoint = cell("which plugins of a point come first where multiPoint names some too", "overrides")
     sorters_text: str = cell(
         "the refusal of a profile without a queueSort plugin",
         'only one queue sort plugin required for profile with scheduler name "{name}", but got {count}',
@@ -372,7 +375,7 @@ class DeviceCells:
     all_wants_one: bool = cell("allocation mode All needs one device at least", False)
     all_stops: bool = cell("a device in use ends the search of mode All (no: what came before it is tried again)", True)
     all_gives_back: bool = cell("what mode All took is free again when the search backs up", False)
-    room: Room = attrs.field(default="requested", metadata={"words": "what counts towards 32 devices of a claim while they are chosen"})
+    room: Room = cell("what counts towards 32 devices of a claim while they are chosen", "requested")
     invalid_pool_errs: bool = cell("an invalid pool is an error once a search comes to it (no: once a device in it matches)", False)
     distinct_attribute: bool = cell("constraints may be a distinctAttribute", False)
     leaves_counter_slices: bool = cell("slices with shared counters are left out", False)

@@ -1,18 +1,18 @@
 """What a release is, as a table of cells: every point in which two releases of the scheduler differ.
 
 The values are in ``algorithmprovider/releases.py`` and ``framework/tables``; all other code reads cells and never asks for a version.
-A cell is a value or, where behaviour differs, a function.
+A cell is a value or, where behaviour differs, a function. It says what it means in words, as :mod:`.framework` has it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from .framework import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells
+from .framework import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells, cell, cells
 from .policies import PolicyCells
 
 if TYPE_CHECKING:
@@ -85,76 +85,55 @@ class GateEffect:
 class VolumeCells:
     """How a release counts, binds and matches volumes (reference C.9 to C.12 and G)."""
 
-    counts_unresolved_claims: bool
-    """An unresolvable claim counts towards the limit of every disk type; else only if its class names the type's provisioner."""
-    csi_reads_unbound_claims: bool
-    """MaxCSIVolumeCountPred counts unbound claims by their class's provisioner."""
-    csi_reads_migration: bool
-    """Limits from CSINode, translation of migrated in-tree volumes, driver in the key, beta class annotation."""
-    unbound_claim_text: str
-    """NoVolumeZoneConflict's error for a claim without a volume; ``{}`` takes the quoted claim name."""
-    zone_needs_scheduling_gate: bool
-    """NoVolumeZoneConflict looks at the class only with gate VolumeScheduling."""
-    binding_gate: bool
-    """Gate VolumeScheduling switches CheckVolumeBinding off."""
-    selected_node_is_immediate: bool
-    """A claim with the selected-node annotation is no longer delayed; else only that node is acceptable."""
-    keeps_stale_decisions: bool
-    """Volume decisions of earlier cycles remain if a later cycle stores none."""
-    claim_text_has_namespace: bool
-    """``error getting PVC "ns/name"`` rather than ``"name"``."""
-    checks_phase: bool
-    """Only Available volumes are matched."""
-    volume_mode: str
-    """``strict``: nil mode is an error with gate BlockVolume; ``default``: nil is Filesystem, gate off ignores; ``reject``: gate
-    off, Block never matches; ``always``: nil is Filesystem, and there is no gate."""
-    matches_by_beta_class: bool
-    """The class of a claim is read from the beta annotation first, when volumes are matched."""
-    groups_by_beta_class: bool = False
-    """The class of a volume is read from the beta annotation first, when the volumes of a class are looked up."""
-    ephemeral_claims: bool = False
-    """Generic ephemeral volumes have claims, named after pod and volume."""
-    ephemeral_gate: str = ""
-    """The gate for that; empty: they always have."""
-    counts_ephemeral_claims: bool = True
-    """Their claims count towards limits."""
-    missing_claim_errs: bool = False
-    """A missing claim of the incoming pod is an error of the count rules; else only a claim without a name is."""
-    missing_claim_is_reason: bool = False
-    """It rejects the nodes instead."""
-    limits_gate: str = "AttachVolumeLimit"
-    """The gate for limits from the node's allocatable; empty: they always count."""
-    node_limits: bool = True
-    """CSI drivers can have a limit in the node's allocatable; else only in its CSINode."""
-    counts_attachments: bool = False
-    """VolumeAttachments of a node count towards the limits of CSI drivers."""
-    instance_type_labels: tuple[str, ...] = ("beta.kubernetes.io/instance-type",)
-    """The labels with a node's machine type, in order of precedence."""
-    zone_labels: tuple[str, ...] = ("failure-domain.beta.kubernetes.io/zone",)
-    """The labels with the zone of a GCE disk, for its CSI handle, in order of precedence."""
-    migration_gate: str = "CSIMigration"
-    """The gate for CSI migration as a whole; empty: only the gate of each plugin counts."""
-    always_migrated: frozenset[str] = frozenset()
-    """Plugins that are migrated on every node with a CSINode, whatever its annotation says."""
-    migratable: frozenset[str]
-    """Provisioners whose volumes count for a CSI driver only where the plugin is migrated."""
-    inline_migrates: bool = False
-    """A pod's inline disks count for the CSI driver where their plugin is migrated."""
-    beta_zones_alone: bool = False
-    """A migrated volume's zone is that of its beta label, which replaces its node affinity and must name a zone; else the newer label
-    counts first, and the zone is added to the node affinity."""
-    translates_bound_volumes: bool = False
-    """The node affinity of a bound volume is translated to the driver's labels where its plugin is migrated."""
-    missing_volume_is_reason: bool = False
-    """A claim bound to a missing volume rejects nodes; else it is an error."""
-    checks_storage_capacity: bool = False
-    """A volume can be provisioned only where a CSIStorageCapacity allows it, if the driver reports capacity."""
-    reads_maximum_size: bool = True
-    """The largest volume that it allows counts before its capacity."""
-    storage_capacity_gate: str = ""
-    """The gate for that; empty: it is always so."""
-    attributes_class_gate: str = ""
-    """The gate for the VolumeAttributesClass of claims and volumes, which must match; empty: it is not read."""
+    counts_unresolved_claims: bool = cell("a claim that cannot be resolved counts towards the limit of every type of disk")
+    """Else only if its class names the type's provisioner."""
+    csi_reads_unbound_claims: bool = cell("MaxCSIVolumeCountPred counts unbound claims by the provisioner of their class")
+    csi_reads_migration: bool = cell("limits come from CSINode, and volumes of built-in drivers that moved to CSI count there")
+    """The driver is in the key then, and the beta annotation for the class counts."""
+    unbound_claim_text: str = cell("the error for a claim without a volume, where zones are checked ({}: its name)")
+    zone_needs_scheduling_gate: bool = cell("NoVolumeZoneConflict reads a claim's class only with gate VolumeScheduling")
+    binding_gate: bool = cell("gate VolumeScheduling can switch CheckVolumeBinding off")
+    selected_node_is_immediate: bool = cell(
+        "a claim with the annotation selected-node no longer waits for its pod (no: that node alone is accepted)"
+    )
+    keeps_stale_decisions: bool = cell("a choice of volumes from an earlier cycle stays if a later cycle makes none")
+    claim_text_has_namespace: bool = cell("the error for a missing claim has its namespace")
+    checks_phase: bool = cell("only volumes in phase Available are matched to claims")
+    volume_mode: Literal["strict", "default", "reject", "always"] = cell("the volume mode of a claim and a volume, where they are matched")
+    matches_by_beta_class: bool = cell("the beta annotation for the class of a claim counts before its field")
+    groups_by_beta_class: bool = cell("the beta annotation for the class of a volume counts before its field", False)
+    ephemeral_claims: bool = cell("generic ephemeral volumes have claims", False)
+    ephemeral_gate: str = cell("the gate for generic ephemeral volumes (none: they are always read)", "")
+    counts_ephemeral_claims: bool = cell("the claims of generic ephemeral volumes count towards limits", True)
+    missing_claim_errs: bool = cell("a missing claim of the pod is an error where volumes are counted", False)
+    """Else only a claim without a name is one."""
+    missing_claim_is_reason: bool = cell("a missing claim of the pod turns nodes down where volumes are counted", False)
+    limits_gate: str = cell("the gate for limits of volumes from the node's allocatable", "AttachVolumeLimit")
+    """Empty: they always count."""
+    node_limits: bool = cell("CSI drivers can have limits in the node's allocatable (no: in its CSINode alone)", True)
+    counts_attachments: bool = cell("VolumeAttachments of a node count towards the limits of CSI drivers", False)
+    instance_type_labels: tuple[str, ...] = cell("the labels with a node's machine type", ("beta.kubernetes.io/instance-type",))
+    """In order of precedence, as the next."""
+    zone_labels: tuple[str, ...] = cell("the labels with the zone of a GCE disk", ("failure-domain.beta.kubernetes.io/zone",))
+    migration_gate: str = cell("the gate for CSI migration as a whole", "CSIMigration")
+    """Empty: only the gate of each plugin counts."""
+    always_migrated: frozenset[str] = cell("built-in drivers that count as moved to CSI on each node with a CSINode", frozenset())
+    migratable: frozenset[str] = cell("built-in drivers that can move to CSI")
+    """By their provisioners."""
+    inline_migrates: bool = cell("disks that a pod names without a claim count for the CSI driver where their driver has moved", False)
+    beta_zones_alone: bool = cell(
+        "the beta label of a moved volume replaces its node affinity (no: its zones are added, and newer labels are read)", False
+    )
+    """It must name a zone then; else the newer label counts first."""
+    translates_bound_volumes: bool = cell(
+        "the node affinity of a bound volume is read with the CSI driver's labels where its driver has moved", False
+    )
+    missing_volume_is_reason: bool = cell("a claim bound to a missing volume turns nodes down (no: it is an error)", False)
+    checks_storage_capacity: bool = cell("a new volume needs free capacity by CSIStorageCapacity", False)
+    """If the driver reports any."""
+    reads_maximum_size: bool = cell("the largest volume that a CSIStorageCapacity allows counts before its capacity", True)
+    storage_capacity_gate: str = cell("the gate for that (none: it is always so)", "")
+    attributes_class_gate: str = cell("the gate for the VolumeAttributesClass of claims and volumes (none: it is not read)", "")
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -169,144 +148,115 @@ class PreemptionCells:
     * The event on a victim is a cell of :class:`LiveCells`.
     """
 
-    refreshes_snapshot: bool
-    """Preemption takes a new snapshot before it looks for victims."""
-    never_policy: bool
-    """Gate NonPreemptingPriority and preemptionPolicy Never stop preemption."""
-    by_start_time: bool
-    """Victims of equal priority are sorted by start time, which is also the last criterion in the choice of a node."""
-    needs_priority_gate: bool
-    """Without gate PodPriority nothing is preempted."""
-    excludes_self: bool
-    """A nominated pod does not count against itself (same UID) in the first pass."""
-    nominates_before_api: bool
-    """The preemptor enters the nominated map before the API call."""
-    extender_names_victims: bool
-    """A node that an extender leaves without victims is an error, or no candidate if the extender is ignorable."""
+    refreshes_snapshot: bool = cell("preemption looks at the cluster as it is then, not as the cycle saw it")
+    never_policy: bool = cell("preemptionPolicy Never is honoured (up to 1.16 with gate NonPreemptingPriority)")
+    by_start_time: bool = cell("among pods of equal priority those that started last leave first")
+    """Start times are also the last criterion in the choice of a node."""
+    needs_priority_gate: bool = cell("without gate PodPriority nothing is preempted")
+    excludes_self: bool = cell("a pod that waits for a node does not count against itself there")
+    """In the first pass, by its UID."""
+    nominates_before_api: bool = cell("a pod counts as waiting for its node before the API server confirms it")
+    extender_names_victims: bool = cell("a node that an extender leaves without victims is an error")
+    """Or no candidate, if the extender is ignorable."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class NominationCells:
     """How a release keeps which pods are nominated to which node (reference F.5)."""
 
-    by_uid: bool
-    """The map stores a pod's node by UID, and an explicit node wins over the pod's status; else the status alone counts."""
-    keeps_on_update: bool
-    """An update without a nomination keeps the one in the map."""
-    empty_name_counts: bool
-    """The explicit node can be the empty name, which has a list of its own; else the empty name means none."""
-    asks_lister: bool
-    """A pod that was deleted or has a node cannot be nominated; trying to removes its earlier nomination."""
-    placed_are_nominated: bool = False
-    """With the above, a pod that has a node can be nominated all the same."""
+    by_uid: bool = cell("pods that wait for a node are told apart by UID (no: by name)")
+    """An explicit node wins over the pod's status then; else the status alone counts."""
+    keeps_on_update: bool = cell("a change of such a pod that does not name the node keeps it waiting there")
+    empty_name_counts: bool = cell("a pod can wait for the node with the empty name")
+    """That has a list of its own then; else the empty name means none."""
+    asks_lister: bool = cell("a pod that was deleted or has a node cannot wait for one")
+    """Trying to removes its earlier nomination."""
+    placed_are_nominated: bool = cell("all the same, a pod that has a node can wait for one", False)
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class QueueCells:
     """How a release queues pods (reference F)."""
 
-    by_timestamp: bool
-    """Pods of equal priority are sorted by their times."""
-    pod_timestamps: bool
-    """A pod's time is that of its condition PodScheduled, or of its creation if it has none; else when it entered the queue."""
-    has_backoff: bool
-    """A failed pod waits before its next attempt; after a move it waits in the backoff queue."""
-    backoff_forget_after: float | None
-    """Seconds after which a pod's failures are forgotten; None: never."""
-    update_ends_backoff: bool
-    """An update of a pod that backs off makes it active, and a change of a parked pod clears its failures; else the backoff goes on."""
-    parked_at_most: float | None
-    """Pods leave the unschedulable map if their time is longer ago than these seconds; this is checked every 30 s. None: never."""
-    move_marker: str
-    """How an attempt learns that pods were moved while it ran: ``flag``, which each pop clears, or ``cycle`` numbers."""
-    pop_removes_nomination: bool
-    """A pod that is popped loses its nomination."""
-    parks_by_condition: bool
-    """A failed pod is parked as unschedulable only with condition PodScheduled False, reason Unschedulable."""
-    finalizers_count: bool
-    """An update of the finalizers alone is a change, so that a parked pod is tried again."""
-    refusals: tuple[str, str, str]
-    """The errors for a failed pod that is in the unschedulable map, active, or backing off; ``{}`` takes its key."""
-    fifo_without_priority: bool
-    """Without gate PodPriority the queue is a plain FIFO; failed pods enter it again after a wait."""
-    fifo_wait_doubles: bool
-    """That wait grows from 1 s to 60 s; else it is always 1 s."""
-    node_update_filter: bool
-    """A node update moves pods only if a property that scheduling reads has changed."""
-    csi_node_events: bool
-    """With gate CSINodeInfo, an added or changed CSINode moves pods."""
-    skips_condition_updates: bool
-    """An update of an assumed pod's conditions or finalizers does not put it into the queue again."""
-    probe_times: bool
-    """Each failed attempt writes its time into the condition PodScheduled, as lastProbeTime."""
+    by_timestamp: bool = cell("pods of equal priority are tried by age (no: in no order)")
+    pod_timestamps: bool = cell("that age is the pod's own (no: since it entered the queue)")
+    """It is that of its condition PodScheduled, or of its creation if it has none."""
+    has_backoff: bool = cell("a pod that failed waits before its next attempt")
+    """After a move it waits in the backoff queue."""
+    backoff_forget_after: float | None = cell("seconds after which a pod's failures are forgotten")
+    update_ends_backoff: bool = cell("a change of a pod ends its waiting time")
+    """A change of a parked pod clears its failures then."""
+    parked_at_most: float | None = cell("seconds after which a pod that fits nowhere is tried again in any case")
+    """This is checked every 30 s."""
+    move_marker: Literal["flag", "cycle"] = cell("how an attempt notices that the cluster changed while it ran")
+    pop_removes_nomination: bool = cell("a pod that is tried again gives up the node that it waits for")
+    parks_by_condition: bool = cell("a pod that failed is set aside only if its condition PodScheduled says Unschedulable")
+    finalizers_count: bool = cell("a change of the finalizers alone lets a pod be tried again")
+    refusals: tuple[str, str, str] = cell("the errors for a failed pod that is in the queue already")
+    """In the unschedulable map, active, or backing off; ``{}`` takes its key."""
+    fifo_without_priority: bool = cell("without gate PodPriority the queue is first in, first out")
+    """Failed pods enter it again after a wait."""
+    fifo_wait_doubles: bool = cell("there the wait after a failure grows from 1 s to 60 s (no: always 1 s)")
+    node_update_filter: bool = cell("a change of a node lets pods be tried again only if scheduling reads what changed")
+    csi_node_events: bool = cell("an added or changed CSINode lets pods be tried again")
+    """With gate CSINodeInfo."""
+    skips_condition_updates: bool = cell("a change of the conditions of a pod that was just placed is ignored")
+    """A change of its finalizers, too."""
+    probe_times: bool = cell("each failed attempt writes its time into condition PodScheduled")
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class LiveCells:
     """What a release writes to the API server as it schedules."""
 
-    binding_failure_texts: bool = True
-    """After a binding that failed the condition PodScheduled has the error as its message; else it has none."""
-    preempted_text: str = "by {pod} on node {node}"
-    """The event on a victim; ``{pod}`` takes the key of the pod that made it leave, ``{node}`` the node."""
-    wrong_node_text: str = 'selectedNode annotation value "{got}" not set to scheduled node "{node}"'
-    """The error for a claim whose selected node was changed; takes ``claim``, ``got`` and ``node``."""
-    assumed_pods_expire: float | None = 30.0
-    """A pod whose binding was carried out loses its place that many seconds later if no informer has seen the binding; None: never."""
+    binding_failure_texts: bool = cell("after a binding that failed condition PodScheduled has the error as its message", True)
+    preempted_text: str = cell("the event on a pod that had to leave", "by {pod} on node {node}")
+    """``{pod}`` takes the key of the pod that made it leave, ``{node}`` the node."""
+    wrong_node_text: str = cell(
+        "the error for a claim whose selected node was changed",
+        'selectedNode annotation value "{got}" not set to scheduled node "{node}"',
+    )
+    """It takes ``claim``, ``got`` and ``node``."""
+    assumed_pods_expire: float | None = cell("seconds after which a bound pod loses its place if no informer sees it (none: never)", 30.0)
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class ClientCells:
     """How a release's clients ask an API server, list and watch. Recordings of 1.15.5 and 1.28.7 hold these."""
 
-    resources: Mapping[str, str]
-    """The kinds that the scheduler lists and watches -> API group and version."""
-    pod_selector: str
-    """The fields of pods that are listed: none that have finished."""
-    bookmarks: bool
-    """Watches ask for bookmarks."""
-    sends_duration: bool
-    """Watches send their time-out twice, once as a duration."""
-    pods_send_duration: bool
-    """The watch of pods does so, too; else it has a client of its own."""
-    relists_from_last: bool
-    """A second list asks for what is not older than what is known, without pages; else for any version. The later pages of a list
-    name no version; else they name that of the first."""
-    pauses: tuple[float, float]
-    """Seconds between two lists after an error: the shortest and the longest pause. A pause doubles each time, and up to its own length
-    is added at random; where both are equal, it is neither."""
-    rewatches_refused: bool
-    """If a connection is refused, the watch is sent again after a pause; else there is a list."""
-    rewatches_limited: bool
-    """The same for an answer 429."""
-    resends_reads: bool
-    """A read is sent again if the server closed the connection without an answer; else only if its connection was reset."""
-    attempts: int
-    """How often a request is sent at most, while the server answers 429 or 5xx and names a time to wait."""
-    resends_watches: bool = False
-    """A watch is sent again, too, also after a time-out, 429 and 5xx."""
-    device_api: str = ""
-    """With gate DynamicResourceAllocation, the API group and version in which claims, device classes and slices are listed, too."""
+    resources: Mapping[str, str] = cell("the kinds that it lists and watches, with the version of the API")
+    pod_selector: str = cell("the field selector of the pods that are listed")
+    bookmarks: bool = cell("watches ask for bookmarks")
+    sends_duration: bool = cell("watches send their time-out twice, once as a duration")
+    pods_send_duration: bool = cell("the watch of pods does so, too")
+    """Else it has a client of its own."""
+    relists_from_last: bool = cell("a second list asks for what is not older than the last version seen (no: for any version)")
+    """Without pages, and the later pages of a list name no version; else they name that of the first."""
+    pauses: tuple[float, float] = cell("seconds between two tries after an error, the shortest and the longest")
+    """A pause doubles each time, and up to its own length is added at random; where both are equal, it is neither."""
+    rewatches_refused: bool = cell("after a refused connection the watch is sent again (no: a list)")
+    rewatches_limited: bool = cell("after an answer 429 the watch is sent again (no: a list)")
+    resends_reads: bool = cell("a read is sent again if the server closed the connection (no: only if it was reset)")
+    attempts: int = cell("how often a request is sent at most, while the server names a time to wait")
+    """And answers 429 or 5xx."""
+    resends_watches: bool = cell("a watch is sent again then, too, also after a time-out and errors of the server", False)
+    device_api: str = cell("with gate DynamicResourceAllocation, the version of the API in which it lists claims and devices", "")
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class ExtenderCells:
     """How a release talks to extenders (reference H)."""
 
-    adds_nodes: bool
-    """A filter may name any node of the snapshot; else only nodes that it was sent."""
-    unknown_node: str
-    """The error for a node that a filter may not return; takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
-    unknown_candidate: str
-    """The error for a node of a preempt reply that is not there; takes ``url`` and ``node``. Upstream: up to 1.16 it crashes there."""
-    keeps_violations: bool
-    """The number of victims that a budget protects is sent without node objects too, and read from the reply; else it is 0."""
-    failure: str
-    """The error for a status other than 200; takes ``verb``, ``url`` and ``code``."""
-    package: str
-    """The Go package of the replies' types, as texts of the decoder name it."""
-    integer: str
-    """The Go type of scores and counts in replies."""
+    adds_nodes: bool = cell("an extender's filter may answer with nodes that it was not sent")
+    unknown_node: str = cell("the error for a node that an extender's filter may not answer with")
+    """It takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
+    unknown_candidate: str = cell("the error for a node that an extender's preempt may not answer with")
+    """It takes ``url`` and ``node``. Upstream: up to 1.16 it crashes there."""
+    keeps_violations: bool = cell("an extender that is sent names is told how many victims a budget protects, and may say so (no: it is 0)")
+    failure: str = cell("the error for an HTTP status other than 200")
+    """It takes ``verb``, ``url`` and ``code``."""
+    package: str = cell("the Go package that errors about replies name")
+    integer: str = cell("the Go type that errors about scores name")
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -328,66 +278,76 @@ class Release:
     gates: Mapping[str, FeatureGate]
     gate_effects: tuple[GateEffect, ...]
     """What gates change in the names above, which are those with every gate off."""
-    default_percentage: int
-    """The value that the component configuration puts in place of percentageOfNodesToScore 0."""
-    texts: Mapping[str, str]
-    """Format strings of error messages, by subject: ``predicate``, ``priority``, ``overflow``, ``locked gate``..."""
-    ignorable_extenders_last: bool
+    default_percentage: int = cell("percentageOfNodesToScore if nothing is set (0: the release chooses)", about="search")
+    texts: Mapping[str, str] = cells(
+        "messages",
+        predicate="the message for an unknown predicate in a Policy",
+        priority="the message for an unknown priority in a Policy",
+        overflow="the message for weights that are too large together",
+    )
+    """Format strings, by subject."""
+    ignorable_extenders_last: bool = cell("extenders that may be ignored are called last", about="extenders")
     extenders: ExtenderCells
-    equivalence_cache: bool
-    """Gate EnableEquivalenceClassCache exists."""
+    equivalence_cache: bool = cell("there is an equivalence cache (gate EnableEquivalenceClassCache)", about="search")
     # --- the table (reference C.7, D.4, F) ---
-    incoming: Footprint
-    """The requests of the pod that is being scheduled."""
-    footprint: Footprint
-    """The requests that a pod adds to the sums of its node."""
-    incoming_nonzero: Footprint
-    """cpu and memory of the incoming pod, with the defaults for absent requests."""
-    footprint_nonzero: Footprint
-    """cpu and memory that a pod adds to the sums of its node, with the defaults for absent requests."""
-    incoming_scored: Footprint | None = None
-    """What the incoming pod counts in scores without defaults; None: what it adds to the sums of its node."""
-    resized: Callable[[Pod, Gates], Pod] = as_specified
-    """A pod with the requests that count where its containers are resized in place; the pod itself where they are those of the spec."""
-    zone_key: Callable[[Mapping[str, str]], str]
+    incoming: Footprint = cell("what the pod that is scheduled asks for, where room is checked", about="requests")
+    footprint: Footprint = cell("what a pod takes up on its node, where room is checked", about="requests")
+    incoming_nonzero: Footprint = cell(
+        "what the pod that is scheduled asks for, in scores (without a request: 100m cpu, 200 MiB)", about="requests"
+    )
+    footprint_nonzero: Footprint = cell(
+        "what a pod takes up on its node, in scores (without a request: 100m cpu, 200 MiB)", about="requests"
+    )
+    incoming_scored: Footprint | None = cell(
+        "what the pod that is scheduled asks for, in scores without defaults (none: what it takes up on its node)", None, about="requests"
+    )
+    resized: Callable[[Pod, Gates], Pod] = cell(
+        "what a container counts while it is resized in place (gate InPlacePodVerticalScaling)", as_specified, about="requests"
+    )
+    """A pod with these requests; the pod itself where they are those of the spec."""
+    zone_key: Callable[[Mapping[str, str]], str] = cell("the labels that say in which zone a node is", about="search")
     """(labels of a node) -> the zone that it belongs to in the visiting order."""
-    snapshot_keeps_nodeless: bool
-    """Snapshots hold NodeInfos without a node (then predicate metadata is nil); else they keep the last state that had one."""
-    transient_reset_all: bool
-    """Transient volume counts are reset on every node each cycle; else on changed ones only."""
-    snapshot_drops_nodeless: bool = False
-    """A deleted node leaves the snapshot at once, with all its pods."""
-    forgets_pods_with_node: bool = False
-    """A deleted node leaves the cache with its pods; if it comes back it has none of them."""
-    cache_replaces_confirmed: bool = False
-    """A confirmed pod replaces the assumed object and moves to the end of its node's list; else that stays until the next update."""
-    selects_namespaces: bool = False
-    """Pod affinity terms may select namespaces by their labels."""
+    snapshot_keeps_nodeless: bool = cell("a node that is gone while pods remain on it stays known, as a node without data", about="search")
+    """Predicate metadata is nil then; else snapshots keep the last state that had a node."""
+    transient_reset_all: bool = cell(
+        "counts of volumes for BalanceAttachedNodeVolumes start at zero on every node in each cycle", about="search"
+    )
+    """Else on changed ones only."""
+    snapshot_drops_nodeless: bool = cell("a node that is gone is forgotten at once, with all its pods", False, about="search")
+    forgets_pods_with_node: bool = cell(
+        "a node that is gone is forgotten with its pods, and comes back without them", False, about="search"
+    )
+    cache_replaces_confirmed: bool = cell(
+        "a pod that is confirmed on its node replaces what was assumed, and moves to the end of the node's list", False, about="search"
+    )
+    """Else the assumed object stays until the next update."""
+    selects_namespaces: bool = cell("pod affinity terms may select namespaces by their labels", False, about="rules")
     # --- the cycle (reference B) ---
-    nodes_to_find: Callable[[int, int], int]
+    nodes_to_find: Callable[[int, int], int] = cell("how many nodes that fit a search looks for", about="search")
     """(nodes, percentage) -> the number of feasible nodes after which a search stops."""
-    pick_host: Callable[[int, int], tuple[int, bool]]
+    pick_host: Callable[[int, int], tuple[int, bool]] = cell("which of several best nodes is taken", about="search")
     """(number of feasible nodes with the best total, lastNodeIndex) -> (index of the host among them, whether lastNodeIndex moves)."""
-    error_joiner: Callable[[Any], str]
-    """Several error texts -> the text of their aggregate."""
-    binding_failed_reason: str
-    """The reason of condition PodScheduled if the API refuses the binding."""
+    error_joiner: Callable[[Any], str] = cell("several errors in one message", about="messages")
+    binding_failed_reason: str = cell("the reason in condition PodScheduled if a binding is refused", about="messages")
     # --- rules (reference C and D) ---
-    reads_out_of_disk: bool
-    """CheckNodeCondition fails for OutOfDisk."""
-    best_effort_sees_init_containers: bool
-    affinity_texts: Mapping[str, str]
-    """Error texts of MatchInterPodAffinity without metadata: ``existing`` takes ``pod`` and ``error``, ``affinity`` also ``node``."""
-    spread_matches_any_selector: bool
-    """SelectorSpreadPriority counts pods that match any of the selectors; else pods that match all of them."""
-    ratio_mean: Callable[[Any, Any], Any]
-    """How RequestedToCapacityRatioPriority combines per-resource scores: (int64[R, n], weights[R]) -> int64[n]."""
-    ratio_reads_resources: bool
-    """requestedToCapacityRatioArguments may name resources."""
-    selector_text: Callable[[SelectorError], str]
-    """The error text for an invalid selector."""
-    interpod_counts_by_name: bool
-    """InterPodAffinityPriority adds up by node name, so a node that is twice among the feasible ones counts double."""
+    reads_out_of_disk: bool = cell("CheckNodeCondition turns down nodes with condition OutOfDisk", about="rules")
+    best_effort_sees_init_containers: bool = cell(
+        "CheckNodeMemoryPressure: requests of init containers count, so that the pod is not best effort", about="rules"
+    )
+    affinity_texts: Mapping[str, str] = cells(
+        "messages",
+        existing="MatchInterPodAffinity: the error for a bad term of another pod",
+        affinity="MatchInterPodAffinity: the error for a bad term of the pod's own",
+    )
+    """Those without metadata: ``existing`` takes ``pod`` and ``error``, ``affinity`` also ``node``."""
+    spread_matches_any_selector: bool = cell(
+        "SelectorSpreadPriority counts pods that match any selector of the pod's owners (no: all of them)", about="rules"
+    )
+    ratio_mean: Callable[[Any, Any], Any] = cell("RequestedToCapacityRatioPriority: the mean over the resources", about="rules")
+    """(scores, int64[R, n], weights[R]) -> int64[n]."""
+    ratio_reads_resources: bool = cell("requestedToCapacityRatioArguments may name resources", about="rules")
+    selector_text: Callable[[SelectorError], str] = cell("the error for a bad value in a selector", about="messages")
+    interpod_counts_by_name: bool = cell("InterPodAffinityPriority counts a node double that is twice among those that fit", about="rules")
     volumes: VolumeCells
     preemption: PreemptionCells
     queue: QueueCells
