@@ -1,4 +1,4 @@
-"""What tests of commands share: a command line that is run, and manifests in files."""
+"""What tests of commands share: a command line with any exit status, and manifests in files."""
 
 from __future__ import annotations
 
@@ -9,20 +9,15 @@ from typing import Any, TypeAlias
 import pytest
 import yaml
 
-from kubeclassic.cli import run
+from tests.support.program import inside
 
 Ran: TypeAlias = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def ran(capsys: pytest.CaptureFixture[str]) -> Ran:
-    """Runs a command line: exit status, standard output, standard error."""
-
-    def running(*words: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        return run(words), *capsys.readouterr()
-
-    return running
+def tried(*words: str) -> tuple[int, str, str]:
+    """Run a command line: exit status, standard output, standard error."""
+    done = inside(*words, cwd=Path())
+    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from kubeclassic.simulation.bench.cases import FORMS, CaseSize
 from kubeclassic.simulation.conform import read_items, read_lines
 from tests.conftest import ROOT
 from tests.support.build import obj
+from tests.support.program import ran
 from tests.support.schemas import faults
 
 FIELDS = {
@@ -47,8 +48,7 @@ def _without_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
 def lines(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> list[dict[str, Any]]:
     """The lines that ``bench`` prints."""
     capsys.readouterr()
-    assert run(["bench", *arguments]) == status
-    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return [json.loads(line) for line in ran("bench", *arguments, status=status).out.splitlines()]
 
 
 def bench(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict[str, Any]:
@@ -127,11 +127,10 @@ class TestBench:
         ],
     )
     def test_verbose_says_how_decisions_were_made(
-        self, arguments: list[str], quick: dict[str, Any], capsys: pytest.CaptureFixture[str]
+        self, arguments: list[str], quick: dict[str, Any]
     ) -> None:
         """The JSON has the share of decisions that were read off boards and the reasons of the others; -v tells people the same."""
-        assert run(["bench", *SMALL, "--repeat", "1", *arguments, "-v"]) == 0
-        found = capsys.readouterr()
+        found = ran("bench", *SMALL, "--repeat", "1", *arguments, "-v")
         assert json.loads(found.out)["quick"] == quick
         taken = 10 - sum(quick["detours"].values())
         assert found.err.splitlines() == [
@@ -156,12 +155,11 @@ class TestBench:
 class TestRefusals:
     @pytest.mark.parametrize("arguments", [["--profile", "flame.html"], ["--profile", "flame.json"], ["--flame-graph", "flame.yaml"]])
     def test_a_flame_graph_needs_a_profiler(
-        self, arguments: list[str], case: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self, arguments: list[str], case: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Without pyinstrument --flame-graph, or --profile in its place, says how to get it, before anything is timed."""
         monkeypatch.setitem(sys.modules, "pyinstrument", None)
-        assert run(["bench", str(case), *arguments]) == 2
-        assert "pip install 'kubeclassic[bench]'" in capsys.readouterr().err
+        assert "pip install 'kubeclassic[bench]'" in ran("bench", str(case), *arguments, status=2).err
 
 
 class TestProfiles:
@@ -170,11 +168,10 @@ class TestProfiles:
         found = bench(capsys, str(case), "--release", DEFAULT_FRAMEWORK)
         assert (found["release"], found["scheduled"]) == (DEFAULT_FRAMEWORK, 9)
 
-    def test_gates_that_there_are_no_more(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_gates_that_there_are_no_more(self, tmp_path: Path) -> None:
         """Gates of the case that the release does not know are left out, and said to be."""
         spread = written(CaseSize(kind="spread", nodes=6, existing=6, pods=9), tmp_path / "spread.jsonl")
-        assert run(["bench", str(spread), "--repeat", "1", "--release", DEFAULT_FRAMEWORK]) == 0
-        told = capsys.readouterr()
+        told = ran("bench", str(spread), "--repeat", "1", "--release", DEFAULT_FRAMEWORK)
         assert told.err == f"left out, as release {DEFAULT_FRAMEWORK} has no such gates: EvenPodsSpread\n"
         assert json.loads(told.out)["scheduled"] == 9
 
@@ -264,19 +261,17 @@ def columns(table: str) -> list[str]:
 
 
 class TestTables:
-    def test_times_and_throughput(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_times_and_throughput(self) -> None:
         """One table has the times of decisions, the other how many there are a second, a row for each case."""
-        assert run(["bench", *GENERATED, "-o", "table"]) == 0
-        times, throughput = capsys.readouterr().out.split("\n\n")
+        times, throughput = ran("bench", *GENERATED, "-o", "table").out.split("\n\n")
         assert columns(times)[5:9] == ["PODS/S", "MEDIAN", "LOOP PODS/S", "LOOP MEDIAN"]
         assert columns(times)[9:13] == ["P50 MS", "P90 MS", "P95 MS", "P99 MS"]
         for table in (times, throughput):
             assert [row.split()[0] for row in table.splitlines()] == ["CASE", "basic-5n-3e-4p"]
 
-    def test_ratios(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_ratios(self) -> None:
         """Beside another scheduler there is a third table."""
-        assert run(["bench", *GENERATED, "-o", "table", "--against", printing('{"pods_per_s": 1}')]) == 0
-        ratios = capsys.readouterr().out.split("\n\n")[2].splitlines()
+        ratios = ran("bench", *GENERATED, "-o", "table", "--against", printing('{"pods_per_s": 1}')).out.split("\n\n")[2].splitlines()
         assert columns(ratios[0]) == ["CASE", "RUNS", "OURS, PODS/S", "THEIRS, PODS/S", "RATIO"]
         name, runs, ours, theirs, ratio = ratios[1].split()
         assert (name, runs, theirs) == ("basic-5n-3e-4p", "2", "1")
@@ -292,10 +287,9 @@ class TestAgainst:
         assert (theirs["runs"], theirs["pods_per_s"], theirs["scheduled"]) == ([50.0, 50.0], 50.0, 4)
         assert theirs["ratio"] == pytest.approx(ours / 50, abs=0.01)
 
-    def test_other_work(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_other_work(self) -> None:
         """Another number of placed pods is warned of."""
-        assert run(["bench", *GENERATED, "--against", printing('{"pods_per_s": 50, "scheduled": 3}')]) == 0
-        said = capsys.readouterr().err
+        said = ran("bench", *GENERATED, "--against", printing('{"pods_per_s": 50, "scheduled": 3}')).err
         assert said == "warning: basic-5n-3e-4p: the other scheduler gave 3 pods a node, this one 4: not the same work\n"
 
 
@@ -309,21 +303,16 @@ class TestCompare:
         assert faults("bench-compare", found) == []
         (pair,) = found["cases"]
         assert pair["calibrated_ratio"] == pytest.approx(2 * pair["ratio"], abs=0.01)
-        assert run(["bench", "compare", str(a), str(b)]) == 0
-        told = capsys.readouterr()
+        told = ran("bench", "compare", str(a), str(b))
         assert columns(told.out)[:3] == ["CASE", "RELEASE A", "RELEASE B"]
         assert told.err.startswith("warning: calibrations differ by more than 5% in 1 of 1 cases")
 
-    def test_it_is_a_command_of_bench(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_it_is_a_command_of_bench(self, tmp_path: Path) -> None:
         """The help of bench names it, it has a help and usage of its own, and a case of that name can still be timed."""
-        assert run(["bench", "--help"]) == 0
-        assert "compare  How much faster one file" in capsys.readouterr().out
-        assert run(["bench", "compare", "--help"]) == 0
-        assert capsys.readouterr().out.startswith("Usage: kubeclassic bench compare [OPTIONS] A B")
-        assert run(["bench", "compare", "a.json"]) == 2
-        assert "Missing argument 'B'" in capsys.readouterr().err
-        assert run(["bench", "./compare"]) == 2
-        assert "compare: no such file or directory" in capsys.readouterr().err
+        assert "compare  How much faster one file" in ran("bench", "--help").out
+        assert ran("bench", "compare", "--help").out.startswith("Usage: kubeclassic bench compare [OPTIONS] A B")
+        assert "Missing argument 'B'" in ran("bench", "compare", "a.json", status=2).err
+        assert "compare: no such file or directory" in ran("bench", "./compare", status=2).err
 
     def test_it_is_completed(self) -> None:
         """A shell completes its name beside the files of cases."""
@@ -333,9 +322,8 @@ class TestCompare:
 
 
 @pytest.mark.parametrize("line", [command for command in re.findall(r"^kubeclassic .*$", PAGE, flags=re.MULTILINE) if "--kind" in command])
-def test_the_commands_of_its_page_run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_of_its_page_run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command of docs/speed/bench.md that needs nothing but the repository runs at its root."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("sys.argv", ["kubeclassic"])
-    assert run([*shlex.split(line)[1:], "--repeat", "1"]) == 0
-    assert capsys.readouterr().out
+    assert ran(*shlex.split(line)[1:], "--repeat", "1").out

@@ -11,7 +11,7 @@ import pytest
 
 import kubeclassic
 from kubeclassic.exceptions import WrongTypeError
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Ran, tried
 from tests.conftest import ROOT
 from tests.support.keywords import keywords_of
 from tests.support.schemas import faults
@@ -36,11 +36,11 @@ def pod(name: str, cpu: str = "1", **more: Any) -> Json:
 
 
 @pytest.fixture
-def ask(write: Any, ran: Ran) -> Ran:
+def ask(write: Any) -> Ran:
     """Counts in a cluster of two nodes in two zones."""
     two = write("cluster.yaml", node("a", zone="z1"), node("b", cpu="4", zone="z2"))
     web = write("web.yaml", pod("web"))
-    return lambda *options, cluster=two, template=web: ran("capacity", cluster, *(["--pod", template] if template else []), *options)
+    return lambda *options, cluster=two, template=web: tried("capacity", cluster, *(["--pod", template] if template else []), *options)
 
 
 class TestForms:

@@ -10,7 +10,7 @@ import pytest
 
 from kubeclassic import capacity, capacity_curve
 from kubeclassic.simulation.capacity.curve import CurveAxis, CurveError, axes_of
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Ran, tried
 from tests.support.schemas import faults
 
 NODES = [
@@ -20,10 +20,10 @@ NODES = [
 
 
 @pytest.fixture
-def ask(write: Callable[..., str], ran: Ran) -> Ran:
+def ask(write: Callable[..., str]) -> Ran:
     """Runs the command on two nodes."""
     cluster = write("cluster.yaml", *NODES)
-    return lambda *options: ran("capacity", cluster, *options)
+    return lambda *options: tried("capacity", cluster, *options)
 
 
 class TestAxes:

@@ -11,6 +11,7 @@ import pytest
 
 from kubeclassic.cli import cli, run
 from kubeclassic.simulation.engines import ALL_RELEASES
+from tests.support.program import ran
 
 NODE = "kind: Node\nmetadata: {name: %s, labels: {zone: %s}}\nstatus: {allocatable: {cpu: %s, memory: %sGi, pods: 9}}\n---\n"
 POD = "kind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c, resources: {requests: {cpu: %s, memory: 1Gi}}}]}\n---\n"
@@ -113,8 +114,7 @@ class TestOptions:
     def test_scheduler_name(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Pods of another scheduler are ignored and counted."""
         assert hosts(capsys, "cluster.yaml", "--scheduler-name", "mine") == {}
-        run(["simulate", "cluster.yaml", "--scheduler-name", "mine"])
-        assert "ignored: 1 for another scheduler\n" in capsys.readouterr().err
+        assert "ignored: 1 for another scheduler\n" in ran("simulate", "cluster.yaml", "--scheduler-name", "mine", status=(0, 1)).err
 
     def test_rules(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """A user's predicate changes the host."""
@@ -136,23 +136,20 @@ class TestOptions:
 
 class TestHelp:
     @pytest.mark.parametrize("name", sorted(cli.commands))
-    def test_every_command_explains_itself(self, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    def test_every_command_explains_itself(self, name: str) -> None:
         """--help says what a command is for."""
-        assert run([name, "--help"]) == 0
-        assert len(capsys.readouterr().out.splitlines()) > 5
+        assert len(ran(name, "--help").out.splitlines()) > 5
 
-    def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_version(self) -> None:
         """--version names the program, installed or not."""
-        assert run(["--version"]) == 0
-        assert capsys.readouterr().out.startswith("kubeclassic ")
+        assert ran("--version").out.startswith("kubeclassic ")
 
     @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-    def test_completion(self, capsys: pytest.CaptureFixture[str], shell: str) -> None:
+    def test_completion(self, shell: str) -> None:
         """Each shell gets a script that asks the program."""
-        assert run(["completion", shell]) == 0
-        assert "_KUBECLASSIC_COMPLETE" in capsys.readouterr().out
+        assert "_KUBECLASSIC_COMPLETE" in ran("completion", shell).out
 
-    def test_completion_completes(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_completion_completes(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         """The program completes a command's beginning when a shell asks it."""
         for name, value in {"_KUBECLASSIC_COMPLETE": "bash_complete", "COMP_WORDS": "kubeclassic simu", "COMP_CWORD": "1"}.items():
             monkeypatch.setenv(name, value)

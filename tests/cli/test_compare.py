@@ -21,6 +21,7 @@ from kubeclassic.questions.compare import CompareResult
 from kubeclassic.questions.comparisonview import verdict
 from kubeclassic.simulation.compare.document import ComparisonDocument
 from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page
+from tests.support.program import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = str(ROOT / "examples" / "cluster")
@@ -36,21 +37,18 @@ def document_of(record: dict[str, Any]) -> ComparisonDocument:
 def answered(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """What ``compare`` of the example cluster writes."""
     capsys.readouterr()
-    assert run(["compare", CLUSTER, *arguments]) in (0, 1)
-    return capsys.readouterr().out
+    return ran("compare", CLUSTER, *arguments, status=(0, 1)).out
 
 
 class TestNewerLabels:
-    def test_zones(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_zones(self) -> None:
         """Zones by the old label alone are told of where a framework takes part; with --newer-labels its spreading sees zones."""
         for more, warned in (((), True), (("--newer-labels",), False)):
-            assert run(["compare", CLUSTER, *OTHER, "--mode", "locked", "-o", "json", *more]) == 1
-            out, err = capsys.readouterr()
+            out, err = ran("compare", CLUSTER, *OTHER, "--mode", "locked", "-o", "json", *more, status=1)
             lines = {line["rule"]: line for line in json.loads(out)["against"][0]["correlation"]}
             assert ("warning: 11 nodes have label " in err) == warned
             assert (lines["PodTopologySpread"]["correlation"] > 0.9) != warned
-        assert run(["compare", CLUSTER, "--a", "release=1.12", "--b", "release=1.16"]) == 1
-        assert "nodes have label" not in capsys.readouterr().err
+        assert "nodes have label" not in ran("compare", CLUSTER, "--a", "release=1.12", "--b", "release=1.16", status=1).err
 
 
 class TestConfigurations:
@@ -63,7 +61,7 @@ class TestConfigurations:
         """Where only a profile is given, it is for the release that has profiles."""
         assert NamedSetup.parse("a", "profile=p.yaml").setup.runs_profiles
 
-    def test_every_key_counts(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def test_every_key_counts(self, tmp_path: Path) -> None:
         """Each key of a configuration changes the scheduler that is made."""
         profile = tmp_path / "a profile.yaml"
         header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.cli import run
 from kubeclassic.extenders import choice
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
+from tests.support.program import ran
 from tests.support.schemas import faults
 
 CLUSTER = "examples/drain/cluster.yaml"
@@ -31,8 +31,7 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 def drained(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> tuple[str, str]:
     """What the command prints, which must end with *status*."""
     capsys.readouterr()
-    assert run(["drain", *arguments]) == status
-    return capsys.readouterr()
+    return ran("drain", *arguments, status=status)
 
 
 def document(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.cli import run
+from tests.support.program import ran
 
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n"
 POD = "kind: Pod\nmetadata: {name: web}\n"
@@ -168,8 +168,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def refusal(arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
     """What the command line says against *arguments*, which it must refuse with exit status 2 and nothing on standard output."""
-    assert run(arguments.split()) == 2
-    told = capsys.readouterr()
+    told = ran(*arguments.split(), status=2)
     assert told.out == ""
     return told.err
 
@@ -208,11 +207,10 @@ def test_a_wrong_call_is_refused(folder: Path, capsys: pytest.CaptureFixture[str
     assert told.count("\n") == 1
 
 
-def test_a_pod_on_an_unknown_node_is_a_warning(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pod_on_an_unknown_node_is_a_warning(folder: Path) -> None:
     """A pod bound to a node that was not given is warned of and tolerated, as upstream does."""
     (folder / "orphan.yaml").write_text(f"{NODE}---\n{POD}spec: {{nodeName: gone}}\n", encoding="utf-8")
-    assert run(["simulate", "orphan.yaml"]) == 0
-    assert "warning: Pod default/web on gone: its node is not in the input\n" in capsys.readouterr().err
+    assert "warning: Pod default/web on gone: its node is not in the input\n" in ran("simulate", "orphan.yaml").err
 
 
 def test_an_ambiguous_pod_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER, Flavour
 from tests.apiserver.store import Store
 from tests.support.kubeconfigs import kubeconfig
+from tests.support.program import ran
 
 TYPE = {"content-type": "application/json"}
 SILENT = "no node says status.nodeInfo.kubeletVersion"
@@ -44,33 +45,28 @@ class TestVariable:
             yield
 
     @pytest.mark.usefixtures("named")
-    def test_a_context_asks_for_it(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_context_asks_for_it(self) -> None:
         """--context alone reads the cluster of the variable's files."""
-        assert run(["simulate", "--context", "there", "--release", "1.27", "-o", "json"]) == 0
-        assert json.loads(capsys.readouterr().out)["pods"][0]["host"] == "a"
+        assert ran("simulate", "--context", "there", "--release", "1.27", "-o", "json").document["pods"][0]["host"] == "a"
 
     @pytest.mark.usefixtures("named")
-    def test_without_paths(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_without_paths(self) -> None:
         """Where no path is given, the variable is enough, and a line says so."""
-        assert run(["simulate", "--release", "1.27", "-o", "json"]) == 0
-        told = capsys.readouterr()
+        told = ran("simulate", "--release", "1.27", "-o", "json")
         assert json.loads(told.out)["pods"][0]["host"] == "a"
         assert "KUBECONFIG: the cluster that " in told.err
 
     @pytest.mark.usefixtures("named")
-    def test_commands_that_always_look(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_commands_that_always_look(self) -> None:
         """snapshot and shadow need no option."""
-        assert run(["snapshot"]) == 0
-        assert json.loads(capsys.readouterr().out)["items"]
-        assert run(["shadow", "--release", "1.27", "--for", "1"]) == 0
-        assert "0 decisions compared" in capsys.readouterr().err
+        assert ran("snapshot").document["items"]
+        assert "0 decisions compared" in ran("shadow", "--release", "1.27", "--for", "1").err
 
     @pytest.mark.usefixtures("named")
-    def test_run_does_not_read_it(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_run_does_not_read_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """run is as kube-scheduler, which does not know the variable."""
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-        assert run(["run", "--dry-run", "--release", "1.27"]) == 2
-        assert "this is no pod" in capsys.readouterr().err
+        assert "this is no pod" in ran("run", "--dry-run", "--release", "1.27", status=2).err
 
 
 class TestRelease:

@@ -9,16 +9,16 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Ran, tried
 from tests.cli.test_capacity import EXAMPLE, SMALL, node, pod
 from tests.support.schemas import faults
 
 
 @pytest.fixture
-def ask(write: Callable[..., str], ran: Ran) -> Ran:
+def ask(write: Callable[..., str]) -> Ran:
     """Asks about a node of 2 cores and seven waiting pods of 1 core."""
     seven = write("cluster.yaml", node("a"), *(pod(f"web-{number}") for number in range(7)))
-    return lambda *options, cluster=seven: ran("capacity", cluster, *options)
+    return lambda *options, cluster=seven: tried("capacity", cluster, *options)
 
 
 class TestForms:
@@ -126,9 +126,9 @@ class TestQuestions:
         found = json.loads(ask("--add-node", "like:a", "--preemption", "-o", "json", cluster=cluster)[1])
         assert (found["added"], found["evicted"]) == ([], {"default/low": "default/high"})
 
-    def test_the_daemons_of_the_example(self, ran: Ran) -> None:
+    def test_the_daemons_of_the_example(self) -> None:
         """What the example's DaemonSet runs takes room on each new node."""
-        status, out, _ = ran("capacity", EXAMPLE, "--pod", SMALL, "--pods", "150", "--add-node", "like:general-a1", "-o", "json")
+        status, out, _ = tried("capacity", EXAMPLE, "--pod", SMALL, "--pods", "150", "--add-node", "like:general-a1", "-o", "json")
         found = json.loads(out)
         assert status == 0
         assert found["daemons"] == {"general-a1": ["kube-system/node-agent"]}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.cli.report import plots
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Ran, tried
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DAY = str(EXAMPLES / "day.yaml")
@@ -26,11 +26,11 @@ search: {{weights: {{LeastRequestedPriority: 0..10}}, maximise: [placed], minimi
 
 
 @pytest.fixture
-def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran) -> Ran:
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ran:
     """Run a command in a folder of its own: status, output, messages."""
     monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(SWEEP.format(cluster=EXAMPLES / "cluster"), encoding="utf-8")
-    return ran
+    return tried
 
 
 def words(picture: str) -> set[str]:

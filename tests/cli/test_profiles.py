@@ -11,6 +11,7 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
+from tests.support.program import ran
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 PACKING = "pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu}]}}}]"
@@ -80,8 +81,7 @@ def hosts(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str 
 def explained(capsys: pytest.CaptureFixture[str], name: str, *arguments: str) -> dict[str, Any]:
     """What ``explain -o json`` says."""
     capsys.readouterr()
-    assert run(["explain", "cluster.yaml", name, *arguments, "-o", "json"]) in (0, 1)
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    found: dict[str, Any] = ran("explain", "cluster.yaml", name, *arguments, "-o", "json", status=(0, 1)).document
     return found
 
 
@@ -142,8 +142,7 @@ class TestDecisions:
             found = cycles(capsys, *NEW, "--pods", "more.yaml", "--order", order)
             assert found["held"]["error"] == "waiting for scheduling gates: [quota audit]"
             assert found["web"]["host"] == "a"
-        assert run(["simulate", "cluster.yaml", "--pods", "more.yaml", *NEW, "-o", "json"]) == 1
-        told = capsys.readouterr()
+        told = ran("simulate", "cluster.yaml", "--pods", "more.yaml", *NEW, "-o", "json", status=1)
         assert {key: json.loads(told.out)["summary"][key] for key in ("pods", "placed", "unschedulable", "gated", "decisions")} == {
             "pods": 2, "placed": 1, "unschedulable": 0, "gated": 1, "decisions": 1,
         }  # fmt: skip
@@ -185,10 +184,9 @@ class TestDecisions:
         assert run(["simulate", "cluster.yaml", *NEW, *options]) == 1
         assert ("evicted to make room for default/high" in capsys.readouterr().out) is (host is not None)
 
-    def test_what_runs(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_what_runs(self, folder: Path) -> None:
         """--verbose tells each profile's plugins by extension point, with the weights of scores."""
-        run(["simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose"])
-        told = capsys.readouterr().err
+        told = ran("simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose", status=(0, 1)).err
         assert f"release {DEFAULT_FRAMEWORK}, 3 nodes, 1 pod waits\n" in told
         assert told.count("  score: NodeResourcesFit x 1\n") == 2
         assert "profile packer\n" in told
@@ -223,8 +221,7 @@ class TestExplain:
         """The tables have plugins and codes for heads."""
         monkeypatch.setattr("kubeclassic.cli.report.viewtext.width_of", lambda stream: 200)
         (folder / "more.yaml").write_text(pod("big", "5"))
-        assert run(["explain", "cluster.yaml", "web", *NEW, "-o", "wide"]) == 0
-        assert "(each plugin: raw -> normalized x weight)" in capsys.readouterr().out
+        assert "(each plugin: raw -> normalized x weight)" in ran("explain", "cluster.yaml", "web", *NEW, "-o", "wide").out
         assert run(["explain", "cluster.yaml", "big", "--pods", "more.yaml", *NEW, "-o", "wide"]) == 0
         assert [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("NODE ")][1] == [
             "NODE", "PLUGIN", "CODE", "REASONS", "WHAT", "FAILS", "SHORT", "OF",
@@ -248,9 +245,8 @@ class TestPluginsOfOnesOwn:
         assert "NotOnA" not in {status["plugin"] for status in found["statuses"].values()}
 
     @pytest.mark.parametrize("command", ["explain", "replay"])
-    def test_in_the_other_commands(self, folder: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    def test_in_the_other_commands(self, folder: Path, command: str) -> None:
         """They have their say in explanations and replays too."""
         arguments = [command, "cluster.yaml", *(["web"] if command == "explain" else []), *NEW, "--rules", "my_plugins:NotOnA"]
-        assert run(arguments) == 0
-        out = capsys.readouterr().out
+        out = ran(*arguments).out
         assert "default/web: b" in out if command == "explain" else '"pod":"default/web","node":"b"' in out

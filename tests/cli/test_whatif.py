@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Ran, tried
 from tests.conftest import ROOT
 from tests.support.schemas import faults
 from tests.support.whatifbuild import node, pod, taint
@@ -20,9 +20,9 @@ REPORT = "analytics/yearly-report"
 
 
 @pytest.fixture
-def told(ran: Ran) -> Ran:
+def told() -> Ran:
     """Runs explain; exit status, standard output, standard error."""
-    return lambda *words: ran("explain", *words)
+    return lambda *words: tried("explain", *words)
 
 
 def written(folder: Path, *items: Any) -> str:

@@ -13,6 +13,7 @@ from kubeclassic.api.load import load
 from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError
 from tests.conftest import ROOT
+from tests.support.program import ran
 
 CORPUS = ROOT / "tests/fuzz/corpus"
 EXAMPLE = str(ROOT / "examples/cluster")
@@ -20,8 +21,7 @@ EXAMPLE = str(ROOT / "examples/cluster")
 
 def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """The line with which a command is refused."""
-    assert run(words) == 2
-    captured = capsys.readouterr()
+    captured = ran(*words, status=2)
     assert (captured.out, captured.err.count("\n")) == ("", 1)
     return captured.err
 

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.cli import run
 from kubeclassic.simulation.bench.cases import CaseSize
 from kubeclassic.simulation.conform import answer_case
 from tests.support.devicebuild import claiming, device_claim, exactly
+from tests.support.program import ran
 from tests.support.schemas import faults
 
 DRIVER = "gpu.example.com"
@@ -69,12 +69,11 @@ def files(tmp_path: Path) -> Any:
 
 
 @pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Any:
+def told() -> Any:
     """Runs the program, whose answer is JSON."""
 
     def asked(*arguments: str) -> Json:
-        run([*arguments, "--release", "1.34", "-o", "json"])
-        found: Json = json.loads(capsys.readouterr().out)
+        found: Json = ran(*arguments, "--release", "1.34", "-o", "json", status=(0, 1)).document
         names = {"Explanation": "explain", "WhatIf": "what-if", "NewNodes": "new-nodes"}
         assert faults(names.get(found["kind"], arguments[0]), found) == []
         return found

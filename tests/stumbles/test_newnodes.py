@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import yaml
 
 from kubeclassic.cli import run
 from kubeclassic.framework.releases import ALL_RELEASES
+from tests.support.program import ran
 
 Json = dict[str, Any]
 
@@ -46,28 +46,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("release", ALL_RELEASES)
-def test_a_pod_that_never_fits_does_not_spoil_the_answer(release: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pod_that_never_fits_does_not_spoil_the_answer(release: str, folder: Path) -> None:
     """Each real cluster has a pod with a wrong selector, and one whose claim is missing: the others get their answer all the same."""
     asked = ["capacity", "dump.yaml", "--add-node", "m5.yaml", "--release", release]
-    assert run([*asked, "-o", "json"]) == 1
-    found = json.loads(capsys.readouterr().out)
+    found = ran(*asked, "-o", "json", status=1).document
     assert (found["added"][0]["node"], found["added"][0]["count"], found["placed"]) == ("m5", 1, False)
     assert (found["withoutNode"]["count"], found["withoutNode"]["never"]) == (2, 2)
     assert {one["pod"] for one in found["withoutNode"]["pods"]} == {"default/typo", "default/nopvc"}
-    assert run(asked) == 1
-    told = capsys.readouterr().out
+    told = ran(*asked, status=1).out
     assert told.startswith("Add 1 m5: 4 of 6 pods to place find a node.\n")
     assert "2 pods of 6 can never be placed, whatever number of these nodes is added:\n  default/typo: on an empty m5: " in told
 
 
-def test_why_the_cheap_kind_was_not_taken(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_the_cheap_kind_was_not_taken(folder: Path) -> None:
     """One asks why the cheap node was not taken: it is told for each kind of which none is added."""
     kinds = ["--add-node", "m5.yaml", "--add-node", "c.yaml", "--add-node", "small.yaml", "--cost", "m5=3,c=0.1,small=2"]
-    assert run(["capacity", "dump.yaml", *kinds, "-o", "json"]) == 1
-    found = json.loads(capsys.readouterr().out)
+    found = ran("capacity", "dump.yaml", *kinds, "-o", "json", status=1).document
     assert [(one["node"], one["costOfOne"], one["takes"]) for one in found["notTaken"]] == [("c", 0.1, 0), ("small", 2, 4)]
-    run(["capacity", "dump.yaml", *kinds])
-    told = " ".join(capsys.readouterr().out.split())
+    told = " ".join(ran("capacity", "dump.yaml", *kinds, status=(0, 1)).out.split())
     assert "Add 1 m5, cost 3:" in told
     assert "No c, cost 0.1: an empty one does not take 4 of 4 pods, first default/web-0: 0/1 nodes are available: 1 node(s) had" in told
     assert "No small, cost 2: no mix with it that costs less does" in told
@@ -81,22 +77,18 @@ def test_the_page_says_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "What was not taken" in page
 
 
-def test_what_more_pods_might_help_does_not_spoil_it_either(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_more_pods_might_help_does_not_spoil_it_either(folder: Path) -> None:
     """A pod that wants to be near a pod that is not there finds no node with any number: the others get their answer, and it is named."""
     term = {"labelSelector": {"matchLabels": {"app": "nothing"}}, "topologyKey": "pool"}
     lonely = pod("lonely", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
     dump = (folder / "dump.yaml").read_text(encoding="utf-8") + "---\n" + yaml.safe_dump(lonely)
     (folder / "dump.yaml").write_text(dump, encoding="utf-8")
     words = ("capacity", "dump.yaml", "--add-node", "m5.yaml")
-    assert run(words) == 1
-    text = capsys.readouterr().out
+    text = ran(*words, status=1).out
     assert "Add 1 m5: 4 of 7 pods to place find a node." in text
     assert "1 pod of 7 found no node with up to 5 of these nodes:\n  default/lonely: " in text
-    run([*words, "-o", "json"])
-    found = json.loads(capsys.readouterr().out)
+    found = ran(*words, "-o", "json", status=(0, 1)).document
     assert ([one["count"] for one in found["added"]], found["withoutNode"]["count"], found["withoutNode"]["never"]) == ([1], 3, 2)
-    run([*words, "-o", "html"])
-    headline = re.sub("<[^>]*>", "", capsys.readouterr().out.partition("<h1")[2].partition("</h1>")[0])
+    headline = re.sub("<[^>]*>", "", ran(*words, "-o", "html", status=(0, 1)).out.partition("<h1")[2].partition("</h1>")[0])
     assert "Add 1 m5 for 4 of 7 pods: each of them finds a node; 3 find none with up to 5." in headline
-    run([*words, "--most-nodes", "1"])
-    assert "No number of these nodes is enough, up to 1" in capsys.readouterr().out
+    assert "No number of these nodes is enough, up to 1" in ran(*words, "--most-nodes", "1", status=(0, 1)).out

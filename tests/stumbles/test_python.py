@@ -23,6 +23,7 @@ from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.rules import Batch, Cycle, Reads, Template
 from tests.support.build import node, pod
+from tests.support.program import ran
 
 LONGEST = 400
 """Characters of a repr that fit on a few lines."""
@@ -166,8 +167,7 @@ def test_frames_need_a_library(monkeypatch: pytest.MonkeyPatch, example: Cluster
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     """The JSON that a command prints."""
     capsys.readouterr()
-    assert run([*arguments]) in (0, 1)
-    return json.loads(capsys.readouterr().out)
+    return ran(*arguments, status=(0, 1)).document
 
 
 def test_simulate_is_one_call(root: Path, capsys: pytest.CaptureFixture[str], example: Cluster) -> None:

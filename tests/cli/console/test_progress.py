@@ -15,17 +15,11 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.cli.console import progress
 from kubeclassic.cli.console.progress import Work, counting, following, telling, working
+from tests.support.program import Terminal
 
 CLUSTER = str(Path(__file__).resolve().parents[3] / "examples" / "cluster")
 POD = str(Path(CLUSTER).parent / "capacity" / "small-pod.yaml")
 NO_PATIENCE = 60.0
-
-
-class Terminal(io.StringIO):
-    """A stream that people look at."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture(autouse=True)

@@ -20,6 +20,7 @@ from kubeclassic.simulation.replay.history import ROWS, Thinned
 from kubeclassic.simulation.replay.journal import ReplaySummary
 from tests.conftest import ROOT
 from tests.support.pages import assert_told, bare_numbers, data_of_page, numbers_of_page, table_of_page
+from tests.support.program import ran
 
 WAITING = """
 - {opcode: createNodes, count: 2, nodeTemplate: {status: {allocatable: {cpu: 2, pods: 10}}}}
@@ -197,8 +198,7 @@ class TestForms:
         assert run([*day, "--resume", *report]) == 2
         assert run([*day, "--resume"]) == 0
 
-    def test_places_are_checked_first(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_places_are_checked_first(self, tmp_path: Path) -> None:
         """A page that cannot be written is refused before anything runs."""
-        assert run(["replay", str(ROOT / "examples" / "day.yaml"), "--report", str(tmp_path / "no" / "page.html")]) == 2
-        out, err = capsys.readouterr()
+        out, err = ran("replay", str(ROOT / "examples" / "day.yaml"), "--report", str(tmp_path / "no" / "page.html"), status=2)
         assert (out, "cannot be written" in err) == ("", True)
