@@ -1,4 +1,4 @@
-"""What tests of commands share: a command line with any exit status, and manifests in files."""
+"""What tests of commands share: what a command line is run with, and manifests in files."""
 
 from __future__ import annotations
 
@@ -9,15 +9,9 @@ from typing import Any, TypeAlias
 import pytest
 import yaml
 
-from tests.support.program import inside
+from tests.support.program import Printed
 
-Ran: TypeAlias = Callable[..., tuple[int, str, str]]
-
-
-def tried(*words: str) -> tuple[int, str, str]:
-    """Run a command line: exit status, standard output, standard error."""
-    done = inside(*words, cwd=Path())
-    return done.returncode, done.stdout, done.stderr
+Ran: TypeAlias = Callable[..., Printed]
 
 
 @pytest.fixture

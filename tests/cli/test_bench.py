@@ -26,7 +26,7 @@ from kubeclassic.simulation.conform import read_items, read_lines
 from tests.conftest import ROOT
 from tests.support.build import obj
 from tests.support.program import ran
-from tests.support.schemas import faults
+from tests.support.schemas import checked
 
 FIELDS = {
     "pods", "scheduled", "cpu_seconds", "wall_seconds", "pods_per_s", "median_pods_per_s", "loop_pods_per_s",
@@ -45,15 +45,14 @@ def _without_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "calibration", lambda: 0.1)
 
 
-def lines(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> list[dict[str, Any]]:
+def lines(*arguments: str, status: int = 0) -> list[dict[str, Any]]:
     """The lines that ``bench`` prints."""
-    capsys.readouterr()
-    return [json.loads(line) for line in ran("bench", *arguments, status=status).out.splitlines()]
+    return [checked(json.loads(line)) for line in ran("bench", *arguments, status=status).out.splitlines()]
 
 
-def bench(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict[str, Any]:
+def bench(*arguments: str, status: int = 0) -> dict[str, Any]:
     """The only line that ``bench`` prints of one run."""
-    (found,) = lines(capsys, *arguments, "--repeat", "1", status=status)
+    (found,) = lines(*arguments, "--repeat", "1", status=status)
     return found
 
 
@@ -72,15 +71,15 @@ def case(tmp_path: Path) -> Path:
 
 class TestBench:
     @pytest.mark.parametrize("kind", FORMS)
-    def test_each_kind_is_made_and_timed(self, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_each_kind_is_made_and_timed(self, kind: str) -> None:
         """One line of JSON with all fields; pods of each kind find nodes."""
-        found = bench(capsys, "--kind", kind, *SMALL)
+        found = bench("--kind", kind, *SMALL)
         assert found.keys() >= FIELDS
         assert (found["nodes"], found["pods"], found["scheduled"]) == (20, 10, 10)
 
-    def test_the_best_and_the_median_of_the_runs(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_best_and_the_median_of_the_runs(self, case: Path) -> None:
         """With the preparation and without: the best run and the median of all, and the loop alone is the quicker one."""
-        (found,) = lines(capsys, str(case), "--repeat", "3")
+        (found,) = lines(str(case), "--repeat", "3")
         assert (found["pods_per_s"], found["median_pods_per_s"]) == (max(found["runs"]), sorted(found["runs"])[1])
         assert found["loop_pods_per_s"] >= found["loop_median_pods_per_s"] > found["median_pods_per_s"]
         assert found["prepare_seconds"] > 0
@@ -89,33 +88,33 @@ class TestBench:
         """What machines compare by is a time."""
         assert calibration() > 0
 
-    def test_preemption_takes_a_retry_each(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_preemption_takes_a_retry_each(self) -> None:
         """With the nodes full of pods of lower priority, each pod is tried, makes room and is tried again."""
-        found = bench(capsys, "--kind", "preemption", "--nodes", "5", "--pods", "5")
+        found = bench("--kind", "preemption", "--nodes", "5", "--pods", "5")
         assert (found["scheduled"], found["decisions"]) == (5, 10)
 
-    def test_a_case_file_is_of_its_own_release(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_case_file_is_of_its_own_release(self, case: Path) -> None:
         """The release is the case's, unless --release says another."""
-        assert bench(capsys, str(case))["release"] == "1.16"
-        assert bench(capsys, str(case), "--release", "1.13")["release"] == "1.13"
+        assert bench(str(case))["release"] == "1.16"
+        assert bench(str(case), "--release", "1.13")["release"] == "1.13"
 
-    def test_manifests_will_do(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_manifests_will_do(self, tmp_path: Path) -> None:
         """Of manifests those pods wait that have no node."""
         made = CaseSize(nodes=4, existing=3, pods=2).case("1.16")
         (tmp_path / "all.json").write_text(json.dumps({"kind": "List", "items": [*made["objects"], *made["pending"]]}))
-        found = bench(capsys, str(tmp_path / "all.json"))
+        found = bench(str(tmp_path / "all.json"))
         assert (found["nodes"], found["pods"], found["scheduled"]) == (4, 2, 2)
 
     @pytest.mark.parametrize("memory", [["--no-memory"], ["--memory", "1Ki"], ["--memory", "64Mi"], []])
-    def test_hosts_are_checked(self, memory: list[str], case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_hosts_are_checked(self, memory: list[str], case: Path, tmp_path: Path) -> None:
         """What --output writes --check takes, whatever may be remembered; another host is exit status 1."""
         hosts = tmp_path / "hosts.json"
-        bench(capsys, str(case), "--output", str(hosts))
-        bench(capsys, str(case), "--check", str(hosts), *memory)
+        bench(str(case), "--output", str(hosts))
+        bench(str(case), "--check", str(hosts), *memory)
         wrong = json.loads(hosts.read_text())
         wrong["hosts"][3] = "elsewhere"
         hosts.write_text(json.dumps(wrong))
-        bench(capsys, str(case), "--check", str(hosts), *memory, status=1)
+        bench(str(case), "--check", str(hosts), *memory, status=1)
 
     @pytest.mark.parametrize(
         ("arguments", "quick"),
@@ -131,7 +130,7 @@ class TestBench:
     ) -> None:
         """The JSON has the share of decisions that were read off boards and the reasons of the others; -v tells people the same."""
         found = ran("bench", *SMALL, "--repeat", "1", *arguments, "-v")
-        assert json.loads(found.out)["quick"] == quick
+        assert found.document["quick"] == quick
         taken = 10 - sum(quick["detours"].values())
         assert found.err.splitlines() == [
             f"read off boards: {taken} of 10 decisions ({10 * taken}.0%)",
@@ -142,14 +141,14 @@ class TestBench:
         """Without -v standard error stays empty."""
         assert (run(["bench", *SMALL, "--repeat", "1", "--kind", "basic"]), capsys.readouterr().err) == (0, "")
 
-    def test_hosts_by_release_and_name(self, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_hosts_by_release_and_name(self, case: Path, tmp_path: Path) -> None:
         """Hosts may be given by release, and pods without their namespace."""
         hosts = tmp_path / "hosts.json"
-        bench(capsys, str(case), "--output", str(hosts))
+        bench(str(case), "--output", str(hosts))
         plain = json.loads(hosts.read_text())
         by_release = {"pods": [key.partition("/")[2] for key in plain["pods"]], "hosts": {"1.16": plain["hosts"]}}
         hosts.write_text(json.dumps(by_release))
-        bench(capsys, str(case), "--check", str(hosts))
+        bench(str(case), "--check", str(hosts))
 
 
 class TestRefusals:
@@ -163,9 +162,9 @@ class TestRefusals:
 
 
 class TestProfiles:
-    def test_the_release_that_runs_them(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_release_that_runs_them(self, case: Path) -> None:
         """--release may be that of the framework, on a case of another release too."""
-        found = bench(capsys, str(case), "--release", DEFAULT_FRAMEWORK)
+        found = bench(str(case), "--release", DEFAULT_FRAMEWORK)
         assert (found["release"], found["scheduled"]) == (DEFAULT_FRAMEWORK, 9)
 
     def test_gates_that_there_are_no_more(self, tmp_path: Path) -> None:
@@ -173,20 +172,20 @@ class TestProfiles:
         spread = written(CaseSize(kind="spread", nodes=6, existing=6, pods=9), tmp_path / "spread.jsonl")
         told = ran("bench", str(spread), "--repeat", "1", "--release", DEFAULT_FRAMEWORK)
         assert told.err == f"left out, as release {DEFAULT_FRAMEWORK} has no such gates: EvenPodsSpread\n"
-        assert json.loads(told.out)["scheduled"] == 9
+        assert told.document["scheduled"] == 9
 
     @pytest.mark.parametrize("option", ["--profile", "--scheduler-profile"])
     @pytest.mark.parametrize("name", ["p.yaml", "p.yml", "p.json"])
-    def test_a_profile_decides(self, option: str, name: str, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_profile_decides(self, option: str, name: str, case: Path, tmp_path: Path) -> None:
         """A profile in YAML or JSON is what is timed, under --profile as well, and it changes the hosts."""
         hosts, profile = tmp_path / "hosts.json", profile_file(tmp_path / name)
-        bench(capsys, str(case), "--release", DEFAULT_FRAMEWORK, "--output", str(hosts))
-        found = bench(capsys, str(case), option, str(profile), "--check", str(hosts), status=1)
+        bench(str(case), "--release", DEFAULT_FRAMEWORK, "--output", str(hosts))
+        found = bench(str(case), option, str(profile), "--check", str(hosts), status=1)
         assert (found["release"], found["scheduled"]) == (DEFAULT_FRAMEWORK, 9)
 
     @pytest.mark.parametrize("content", [None, "{}", '{"kind": "Node", "metadata": {"name": "a"}}', "no JSON"])
     def test_other_json_is_where_a_flame_graph_goes(
-        self, content: str | None, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self, content: str | None, case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """JSON that holds no configuration, or is not there, is for speedscope."""
         path = tmp_path / "flame.json"
@@ -194,9 +193,9 @@ class TestProfiles:
             path.write_text(content)
         monkeypatch.setitem(sys.modules, "pyinstrument", profiler())
         monkeypatch.setitem(sys.modules, "pyinstrument.renderers", profiler())
-        bench(capsys, str(case), "--profile", str(path))
+        bench(str(case), "--profile", str(path))
         assert path.read_text() == "speedscope of a run"
-        bench(capsys, str(case), "--flame-graph", str(tmp_path / "flame.html"), "--profile", str(profile_file(path)))
+        bench(str(case), "--flame-graph", str(tmp_path / "flame.html"), "--profile", str(profile_file(path)))
         assert (tmp_path / "flame.html").read_text() == "page of a run"
 
 
@@ -240,10 +239,10 @@ CASES = (
 
 class TestTheOriginalsCases:
     @pytest.mark.parametrize("name", CASES)
-    def test_the_timed_run_has_the_originals_hosts(self, name: str, shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_timed_run_has_the_originals_hosts(self, name: str, shared: Path) -> None:
         """The run that README quotes decides, pod by pod, what the original decided."""
         case, hosts = shared / "bench" / f"{name}.jsonl.gz", shared / "bench" / f"{name}.hosts.json.gz"
-        found = bench(capsys, str(case), "--check", str(hosts))
+        found = bench(str(case), "--check", str(hosts))
         assert found["scheduled"] == found["pods"] > 0
 
 
@@ -279,10 +278,9 @@ class TestTables:
 
 
 class TestAgainst:
-    def test_medians(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_medians(self) -> None:
         """The other scheduler is run as often as ours, and the medians are compared."""
-        (found,) = lines(capsys, *GENERATED, "--against", printing('{"pods_per_s": 50.0, "scheduled": 4}'))
-        assert faults("bench", found) == []
+        (found,) = lines(*GENERATED, "--against", printing('{"pods_per_s": 50.0, "scheduled": 4}'))
         ours, theirs = sum(found["runs"]) / 2, found["against"]
         assert (theirs["runs"], theirs["pods_per_s"], theirs["scheduled"]) == ([50.0, 50.0], 50.0, 4)
         assert theirs["ratio"] == pytest.approx(ours / 50, abs=0.01)
@@ -294,13 +292,12 @@ class TestAgainst:
 
 
 class TestCompare:
-    def test_two_files(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_two_files(self, tmp_path: Path) -> None:
         """What bench printed twice is compared, as a table or as JSON; releases are shown where they differ."""
         a, b = tmp_path / "a.json", tmp_path / "b.json"
-        a.write_text(json.dumps(lines(capsys, *GENERATED)[0]))
-        b.write_text(json.dumps(lines(capsys, *GENERATED, "--release", "1.12")[0] | {"calibration": 0.2}))
-        (found,) = lines(capsys, "compare", str(a), str(b), "-o", "json")
-        assert faults("bench-compare", found) == []
+        a.write_text(json.dumps(lines(*GENERATED)[0]))
+        b.write_text(json.dumps(lines(*GENERATED, "--release", "1.12")[0] | {"calibration": 0.2}))
+        (found,) = lines("compare", str(a), str(b), "-o", "json")
         (pair,) = found["cases"]
         assert pair["calibrated_ratio"] == pytest.approx(2 * pair["ratio"], abs=0.01)
         told = ran("bench", "compare", str(a), str(b))

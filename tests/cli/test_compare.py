@@ -34,9 +34,8 @@ def document_of(record: dict[str, Any]) -> ComparisonDocument:
     return msgspec.convert({name: value for name, value in record.items() if name not in ("apiVersion", "kind")}, ComparisonDocument)
 
 
-def answered(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def answered(*arguments: str) -> str:
     """What ``compare`` of the example cluster writes."""
-    capsys.readouterr()
     return ran("compare", CLUSTER, *arguments, status=(0, 1)).out
 
 
@@ -185,19 +184,19 @@ def _check_details(cycle: list[Any], difference: dict[str, Any], shared: dict[st
 
 
 class TestForms:
-    def test_html_stands_by_itself(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_html_stands_by_itself(self) -> None:
         """The page says of what it speaks and how to repeat it, with what users name escaped."""
-        html = answered(capsys, "--a", "release=1.16 tie-break='first'", "--b", "release=1.27", "-o", "html")
+        html = answered("--a", "release=1.16 tie-break='first'", "--b", "release=1.27", "-o", "html")
         assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
         assert "tie-break=&#x27;first&#x27;" in html
         assert re.search(r"11 nodes, \d+ pods run, 22 pods wait", html)
         assert "kubeclassic " in html
         assert [side["title"] for side in data_of_page(html)["map-data"]["sides"]] == [""]
 
-    def test_report(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def test_report(self, tmp_path: Path) -> None:
         """--report writes the page besides the usual output; in mode free its map has a side for each configuration."""
         file = tmp_path / "page.html"
-        assert "more decisions differ" in answered(capsys, *OTHER, "--report", str(file), "--mode", "free")
+        assert "more decisions differ" in answered(*OTHER, "--report", str(file), "--mode", "free")
         sides = data_of_page(file.read_text())["map-data"]["sides"]
         assert [side["title"] for side in sides] == ["a (1.16)", "b (1.27)"]
         assert sum(len(pods) for pods in sides[0]["pods"]) > 0
@@ -209,23 +208,23 @@ class TestForms:
         assert "</script><b>" not in page
         assert any("</script><b>" in row["a (1.16)"] + row["b (1.27)"] for row in table_of_page(page, "pods"))
 
-    def test_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_same(self) -> None:
         """A page without differences says so."""
-        html = answered(capsys, "--a", "release=1.15", "--b", "release=1.15", "-o", "html")
+        html = answered("--a", "release=1.15", "--b", "release=1.15", "-o", "html")
         assert re.sub("<[^>]*>", "", re.findall("<h1.*?</h1>", html)[0]) == "All 22 decisions are the same"
         assert "pods-data" not in data_of_page(html)
 
-    def test_a_table_is_cut(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_table_is_cut(self) -> None:
         """A table lists as many differences as asked for, says how many are left, and counts all."""
-        whole, cut = (answered(capsys, *OTHER, "--mode", "locked", "--show", show) for show in ("50", "1"))
+        whole, cut = (answered(*OTHER, "--mode", "locked", "--show", show) for show in ("50", "1"))
         assert "3 more decisions differ; --show 4 lists them" in cut
         assert len(cut.splitlines()) == len(whole.splitlines()) - 3 + 2
         assert "more decisions differ" not in whole
         assert "  4 equally good: another node, which a scores as high as its own" in cut
 
-    def test_totals_are_sums(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_totals_are_sums(self) -> None:
         """In both tables a node's total is the sum of its scores, each times its weight."""
-        found = json.loads(answered(capsys, *OTHER, "-o", "json"))
+        found = json.loads(answered(*OTHER, "-o", "json"))
         scored = [n for d in found["differences"] for one in d["decisions"].values() for n in one["nodes"] if n["scores"]]
         assert scored
         assert all(node["total"] == sum(score["score"] * score["weight"] for score in node["scores"].values()) for node in scored)

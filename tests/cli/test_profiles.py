@@ -78,9 +78,8 @@ def hosts(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str 
     return {name: cycle["host"] for name, cycle in cycles(capsys, *arguments).items()}
 
 
-def explained(capsys: pytest.CaptureFixture[str], name: str, *arguments: str) -> dict[str, Any]:
+def explained(name: str, *arguments: str) -> dict[str, Any]:
     """What ``explain -o json`` says."""
-    capsys.readouterr()
     found: dict[str, Any] = ran("explain", "cluster.yaml", name, *arguments, "-o", "json", status=(0, 1)).document
     return found
 
@@ -116,7 +115,7 @@ class TestWhichProfile:
             (folder / "one.yaml").write_text(pod("one", schedulerName=name))
             (folder / "cluster.yaml").write_text((folder / "cluster.yaml").read_text().partition("kind: Pod")[0])
             assert hosts(capsys, "--pods", "one.yaml", "--profile", "two.yaml") == {"one": host}
-            assert explained(capsys, "one", "--pods", "one.yaml", "--profile", "two.yaml")["host"] == host
+            assert explained("one", "--pods", "one.yaml", "--profile", "two.yaml")["host"] == host
 
     def test_percentage(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """percentageOfNodesToScore is the profile's, unless the flag says otherwise."""
@@ -143,7 +142,7 @@ class TestDecisions:
             assert found["held"]["error"] == "waiting for scheduling gates: [quota audit]"
             assert found["web"]["host"] == "a"
         told = ran("simulate", "cluster.yaml", "--pods", "more.yaml", *NEW, "-o", "json", status=1)
-        assert {key: json.loads(told.out)["summary"][key] for key in ("pods", "placed", "unschedulable", "gated", "decisions")} == {
+        assert {key: told.document["summary"][key] for key in ("pods", "placed", "unschedulable", "gated", "decisions")} == {
             "pods": 2, "placed": 1, "unschedulable": 0, "gated": 1, "decisions": 1,
         }  # fmt: skip
         assert "1 of 2 pods placed on 3 nodes, 0 unschedulable, 1 not tried for its scheduling gates\n" in told.err
@@ -194,10 +193,10 @@ class TestDecisions:
 
 
 class TestExplain:
-    def test_plugins_and_codes(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_plugins_and_codes(self, folder: Path) -> None:
         """Each node has the plugin that turned it down, the code, the reasons and what is short; or its scores by plugin."""
         (folder / "more.yaml").write_text(pod("big", "5"))
-        found = {node["node"]: node for node in explained(capsys, "big", *NEW, "--pods", "more.yaml")["nodes"]}
+        found = {node["node"]: node for node in explained("big", *NEW, "--pods", "more.yaml")["nodes"]}
         assert found["b"] | {"scores": {}} == {
             "node": "b", "fits": False, "visited": True, "plugins": ["NodeResourcesFit"], "code": "Unschedulable",
             "reasons": ["Insufficient cpu"],
@@ -209,10 +208,10 @@ class TestExplain:
         assert (found["a"]["fits"], found["a"]["plugins"], found["a"]["code"]) == (True, [], None)
         assert found["a"]["scores"]["TaintToleration"] == {"raw": 0, "reduced": 100, "weight": 3, "total": 300}
 
-    def test_the_whole_pod_is_turned_down(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_whole_pod_is_turned_down(self, folder: Path) -> None:
         """What PreFilter says stands against every node."""
         (folder / "more.yaml").write_text(pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]))
-        found = explained(capsys, "db", *NEW, "--pods", "more.yaml", "--no-defaults")
+        found = explained("db", *NEW, "--pods", "more.yaml", "--no-defaults")
         assert [(node["node"], node["plugins"], node["reasons"]) for node in found["nodes"]] == [
             (name, ["VolumeRestrictions"], ['persistentvolumeclaim "gone" not found']) for name in "abc"
         ]

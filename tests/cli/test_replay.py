@@ -18,7 +18,6 @@ import pytest
 from kubeclassic import cli
 from kubeclassic.cli import run
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
-from tests.cli.conftest import tried
 from tests.support.program import ran
 from tests.support.replaybuild import BUSY
 
@@ -193,12 +192,12 @@ def test_another_replay_does_not_go_on(folder: Path, line: str, message: str) ->
     (folder / "good.yaml").write_text(NODE + pod("one"))
     (folder / "two.yaml").write_text(pod("two"))
     assert run(["replay", "good.yaml", "--until", "7", "--output", "e", "--checkpoint", "state"]) == 0
-    assert tried("replay", *line.split()) == (2, "", f"kubeclassic: {message}\n")
+    assert ran("replay", *line.split(), status=2) == ("", f"kubeclassic: {message}\n")
 
 
 def test_an_event_that_cannot_be(folder: Path) -> None:
     """An event that cannot happen when its time comes ends the replay with exit status 2, and one line with its place."""
     (folder / "good.yaml").write_text(NODE + pod("one"))
     (folder / "fails.jsonl").write_text('{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n')
-    status, _, err = tried("replay", "good.yaml", "fails.jsonl")
-    assert (status, err) == (2, "kubeclassic: fails.jsonl, document 1: Fail: got b, wanted a node that exists at that time\n")
+    _, err = ran("replay", "good.yaml", "fails.jsonl", status=2)
+    assert err == "kubeclassic: fails.jsonl, document 1: Fail: got b, wanted a node that exists at that time\n"

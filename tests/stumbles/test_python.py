@@ -164,16 +164,15 @@ def test_frames_need_a_library(monkeypatch: pytest.MonkeyPatch, example: Cluster
 # --- 20: what the commands do -----------------------------------------------------------------------------------------
 
 
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+def printed(*arguments: str) -> Any:
     """The JSON that a command prints."""
-    capsys.readouterr()
     return ran(*arguments, status=(0, 1)).document
 
 
-def test_simulate_is_one_call(root: Path, capsys: pytest.CaptureFixture[str], example: Cluster) -> None:
+def test_simulate_is_one_call(root: Path, example: Cluster) -> None:
     """``kubeclassic.simulate`` decides as the command does, on paths, a Cluster or manifests alike."""
     path = root / "examples" / "cluster"
-    cycles = printed(capsys, "simulate", str(path), "--release", "1.14", "--order", "priority", "-o", "json")["decisions"]
+    cycles = printed("simulate", str(path), "--release", "1.14", "--order", "priority", "-o", "json")["decisions"]
     hosts = {cycle["pod"]: cycle["host"] for cycle in cycles}
     for given in (path, [str(path)], example, list(example.objects)):
         found = kubeclassic.simulate(given, scheduler="1.14", order="priority")

@@ -168,7 +168,7 @@ class TestInputsThatLack:
         sentence = f"--set '{edit}': nothing changed: 1 Node, and each is so already"
         told = ran("simulate", cluster, "--set", edit, "-o", "json")
         assert f"warning: {sentence}\n" in told.err
-        assert sentence in {one["text"] for one in json.loads(told.out)["warnings"]}
+        assert sentence in {one["text"] for one in told.document["warnings"]}
         for given in (cluster, kubeclassic.Cluster.load(cluster)):
             assert sentence in list(map(str, kubeclassic.simulate(given, edits=edit).warnings))
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from kubeclassic.cli import run
+from tests.support.schemas import checked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIND = f"""
@@ -78,8 +79,8 @@ class Printed(NamedTuple):
 
     @property
     def document(self) -> Any:
-        """What ``-o json`` printed."""
-        return json.loads(self.out)
+        """What ``-o json`` printed, which is as its schema says."""
+        return checked(json.loads(self.out))
 
 
 def ran(*words: str, status: int | Collection[int] = 0, columns: int = 0) -> Printed:

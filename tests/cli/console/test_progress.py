@@ -178,9 +178,7 @@ class TestQuiet:
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
-def test_each_command_says_what_it_does(
-    arguments: tuple[str, ...], told: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_command_says_what_it_does(arguments: tuple[str, ...], told: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Each piece of work of a command is shown if it takes long enough, under its own word."""
     seen: list[str] = []
 
