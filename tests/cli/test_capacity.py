@@ -13,32 +13,19 @@ from kubeclassic.exceptions import WrongTypeError
 from tests.cli.conftest import Ran
 from tests.conftest import ROOT
 from tests.support.keywords import keywords_of
+from tests.support.manifests import node, pod
 from tests.support.program import ran
 
 EXAMPLE, SMALL = str(ROOT / "examples/cluster"), str(ROOT / "examples/capacity/small-pod.yaml")
 Json = dict[str, Any]
 
 
-def node(name: str, cpu: str = "2", memory: str = "8Gi", pods: str = "10", zone: str = "", **more: Any) -> Json:
-    """A node's manifest; *more*: its spec."""
-    labels = {"pool": name[0], **({"topology.kubernetes.io/zone": zone} if zone else {})}
-    return {
-        "apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": more,
-        "status": {"allocatable": {"cpu": cpu, "memory": memory, "pods": pods}, "conditions": [{"type": "Ready", "status": "True"}]},
-    }  # fmt: skip
-
-
-def pod(name: str, cpu: str = "1", **more: Any) -> Json:
-    """A pod's manifest; *more*: its spec."""
-    containers = [{"name": "c", "image": "img", "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": containers, **more}}
-
-
 @pytest.fixture
 def ask(write: Any) -> Ran:
     """Counts in a cluster of two nodes in two zones."""
-    two = write("cluster.yaml", node("a", zone="z1"), node("b", cpu="4", zone="z2"))
-    web = write("web.yaml", pod("web"))
+    a, b = ({"topology.kubernetes.io/zone": zone, "pool": pool} for zone, pool in (("z1", "a"), ("z2", "b")))
+    two = write("cluster.yaml", node("a", 2, "8Gi", 10, labels=a), node("b", 4, "8Gi", 10, labels=b))
+    web = write("web.yaml", pod("web", 1, requests={"memory": "1Gi"}))
     return lambda *options, cluster=two, template=web, **more: ran(
         "capacity", cluster, *(["--pod", template] if template else []), *options, **more
     )
@@ -136,7 +123,7 @@ class TestQuestions:
 
     def test_waiting_pods(self, ask: Ran, write: Any) -> None:
         """Pods that wait are left out, which is said; with ``--pending-first`` they take their room before all copies."""
-        cluster = write("waiting.yaml", node("a"), pod("early"), pod("late", cpu="8"))
+        cluster = write("waiting.yaml", node("a", 2), pod("early", 1), pod("late", 8))
         found = ask("-o", "json", cluster=cluster)
         assert (found.document["fits"], found.document["pending"]) == (2, {"placedFirst": 0, "waiting": 2})
         assert "2 pods wait in the cluster, left out here: --pending-first places them first" in found.err
@@ -145,14 +132,14 @@ class TestQuestions:
 
     def test_preemption(self, ask: Ran, write: Any) -> None:
         """Nothing is evicted, unless it is asked for."""
-        cluster = write("full.yaml", node("a"), pod("low", cpu="2", nodeName="a", priority=-5))
+        cluster = write("full.yaml", node("a", 2), pod("low", 2, on="a", priority=-5))
         assert ask("-o", "json", cluster=cluster, status=1).document["fits"] == 0
         found = ask("-o", "json", "--preemption", cluster=cluster).document
         assert (found["fits"], found["evicted"]) == (2, {"default/low": "default/web-0"})
 
     def test_a_name_in_use_is_not_taken(self, ask: Ran, write: Any) -> None:
         """A pod of the cluster that has the name of a copy stays."""
-        cluster = write("named.yaml", node("a"), pod("web-0", nodeName="a"))
+        cluster = write("named.yaml", node("a", 2), pod("web-0", 1, on="a"))
         assert ask("-o", "json", cluster=cluster).document["fits"] == 1
 
 

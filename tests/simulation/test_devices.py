@@ -14,6 +14,7 @@ from kubeclassic import Cluster, Scheduler
 from kubeclassic.simulation.bench.cases import CaseSize
 from kubeclassic.simulation.conform import answer_case
 from tests.support.devicebuild import claiming, device_claim, exactly
+from tests.support.manifests import node
 from tests.support.program import ran
 from tests.support.schemas import faults
 
@@ -38,11 +39,6 @@ def asking(count: int, *expressions: str) -> Json:
     return {"devices": {"requests": [{"name": "r0", "exactly": {"deviceClassName": "gpu", "count": count, "selectors": selectors}}]}}
 
 
-def node(name: str) -> Json:
-    """A node with room for everything but devices."""
-    return {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "10"}}}
-
-
 def pod(name: str, template: str = "two") -> Json:
     """A pod whose claim comes from a template."""
     claims = [{"name": "gpus", "resourceClaimTemplateName": template}]
@@ -50,7 +46,7 @@ def pod(name: str, template: str = "two") -> Json:
 
 
 CLUSTER = (
-    node("a"), node("b"), gpus("a", "a100", "a100", "t4"), gpus("b", "a100", "t4", "t4", "t4"), _object("DeviceClass", "gpu", {}),
+    node("a", 8), node("b", 8), gpus("a", "a100", "a100", "t4"), gpus("b", "a100", "t4", "t4", "t4"), _object("DeviceClass", "gpu", {}),
     _object("ResourceClaimTemplate", "two", {"spec": asking(2)}),
     _object("ResourceClaimTemplate", "two-a100", {"spec": asking(2, f'device.attributes["{DRIVER}"].model == "a100"')}),
 )  # fmt: skip

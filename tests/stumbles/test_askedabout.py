@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support import manifests
 from tests.support.program import ran
 
 Json = dict[str, Any]
 RELEASE = ("--release", "1.27")
-
-
-def pod(name: str, **spec: Any) -> Json:
-    """A pod that waits in namespace data."""
-    return {"kind": "Pod", "metadata": {"name": name, "namespace": "data"}, "spec": {"containers": [{"name": "c"}], **spec}}
+pod = partial(manifests.pod, namespace="data")
 
 
 def claimed(name: str, claim: str) -> Json:

@@ -6,12 +6,14 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.support import manifests
 from tests.support.program import inside, ran
 from tests.support.schemas import checked
 
@@ -19,17 +21,12 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(ROOT / "examples" / "cluster")
 
 
+pod = partial(manifests.pod, namespace="shop")
+
+
 def node(name: str, cpu: object = 4, **spec: Any) -> dict[str, Any]:
-    """A node with 8 GiB and ten places for pods."""
-    status = {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": 10}, "conditions": [{"type": "Ready", "status": "True"}]}
-    return {"kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}}, "spec": spec, "status": status}
-
-
-def pod(name: str, cpu: object = 0, *, meta: dict[str, Any] | None = None, status: dict[str, Any] | None = None, **spec: Any) -> Any:
-    """A pod of namespace shop."""
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
-    metadata = {"name": name, "namespace": "shop", **(meta or {})}
-    return {"kind": "Pod", "metadata": metadata, "spec": {"containers": [container], **spec}, "status": status or {}}
+    """A node with ten places for pods, and a label for its name."""
+    return manifests.node(name, cpu, "8Gi", 10, labels={"kubernetes.io/hostname": name}, **spec)
 
 
 def owned(kind: str, name: str) -> dict[str, Any]:
@@ -41,14 +38,14 @@ ITEMS = [
     node("a"), node("b"), node("small", 2), node("tainted", taints=[{"key": "k", "effect": "NoSchedule"}]),
     {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000},
     pod("on-a", 3, nodeName="a"), pod("on-b", 2, nodeName="b"), pod("light", "100m", nodeName="a"),
-    pod("done", nodeName="a", status={"phase": "Succeeded"}), pod("going", meta={"deletionTimestamp": "2020-01-01T00:00:00Z"}),
+    pod("done", nodeName="a", status={"phase": "Succeeded"}), pod("going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"}),
     pod("alien", schedulerName="other"), pod("gated", schedulingGates=[{"name": "quota"}]),
-    pod("static", nodeName="a", meta={"annotations": {"kubernetes.io/config.mirror": "x"}}),
+    pod("static", nodeName="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}}),
     pod("big", 3), pod("great", 3, priorityClassName="high"), pod("never", 3, priorityClassName="high", preemptionPolicy="Never"),
-    pod("web-5d-x", meta={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}, nodeName="a"),
-    pod("web-5d-y", meta={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}),
-    pod("db-0", meta=owned("StatefulSet", "db")), pod("sum-1", meta=owned("Job", "sum")),
-    pod("agent-1", meta=owned("DaemonSet", "agent"), nodeName="b"),
+    pod("web-5d-x", metadata={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}, nodeName="a"),
+    pod("web-5d-y", metadata={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}),
+    pod("db-0", metadata=owned("StatefulSet", "db")), pod("sum-1", metadata=owned("Job", "sum")),
+    pod("agent-1", metadata=owned("DaemonSet", "agent"), nodeName="b"),
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.manifests import pod
 from tests.support.program import ran
 
 Json = dict[str, Any]
@@ -22,12 +23,6 @@ def node(name: str, taints: tuple[Json, ...] = (), gpus: str = "0", **labels: st
     allocatable = {"cpu": "4", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": gpus}
     status = {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": "True"}]}
     return {"kind": "Node", "metadata": {"name": name, "labels": named}, "spec": {"taints": list(taints)}, "status": status}
-
-
-def pod(name: str, labels: Json | None = None, requests: Json | None = None, **spec: Any) -> Json:
-    """A pod; *spec*: more of its spec."""
-    containers = [{"name": "c", "image": "i", "resources": {"requests": requests or {"cpu": "100m"}}}]
-    return {"kind": "Pod", "metadata": {"name": name, "labels": labels or {}}, "spec": {"containers": containers, **spec}}
 
 
 def required(*terms: Json) -> Json:

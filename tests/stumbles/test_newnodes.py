@@ -4,44 +4,30 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from kubeclassic.cli import run
 from kubeclassic.framework.releases import ALL_RELEASES
+from tests.support.manifests import node, pod
 from tests.support.program import ran
 
-Json = dict[str, Any]
-
-
-def node(name: str, cpu: str = "2", **spec: Any) -> Json:
-    """A node's manifest; *spec*: its spec."""
-    status = {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}, "conditions": [{"type": "Ready", "status": "True"}]}
-    return {"kind": "Node", "metadata": {"name": name, "labels": {"pool": "general"}}, "spec": spec, "status": status}
-
-
-def pod(name: str, **spec: Any) -> Json:
-    """A pod of one core; *spec*: more of its spec."""
-    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]
-    return {"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": containers, **spec}}
-
-
 CLAIM = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
-WAITING = [*(pod(f"web-{number}") for number in range(4)), pod("typo", nodeSelector={"pool": "genral"}), pod("nopvc", volumes=CLAIM)]
+GENERAL = {"pool": "general"}
+WEBS = [pod(f"web-{number}", 1) for number in range(4)]
+WAITING = [*WEBS, pod("typo", 1, nodeSelector={"pool": "genral"}), pod("nopvc", 1, volumes=CLAIM)]
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a full node, four pods that new nodes help, and two that nothing helps."""
     monkeypatch.chdir(tmp_path)
-    full = pod("full", nodeName="a")
-    full["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "2"
-    (tmp_path / "dump.yaml").write_text(yaml.safe_dump_all([node("a"), full, *WAITING]), encoding="utf-8")
+    dumped = [node("a", 2, labels=GENERAL), pod("full", 2, on="a"), *WAITING]
+    (tmp_path / "dump.yaml").write_text(yaml.safe_dump_all(dumped), encoding="utf-8")
     tainted = {"taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]}
     for name, cpu, spec in (("m5", "4", {}), ("c", "8", tainted), ("small", "1", {})):
-        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(node(name, cpu, **spec)), encoding="utf-8")
+        (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(node(name, cpu, labels=GENERAL, **spec)), encoding="utf-8")
     return tmp_path
 
 
@@ -80,7 +66,7 @@ def test_the_page_says_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_what_more_pods_might_help_does_not_spoil_it_either(folder: Path) -> None:
     """A pod that wants to be near a pod that is not there finds no node with any number: the others get their answer, and it is named."""
     term = {"labelSelector": {"matchLabels": {"app": "nothing"}}, "topologyKey": "pool"}
-    lonely = pod("lonely", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+    lonely = pod("lonely", 1, affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
     dump = (folder / "dump.yaml").read_text(encoding="utf-8") + "---\n" + yaml.safe_dump(lonely)
     (folder / "dump.yaml").write_text(dump, encoding="utf-8")
     words = ("capacity", "dump.yaml", "--add-node", "m5.yaml")

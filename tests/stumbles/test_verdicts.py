@@ -19,6 +19,7 @@ from kubeclassic.simulation.lab.labconfiguration import LabError
 from kubeclassic.simulation.sweep.sweepconfigurations import SweepConfiguration, best_of
 from tests.conftest import ROOT
 from tests.support.labbuild import session
+from tests.support.manifests import pod
 from tests.support.program import ran
 
 Json = dict[str, Any]
@@ -26,11 +27,6 @@ CLUSTER = str(ROOT / "examples" / "cluster")
 NODE = {"kind": "Node", "metadata": {"name": "n", "labels": {"pool": "gpu"}}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
 EXTENDER = {"urlPrefix": "http://127.0.0.1:9", "filterVerb": "filter", "prioritizeVerb": "prioritize", "weight": 5}
 POLICY = {"kind": "Policy", "apiVersion": "v1", "extenders": [EXTENDER]}
-
-
-def pod(name: str, **spec: Any) -> Json:
-    """A pod that waits."""
-    return {"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
 
 
 def plain(page: str) -> str:
