@@ -12,8 +12,8 @@ from typing import Final, Literal
 import attrs
 
 from ...core.decision.decision import Decision
+from ...core.release.fact import EVERYTHING, PREEMPTION, SEARCH, TIES, Fact
 from ...exceptions import KubeclassicError
-from ...framework.facts.fact import EVERYTHING, PREEMPTION, SEARCH, TIES, Fact
 from ...framework.migrate.equivalents import FILTERS
 from ...framework.releases import ALL_RELEASES
 from ..compare.agreement import Decided, decided, nodes_of
