@@ -20,7 +20,7 @@ from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.questions.compare import CompareResult
 from kubeclassic.questions.comparisonview import verdict
 from kubeclassic.simulation.compare.document import ComparisonDocument
-from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page
+from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page, with_page
 from tests.support.program import ran
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,14 +91,12 @@ OF_PODS = ("alike", "elsewhere.length", "firstAlone.length", "secondAlone.length
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
     """Three configurations on the example cluster, as a record and as a page."""
     more = ("--c", "release=1.12 provider=ClusterAutoscalerProvider", "--mode", request.param)
-    files = {form: tmp_path_factory.mktemp("page") / form for form in ("json", "html")}
-    for form, file in files.items():
-        assert run(["compare", CLUSTER, *OTHER, *more, "-o", form, "--output", str(file)]) == 1
-    return json.loads(files["json"].read_text()), files["html"].read_text()
+    html, record = with_page(tmp_path_factory.mktemp("page"), "compare", CLUSTER, *OTHER, *more, status=1)
+    return record, html
 
 
 class TestPage:
-    """The page of ``-o html`` against ``-o json`` of the same comparison."""
+    """The page of ``--report`` against ``-o json`` of the same comparison."""
 
     def test_every_number(self, both: tuple[dict[str, Any], str]) -> None:
         """Each number of the page is the one that stands at its place in ``-o json``, and none lacks its place."""

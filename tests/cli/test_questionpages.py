@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
-import json
 import re
 from html import unescape
 from pathlib import Path
@@ -15,9 +13,8 @@ import attrs
 import pytest
 
 from kubeclassic import capacity, capacity_curve
-from kubeclassic.cli import run
 from tests.support.build import node, pod
-from tests.support.pages import assert_told, data_of_page, table_of_page
+from tests.support.pages import assert_told, data_of_page, table_of_page, with_page
 from tests.support.program import ran
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,17 +87,9 @@ def answer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def _answer(name: str, folder: Path) -> Answer:
     status, words = COMMANDS[name]
-    report = folder / "page.html"
-    record = json.loads(_said(folder, [*words, "--report", str(report), "-o", "json"], status))
-    rows = csv.DictReader(io.StringIO(_said(folder, [*words, "-o", "csv"], status)))
-    return Answer(name, record, report.read_text(encoding="utf-8"), list(rows))
-
-
-def _said(folder: Path, words: list[str], status: int) -> str:
-    """What the command writes to standard output."""
-    with contextlib.redirect_stdout(io.StringIO()) as stream:
-        assert run(words) == status
-    return stream.getvalue()
+    html, record = with_page(folder, *words, status=status)
+    rows = csv.DictReader(io.StringIO(ran(*words, "-o", "csv", status=status).out))
+    return Answer(name, record, html, list(rows))
 
 
 def test_every_number_is_that_of_the_record(answer: Answer) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from kubeclassic.cli import run
 from tests.conftest import ROOT
-from tests.support.pages import assert_told, data_of_page
+from tests.support.pages import assert_told, data_of_page, with_page
 from tests.support.program import ran
-from tests.support.schemas import faults
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 
@@ -22,11 +19,7 @@ CLUSTER = str(ROOT / "examples" / "cluster")
 )
 def test_every_number_is_in_the_record(pod: str, releases: str, status: int, tmp_path: Path) -> None:
     """The page says what the record says, which its schema describes; its list has the nodes that differ."""
-    report, record = tmp_path / "page.html", tmp_path / "record.json"
-    arguments = ["explain", CLUSTER, pod, "--release", releases, "-o", "json", "--output", str(record), "--report", str(report)]
-    assert run(arguments) == status
-    html, document = report.read_text(encoding="utf-8"), json.loads(record.read_text(encoding="utf-8"))
-    assert faults("explain-releases", document) == []
+    html, document = with_page(tmp_path, "explain", CLUSTER, pod, "--release", releases, status=status)
     assert_told(html, document)
     for decision in document["decisions"]:
         assert f"{decision['release']} ({decision['like']})" in html
