@@ -11,6 +11,7 @@ from kubeclassic import capacity, capacity_curve
 from kubeclassic.simulation.capacity.curve import CurveAxis, CurveError, axes_of
 from tests.cli.conftest import Ran
 from tests.support.program import ran
+from tests.support.refusals import refusal_text
 
 NODES = [
     {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "10"}}}
@@ -66,9 +67,7 @@ class TestAxes:
     ])  # fmt: skip
     def test_each_is_told_by_itself(self, text: str, told: str) -> None:
         """A resource that nothing counts, and sizes that cannot be, are told in words of their own."""
-        with pytest.raises(CurveError) as caught:
-            axes_of([text])
-        assert told in str(caught.value)
+        assert told in refusal_text(CurveError, axes_of, [text])
 
 
 class TestForms:

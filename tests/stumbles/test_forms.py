@@ -19,6 +19,7 @@ from kubeclassic.cli import run
 from kubeclassic.cli.report.viewtext import view_lines
 from kubeclassic.exceptions import ManifestError
 from tests.support.program import ran
+from tests.support.refusals import refusal_text
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = str(ROOT / "examples" / "cluster")
@@ -67,9 +68,7 @@ ARCHIVES = {"dump.tar": in_tar, "dump.tar.gz": lambda members: in_tar(members, "
 def refusal(name: str, content: bytes, tmp_path: Path) -> str:
     """The error for a file of that name."""
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ManifestError) as caught:
-        load(tmp_path / name)
-    return str(caught.value).removeprefix(f"{tmp_path / name}: ")
+    return refusal_text(ManifestError, load, tmp_path / name).removeprefix(f"{tmp_path / name}: ")
 
 
 def told(*arguments: str, status: int = 2) -> str:
@@ -167,7 +166,6 @@ class TestInput:
         (tmp_path / "empty.json").write_text("[]")
         says = told("simulate", str(tmp_path / "empty.json"))
         assert says == f"kubeclassic: {tmp_path}/empty.json: got no Node, wanted one at least\n"
-
 
     @pytest.mark.parametrize(("annotations", "said"), [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)])
     def test_a_claim_whose_annotations_were_removed(self, annotations: dict[str, str], said: int) -> None:

@@ -9,6 +9,7 @@ import pytest
 from kubeclassic.api.load import load
 from kubeclassic.exceptions import ManifestError
 from tests.support.program import ran
+from tests.support.refusals import refusal_text
 
 UNKNOWN = 'spec.nodeNam: unknown field; did you mean "nodeName"?'
 TWICE = "spec.priority: given twice, the last one counts"
@@ -89,9 +90,7 @@ def test_what_an_api_server_refuses_is_told(manifest: str, outer: str, spec: str
     file.write_text(manifest % spec)
     wanted = f"{outer}spec.{NEVER_STORED[spec]}; an API server would refuse it"
     assert [notice.what for notice in load(file).warnings] == [wanted]
-    with pytest.raises(ManifestError) as refused:
-        load(file, strict_fields=True)
-    assert str(refused.value).endswith(wanted)
+    assert refusal_text(ManifestError, load, file, strict_fields=True).endswith(wanted)
 
 
 @pytest.mark.parametrize(
