@@ -304,7 +304,7 @@ class TestCompare:
         assert columns(told.out)[:3] == ["CASE", "RELEASE A", "RELEASE B"]
         assert told.err.startswith("warning: calibrations differ by more than 5% in 1 of 1 cases")
 
-    def test_it_is_a_command_of_bench(self, tmp_path: Path) -> None:
+    def test_it_is_a_command_of_bench(self) -> None:
         """The help of bench names it, it has a help and usage of its own, and a case of that name can still be timed."""
         assert "compare  How much faster one file" in ran("bench", "--help").out
         assert ran("bench", "compare", "--help").out.startswith("Usage: kubeclassic bench compare [OPTIONS] A B")

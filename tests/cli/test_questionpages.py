@@ -232,7 +232,7 @@ def test_html_is_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert "which is an input too" in ran("drain", DRAINED, "worker-2", "--report", DRAINED, status=2).err
 
 
-def test_it_says_what_it_is_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_says_what_it_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
     """Inputs, counts, release, rules, warnings and the command are on the page, no folder of its author; SOURCE_DATE_EPOCH dates it."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     words = ["capacity", CLUSTER, "--pod", SMALL, "--release", "1.12", "--provider", "ClusterAutoscalerProvider", "-o", "html"]

@@ -69,10 +69,10 @@ class TestSnapshot:
         assert "gpu-b1" not in file.read_text()
         assert old["gpu-b1"] in file.read_text()
 
-    def test_an_unknown_context(self, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_an_unknown_context(self, config: Path) -> None:
         """A context that the kubeconfig does not have is exit status 2 and one line."""
-        assert run(["snapshot", "--kubeconfig", str(config), "--context", "nowhere"]) == 2
-        assert "--context: got nowhere, wanted one of contexts: there" in capsys.readouterr().err
+        said = ran("snapshot", "--kubeconfig", config, "--context", "nowhere", status=2).err
+        assert "--context: got nowhere, wanted one of contexts: there" in said
 
     def test_a_server_that_refuses(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """A server that does not know us is one line with its address and what it said."""

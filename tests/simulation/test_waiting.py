@@ -171,14 +171,14 @@ class TestLocked:
 class TestGang:
     ARGUMENTS = ("--profile", "examples/gang/profile.yaml", "--rules", "examples/gang/gang.py:Gang")
 
-    def outcomes(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    def outcomes(self, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
         """What simulate says of the example."""
         monkeypatch.chdir(ROOT)
         return ran("simulate", "examples/gang/cluster.yaml", *self.ARGUMENTS, "-o", "json", *arguments, status=1).document
 
-    def test_all_or_none(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_all_or_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete one waits."""
-        found = {record["name"]: (record["outcome"], record["host"]) for record in self.outcomes(monkeypatch, capsys)["pods"]}
+        found = {record["name"]: (record["outcome"], record["host"]) for record in self.outcomes(monkeypatch)["pods"]}
         assert {name: outcome for name, (outcome, _) in found.items() if name.startswith("train")} == dict.fromkeys(
             ("train-1", "train-2", "train-3", "train-4"), "unschedulable"
         )

@@ -41,12 +41,12 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 class TestDisks:
     @RELEASES
-    def test_the_environment(self, release: str, cluster: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_environment(self, release: str, cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """KUBE_MAX_PD_VOLS limits the disks of nodes that do not say how many they take; what is no number is ignored, and told of."""
         for written, status in (("2", 1), ("3", 0), ("-2", 0), ("many", 0)):
             monkeypatch.setenv("KUBE_MAX_PD_VOLS", written)
-            assert run(["simulate", cluster, "--release", release]) == status
-            assert ("KUBE_MAX_PD_VOLS: got" in capsys.readouterr().err) == (written in ("-2", "many"))
+            said = ran("simulate", cluster, "--release", release, status=status).err
+            assert ("KUBE_MAX_PD_VOLS: got" in said) == (written in ("-2", "many"))
 
     @RELEASES
     def test_the_option(self, release: str, cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,10 +61,10 @@ class TestDisks:
         """Where only the CSINode limits volumes, the option changes nothing."""
         assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "2"]) == 0
 
-    def test_each_side_of_a_comparison(self, cluster: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_each_side_of_a_comparison(self, cluster: str) -> None:
         """In a comparison each side can have a limit of its own."""
-        assert run(["compare", cluster, "--a", "release=1.16", "--b", "release=1.16 max-pd-vols=2", "-o", "json"]) == 1
-        assert json.loads(capsys.readouterr().out)["differences"][0]["causes"]["b"]["text"] == FULL
+        said = ran("compare", cluster, "--a", "release=1.16", "--b", "release=1.16 max-pd-vols=2", "-o", "json", status=1).out
+        assert json.loads(said)["differences"][0]["causes"]["b"]["text"] == FULL
 
     @RELEASES
     def test_python(self, release: str, monkeypatch: pytest.MonkeyPatch) -> None:

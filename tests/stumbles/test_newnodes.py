@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kubeclassic.cli import run
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.manifests import node, pod
 from tests.support.program import ran
@@ -55,10 +54,10 @@ def test_why_the_cheap_kind_was_not_taken(folder: Path) -> None:
     assert "No small, cost 2: no mix with it that costs less does" in told
 
 
-def test_the_page_says_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_says_it(folder: Path) -> None:
     """The page's headline is for the pods that nodes help, and names how many nothing helps."""
-    assert run(["capacity", "dump.yaml", "--add-node", "m5.yaml", "--add-node", "c.yaml", "--cost", "m5=3,c=1", "-o", "html"]) == 1
-    page = re.sub(r"<[^>]+>", "", capsys.readouterr().out)
+    said = ran("capacity", "dump.yaml", "--add-node", "m5.yaml", "--add-node", "c.yaml", "--cost", "m5=3,c=1", "-o", "html", status=1).out
+    page = re.sub(r"<[^>]+>", "", said)
     assert "Add 1 m5 for 4 of 6 pods: each of them finds a node; 2 can never be placed, whatever number is added." in page
     assert "What was not taken" in page
 

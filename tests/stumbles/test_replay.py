@@ -225,7 +225,7 @@ def test_a_bad_place_is_refused_before_the_run(tmp_path: Path, places: dict[str,
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_device_is_written_to(tmp_path: Path) -> None:
+def test_a_device_is_written_to() -> None:
     """Events can go to a device, which is no file that anything could be lost in."""
     with guarded(Places(events=Path(os.devnull))):
         pass
@@ -273,7 +273,7 @@ def test_a_checkpoint_that_cannot_be_written_leaves_nothing(tmp_path: Path, monk
         assert [(found.name, found.read_bytes()) for found in tmp_path.iterdir()] == [("state", before)]
 
 
-def test_replay_does_not_read_what_it_does_not_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replay_does_not_read_what_it_does_not_use(tmp_path: Path) -> None:
     """Files of a folder that are no manifests are never opened; without a checkpoint nothing is hashed."""
     (tmp_path / "cluster.yaml").write_text(NODE)
     for name in ("data.bin", "notes.txt", ".hidden.yaml"):

@@ -27,10 +27,10 @@ class TestNames:
         assert ran("explain", CLUSTER, name).out.startswith("shop/")
         assert kubeclassic.explain(CLUSTER, name).decision.pod.namespace == "shop"
 
-    def test_of_the_wrong_namespace(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_of_the_wrong_namespace(self) -> None:
         """A name that the namespace does not have is still an error, with names that are near."""
-        assert run(["explain", CLUSTER, "po/shp/orders-0"]) == 2
-        assert 'pod: got "po/shp/orders-0", wanted a pod of the input in namespace shp' in capsys.readouterr().err
+        said = ran("explain", CLUSTER, "po/shp/orders-0", status=2).err
+        assert 'pod: got "po/shp/orders-0", wanted a pod of the input in namespace shp' in said
 
     def test_explain_without_a_pod(self) -> None:
         """``explain cluster/`` lacks the pod, not the paths."""
@@ -38,10 +38,10 @@ class TestNames:
 
 
 class TestOptions:
-    def test_extenders_that_nobody_knows(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_extenders_that_nobody_knows(self) -> None:
         """A word that --extenders does not have is refused where no extender is configured, too."""
-        assert run(["simulate", CLUSTER, "--extenders", "offf"]) == 2
-        assert 'extenders: got "offf", wanted off, call, record FILE or replay FILE' in capsys.readouterr().err
+        said = ran("simulate", CLUSTER, "--extenders", "offf", status=2).err
+        assert 'extenders: got "offf", wanted off, call, record FILE or replay FILE' in said
         with pytest.raises(KubeclassicError, match='extenders: got "offf"'):
             kubeclassic.simulate(CLUSTER, kubeclassic.Classic(extenders="offf"))
 

@@ -150,13 +150,13 @@ class TestInputsThatLack:
         whole = written("whole.yaml", from_a_server(NODE), from_a_server(pod("p")))
         assert "got no Pod" not in ran("simulate", whole, status=(0, 1)).err
 
-    def test_pods_that_are_refused(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_pods_that_are_refused(self, folder: Path) -> None:
         """Pods refused for a missing PriorityClass are in the headline, beside "1 of 1 pod"."""
         cluster = written("cluster.yaml", NODE, pod("p"), pod("q", priorityClassName="none"))
-        run(["simulate", cluster])
-        assert "1 of 1 pod placed on 1 node, 0 unschedulable, 1 more refused by the API server\n" in capsys.readouterr().err
-        run(["simulate", cluster, "-o", "html"])
-        assert "The pod finds a node; 1 more is refused by the API server." in plain(capsys.readouterr().out)
+        said = ran("simulate", cluster, status=(0, 1)).err
+        assert "1 of 1 pod placed on 1 node, 0 unschedulable, 1 more refused by the API server\n" in said
+        said = ran("simulate", cluster, "-o", "html", status=(0, 1)).out
+        assert "The pod finds a node; 1 more is refused by the API server." in plain(said)
 
     def test_an_edit_that_changes_nothing(self, folder: Path) -> None:
         """An edit that changes nothing says so: on the command line, in JSON and in Python."""

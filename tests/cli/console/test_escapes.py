@@ -99,7 +99,7 @@ class TestMessages:
         assert r"\x1b]0;pwned\x07" in captured.err
         assert commanding(captured.err) == []
 
-    def test_a_group_of_errors(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_group_of_errors(self, capsys: pytest.CaptureFixture[str]) -> None:
         """Of errors that ended several tasks at once the first is told, and one that is a defect before the others."""
         from kubeclassic.cli.console.exitstatus import status_of
 

@@ -170,7 +170,7 @@ class TestWrong:
         assert "\n" not in told
 
     @pytest.mark.parametrize("file", sorted(CORPUS.glob("kubeconfig-*")), ids=lambda file: file.stem)
-    def test_found_by_fuzzing(self, file: Path, tmp_path: Path) -> None:
+    def test_found_by_fuzzing(self, file: Path) -> None:
         """What once ended in a traceback or hung is an access, or one line without a secret."""
         try:
             access = read_kubeconfig(file)

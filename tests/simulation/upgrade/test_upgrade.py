@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 
 import attrs
 import pytest
@@ -287,7 +286,7 @@ def _with(document: UpgradeDocument, name: str) -> UpgradeDocument:
     return replace(document, facts=(ReleaseFact.of(BY_ID[name]),))
 
 
-def test_the_page_draws_the_way(tmp_path: Path, example: UpgradeResult) -> None:
+def test_the_page_draws_the_way(example: UpgradeResult) -> None:
     """The page has a column for each release and a band for each group of pods."""
     from kubeclassic.cli.report.questions.upgradepage import upgrade_html
 
