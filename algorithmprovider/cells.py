@@ -7,18 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
-import attrs
 import numpy as np
+from msgspec.structs import replace
 
-from ..api.meaning.labels import SelectorError
+from ..api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE, SelectorError
 from ..core.arrays.arithmetic import rounded
 from ..core.arrays.types import Ints
 from ..core.decision.ties import PickHost
 from ..core.release import ClientCells, Release
 
-REGION_LABEL = "failure-domain.beta.kubernetes.io/region"
-ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone"
-TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 FEWEST_NODES = 100
 """A smaller cluster is always searched completely, and no search looks for fewer."""
 
@@ -89,14 +86,14 @@ def with_key(error: SelectorError) -> str:
 
 def beta_zone_key(labels: Mapping[str, str]) -> str:
     """The zone of a node: region and zone of the beta failure-domain labels; empty without either."""
-    region, zone = labels.get(REGION_LABEL, ""), labels.get(ZONE_LABEL, "")
+    region, zone = labels.get(BETA_REGION, ""), labels.get(BETA_ZONE, "")
     return f"{region}:\x00:{zone}" if region or zone else ""
 
 
 def zone_key(labels: Mapping[str, str]) -> str:
     """The zone key of a node: region and zone, each from the beta label if present, else from the newer label; empty without both."""
-    zone = labels.get(ZONE_LABEL, labels.get(TOPOLOGY_ZONE, ""))
-    region = labels.get(REGION_LABEL, labels.get(TOPOLOGY_REGION, ""))
+    zone = labels.get(BETA_ZONE, labels.get(TOPOLOGY_ZONE, ""))
+    region = labels.get(BETA_REGION, labels.get(TOPOLOGY_REGION, ""))
     return f"{region}:\x00:{zone}" if region or zone else ""
 
 
@@ -130,16 +127,16 @@ FIRST_CLIENT = ClientCells(
     attempts=10,
 )
 
-CLIENT_WITH_DURATIONS = attrs.evolve(FIRST_CLIENT, sends_duration=True)
+CLIENT_WITH_DURATIONS = replace(FIRST_CLIENT, sends_duration=True)
 
-CLIENT_WITH_BOOKMARKS = attrs.evolve(
+CLIENT_WITH_BOOKMARKS = replace(
     CLIENT_WITH_DURATIONS,
     resources=MappingProxyType({**FIRST_CLIENT.resources, "CSINode": "storage.k8s.io/v1beta1"}),
     bookmarks=True,
     rewatches_refused=True,
 )
 
-CLIENT_WITH_GROWING_PAUSES = attrs.evolve(
+CLIENT_WITH_GROWING_PAUSES = replace(
     CLIENT_WITH_BOOKMARKS,
     resources=MappingProxyType(
         {
@@ -161,7 +158,7 @@ CLIENT_WITH_GROWING_PAUSES = attrs.evolve(
     attempts=11,
 )
 
-CLIENT_WITH_ATTACHMENTS = attrs.evolve(
+CLIENT_WITH_ATTACHMENTS = replace(
     CLIENT_WITH_GROWING_PAUSES,
     resources=MappingProxyType({**CLIENT_WITH_GROWING_PAUSES.resources, "VolumeAttachment": "storage.k8s.io/v1"}),
     device_api="resource.k8s.io/v1beta1",

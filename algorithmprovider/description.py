@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import attrs
+from msgspec import Struct
 
 from ..core.release import (
     ClientCells,
@@ -30,7 +30,7 @@ from ..core.release import (
 )
 from .releases import find_release
 
-GROUPS: Mapping[str, type[attrs.AttrsInstance]] = {
+GROUPS: Mapping[str, type[Struct]] = {
     "volumes": VolumeCells, "preemption": PreemptionCells, "queue": QueueCells, "nominations": NominationCells, "client": ClientCells,
     "extenders": ExtenderCells, "live": LiveCells, "framework": FrameworkCells, "configuration": ConfigurationCells,
     "devices": DeviceCells, "queueing": QueueingCells, "policies": PolicyCells,
@@ -220,16 +220,16 @@ def gate_in_words(gate: FeatureGate) -> str:
 
 def behaviour(release: Release) -> Iterator[tuple[str, Any]]:
     """Every cell that is not a name, a gate or a default: (its name, its value as plain data)."""
-    for field in attrs.fields(Release):
-        yield from _cells(field.name, getattr(release, field.name))
+    for name in Release.__struct_fields__:
+        yield from _cells(name, getattr(release, name))
 
 
 def _cells(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if name in SHOWN_ELSEWHERE or (value is None and name in WHERE_ANY):
         return
     if name in GROUPS:
-        for field in attrs.fields(GROUPS[name]):
-            yield from _cells(f"{name}.{field.name}", getattr(value, field.name))
+        for inner in GROUPS[name].__struct_fields__:
+            yield from _cells(f"{name}.{inner}", getattr(value, inner))
     elif name in WHOLE:
         yield name, [f"{key} {item}" for key, item in value.items()]
     elif isinstance(value, Mapping):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-import attrs
+from msgspec.structs import replace
 
 from ..choices import DEFAULT_RELEASE as DEFAULT_RELEASE
 from ..core.pods import requests
@@ -292,7 +292,7 @@ def _after(release: Release, version: str, gates: Mapping[str, FeatureGate], mor
 
 
 V1_13 = _after(V1_12, "1.13", GATES_1_13, {
-    "gate_effects": (TAINT_NODES_BY_CONDITION, attrs.evolve(RESOURCE_LIMITS, adds_priority=True)),
+    "gate_effects": (TAINT_NODES_BY_CONDITION, replace(RESOURCE_LIMITS, adds_priority=True)),
     "queue.by_timestamp": True,
     "queue.pod_timestamps": True,
     "queue.parked_at_most": 60.0,

@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from ..api.meaning.labels import BETA_PLACES
 from ..api.objects import NO_STRINGS, Container, KubeObject, Node, PersistentVolume, PersistentVolumeClaim, Pod, Service, StorageClass
 from .arrays.columns import grown
 from .arrays.table import NodeTable
@@ -41,7 +42,6 @@ PRESSURES = {
     "OutOfDisk": CONDITION,
     "NetworkUnavailable": CONDITION,
 }
-ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region")
 
 
 def of_change(old: KubeObject | None, new: KubeObject | None, release: Release, gates: Gates) -> Ends:
@@ -67,7 +67,7 @@ def _everywhere(old: KubeObject | None, new: KubeObject | None, gates: Gates) ->
     late = gates.get("VolumeScheduling", False)
     match old, new:
         case PersistentVolume(), PersistentVolume():
-            changed = (key for key in ZONE_LABELS if key in new.labels and new.labels[key] != old.labels.get(key, ""))
+            changed = (key for key in BETA_PLACES if key in new.labels and new.labels[key] != old.labels.get(key, ""))
             # Upstream: a removed zone label does not invalidate NoVolumeZoneConflict.
             return _binding(gates) | ({ZONE} if any(changed) else set())
         case (PersistentVolume() as volume, None) | (None, PersistentVolume() as volume):
@@ -138,14 +138,14 @@ def _of_labels(old: Mapping[str, str], new: Mapping[str, str]) -> set[str]:
         return set()
     # Upstream: a label that the node did not have before invalidates neither of the two below.
     changed = {key for key, value in old.items() if value != new.get(key, "")}
-    return {GENERAL, SERVICES} | ({AFFINITY} if changed else set()) | ({ZONE} if changed.intersection(ZONE_LABELS) else set())
+    return {GENERAL, SERVICES} | ({AFFINITY} if changed else set()) | ({ZONE} if changed.intersection(BETA_PLACES) else set())
 
 
 def _of_volume(volume: PersistentVolume, gates: Gates) -> set[str]:
     source = volume.spec.source
     kinds = ((EBS, source.aws_elastic_block_store), (GCE, source.gce_persistent_disk), (AZURE, source.azure_disk), (CSI, source.csi))
     ended = {name for name, found in kinds if found is not None} & _counts(gates)
-    return ended | _binding(gates) | ({ZONE} if any(key in volume.labels for key in ZONE_LABELS) else set())
+    return ended | _binding(gates) | ({ZONE} if any(key in volume.labels for key in BETA_PLACES) else set())
 
 
 def _binding(gates: Gates) -> set[str]:

@@ -61,6 +61,11 @@ def _of_row(rule: Predicate | Priority) -> bool:
     return bool(rule.reads & (ROWWISE | Reads.COUNTS)) and not rule.reads & (WIDE | Reads.LISTINGS | Reads.VOLUMES)
 
 
+def every_pod(pod: Template) -> bool:
+    """True: a rule concerns every pod unless it says otherwise."""
+    return True
+
+
 OF_ROW: Any = attrs.field(init=False, repr=False, default=attrs.Factory(_of_row, takes_self=True))
 KEEPS_ITSELF: Any = attrs.field(
     init=False, repr=False, default=attrs.Factory(lambda rule: bool(rule.reads & Reads.DEVICES), takes_self=True)
@@ -79,7 +84,7 @@ class Predicate:
     name: str
     check: Callable[[Template, Batch, AnyCycle], Failures | None]
     reads: Reads
-    concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
+    concerns: Callable[[Template], bool] = every_pod
     """False for pods to which the predicate never objects, and for which it has no effect: it does not run for them."""
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     effect: Callable[[Template, Batch, AnyCycle], None] | None = None
@@ -126,7 +131,7 @@ class Priority:
     key: Callable[[Template], Hashable] = attrs.field(default=lambda pod: pod)
     reduce: Callable[[Template, Scores, Batch, AnyCycle], Scores] | None = None
     whole_list: bool = False
-    concerns: Callable[[Template], bool] = attrs.field(default=lambda pod: True)
+    concerns: Callable[[Template], bool] = every_pod
     sums: Callable[[Template, AnyCycle], Sums | None] | None = None
     """As ``clauses`` of :class:`Predicate`. Without any sum all nodes get the same score, the reduce step included."""
     is_of_row: bool = OF_ROW
@@ -212,7 +217,7 @@ class Algorithm:
         """The predicates that may object to *pod*, in running order."""
         found = pod.notes.get(self.slot)
         if found is None:
-            found = pod.notes[self.slot] = tuple(p for p in self.predicates if p.concerns(pod))
+            found = pod.notes[self.slot] = tuple(p for p in self.predicates if p.concerns is every_pod or p.concerns(pod))
         return found
 
     def wanted(self, nodes: int) -> int:

@@ -15,7 +15,7 @@ from ..core.arrays.types import Scores
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.release import FrameworkCells
-from ..core.rule import Predicate, Priority, PriorityError, Reduction
+from ..core.rule import Predicate, Priority, PriorityError, Reduction, every_pod
 from .extensionpoints import OURS
 
 
@@ -40,7 +40,7 @@ def as_predicate(plugin: Any, pre_filters: bool, one_reason: bool = False) -> Pr
             return attrs.evolve(found, texts=tuple(_wrapped(plugin, text) for text in found.texts))
         return found
 
-    concerns = plugin.concerns if missing is None else (lambda pod: True)
+    concerns = plugin.concerns if missing is None else every_pod
     return Predicate(
         name=plugin.name, check=check, reads=plugin.filter_reads, concerns=concerns, key=plugin.filter_key,
         effect=getattr(plugin, "filter_effect", None), clauses=clauses,
@@ -73,7 +73,7 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
     normalize = getattr(plugin, "normalize_score", None)
     return Priority(
         name=plugin.name, score=raw, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,
-        concerns=plugin.score_concerns if missing is None else (lambda pod: True),
+        concerns=plugin.score_concerns if missing is None else every_pod,
         sums=None if missing is not None else getattr(plugin, "score_sums", None),
     )  # fmt: skip
 

@@ -25,21 +25,19 @@ def metadata_fails(cycle: Cycle) -> bool:
     if cycle.algorithm.release.snapshot_keeps_nodeless and table.has_nodeless:
         return True
     census = table.census
-    has_selectors = pod.has_pod_affinity or pod.spec.topology_spread_constraints
-    if has_selectors and _may_fail(pod) and _own_fail(pod, cycle):
+    may_fail = pod.notes.get(_MAY_FAIL)
+    if may_fail is None:
+        may_fail = pod.notes[_MAY_FAIL] = _may_fail(pod)
+    if may_fail and _own_fail(pod, cycle):
         return True
     return census.has_unreadable and bool(census.counter(REFUSED_BY).total)
 
 
 def _may_fail(pod: Template) -> bool:
     """Whether any selector of *pod* itself is invalid."""
-    found = pod.notes.get(_MAY_FAIL)
-    if found is None:
-        roles = (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY)
-        spread = (selector_error(constraint.label_selector) for constraint in hard_constraints(pod))
-        found = any(unreadable(pod, role) is not None for role in roles) or any(error is not None for error in spread)
-        pod.notes[_MAY_FAIL] = found
-    return found
+    if pod.has_pod_affinity and any(unreadable(pod, role) is not None for role in (REQUIRED_AFFINITY, REQUIRED_ANTI_AFFINITY)):
+        return True
+    return any(selector_error(constraint.label_selector) is not None for constraint in hard_constraints(pod))
 
 
 def _own_fail(pod: Template, cycle: Cycle) -> bool:

@@ -11,7 +11,7 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures, Reason, Reasons
 from ..core.guard import Unwanted, described
 from ..core.pods.template import Template
-from ..core.rule import Predicate, Reads
+from ..core.rule import Predicate, Reads, every_pod
 
 Check = Callable[[Template, Batch, Cycle], Failures | None]
 EachNode = Callable[[Template, Batch, int, Cycle], Iterable[Reason] | str | None]
@@ -27,7 +27,7 @@ class _Declare:
         reads: Reads,
         key: Callable[[Template], Hashable] = lambda pod: pod,
         effect: Callable[[Template, Batch, Cycle], None] | None = None,
-        concerns: Callable[[Template], bool] = lambda pod: True,
+        concerns: Callable[[Template], bool] = every_pod,
         clauses: Callable[[Template, Cycle], Sequence[Clause] | None] | None = None,
         parts: Sequence[Predicate] = (),
     ) -> Callable[[Check], Predicate]:

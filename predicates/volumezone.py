@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from ..api.meaning.labels import BETA_REGION, BETA_ZONE
 from ..api.objects import PersistentVolume, PersistentVolumeClaim
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Mask
@@ -14,7 +15,6 @@ from ..core.cycle import Cycle
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.rule import Reads
-from ..core.volumes.intree import REGION, ZONE
 from .reasons import VOLUME_ZONE_CONFLICT
 from .rule import has_volumes, predicate
 
@@ -63,7 +63,7 @@ def _waits_for_pod(claim: PersistentVolumeClaim, cycle: Cycle) -> bool:
 def _elsewhere(volume: PersistentVolume, nodes: Batch) -> Mask:
     """The nodes that are in none of the volume's zones or in none of its regions: bool[n]."""
     found = np.zeros(nodes.n, np.bool_)
-    for key in (ZONE, REGION):
+    for key in (BETA_ZONE, BETA_REGION):
         zones = zones_of(volume.labels.get(key, ""))
         if zones:
             # Upstream: a node with only the other of the two labels counts as being in zone "".
@@ -84,7 +84,7 @@ def no_volume_zone_conflict(pod: Template, nodes: Batch, cycle: Cycle) -> Failur
     """
     if not pod.claims:
         return None
-    labelled = nodes.label(ZONE).present | nodes.label(REGION).present
+    labelled = nodes.label(BETA_ZONE).present | nodes.label(BETA_REGION).present
     conflict = np.zeros(nodes.n, np.bool_)
     try:
         for volume in _volumes(pod, cycle):

@@ -13,7 +13,7 @@ from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.guard import whole_number
 from ..core.pods.template import Template
-from ..core.rule import Priority, Reads
+from ..core.rule import Priority, Reads, every_pod
 
 Score = Callable[[Template, Batch, Cycle], Scores]
 Reduce = Callable[[Template, Scores, Batch, Cycle], Scores]
@@ -31,7 +31,7 @@ class _Declare:
         key: Callable[[Template], Hashable] = lambda pod: pod,
         reduce: Reduce | None = None,
         whole_list: bool = False,
-        concerns: Callable[[Template], bool] = lambda pod: True,
+        concerns: Callable[[Template], bool] = every_pod,
         sums: Callable[[Template, Cycle], Sums | None] | None = None,
     ) -> Callable[[Score], Priority]:
         """Declare a priority that gives int64[n], one score a node of the batch."""

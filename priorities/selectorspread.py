@@ -128,11 +128,9 @@ class Emptiness(msgspec.Struct, frozen=True):
         on_node = _by_count(self.most, self.best)[raw.clip(0, self.most)]
         return np.where(codes != 0, _combined(on_node, _by_zone(self.in_zones, self.best)[codes]), on_node).astype(np.int64)
 
-    def at(self, raw: int, code: int) -> int:
-        return int(self.of(np.array([raw]), np.array([code]))[0])
-
-    def each(self, raw: Sequence[int]) -> list[int]:
-        return [self.at(one, 0) for one in raw]
+    def each(self, raw: Sequence[int], codes: Sequence[int] | None = None) -> list[int]:
+        found: list[int] = self.of(np.array(raw), np.zeros(len(raw), np.intp) if codes is None else np.array(codes)).tolist()
+        return found
 
 
 def _by_zone(in_zones: Sequence[int], best: int) -> Floats:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from ..api.load import Loaded, load, load_documents
+from ..api.meaning.labels import zone_of
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
@@ -19,7 +20,7 @@ from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number,
 from ..api.words import amount, count_of, listed, rounded, short_name, used_up
 from ..core.pods.requests import PODS
 from ..exceptions import check_type, wrong_type
-from ..simulation.capacity.answer import CapacityDocument, CopyShortage, Headroom, PendingPods, Stop, zone_of
+from ..simulation.capacity.answer import CapacityDocument, CopyShortage, Headroom, PendingPods, Stop
 from ..simulation.capacity.counting import Counted, count_copies
 from ..simulation.capacity.question import CapacityQuestion, asked, limit_of
 from ..simulation.capacity.templates import READ_KINDS
@@ -101,7 +102,7 @@ class CapacityResult(Result):
     @cached_property
     def zone_of(self) -> Mapping[str, str]:
         """Node -> its zone, empty where it has none."""
-        return {node.name: zone_of(node) for node in self.cluster}
+        return {node.name: zone_of(node.labels) for node in self.cluster}
 
     @property
     def zones(self) -> dict[str, int]:

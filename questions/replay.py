@@ -155,11 +155,11 @@ def ask(
     history = None if places.report is None else ReplayHistory()
     recording = Recording(made, places, Header(inputs=inputs.digest, options=places.made_with), watcher=history, sink=sink)
     checkpoint = found(places) if places.resume else None
-    recording.begin(checkpoint)
-    if checkpoint is not None:
-        recording.replay.go_on(until)
-    replay, total = recording.replay, len(inputs.events) + len(inputs.operations)
-    with running(recording), settled(), observer.counting(total, "replaying", "events") as progress:
+    total = len(inputs.events) + len(inputs.operations)
+    with recording.writing(checkpoint), running(recording), settled(), observer.counting(total, "replaying", "events") as progress:
+        replay = recording.replay
+        if checkpoint is not None:
+            replay.go_on(until)
         for steps in recording.run():
             if steps % PROGRESS_STEPS == 0:
                 progress(replay.position + replay.workload.position, duration(replay.now))

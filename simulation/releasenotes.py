@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from ..algorithmprovider.cells import TOPOLOGY_ZONE, ZONE_LABEL
 from ..algorithmprovider.extenders import UncalledExtender
 from ..api.controlplane.quotas import affinity_terms
+from ..api.meaning.labels import BETA_ZONE, TOPOLOGY_ZONE
 from ..api.objects import (
     Container,
     ContainerStatus,
@@ -303,13 +303,18 @@ def fields_of(pod: Pod) -> list[NewerField]:
 # --- nodes and other objects ----------------------------------------------------------------------------------------
 
 
+def has_newer_zone_alone(node: Node) -> bool:
+    """Whether older releases do not read the zone of *node*. Nothing else is said of single nodes but of their versions."""
+    return TOPOLOGY_ZONE in node.labels and BETA_ZONE not in node.labels
+
+
 def _zones(release: Release, objects: Iterable[KubeObject]) -> Iterator[Notice]:
     if release.zone_key({TOPOLOGY_ZONE: "a"}):
         return
-    what = f"release {release.version} does not read its zone: it has label {TOPOLOGY_ZONE} and not {ZONE_LABEL}"
+    what = f"release {release.version} does not read its zone: it has label {TOPOLOGY_ZONE} and not {BETA_ZONE}"
     unread = Unread("", what, "zone", f"{release.version} does not know label {TOPOLOGY_ZONE}", "metadata.labels", release.version)
     for item in objects:
-        if isinstance(item, Node) and TOPOLOGY_ZONE in item.labels and ZONE_LABEL not in item.labels:
+        if isinstance(item, Node) and has_newer_zone_alone(item):
             yield attrs.evolve(unread, where=f"Node {item.name}")
 
 

@@ -62,9 +62,17 @@ def pytest_configure() -> None:
         raise pytest.UsageError(f"these tests would run on the copy in {found}, in which {', '.join(stale)} is not as here: {wanted}")
 
 
+LONG = ("test_docs_site.py", "test_drain_openb.py", "test_live_bench.py")
+"""Files with a test of many seconds; those of conformance have as many in all."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest tests come first, so that processes end at the same time: those at the end are short."""
-    items.sort(key=lambda item: item.path.name != "test_conformance.py")
+    """The longest tests come first in each half, with which two processes begin: those at the end are short, so that both end together."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+    cases = [item for item in items if item.path.name == "test_conformance.py"]
+    others = [item for item in items if item.path.name != "test_conformance.py"]
+    half = len(others) // 2
+    items[:] = [*cases[::2], *others[:half], *cases[1::2], *others[half:]]
 
 
 def _differing(found: Path) -> Iterator[str]:
@@ -97,10 +105,10 @@ _modules = itertools.count(1)
 
 @pytest.fixture(autouse=True, scope="module")
 def _garbage_goes() -> Iterator[None]:
-    """Nothing stays frozen; after every sixteenth module all is collected, which Python puts off while commands freeze what there is."""
+    """Nothing stays frozen; after each 64 modules all is collected, which Python puts off while commands freeze what there is."""
     yield
     assert gc.get_freeze_count() == 0, "something is frozen and never thawed: its garbage is kept, and each load goes through all of it"
-    if next(_modules) % 16 == 0:
+    if next(_modules) % 64 == 0:
         _collect()
 
 

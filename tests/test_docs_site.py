@@ -51,9 +51,10 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the site, built in a process of its own; a warning is an error."""
+    """The folder of the site without its index for searches, built in a process of its own; a warning is an error."""
     folder = tmp_path_factory.mktemp("site")
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    found_in = os.pathsep.join(path for path in sys.path if path)
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "DOCS_SEARCH": "false", "PYTHONPATH": found_in}
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
         cwd=ROOT, env=environment, capture_output=True, text=True, check=False,

@@ -22,6 +22,7 @@ from kubeclassic.rules import CATALOGUE, Batch, Cycle, Failures, Reads, Reason, 
 from kubeclassic.simulation.scenario import read_scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import node, pod
+from tests.support.examples import ENDS
 from tests.support.frameworkbuild import configuration, document
 from tests.support.refusals import refusal_text
 
@@ -109,7 +110,7 @@ class TestSchedule:
 
 
 class TestRun:
-    @pytest.mark.parametrize("release", ALL_RELEASES)
+    @pytest.mark.parametrize("release", ENDS)
     def test_as_simulate_does(self, release: str, root: Path) -> None:
         """All that waits, in order, ends where ``simulate`` puts it, and decisions without details are the same."""
         scenario = read_scenario(root / "examples" / "cluster")

@@ -50,9 +50,9 @@ def test_nothing_is_wrong_without_a_fault(few: int, monkeypatch: pytest.MonkeyPa
     """The same towns pass where nothing is broken, whether rows are put right one by one or by way of arrays."""
     monkeypatch.setattr(board, "MOST_SINGLE", few)
     for seed in range(3):
-        for plain, verbs in ((False, VERBS), (True, PRESSED)):
-            town = Town(RELEASES[seed % len(RELEASES)], plain)
-            with verifying():
-                town.begin()
-                for step in days(seed, DAYS, verbs):
-                    town.take(step)
+        plain = (seed + few) % 2 == 1
+        town = Town(RELEASES[seed % len(RELEASES)], plain)
+        with verifying():
+            town.begin()
+            for step in days(seed, DAYS, PRESSED if plain else VERBS):
+                town.take(step)

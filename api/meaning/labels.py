@@ -232,13 +232,17 @@ def toleration_tolerates(toleration: Toleration, taint: Taint) -> bool:
     return toleration.operator == "Exists"
 
 
-ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
+ZONES, BETA_PLACES = (TOPOLOGY_ZONE, BETA_ZONE), (BETA_ZONE, BETA_REGION)
+PLACES = (*ZONES, TOPOLOGY_REGION, BETA_REGION)
+"""All labels that say where a node is."""
 
 
 def zone_of(labels: Mapping[str, str]) -> str:
-    """The zone that the *labels* of a node name; empty if none does.
+    """The zone that the *labels* of a node name, the newer label first; empty if none does.
 
     >>> zone_of({"topology.kubernetes.io/zone": "a"}), zone_of({})
     ('a', '')
     """
-    return next((labels[label] for label in ZONES if label in labels), "")
+    return next((labels[label] for label in ZONES if labels.get(label)), "")

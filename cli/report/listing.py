@@ -127,16 +127,25 @@ def _custom_cell(value: Any) -> Cell:
 
 
 def write_csv(records: Sequence[Record], stream: IO[str], *, headers: bool = True, first: Sequence[str] = ()) -> None:
-    """Write *records* with a column for each field that any of them has, exact; fields of fields are named with dots.
+    """Write *records* with a column for each field that any of them has, exact; fields of fields are named with dots, and stand together.
 
     *first*: columns that are there in any case, before all others.
     """
     rows = [dict(_flat(record)) for record in records]
-    names = list(dict.fromkeys([*first, *(name for row in rows for name in row)]))
+    names = list(dict.fromkeys([*first, *_names(records)]))
     writer = csv.writer(stream, lineterminator="\n")
     if headers and names:
         writer.writerow(names)
     writer.writerows([no_formula(row.get(name)) for name in names] for row in rows)
+
+
+def _names(records: Sequence[Record], before: str = "") -> Iterator[str]:
+    for name in dict.fromkeys(name for record in records for name in record):
+        values = [record[name] for record in records if name in record]
+        inner = [value for value in values if isinstance(value, Mapping)]
+        if len(inner) < len(values):
+            yield f"{before}{name}"
+        yield from _names(inner, f"{before}{name}.")
 
 
 def _flat(record: Record, before: str = "") -> Iterator[tuple[str, Any]]:

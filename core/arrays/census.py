@@ -138,11 +138,11 @@ class PodCount:
         return found
 
     def _counted_by(self, column: NodeColumn[Any]) -> Ints:
-        if not self.total:
-            return np.zeros(len(column.values), np.int64)
-        size = min(len(self.rows), len(column.codes))
-        found = np.bincount(column.codes[:size], self.rows[:size], len(column.values)).astype(np.int64)
-        found[0] = 0
+        found = np.zeros(len(column.values), np.int64)
+        if self.total:
+            rows = self.rows[: len(column.codes)].nonzero()[0]
+            np.add.at(found, column.codes[rows], self.rows[rows])
+            found[0] = 0
         return found
 
     def domains_without(self, key: str, labels: dict[str, NodeColumn[str | None]], rows: Collection[int]) -> Ints:
@@ -185,8 +185,6 @@ class Census:
     """Some pod has or had an invalid selector among its terms."""
     watch: list[PodCount] | None = None
     """Where to note the counters that are asked for, so that the caller can see later whether they moved."""
-    asked_terms: bool = False
-    """Terms were asked for, of which there may be more later; the reader resets it."""
     _asked: Pairs[PodCount] = attrs.field(factory=Pairs)
     """The counters that new templates are held against: all but those of terms, which a template names itself."""
     _templates: dict[Template, dict[int, int]] = attrs.field(factory=dict)
@@ -222,7 +220,7 @@ class Census:
 
         Each comes with the counter of its carriers. Not to be changed.
         """
-        self.asked_terms, index = True, self._terms[role]
+        index = self._terms[role]
         if not index.size:
             return ()
         terms = index.about(template)

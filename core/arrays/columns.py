@@ -58,8 +58,9 @@ class NodeColumn(Generic[T]):
         try:
             return np.fromiter(map(self._code_of.__getitem__, values), np.intp, len(values))
         except KeyError:
-            for value in dict.fromkeys(values):
-                self.code(value)
+            new = [value for value in dict.fromkeys(values) if value not in self._code_of]
+            self._code_of.update(zip(new, range(len(self.values), len(self.values) + len(new)), strict=True))
+            self.values += new
             return self.coded(values)
 
     def ask(self, test: Callable[[T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:

@@ -162,7 +162,8 @@ class DomainSum:
 
 def added(sums: Iterable[DomainSum], nodes: Batch) -> Ints:
     """What *nodes* get of all *sums*, edits of the batch left out: int64[n]."""
-    return sum([each.everywhere(nodes) for each in sums], np.zeros(nodes.n, np.int64))
+    found = [each.everywhere(nodes) for each in sums]
+    return found[0] if len(found) == 1 else np.add.reduce(found) if found else np.zeros(nodes.n, np.int64)
 
 
 class Sums(msgspec.Struct, eq=False):

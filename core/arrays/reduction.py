@@ -58,12 +58,8 @@ class Scale(Hashable, Protocol):
         """The scores of nodes: int64[n]. *codes*: their values of ``Reduction.column``, intp[n], where there is one."""
         ...
 
-    def at(self, raw: int, code: int) -> int:
-        """The score of one node."""
-        ...
-
-    def each(self, raw: Sequence[int]) -> list[int]:
-        """What each of a few raw scores becomes, where there are no codes."""
+    def each(self, raw: Sequence[int], codes: Sequence[int] | None = None) -> list[int]:
+        """As :meth:`of`, of a few nodes."""
         ...
 
 
@@ -149,7 +145,7 @@ MOST_SCALED = 1 << 12
 class Stretched(msgspec.Struct, frozen=True):
     """From *lowest* to *highest* becomes 0 to *top*, rounded down; 0 where the two are equal.
 
-    >>> Stretched(1, 4, 10).of(np.array([1, 2, 3, 4]), None).tolist(), [Stretched(1, 4, 10).at(raw, 0) for raw in (1, 2, 4, 7)]
+    >>> Stretched(1, 4, 10).of(np.array([1, 2, 3, 4]), None).tolist(), Stretched(1, 4, 10).each([1, 2, 4, 7])
     ([0, 3, 6, 10], [0, 3, 10, 10])
     """
 
@@ -165,10 +161,7 @@ class Stretched(msgspec.Struct, frozen=True):
             return _stretched(spread, self.top).take(raw - self.lowest, mode="clip")
         return _stretch(raw - self.lowest, spread, self.top)
 
-    def at(self, raw: int, code: int) -> int:
-        return self.each((raw,))[0]
-
-    def each(self, raw: Sequence[int]) -> list[int]:
+    def each(self, raw: Sequence[int], codes: Sequence[int] | None = None) -> list[int]:
         lowest, highest, top = self.lowest, self.highest, float(self.top)
         if highest == lowest:
             return [0] * len(raw)
@@ -201,10 +194,7 @@ class Proportional(msgspec.Struct, frozen=True):
         scaled = truncated_div(raw * self.best, self.greatest)
         return self.best - scaled if self.reverse else scaled
 
-    def at(self, raw: int, code: int) -> int:
-        return self.each((raw,))[0]
-
-    def each(self, raw: Sequence[int]) -> list[int]:
+    def each(self, raw: Sequence[int], codes: Sequence[int] | None = None) -> list[int]:
         found: list[int] = self.of(np.array(raw), None).tolist()
         return found
 
@@ -228,10 +218,9 @@ class Tabled(msgspec.Struct, frozen=True):
         found: Scores = np.frombuffer(self.scores, np.int64).take(keys, mode="clip")
         return found
 
-    def at(self, raw: int, code: int) -> int:
-        scores = memoryview(self.scores).cast("q")
-        found: int = scores[min(raw * self.codes + code, len(scores) - 1)]
-        return found
-
-    def each(self, raw: Sequence[int]) -> list[int]:
-        return [self.at(one, 0) for one in raw]
+    def each(self, raw: Sequence[int], codes: Sequence[int] | None = None) -> list[int]:
+        scores, width = memoryview(self.scores).cast("q"), self.codes
+        last = len(scores) - 1
+        if codes is None:
+            return [scores[min(one * width, last)] for one in raw]
+        return [scores[min(one * width + code, last)] for one, code in zip(raw, codes, strict=True)]

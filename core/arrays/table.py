@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from ...api.meaning.labels import PLACES
 from ...api.objects import NO_STRINGS, Map, Node, Taint
 from ...api.objects.quantity import wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, EPHEMERAL_STORAGE, NATIVE, PODS, of_node
@@ -295,7 +296,9 @@ class NodeTable:
     def _set_labels(self, nodes: Mapping[int, Node]) -> None:
         """Give rows the labels of *nodes*, where they had others."""
         before = {row: node.metadata.labels for row in nodes if (node := self.nodes[row]) is not None}
-        given = {row: labels for row, node in nodes.items() if (labels := node.metadata.labels) != before.get(row, NO_STRINGS)}
+        given = {row: node.metadata.labels for row, node in nodes.items()}
+        if before:
+            given = {row: labels for row, labels in given.items() if labels != before.get(row, NO_STRINGS)}
         if not given:
             return
         rows = np.fromiter(given, np.intp, len(given))
@@ -304,7 +307,12 @@ class NodeTable:
                 self.labels[key] = NodeColumn(None, np.zeros(len(self.used), np.intp))
             column = self.labels[key]
             column.codes[rows] = column.coded([labels.get(key) for labels in given.values()])
-        self.zone.codes[rows] = self.zone.coded(list(map(self.zone_key, given.values())))
+        places = np.zeros(len(rows), np.intp)
+        for column in (self.labels[key] for key in PLACES if key in self.labels):
+            places = places * len(column.values) + column.codes[rows]
+        _, first, which = np.unique(places, return_index=True, return_inverse=True)
+        labels = list(given.values())
+        self.zone.codes[rows] = self.zone.coded([self.zone_key(labels[at]) for at in first.tolist()])[which]
         if any(self.pods[row] for row in given):
             self.census.relabelled()
 

@@ -266,6 +266,8 @@ class Cache:
 
     def image_states(self, node: Node) -> dict[str, tuple[int, int]]:
         """Each image of *node* with its size in bytes and the number of nodes that have it now."""
+        if not node.status.images:
+            return {}
         names = (name for image in node.status.images for name in image.names)
         return {name: (known[0], len(known[1])) for name in names if (known := self._image_nodes.get(name)) is not None}
 

@@ -45,10 +45,10 @@ class Snapshot:
         infos, row_of = self.cache.infos, self.table.row_of
         late, is_plain = self.table.recounted is not None, not self.table.has_transient
         for name, steps in changes.items():
-            info, first = infos.get(name), steps[0]
-            if is_plain and len(steps) == 1 and first.node is not None and name in row_of and name not in self._stale:
+            info, first, row = infos.get(name), steps[0], row_of.get(name)
+            if is_plain and len(steps) == 1 and first.node is not None and row is not None and name not in self._stale:
                 # A node object and nothing else, as where a whole cluster comes.
-                self._waiting[row_of[name]] = first.node, self._images_late(name, first.node) if late else first.images
+                self._waiting[row] = first.node, self._images_late(name, first.node) if late else first.images
             elif self.keeps_nodeless or (info is not None and info.node is not None and name not in self._stale):
                 self._follow(name, info, steps)
             else:
@@ -68,7 +68,7 @@ class Snapshot:
         if new:
             self.table.add_rows(new)
             if self.drops_nodeless:
-                self._stale.update(new)
+                self._stale.update(name for name in new if infos[name].pods)  # some may be older than the changes
                 self.version += len(new)
 
     def _give_nodes(self) -> None:

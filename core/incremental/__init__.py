@@ -60,9 +60,8 @@ Early cutoff
 ------------
 
 What was worked out again and is the same as before makes nothing stale: domains that are refused as before touch no row; a reduce step
-with the same *scale* (:mod:`..arrays.reduction`) is repeated on the changed rows alone, and where all scores came out as before no total is
-added up; a priority that gives all rows the same score is left out of the totals. Raw scores that are counted
-(:class:`~.scored.ScoreHistogram`) give a scale without a look at all rows.
+with the same *scale* (:mod:`..arrays.reduction`) is repeated on the changed rows alone; a priority that gives all rows the same score is
+left out of the totals. Raw scores that are counted (:class:`~.scored.ScoreHistogram`) give a scale without a look at all rows.
 
 The look-ahead
 --------------

@@ -26,6 +26,7 @@ from ..rule import Predicate, Priority, Reads
 from . import verify
 from .cachedanswer import Answer, Environment, Still, Unanswerable
 from .failuresanswer import FailuresAnswer
+from .scored import is_even
 from .scoresanswer import ScoresAnswer
 
 Rule = Predicate | Priority
@@ -106,11 +107,12 @@ class AnswerCache:
                 answer.verified_at = revision
 
     def _refresh(self, answer: Answer[Any], cycle: Cycle, still: Still) -> None:
-        is_same = answer.verified_at != NEVER and answer.environment == self._environment(answer, cycle)
-        if is_same and answer.is_declared and answer.node_revision == self.table.changed.node_revision:
+        before, now = answer.environment, self._environment(answer, cycle, still)
+        if answer.is_declared and before == now:
             answer.follow()
         else:
-            rows = self._stale_rows(answer) if is_same and not answer.is_declared else None
+            is_known = before is not None and before[1:] == now[1:] and not answer.is_declared
+            rows = self._stale_rows(answer, before == now) if is_known else None
             if rows is None:
                 self._evaluate(answer, cycle)
             elif len(rows):
@@ -121,16 +123,22 @@ class AnswerCache:
             raise Unanswerable
 
     def is_idle(self, rule: Rule, cycle: Cycle, still: Still) -> bool:
-        """Whether *rule* says the same of every node about the pod of *cycle* until what is durable changes, as it counts nothing."""
-        census = self.table.census
-        census.asked_terms = False
+        """Whether *rule* says the same of every node about the pod of *cycle* until what is durable changes.
+
+        So it is with a rule that counts nothing, and a priority that looks at nodes alone and tells none apart. Raises PriorityError.
+        """
+        if isinstance(rule, Priority) and rule.sums is None:
+            scores = self.scores_of(rule, cycle.template)
+            self.update((scores,), cycle, still)
+            return is_even(scores)
         declared = rule.declares(cycle)
-        if declared:
-            answer = self.failures_of(rule, cycle.template) if isinstance(rule, Predicate) else self.scores_of(rule, cycle.template)
-            if answer.still != still:
-                self._take(answer, declared)
-                self._verified(answer, cycle, still)
-        return declared is not None and not declared
+        if not declared:
+            return declared is not None
+        answer = self.failures_of(rule, cycle.template) if isinstance(rule, Predicate) else self.scores_of(rule, cycle.template)
+        if answer.still != still:
+            self._take(answer, declared)
+            self._verified(answer, cycle, still)
+        return False
 
     # --- finding ----------------------------------------------------------------------------------------------------
 
@@ -151,7 +159,7 @@ class AnswerCache:
         return found
 
     def _of(self, kind: type[Kind], rule: Rule, ask: Callable[..., Any], template: Template) -> Kind:
-        key = self.key(rule, template)
+        key = template.notes.get(rule.slot) or self.key(rule, template)
         found = self._answers.pop(key, None)
         if found is None:
             self._make_room()
@@ -178,30 +186,31 @@ class AnswerCache:
 
     def _verified(self, answer: Answer[Any], cycle: Cycle, still: Still) -> None:
         """The *answer* is right as all is now."""
-        log = self.table.changed
-        answer.verified_at, answer.node_revision, answer.still = log.revision, log.node_revision, still
-        answer.environment = self._environment(answer, cycle)
+        answer.verified_at, answer.still = self.table.changed.revision, still
+        answer.environment = self._environment(answer, cycle, still)
         for watch in answer.watches:
             watch.seen = watch.counter.revision
 
-    def _environment(self, answer: Answer[Any], cycle: Cycle) -> Environment:
-        """The revisions of what one answer hangs on that no row and no counter tells of, node objects aside."""
-        scope = answer.scope
-        terms = self.table.census.terms_revision if scope.wide and answer.watches_terms else 0
+    @staticmethod
+    def _environment(answer: Answer[Any], cycle: Cycle, still: Still) -> Environment:
+        """The revisions of all that one answer hangs on but pods of the row and counters."""
+        scope, (nodes, terms, owners) = answer.scope, still
         volumes = cycle.listings.volume_tick.count + cycle.binder.version if scope.volumes else 0
-        return terms, cycle.listings.owner_tick.count if scope.owners else 0, volumes
+        return nodes, terms if scope.wide else 0, owners if scope.owners else 0, volumes
 
-    def _stale_rows(self, answer: Answer[Any]) -> Rows | None:
-        """The rows to evaluate, where the answer is not declared: none where it is up to date, None for all."""
-        scope, log, is_behind = answer.scope, self.table.changed, answer.is_behind
+    def _stale_rows(self, answer: Answer[Any], nodes_stay: bool) -> Rows | None:
+        """The rows to evaluate, where the answer is not declared: none where it is up to date, None for all.
+
+        *nodes_stay*: no node object changed.
+        """
+        scope, is_behind = answer.scope, answer.is_behind
         if scope.wide and is_behind:
             return None
-        is_same = answer.node_revision == log.node_revision
-        if is_same and not scope.rowwise and not (scope.counted and is_behind):
+        if nodes_stay and not scope.rowwise and not (scope.counted and is_behind):
             return NO_ROWS
         if scope.wide or answer.size != self.table.size:
             return None
-        if is_same and not scope.rowwise and len(answer.watches) == 1:
+        if nodes_stay and not scope.rowwise and len(answer.watches) == 1:
             moved = answer.watches[0].counter.moved_since(answer.watches[0].seen)
             rows = self._changed_since(answer.verified_at) if moved is None else distinct(moved)
         else:
@@ -225,27 +234,25 @@ class AnswerCache:
         """Take what the rule declares, or ask it about all rows and note what it looks at."""
         census = self.table.census
         answer.forget()
-        census.asked_terms = False
         declared = answer.rule.declares(cycle)
         if declared is not None:
             self._take(answer, declared)
             return
         watched: list[PodCount] = []
-        census.watch, census.asked_terms = watched, False
+        census.watch = watched
         try:
             found = answer.ask(cycle.template, Batch.everywhere(self.table), cycle)
         finally:
             census.watch = None
         answer.replace(found)
-        answer.is_declared, answer.watches_terms = False, census.asked_terms
+        answer.is_declared = False
         answer.is_restless = answer.scope.rowwise or answer.scope.volumes
         answer.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
         self._hold(answer)
 
     def _take(self, answer: Answer[Any], declared: Any) -> None:
         """The answer follows what its rule *declared* just now."""
-        answer.watches, answer.watches_terms = answer.declare(declared), self.table.census.asked_terms
-        answer.is_declared, answer.is_restless = True, False
+        answer.watches, answer.is_declared, answer.is_restless = answer.declare(declared), True, False
         self._hold(answer)
 
     def _hold(self, answer: Answer[Any]) -> None:

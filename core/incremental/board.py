@@ -80,6 +80,8 @@ class Board:
     """A pass stops before its end, so that not all rows that fit are feasible."""
     _seen: int = NEVER
     """The revision of ``near`` that fits and totals are made of; NEVER: all rows are stale."""
+    _flips_seen: int = NEVER
+    """That of the fits of ``near`` alone."""
     _order_revision: Hashable = None
     """Which rows ``order`` has, in whatever sequence."""
     _open: Mask = NOWHERE
@@ -128,17 +130,22 @@ class Board:
     def _refresh(self, cycle: Cycle, seen: int, order_revision: Hashable) -> None:
         near = self.near
         near.refresh(cycle)
-        rows = near.trail.since(seen)
+        rows: Collection[int] | None = near.trail.since(seen)
+        flipped, self._flips_seen = near.flips.since(self._flips_seen), near.flips.revision
         if order_revision != self._order_revision:
             rows, self._order_revision = None, order_revision
-        everything = rows is None
+        everything = rows is None or flipped is None
         if everything:
             self._feasible = None
             self._open = self._open_rows(cycle)
         allowed = self._refresh_allowed(cycle, everything) if everything or self.filters else ()
-        flips = self._refresh_fits(rows, allowed)
-        if flips:
-            rows = None if rows is None or len(flips) > MOST_ROWS else [*rows, *flips]
+        flips: Sequence[int] = ()
+        if everything or flipped or allowed is None or allowed:
+            flips = self._refresh_fits(None if everything else flipped, allowed)
+        if everything or len(flips) > MOST_ROWS:
+            rows = None
+        elif flips and rows is not None:
+            rows = [*rows, *flips]
         if self.count > 1:
             if not self._is_ranked:
                 rows = None
@@ -192,15 +199,13 @@ class Board:
         return rows
 
     def _refresh_fits(self, rows: Sequence[int] | None, allowed: Sequence[int] | None) -> Sequence[int]:
-        """Put the fits right on *rows*, whose row scores changed, and on those where ``_allowed`` changed; None: on all.
+        """Put the fits right on *rows*, which fit by themselves or no longer do, and on those where ``_allowed`` changed; None: on all.
 
         Gives the rows where the fit became another. Rows that are never visited never fit.
         """
         before, near, good = self.fits, self.near.fits, self._allowed
-        each: Collection[int] | None = None if rows is None or allowed is None else [*rows, *allowed] if allowed else rows
-        if each is not None and len(each) > 1:
-            each = few(each)
-        if each is None:
+        each = None if rows is None or allowed is None else {*rows, *allowed}
+        if each is None or len(each) > MOST_ROWS:
             self.fits = fits = near & good
             self.count = int(np.count_nonzero(fits))
             changed = before != fits if len(before) == len(fits) else np.ones(len(fits), np.bool_)
@@ -223,7 +228,7 @@ class Board:
 
     # --- totals -----------------------------------------------------------------------------------------------------
 
-    def _refresh_scores(self, cycle: Cycle, rows: Sequence[int] | None, *, everything: bool, flipped: bool) -> Sequence[int] | None:
+    def _refresh_scores(self, cycle: Cycle, rows: Collection[int] | None, *, everything: bool, flipped: bool) -> Collection[int] | None:
         """Bring the priorities up to date; gives *rows* and those where a reduced score changed, None: all. Raises PriorityError."""
         feasible = self._feasible
         if feasible is None:
@@ -239,25 +244,18 @@ class Board:
             self._scored_at, self._moves = self.still, any(map(_may_move, self.scored))
         return rows
 
-    def _refresh_totals(self, rows: Sequence[int] | None) -> None:
+    def _refresh_totals(self, rows: Collection[int] | None) -> None:
         """Put the totals of *rows* (None: of all) right."""
-        each = rows if rows is None or len(rows) <= 1 else few(rows)
-        counting, fits, totals = self._counting, self.fits, self.near.totals
-        if each is None:
-            found = totals
-            for one in counting:
-                found = found + (one.reduced if one.weight == 1 else one.reduced * one.weight)
-            if self.count < len(fits):
-                self.ranked = np.where(fits, found, OUT)
-            else:
-                self.ranked = found.copy() if found is totals else found
-            self.leaders.replaced(self.ranked)
+        if rows is not None and len(rows) > 1:
+            rows = set(rows)
+        if rows is None or len(rows) > MOST_ROWS:
+            self._add_up()
             return
-        if len(each) > MOST_SINGLE:
-            self._refresh_totals_of(np.fromiter(each, np.intp, len(each)))
+        if len(rows) > MOST_SINGLE:
+            self._refresh_totals_of(np.fromiter(rows, np.intp, len(rows)))
             return
-        ranked, leaders = self.ranked, self.leaders
-        for row in each:
+        ranked, leaders, fits, totals, counting = self.ranked, self.leaders, self.fits, self.near.totals, self._counting
+        for row in rows:
             total = OUT
             if fits.item(row):
                 total = totals.item(row)
@@ -268,6 +266,18 @@ class Board:
                 ranked[row] = total
                 if max(before, total) >= leaders.total:
                     leaders.moved.append(row)
+
+    def _add_up(self) -> None:
+        """Work out the totals of all rows."""
+        fits, totals = self.fits, self.near.totals
+        found = totals
+        for one in self._counting:
+            found = found + (one.reduced if one.weight == 1 else one.reduced * one.weight)
+        if self.count < len(fits):
+            self.ranked = np.where(fits, found, OUT)
+        else:
+            self.ranked = found.copy() if found is totals else found
+        self.leaders.replaced(self.ranked)
 
     def _refresh_totals_of(self, rows: Rows) -> None:
         """Put the totals of *rows* right."""
@@ -302,11 +312,6 @@ class Board:
 
 def _may_move(one: Scored) -> bool:
     """Whether its scores may be others though nothing durable moved: pods count, or which nodes fit."""
-    follows_fits = one.reduce is not None and (one.counts or one.depends_on_window)
+    follows_fits = one.answer.rule.reduce is not None and (one.counts or one.depends_on_window)
     return bool(one.answer.watches) or one.answer.is_restless or follows_fits
 
-
-def few(rows: Collection[int]) -> Collection[int] | None:
-    """Each of *rows* once, where they are few; None: they are many."""
-    found = set(rows)
-    return found if len(found) <= MOST_ROWS else None

@@ -11,7 +11,7 @@ import attrs
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
-from ..rule import Predicate, Priority, Reads
+from ..rule import Predicate, Priority, Reads, every_pod
 from .answers import AnswerCache
 from .board import Board, Filtered
 from .cachedanswer import Scope, Still
@@ -34,8 +34,8 @@ class Plan:
     worth: Sequence[tuple[Priority, int]]
     """Of the row alone, without a reduce step."""
     wider: Sequence[tuple[Priority, int]]
-    declaring: Sequence[Predicate | Priority]
-    """Those that look further and may declare what they count."""
+    perhaps_idle: Sequence[Predicate | Priority]
+    """Those that may say the same of every node until what is durable changes."""
     reads: Reads
     """What the rules of the row read."""
 
@@ -45,9 +45,8 @@ class Plan:
         near, far = _divided(predicates, lambda rule: rule.is_of_row)
         beyond, of_nodes = _divided(far, lambda rule: Scope.of(rule.reads).is_global)
         worth, wider = _divided(priorities, lambda item: item[0].is_of_row and item[0].reduce is None)
-        asked: list[Predicate | Priority] = [*beyond, *[rule for rule, _ in wider]]
-        declaring = [rule for rule in asked if (rule.clauses if isinstance(rule, Predicate) else rule.sums) is not None]
-        return cls(near, beyond, of_nodes, worth, wider, declaring, reads_of(near, worth))
+        perhaps_idle = [rule for rule in beyond if rule.clauses], [rule for rule, _ in wider if rule.sums or rule.reads in Reads.NODE]
+        return cls(near, beyond, of_nodes, worth, wider, [*perhaps_idle[0], *perhaps_idle[1]], reads_of(near, worth))
 
 
 @rebuilt_from("answers", "limit")
@@ -79,11 +78,11 @@ class Boards:
     def _new(self, cycle: Cycle, still: Still, lines: bool) -> Board:
         answers, pod, algorithm = self.answers, cycle.template, cycle.algorithm
         parts = tuple([part for predicate in algorithm.predicates_for(pod) for part in predicate.parts_for(pod)])
-        weighed = tuple([item for item in algorithm.priorities if item[0].concerns(pod)])
+        weighed = tuple([item for item in algorithm.priorities if item[0].concerns is every_pod or item[0].concerns(pod)])
         plan = self._plans.get((parts, weighed))
         if plan is None:
             plan = self._plans[parts, weighed] = Plan.of(parts, weighed)
-        idle = [rule for rule in plan.declaring if answers.is_idle(rule, cycle, still)]
+        idle = [rule for rule in plan.perhaps_idle if answers.is_idle(rule, cycle, still)]
         beyond = [Filtered(answers.failures_of(rule, pod)) for rule in plan.beyond if rule not in idle]
         wider = [Scored(answers.scores_of(rule, pod), weight) for rule, weight in plan.wider if rule not in idle]
         of_nodes = [answers.failures_of(rule, pod) for rule in plan.of_nodes]

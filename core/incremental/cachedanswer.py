@@ -18,8 +18,8 @@ from ..arrays.types import Rows
 from ..rule import ROWWISE, WIDE, Reads
 
 Value = TypeVar("Value")
-Environment = tuple[int, int, int]
-"""The revisions of what no row shows, counters aside: affinity terms, services and controllers, volumes."""
+Environment = tuple[int, int, int, int]
+"""The revisions of node objects and, as far as the rule reads them, of affinity terms, services and controllers, volumes."""
 Still = tuple[int, int, int]
 """The revisions of node objects, affinity terms, services and controllers."""
 
@@ -77,8 +77,6 @@ class Answer(ABC, Generic[Value]):
     """Others may have the arrays too, the rule or a reader: copy them before they change."""
     watches: Sequence[Watched | CountTerm] = ()
     """The counters of the census that it depends on."""
-    watches_terms: bool = True
-    """It asked for terms, of which there may be more later."""
     is_pending: bool = False
     """The answer for each row is still to be laid out."""
     is_declared: bool = False
@@ -89,10 +87,9 @@ class Answer(ABC, Generic[Value]):
     verified_at: int = NEVER
     """The revision of the table for which the answer is right; NEVER: all rows are stale."""
     still: Still | None = None
-    """The revisions of what seldom moves, when the answer was verified; None: it is stale."""
-    node_revision: int = NEVER
-    environment: Environment = (0, 0, 0)
-    """The revisions of what this rule reads, when the answer was verified."""
+    """The revisions of what seldom moves, then."""
+    environment: Environment | None = None
+    """The revisions of what this rule reads, when the answer was verified; None: it is stale."""
     bytes_held: int = 0
     """As the cache has counted them."""
     scope: Scope = attrs.field(init=False)
@@ -149,5 +146,4 @@ class Answer(ABC, Generic[Value]):
 
     def forget(self) -> None:
         """Evaluate all rows next time."""
-        self.verified_at = self.node_revision = NEVER
-        self.still = None
+        self.verified_at, self.still, self.environment = NEVER, None, None

@@ -76,8 +76,10 @@ class Lookahead:
         """Rows changed in other ways: the look is worth nothing any more."""
         self.depths = []
 
-    def follow(self, events: Sequence[Event], size: Hashable, fits: Mask, totals: Ints) -> list[int] | None:
+    def follow(self, events: Sequence[Event], size: Hashable, fits: Mask, totals: Ints, flips: list[int]) -> list[int] | None:
         """Put the rows of *events* right in *fits* and *totals*; answers the rows to judge, as nothing foresaw them; None: all of these.
+
+        *flips* gets the rows whose fit became another.
 
         An event is foreseen if it is exactly one more pod of *size*, on a row to which nothing else happened since the look.
         """
@@ -93,7 +95,11 @@ class Lookahead:
                     depths[row] = MAX_DEPTH
                     missed.append(row)
                 else:
-                    fits[row], totals[row] = self.fits[depth, row], self.totals[depth, row]
+                    fit = self.fits.item(depth, row)
+                    if fit is not fits.item(row):
+                        fits[row] = fit
+                        flips.append(row)
+                    totals[row] = self.totals[depth, row]
                     depths[row] = depth + 1
         if missed is not None and not missed:
             self.hits += 1

@@ -44,6 +44,8 @@ class RowScores:
     """int64[priorities, size] where they are kept: the scores of each."""
     trail: Trail = attrs.field(factory=Trail)
     """The rows whose fits or totals changed; it starts over when a node object changes."""
+    flips: Trail = attrs.field(factory=Trail)
+    """Those of them whose fits changed: few, and each template has to look at them."""
     ahead: Lookahead = attrs.field(factory=Lookahead)
     verified_at: int = NEVER
     """The revision of the table that fits and totals are right for."""
@@ -67,6 +69,7 @@ class RowScores:
     def _judge_all(self, cycle: Cycle) -> None:
         self.ahead.forget()
         self.trail.reset()
+        self.flips.reset()
         self.fits, self.totals, self.lines = self._judge(cycle, Batch.everywhere(self.table))
 
     def _follow(self, cycle: Cycle, events: Sequence[Event] | None) -> None:
@@ -74,22 +77,29 @@ class RowScores:
         if events is None:
             self._judge_all(cycle)
             return
-        ahead, moved = self.ahead, [row for row, _ in events]
-        missed = ahead.follow(events, cycle.template.size, self.fits, self.totals)
+        ahead, fits, moved = self.ahead, self.fits, [row for row, _ in events]
+        flips: list[int] = []
+        missed = ahead.follow(events, cycle.template.size, fits, self.totals, flips)
         self.trail.touch(moved)
         if missed is None or missed:
             rows = distinct(moved if missed is None else missed)
-            self.fits[rows], self.totals[rows], _ = self._judge(cycle, Batch(self.table, rows))
+            before = fits[rows]
+            fits[rows], self.totals[rows], _ = self._judge(cycle, Batch(self.table, rows))
+            flips += rows[before != fits[rows]].tolist()
             if ahead.is_due:
-                ahead.look(cycle.template, self.reads, self.table, self.fits, lambda nodes: self._judge(cycle, nodes)[:2])
+                ahead.look(cycle.template, self.reads, self.table, fits, lambda nodes: self._judge(cycle, nodes)[:2])
+        if flips:
+            self.flips.touch(flips)
 
     def _follow_with_lines(self, cycle: Cycle, rows: Rows | None) -> None:
         """Judge *rows* again; None: all."""
         if rows is None or len(rows) * LARGE_SHARE > self.table.size:
             self._judge_all(cycle)
         elif len(rows):
+            before = self.fits[rows]
             self.trail.touch(rows.tolist())
             self.fits[rows], self.totals[rows], self.lines[:, rows] = self._judge(cycle, Batch(self.table, rows))
+            self.flips.touch(rows[before != self.fits[rows]].tolist())
 
     def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints, Ints]:
         """Fits, totals and lines of a batch: bool[n], int64[n], int64[priorities, n]. Nothing is scored where no row fits."""

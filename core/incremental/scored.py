@@ -70,6 +70,12 @@ class FeasibleSet:
         return scores if self.nodes.rows is None else scores.take(self.nodes.rows)
 
 
+def is_even(answer: ScoresAnswer) -> bool:
+    """Whether all nodes get the same for *answer*, whichever of them fit."""
+    constant, reduce = answer.constant, answer.rule.reduce
+    return constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0))
+
+
 @attrs.define(repr=False, eq=False)
 class ScoresOfDomains:
     """Raw scores by the values of a label, and how many feasible nodes have each value."""
@@ -115,16 +121,11 @@ class ScoreHistogram:
     _is_hopeless: bool = False
     """Scores are too many."""
 
-    def forget(self) -> None:
-        """Scores may have changed on any row."""
-        self._feasible = None
-
     def follow(self, raw: Scores, rows: Sequence[int] | None, feasible: FeasibleSet) -> bool:
         """Count *raw*: int64[rows of the table], which changed on no more than *rows* (None: on any); gives whether it is counted."""
-        if rows is None or self._is_hopeless:
-            self.forget()
+        if self._is_hopeless:
             return False
-        if self._feasible is feasible:
+        if rows is not None and self._feasible is feasible:
             fits, codes, width = feasible.fits, None if self.column is None else self.column.codes, self._width
             held = self.held
             for row in rows if self._seen == len(feasible.flips) else [*rows, *feasible.flips[self._seen :]]:
@@ -196,37 +197,29 @@ class Scored:
     """Its scores depend on which of the rows that fit are feasible, so they are worked out over those alone, cycle by cycle."""
     summary: Any = None
     """What the reduce step made of all rows that fit."""
-    reduce: Any = attrs.field(init=False)
-    """The rule's reduce step."""
-    _is_scale: bool = False
-    """``summary`` is a scale."""
     _histogram: ScoreHistogram | None = None
     _by_code: list[int] | None = None
     """The scores by the values of the label by which they are reduced, by code."""
 
-    def __attrs_post_init__(self) -> None:
-        self.reduce = self.answer.rule.reduce
-
     def is_stale(self, flipped: bool) -> bool:
         """Whether its reduced scores may be others than before, though the answer is as it was; *flipped*: other rows fit."""
-        return self.reduce is not None and (flipped or not isinstance(self.reduce, Reduction))
+        reduce = self.answer.rule.reduce
+        return reduce is not None and (flipped or not isinstance(reduce, Reduction))
 
     def refresh(self, cycle: Cycle, feasible: FeasibleSet, *, everything: bool, window: bool) -> Sequence[int] | None:
         """Bring ``reduced`` up to date with the answer and with who fits; gives the rows where it changed, None: look at all.
 
         *everything*: node objects changed, or cycles were missed; with *window* not all rows that fit are feasible. Raises PriorityError.
         """
-        answer, counted, reduce = self.answer, self.counts, self.reduce
+        answer, counted = self.answer, self.counts
+        reduce = answer.rule.reduce
         everything = everything or not counted
         rows = None if everything else () if self.seen == answer.trail.revision else answer.trail.since(self.seen)
         self.seen = answer.trail.revision
-        constant = answer.constant
-        same = constant is not None and (reduce is None or (isinstance(reduce, Reduction) and reduce.zeros_alike and constant == 0))
+        same = is_even(answer)
         self.depends_on_window = not same and reduce is not None and window
         self.counts = not same and not self.depends_on_window
         if not self.counts:
-            if counted:
-                self._forget()
             return None if counted else ()
         if answer.by_code is not None and isinstance(reduce, Reduction) and reduce.scale is not None and reduce.column is None:
             scale = reduce.scale(cycle.template, ScoresOfDomains(answer.by_code, feasible.numbers(answer.sums[0].key or "")), cycle)
@@ -238,7 +231,7 @@ class Scored:
             self.reduced = answer.answer
             return rows
         if isinstance(reduce, Reduction):
-            return self._reduce(cycle, feasible, reduce, rows, everything)
+            return self._reduce(cycle, feasible, reduce, rows)
         self.reduced = self._in_order(cycle, feasible)
         return None
 
@@ -246,54 +239,43 @@ class Scored:
         """The scores of the feasible *nodes* where they are not the same for all: int64[n]."""
         if not self.depends_on_window:
             return self.reduced.take(nodes.indexes)
-        found: Scores = self.reduce(cycle.template, self.answer.whole()[nodes.indexes], nodes, cycle)
+        found: Scores = self.answer.rule.reduce(cycle.template, self.answer.whole()[nodes.indexes], nodes, cycle)
         return found
-
-    def _forget(self) -> None:
-        self._by_code = None
-        if self._histogram is not None:
-            self._histogram.forget()
 
     def _reduce_domains(self, scale: Scale, everything: bool) -> Sequence[int] | None:
         """As :meth:`refresh`, where raw scores go by few domains."""
         answer, before = self.answer, self._by_code
         assert answer.by_code is not None
-        if before is None:
-            self._forget()
         self.summary, self._by_code = None, scale.each(answer.by_code)
         if not everything and before == self._by_code:
             return ()
         self.reduced = np.array(self._by_code).take(answer.sums[0].column.codes[: answer.size])
         return None
 
-    def _reduce(
-        self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, rows: Sequence[int] | None, everything: bool
-    ) -> Sequence[int] | None:
+    def _reduce(self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, rows: Sequence[int] | None) -> Sequence[int] | None:
         """As :meth:`refresh`, where raw scores changed on no more than *rows* (None: on any)."""
-        raw, before, self._by_code, scale, histogram = self.answer.answer, self.summary, None, None, self._histogram
+        raw, before, scale, histogram = self.answer.answer, self.summary, None, self._histogram
+        rows, self._by_code = (rows, None) if self._by_code is None else (None, None)
         column = None if reduce.column is None else reduce.column(cycle.template, cycle)
         if reduce.scale is not None:
             if histogram is None or histogram.column is not column:
                 histogram = self._histogram = ScoreHistogram(column)
             if histogram.follow(raw, rows, feasible):
                 scale = reduce.scale(cycle.template, histogram, cycle)
-        is_same_kind, self._is_scale = self._is_scale is (scale is not None), scale is not None
         self.summary = scale if scale is not None else reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)
-        if rows is None or not is_same_kind or not (self.summary is before or self.summary == before):
-            kept = self.reduced
+        if rows is None or self.summary != before:
             if scale is None:
                 self.reduced = reduce.apply(cycle.template, raw, self.summary, Batch.everywhere(cycle.table), cycle)
             elif isinstance(scale, Tabled) and histogram is not None:
                 self.reduced = scale.of_keys(histogram.held)
             else:
                 self.reduced = scale.of(raw, None if column is None else column.codes[: len(raw)])
-            # Early cutoff: counts moved, and no score did.
-            return None if everything or np.count_nonzero(kept != self.reduced) else ()
+            return None
         # Early cutoff: with the same summary, rows with the same raw score keep their reduced one.
-        if scale is not None:
-            codes, reduced = None if column is None else column.codes, self.reduced
-            for row in rows:
-                reduced[row] = scale.at(raw.item(row), 0 if codes is None else codes.item(row))
+        if scale is not None and rows:
+            reduced, codes = self.reduced, None if column is None else [column.codes.item(row) for row in rows]
+            for row, score in zip(rows, scale.each([raw.item(row) for row in rows], codes), strict=True):
+                reduced[row] = score
         elif rows:
             some = np.array(sorted(set(rows)), np.intp)
             self.reduced[some] = reduce.apply(cycle.template, raw[some], self.summary, Batch(cycle.table, some), cycle)
@@ -303,5 +285,5 @@ class Scored:
         """The scores by a reduce step that must see all feasible nodes in visiting order, laid out over all rows."""
         order = feasible.order
         nodes, found = Batch(cycle.table, order[feasible.fits[order]]), np.zeros(len(feasible.fits), np.int64)
-        found[nodes.indexes] = self.reduce(cycle.template, self.answer.answer[nodes.indexes], nodes, cycle)
+        found[nodes.indexes] = self.answer.rule.reduce(cycle.template, self.answer.answer[nodes.indexes], nodes, cycle)
         return found

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from .release import Release
 
@@ -98,7 +99,7 @@ def changed(whole: Any, values: Cells) -> Any:
         parts.setdefault(name, {})[rest] = value
     found = {name: _changed_part(_part(whole, name), within) for name, within in parts.items()}
     if not isinstance(whole, Mapping):
-        return attrs.evolve(whole, **found)
+        return replace(whole, **found)
     return MappingProxyType({name: value for name, value in {**whole, **found}.items() if value is not None})
 
 

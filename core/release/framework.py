@@ -8,433 +8,430 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, get_type_hints
 
-import attrs
+from msgspec import Struct
 
-T = TypeVar("T")
-_NONE_YET: Any = attrs.NOTHING
+from ...api.record import says
+
 Budgets = Literal["counted down", "counted to the first", "used up"]
 """``counted down``: each victim takes one from each of its budgets; ``counted to the first``: but from none after the first that has
 none left; ``used up``: only budgets that have none left count."""
 ReadsByCursor = Literal["never", "after changes", "always"]
+_NOT_READ: Any = {"Pod": object, "SelectorError": object}
+"""What types name that no module of cells imports."""
 MultiPoint = Literal["overrides", "shifting overrides", "single points"]
 """``overrides``: plugins of the point that multiPoint names too; ``shifting overrides``: the same, by a list that shrinks meanwhile;
 ``single points``: all plugins of the point."""
 
 
-def cell(words: str, default: T = _NONE_YET, *, about: str = "") -> T:
-    """A field of a class of cells: what it means in *words*, and its value in 1.27 (none: each release says it); *about*: its subject, if
-    that is not its class."""
-    field: T = attrs.field(default=default, metadata={"words": {"": words}, "about": about})
-    return field
+def words_of(cells: type[Struct]) -> Iterator[tuple[str, str, str]]:
+    """The name, the subject and the words of each cell of a class; no words where it is shown elsewhere.
+
+    Its notes are its words, or those of each name that it holds a cell under, and before them its subject, if that is not its class.
+    """
+    for field, kind in get_type_hints(cells, localns=_NOT_READ, include_extras=True).items():
+        *subject, words = getattr(kind, "__metadata__", ("",))
+        about = subject[0] if subject else ""
+        if isinstance(words, dict):
+            yield from ((f"{field}.{name}", about, text) for name, text in words.items())
+        else:
+            yield field, about, getattr(words, "description", None) or ""
 
 
-def cells(about: str, **words: str) -> Any:
-    """A field that holds a cell under each of these names, with what it means."""
-    return attrs.field(metadata={"words": {f".{name}": text for name, text in words.items()}, "about": about})
-
-
-def words_of(group: type[attrs.AttrsInstance]) -> Iterator[tuple[str, str, str]]:
-    """The name, the subject and the words of each cell of a class; no words where it is shown elsewhere."""
-    for field in attrs.fields(group):
-        about = field.metadata.get("about", "")
-        yield from ((field.name + name, about, words) for name, words in field.metadata.get("words", {"": ""}).items())
-
-
-@attrs.frozen(kw_only=True, repr=False)
-class FrameworkCells:
+class FrameworkCells(Struct, frozen=True, kw_only=True):
     """How a release of the framework decides."""
 
     # --- the search -------------------------------------------------------------------------------------------------
-    outside_text: str | None = cell(
-        "the reason of a node outside those that a PreFilter plugin names (none: it has no status)",
-        "node is filtered out by the prefilter result",
+    outside_text: Annotated[
+        str | None, says("the reason of a node outside those that a PreFilter plugin names (none: it has no status)")
+    ] = "node is filtered out by the prefilter result"
+    pre_filter_narrows: Annotated[bool, says("a PreFilter plugin can name the only nodes that are looked at")] = True
+    unknown_name_errs: Annotated[
+        bool, says("a node that a PreFilter plugin names and that does not exist is an error (no: it is ignored)")
+    ] = False
+    counts_outside: Annotated[
+        bool, says("nodes outside those of a PreFilter plugin count where the next search starts, if they have a status")
+    ] = True
+    tries_without_status: Annotated[bool, says("nodes without a status may be preempted on")] = True
+    pre_filter_skips: Annotated[bool, says("where PreFilter has nothing to say of a pod, the plugin's Filter does not run")] = True
+    nominated_gate: Annotated[str, says("the gate with which the nominated node is looked at first (none: it always is)")] = ""
+    nominated_moves_start: Annotated[bool, says("a look at the nominated node alone lets the next search start at the first node")] = False
+    index_of_all_nodes: Annotated[bool, says("the next search starts at a place among all nodes (no: among those of PreFilter)")] = False
+    narrowing_rejects: Annotated[bool, says("a plugin whose PreFilter leaves out nodes is among those that reject the pod")] = False
+    rejection_ends_pre_filter: Annotated[
+        bool,
+        says("PreFilter ends with the first plugin that rejects the pod (no: only if removing pods cannot help; else the last one counts)"),
+    ] = True
+    disjoint_is_unresolvable: Annotated[bool, says("removing pods cannot help where PreFilter plugins together leave no node")] = False
+    disjoint_sorts_plugins: Annotated[bool, says("the message then names the plugins in ascending order (no: in running order)")] = False
+    pre_filter_errors_lost: Annotated[bool, says("an error of PreFilter is told without its text")] = False
+    one_is_enough: Annotated[bool, says("without score plugins and extenders a search ends at the first node that fits")] = False
+    extender_replaces_reasons: Annotated[bool, says("a node that an extender rejects has the extender's reason alone")] = False
+    counts_pre_filter: Annotated[bool, says("the message of a rejection by PreFilter is counted for each node (no: it is there once)")] = (
+        False
     )
-    pre_filter_narrows: bool = cell("a PreFilter plugin can name the only nodes that are looked at", True)
-    unknown_name_errs: bool = cell("a node that a PreFilter plugin names and that does not exist is an error (no: it is ignored)", False)
-    counts_outside: bool = cell("nodes outside those of a PreFilter plugin count where the next search starts, if they have a status", True)
-    tries_without_status: bool = cell("nodes without a status may be preempted on", True)
-    pre_filter_skips: bool = cell("where PreFilter has nothing to say of a pod, the plugin's Filter does not run", True)
-    nominated_gate: str = cell("the gate with which the nominated node is looked at first (none: it always is)", "")
-    nominated_moves_start: bool = cell("a look at the nominated node alone lets the next search start at the first node", False)
-    index_of_all_nodes: bool = cell("the next search starts at a place among all nodes (no: among those of PreFilter)", False)
-    narrowing_rejects: bool = cell("a plugin whose PreFilter leaves out nodes is among those that reject the pod", False)
-    rejection_ends_pre_filter: bool = cell(
-        "PreFilter ends with the first plugin that rejects the pod (no: only if removing pods cannot help; else the last one counts)", True
+    shows_post_filter: Annotated[bool, says("the error of a pod that fits nowhere ends in the message of PostFilter")] = True
+    post_filter_full_stop: Annotated[bool, says("a full stop is added after the message of PostFilter, even if it has one")] = True
+    fit_errors_after: Annotated[
+        frozenset[str], says("the steps after a decision at which a rejection reads like that of a cluster of one node")
+    ] = frozenset()
+    checks_plugin_by_plugin: Annotated[
+        bool, says("of several scores out of range that of the first plugin is told (no: of the first node)")
+    ] = False
+    one_reason: Annotated[
+        bool, says("a plugin gives one reason a node: the first that removing pods cannot help, else the first (no: all)")
+    ] = False
+    reads_order_by_cursor: Annotated[ReadsByCursor, says("when the list of nodes is read on from where the node tree's cursor stopped")] = (
+        "never"
     )
-    disjoint_is_unresolvable: bool = cell("removing pods cannot help where PreFilter plugins together leave no node", False)
-    disjoint_sorts_plugins: bool = cell("the message then names the plugins in ascending order (no: in running order)", False)
-    pre_filter_errors_lost: bool = cell("an error of PreFilter is told without its text", False)
-    one_is_enough: bool = cell("without score plugins and extenders a search ends at the first node that fits", False)
-    extender_replaces_reasons: bool = cell("a node that an extender rejects has the extender's reason alone", False)
-    counts_pre_filter: bool = cell("the message of a rejection by PreFilter is counted for each node (no: it is there once)", False)
-    shows_post_filter: bool = cell("the error of a pod that fits nowhere ends in the message of PostFilter", True)
-    post_filter_full_stop: bool = cell("a full stop is added after the message of PostFilter, even if it has one", True)
-    fit_errors_after: frozenset[str] = cell(
-        "the steps after a decision at which a rejection reads like that of a cluster of one node", frozenset()
-    )
-    checks_plugin_by_plugin: bool = cell("of several scores out of range that of the first plugin is told (no: of the first node)", False)
-    one_reason: bool = cell("a plugin gives one reason a node: the first that removing pods cannot help, else the first (no: all)", False)
-    reads_order_by_cursor: ReadsByCursor = cell("when the list of nodes is read on from where the node tree's cursor stopped", "never")
     # --- scores -----------------------------------------------------------------------------------------------------
-    skips_scoring: frozenset[str] = cell("the plugins that give no score where each node would get the same", frozenset())
-    pre_scores_one_node: bool = cell("PreScore runs even where one node is feasible", False)
-    counts_images_late: bool = cell(
-        "nodes that have an image are counted whenever a node's snapshot is taken (no: when the node was added or updated)", False
+    skips_scoring: Annotated[frozenset[str], says("the plugins that give no score where each node would get the same")] = frozenset()
+    pre_scores_one_node: Annotated[bool, says("PreScore runs even where one node is feasible")] = False
+    counts_images_late: Annotated[
+        bool, says("nodes that have an image are counted whenever a node's snapshot is taken (no: when the node was added or updated)")
+    ] = False
+    image_bound_of_one: Annotated[bool, says("images are worth no more than 1000 MB in all (no: than that for each container)")] = False
+    init_images_count: Annotated[bool, says("images of init containers count, as do those containers where sizes are scaled")] = False
+    points_lacked: Annotated[
+        frozenset[tuple[str, str]], says("the extension points at which a plugin does not run, though later it does")
+    ] = frozenset(
+        [
+            ("VolumeBinding", "preScore"),
+            *((f"{kind}Limits", "preFilter") for kind in ("AzureDisk", "Cinder", "EBS", "GCEPD", "NodeVolume")),
+        ]
     )
-    image_bound_of_one: bool = cell("images are worth no more than 1000 MB in all (no: than that for each container)", False)
-    init_images_count: bool = cell("images of init containers count, as do those containers where sizes are scaled", False)
-    points_lacked: frozenset[tuple[str, str]] = cell(
-        "the extension points at which a plugin does not run, though later it does",
-        frozenset(
-            [
-                ("VolumeBinding", "preScore"),
-                *((f"{kind}Limits", "preFilter") for kind in ("AzureDisk", "Cinder", "EBS", "GCEPD", "NodeVolume")),
-            ]
-        ),
-    )
-    overfull_scores_zero: bool = cell("MostAllocated scores 0 where more is requested than there is (no: as if full)", False)
-    lacking_resources_score: bool = cell(
-        "resources that a node lacks or the pod does not request count 0 in the scores of allocation (no: they do not count)", False
-    )
-    ratio_rounds_up: bool = cell("RequestedToCapacityRatio rounds up the share in use (no: down)", False)
+    overfull_scores_zero: Annotated[bool, says("MostAllocated scores 0 where more is requested than there is (no: as if full)")] = False
+    lacking_resources_score: Annotated[
+        bool, says("resources that a node lacks or the pod does not request count 0 in the scores of allocation (no: they do not count)")
+    ] = False
+    ratio_rounds_up: Annotated[bool, says("RequestedToCapacityRatio rounds up the share in use (no: down)")] = False
     # --- requests ---------------------------------------------------------------------------------------------------
-    rejects_sidecars: str = cell("where NodeResourcesFit rejects pods with sidecars without gate SidecarContainers", "")
-    sidecars_have_ports: bool = cell("host ports of sidecars count (no: only those of containers)", False)
-    fit_checks_requested: bool = cell(
-        "NodeResourcesFit looks at what the pod requests alone (no: if it requests anything, at all native resources)", False
-    )
-    too_small_is_unresolvable: bool = cell("removing pods cannot help on a node that is too small even when it is empty", False)
-    fit_scores_containers: bool = cell(
-        "NodeResourcesFit scores a pod by its containers' requests in the spec (no: also by its status, and those of the pod as a whole)",
-        False,
-    )
-    gates_node_storage: bool = cell("without gate LocalStorageCapacityIsolation nodes have no ephemeral storage", False)
-    checks_zero_scalars: bool = cell("NodeResourcesFit looks at scalars of which the pod requests 0, too", False)
-    scored_by_name: bool = cell("a resource that is scored twice counts once, with its last weight", False)
-    fit_scores_overhead: bool = cell("NodeResourcesFit counts the overhead of the pod that it scores", True)
-    balance_of_two: bool = cell(
-        "NodeResourcesBalancedAllocation scores the difference of cpu and memory, and nothing where one would be used up", False
-    )
-    balances_without_volumes: bool = cell(
-        "with gate BalanceAttachedNodeVolumes it scores volumes for each pod (no: for those that have some)", False
-    )
-    fit_sums_wrap: bool = cell("what NodeResourcesFit adds up wraps around at 2**63 (no: it looks at what is left)", False)
+    rejects_sidecars: Annotated[str, says("where NodeResourcesFit rejects pods with sidecars without gate SidecarContainers")] = ""
+    sidecars_have_ports: Annotated[bool, says("host ports of sidecars count (no: only those of containers)")] = False
+    fit_checks_requested: Annotated[
+        bool, says("NodeResourcesFit looks at what the pod requests alone (no: if it requests anything, at all native resources)")
+    ] = False
+    too_small_is_unresolvable: Annotated[bool, says("removing pods cannot help on a node that is too small even when it is empty")] = False
+    fit_scores_containers: Annotated[
+        bool,
+        says(
+            "NodeResourcesFit scores a pod by its containers' requests in the spec"
+            " (no: also by its status, and those of the pod as a whole)"
+        ),
+    ] = False
+    gates_node_storage: Annotated[bool, says("without gate LocalStorageCapacityIsolation nodes have no ephemeral storage")] = False
+    checks_zero_scalars: Annotated[bool, says("NodeResourcesFit looks at scalars of which the pod requests 0, too")] = False
+    scored_by_name: Annotated[bool, says("a resource that is scored twice counts once, with its last weight")] = False
+    fit_scores_overhead: Annotated[bool, says("NodeResourcesFit counts the overhead of the pod that it scores")] = True
+    balance_of_two: Annotated[
+        bool, says("NodeResourcesBalancedAllocation scores the difference of cpu and memory, and nothing where one would be used up")
+    ] = False
+    balances_without_volumes: Annotated[
+        bool, says("with gate BalanceAttachedNodeVolumes it scores volumes for each pod (no: for those that have some)")
+    ] = False
+    fit_sums_wrap: Annotated[bool, says("what NodeResourcesFit adds up wraps around at 2**63 (no: it looks at what is left)")] = False
     # --- affinity and spread ----------------------------------------------------------------------------------------
-    keeps_namespace_selectors: bool = cell(
-        "a namespaceSelector of the incoming pod that a namespace without labels matches takes in every namespace", False
+    keeps_namespace_selectors: Annotated[
+        bool, says("a namespaceSelector of the incoming pod that a namespace without labels matches takes in every namespace")
+    ] = False
+    soft_constraints_text: Annotated[
+        str, says("the beginning of PodTopologySpread's error in PreScore for a pod with an invalid selector")
+    ] = "calculating preScoreState: "
+    constraints_text: Annotated[str, says("the beginning of PodTopologySpread's error for a pod with an invalid selector")] = ""
+    empty_selectors_count: Annotated[bool, says("topology spread constraints with an empty selector count every pod (no: none)")] = False
+    label_keys_alone_select: Annotated[bool, says("matchLabelKeys select pods where a topology spread constraint has no selector")] = False
+    any_conflict_rejects: Annotated[
+        bool,
+        says("NodeAffinity rejects the pod where the node names of one term exclude each other (no: only where those of all terms do)"),
+    ] = False
+    checks_pairs: Annotated[
+        bool, says("an invalid label in a nodeSelector, or in the selectors of a pod's services, makes it match everything (no: nothing)")
+    ] = False
+    names_nodes: Annotated[
+        bool, says("NodeAffinity leaves only the nodes that the pod's required terms name (no: it looks at every node)")
+    ] = True
+    rounds_spread: Annotated[bool, says("PodTopologySpread rounds the score of a node before it normalizes (no: it cuts it off)")] = True
+    counts_whole_domains: Annotated[
+        bool,
+        says("pods on every node of a domain count for hard topology spread constraints, if one node of it does (no: on nodes that count)"),
+    ] = False
+    system_needs_all_keys: Annotated[
+        bool,
+        says("nodes without a topology key score 0 for the default constraints of the system, too (no: they are scored by the other keys)"),
+    ] = False
+    liking_includes_zero: Annotated[bool, says("InterPodAffinity normalizes between the least and the most, but 0 always takes part")] = (
+        False
     )
-    soft_constraints_text: str = cell(
-        "the beginning of PodTopologySpread's error in PreScore for a pod with an invalid selector", "calculating preScoreState: "
+    owners_by_selector: Annotated[
+        bool, says("a pod spreads with those of each controller whose selector matches it (no: with those of the one that owns it)")
+    ] = False
+    adds_up_constraints: Annotated[
+        bool, says("hard topology spread constraints of one key all count a node's pods (no: for each node the last of them)")
+    ] = False
+    edits_count_anywhere: Annotated[
+        bool, says("in a trial pods count for hard topology spread constraints on every node with the keys (no: on nodes that count)")
+    ] = False
+    no_domain_fits: Annotated[bool, says("without any node that counts, hard topology spread constraints reject no node")] = False
+    reads_preferred_fields: Annotated[bool, says("NodeAffinity reads the matchFields of preferred terms")] = True
+    affinity_sums_in_32_bits: Annotated[bool, says("NodeAffinity adds weights up in 32 bits")] = False
+    any_term_counts: Annotated[
+        bool, says("in a trial a pod that comes counts for all the pod's anti-affinity if one term matches it (no: for that term)")
+    ] = False
+    unreadable_terms_are_none: Annotated[
+        bool, says("a pod with an invalid selector among its pod affinity terms of one kind has no terms of that kind (no: it is rejected)")
+    ] = False
+    spreads_by_share: Annotated[
+        bool,
+        says(
+            "PodTopologySpread scores a node by the share of peers outside its domains (no: by their number, fewer domains counting more)"
+        ),
+    ] = False
+    missing_key_is_uneven: Annotated[
+        bool, says("a node without a topology key fails as one in a domain that is too full, which removing pods may help")
+    ] = False
+    edits_make_domains: Annotated[bool, says("a pod added or removed in a trial makes a domain of one without nodes that count")] = False
+    terminating_peers_count: Annotated[bool, says("pods that are being deleted count for topology spread constraints")] = False
+    soft_peers_anywhere: Annotated[bool, says("pods of every namespace count for soft topology spread constraints")] = False
+    existing_pods_refuse_first: Annotated[bool, says("InterPodAffinity looks at the anti-affinity of existing pods first (no: last)")] = (
+        False
     )
-    constraints_text: str = cell("the beginning of PodTopologySpread's error for a pod with an invalid selector", "")
-    empty_selectors_count: bool = cell("topology spread constraints with an empty selector count every pod (no: none)", False)
-    label_keys_alone_select: bool = cell("matchLabelKeys select pods where a topology spread constraint has no selector", False)
-    any_conflict_rejects: bool = cell(
-        "NodeAffinity rejects the pod where the node names of one term exclude each other (no: only where those of all terms do)", False
-    )
-    checks_pairs: bool = cell(
-        "an invalid label in a nodeSelector, or in the selectors of a pod's services, makes it match everything (no: nothing)", False
-    )
-    names_nodes: bool = cell("NodeAffinity leaves only the nodes that the pod's required terms name (no: it looks at every node)", True)
-    rounds_spread: bool = cell("PodTopologySpread rounds the score of a node before it normalizes (no: it cuts it off)", True)
-    counts_whole_domains: bool = cell(
-        "pods on every node of a domain count for hard topology spread constraints, if one node of it does (no: on nodes that count)", False
-    )
-    system_needs_all_keys: bool = cell(
-        "nodes without a topology key score 0 for the default constraints of the system, too (no: they are scored by the other keys)", False
-    )
-    liking_includes_zero: bool = cell("InterPodAffinity normalizes between the least and the most, but 0 always takes part", False)
-    owners_by_selector: bool = cell(
-        "a pod spreads with those of each controller whose selector matches it (no: with those of the one that owns it)", False
-    )
-    adds_up_constraints: bool = cell(
-        "hard topology spread constraints of one key all count a node's pods (no: for each node the last of them)", False
-    )
-    edits_count_anywhere: bool = cell(
-        "in a trial pods count for hard topology spread constraints on every node with the keys (no: on nodes that count)", False
-    )
-    no_domain_fits: bool = cell("without any node that counts, hard topology spread constraints reject no node", False)
-    reads_preferred_fields: bool = cell("NodeAffinity reads the matchFields of preferred terms", True)
-    affinity_sums_in_32_bits: bool = cell("NodeAffinity adds weights up in 32 bits", False)
-    any_term_counts: bool = cell(
-        "in a trial a pod that comes counts for all the pod's anti-affinity if one term matches it (no: for that term)", False
-    )
-    unreadable_terms_are_none: bool = cell(
-        "a pod with an invalid selector among its pod affinity terms of one kind has no terms of that kind (no: it is rejected)", False
-    )
-    spreads_by_share: bool = cell(
-        "PodTopologySpread scores a node by the share of peers outside its domains (no: by their number, fewer domains counting more)",
-        False,
-    )
-    missing_key_is_uneven: bool = cell(
-        "a node without a topology key fails as one in a domain that is too full, which removing pods may help", False
-    )
-    edits_make_domains: bool = cell("a pod added or removed in a trial makes a domain of one without nodes that count", False)
-    terminating_peers_count: bool = cell("pods that are being deleted count for topology spread constraints", False)
-    soft_peers_anywhere: bool = cell("pods of every namespace count for soft topology spread constraints", False)
-    existing_pods_refuse_first: bool = cell("InterPodAffinity looks at the anti-affinity of existing pods first (no: last)", False)
-    first_pod_needs_keys: bool = cell("the first pod of those that require each other needs a node with the topology keys", True)
-    trial_terms_change_namespace: bool = cell(
-        "in a trial anti-affinity without namespaces is about that of the pod that is scheduled (no: of the pod that has it)", False
-    )
-    nominated_pods_lack_company: bool = cell("in a trial pods without a node in their spec do not count for the pod's own affinity", False)
-    counts_apart: bool = cell("topology spread constraints of one key each count their own pods (no: their counts are added up)", False)
+    first_pod_needs_keys: Annotated[bool, says("the first pod of those that require each other needs a node with the topology keys")] = True
+    trial_terms_change_namespace: Annotated[
+        bool, says("in a trial anti-affinity without namespaces is about that of the pod that is scheduled (no: of the pod that has it)")
+    ] = False
+    nominated_pods_lack_company: Annotated[
+        bool, says("in a trial pods without a node in their spec do not count for the pod's own affinity")
+    ] = False
+    counts_apart: Annotated[
+        bool, says("topology spread constraints of one key each count their own pods (no: their counts are added up)")
+    ] = False
     # --- preemption -------------------------------------------------------------------------------------------------
-    sorts_victims_again: bool = cell(
-        "victims are sorted by importance at the end (no: those that violate a disruption budget come first)", False
-    )
-    tries_idle_nodes: bool = cell("preemption may choose a node without a pod of lower priority", False)
-    needs_victims: bool = cell("a node on which no pod has to leave is an error of preemption (no: it is chosen)", True)
-    dry_run_errs: bool = cell("preemption without a candidate ends with the errors of the nodes that were tried", True)
-    samples_candidates: bool = cell("preemption ends when it has found enough candidates", True)
-    nomination_outlasts_tries: bool = cell("a pod keeps its nomination where nodes were tried in vain", False)
-    clears_itself: bool = cell("where no node can be helped, the pod is among those that lose their nomination, even if it has none", False)
-    unresolvable_ends_wait: bool = cell("a pod does not wait for its nominated node if removing pods there cannot help", True)
-    waits_for_any_leaving: bool = cell("a pod waits for any pod of lower priority that leaves its nominated node", False)
-    waits_for_preempted_alone: bool = cell(
-        "a pod waits for one that leaves its nominated node only if that was preempted (no: with gate PodDisruptionConditions)", False
-    )
-    leaving_victims_keep_nominations: bool = cell(
-        "with gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already", False
-    )
-    budgets: Budgets = cell("how victims count for their disruption budgets", "counted down")
-    never_needs_gate: bool = cell("preemptionPolicy Never is read with gate NonPreemptingPriority alone", False)
+    sorts_victims_again: Annotated[
+        bool, says("victims are sorted by importance at the end (no: those that violate a disruption budget come first)")
+    ] = False
+    tries_idle_nodes: Annotated[bool, says("preemption may choose a node without a pod of lower priority")] = False
+    needs_victims: Annotated[bool, says("a node on which no pod has to leave is an error of preemption (no: it is chosen)")] = True
+    dry_run_errs: Annotated[bool, says("preemption without a candidate ends with the errors of the nodes that were tried")] = True
+    samples_candidates: Annotated[bool, says("preemption ends when it has found enough candidates")] = True
+    nomination_outlasts_tries: Annotated[bool, says("a pod keeps its nomination where nodes were tried in vain")] = False
+    clears_itself: Annotated[
+        bool, says("where no node can be helped, the pod is among those that lose their nomination, even if it has none")
+    ] = False
+    unresolvable_ends_wait: Annotated[bool, says("a pod does not wait for its nominated node if removing pods there cannot help")] = True
+    waits_for_any_leaving: Annotated[bool, says("a pod waits for any pod of lower priority that leaves its nominated node")] = False
+    waits_for_preempted_alone: Annotated[
+        bool, says("a pod waits for one that leaves its nominated node only if that was preempted (no: with gate PodDisruptionConditions)")
+    ] = False
+    leaving_victims_keep_nominations: Annotated[
+        bool, says("with gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already")
+    ] = False
+    budgets: Annotated[Budgets, says("how victims count for their disruption budgets")] = "counted down"
+    never_needs_gate: Annotated[bool, says("preemptionPolicy Never is read with gate NonPreemptingPriority alone")] = False
     # --- volumes ----------------------------------------------------------------------------------------------------
-    narrows_to_local_volumes: bool = cell("VolumeBinding leaves only the nodes that local volumes name (no: it looks at every node)", True)
-    volume_node_text: str = cell(
-        "the reason of a node from which a bound volume cannot be reached", "node(s) had volume node affinity conflict"
+    narrows_to_local_volumes: Annotated[
+        bool, says("VolumeBinding leaves only the nodes that local volumes name (no: it looks at every node)")
+    ] = True
+    volume_node_text: Annotated[str, says("the reason of a node from which a bound volume cannot be reached")] = (
+        "node(s) had volume node affinity conflict"
     )
-    missing_volume_text: str = cell(
-        "the reason of a node where a claim is bound to a volume that does not exist",
-        "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+    missing_volume_text: Annotated[str, says("the reason of a node where a claim is bound to a volume that does not exist")] = (
+        "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
     )
-    missing_claims_end_cycle: bool = cell(
-        "a missing claim, or one that is being deleted, ends the cycle with an error before PreFilter (no: VolumeBinding rejects the pod)",
-        False,
+    missing_claims_end_cycle: Annotated[
+        bool,
+        says(
+            "a missing claim, or one that is being deleted, ends the cycle with an error before PreFilter"
+            " (no: VolumeBinding rejects the pod)"
+        ),
+    ] = False
+    assumes_volumes_first: Annotated[
+        bool, says("volumes are assumed before the pod is, and bound before PreBind, whichever plugins run (no: by VolumeBinding)")
+    ] = False
+    ephemeral_off_text: Annotated[
+        str, says("the error for a generic ephemeral volume beside a claim where the gate for such volumes is off (none: it is ignored)")
+    ] = ""
+    lost_claims_reject: Annotated[bool, says("VolumeBinding rejects pods with a claim in phase Lost")] = True
+    awaited_claim_text: Annotated[str, says("the reason while the claim of a generic ephemeral volume does not exist")] = (
+        'waiting for ephemeral volume controller to create the persistentvolumeclaim "{}"'
     )
-    assumes_volumes_first: bool = cell(
-        "volumes are assumed before the pod is, and bound before PreBind, whichever plugins run (no: by VolumeBinding)", False
+    foreign_claim_text: Annotated[str, says("the reason where that claim was not made for the pod")] = (
+        "PVC {namespace}/{name} was not created for pod {namespace}/{pod} (pod is not owner)"
     )
-    ephemeral_off_text: str = cell(
-        "the error for a generic ephemeral volume beside a claim where the gate for such volumes is off (none: it is ignored)", ""
+    zones_one_by_one: Annotated[
+        bool,
+        says(
+            "VolumeZone looks at claims node by node, in order, up to a volume in another zone, and not at all on nodes without zone labels"
+        ),
+    ] = False
+    zone_faults_are_errors: Annotated[bool, says("what is wrong with a claim is an error of VolumeZone (no: it rejects the pod)")] = False
+    zone_without_class_text: Annotated[str, says("what VolumeZone says of a claim without volume and class")] = (
+        "PersistentVolumeClaim had no pv name and storageClass name"
     )
-    lost_claims_reject: bool = cell("VolumeBinding rejects pods with a claim in phase Lost", True)
-    awaited_claim_text: str = cell(
-        "the reason while the claim of a generic ephemeral volume does not exist",
-        'waiting for ephemeral volume controller to create the persistentvolumeclaim "{}"',
+    zone_missing_class_text: Annotated[str, says("what VolumeZone says of a claim of a class that does not exist")] = (
+        'storageclass.storage.k8s.io "{kind}" not found'
     )
-    foreign_claim_text: str = cell(
-        "the reason where that claim was not made for the pod",
-        "PVC {namespace}/{name} was not created for pod {namespace}/{pod} (pod is not owner)",
+    newer_zone_labels: Annotated[bool, says("VolumeZone reads the newer labels of zones and regions (no: the beta labels alone)")] = True
+    zone_labels_match: Annotated[bool, says("VolumeZone reads the newer zone label of a node that lacks the beta label of the volume")] = (
+        False
     )
-    zones_one_by_one: bool = cell(
-        "VolumeZone looks at claims node by node, in order, up to a volume in another zone, and not at all on nodes without zone labels",
-        False,
-    )
-    zone_faults_are_errors: bool = cell("what is wrong with a claim is an error of VolumeZone (no: it rejects the pod)", False)
-    zone_without_class_text: str = cell(
-        "what VolumeZone says of a claim without volume and class", "PersistentVolumeClaim had no pv name and storageClass name"
-    )
-    zone_missing_class_text: str = cell(
-        "what VolumeZone says of a claim of a class that does not exist", 'storageclass.storage.k8s.io "{kind}" not found'
-    )
-    newer_zone_labels: bool = cell("VolumeZone reads the newer labels of zones and regions (no: the beta labels alone)", True)
-    zone_labels_match: bool = cell("VolumeZone reads the newer zone label of a node that lacks the beta label of the volume", False)
-    idle_restrictions_skip: bool = cell(
-        "VolumeRestrictions does not count nominated pods where no pod on a node uses a ReadWriteOncePod claim of the pod", False
-    )
-    trials_change_users: bool = cell(
-        "pods that come or go in trials change how many pods of the node use a claim with ReadWriteOncePod (no: trials change nothing)",
-        False,
-    )
-    sole_users_reject: bool = cell(
-        "a ReadWriteOncePod claim that is in use rejects the pod in PreFilter, and removing pods cannot help", False
-    )
-    sole_user_text: str = cell(
-        "the reason of a node while another pod uses the pod's ReadWriteOncePod claim",
-        "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",
+    idle_restrictions_skip: Annotated[
+        bool, says("VolumeRestrictions does not count nominated pods where no pod on a node uses a ReadWriteOncePod claim of the pod")
+    ] = False
+    trials_change_users: Annotated[
+        bool,
+        says(
+            "pods that come or go in trials change how many pods of the node use a claim with ReadWriteOncePod (no: trials change nothing)"
+        ),
+    ] = False
+    sole_users_reject: Annotated[
+        bool, says("a ReadWriteOncePod claim that is in use rejects the pod in PreFilter, and removing pods cannot help")
+    ] = False
+    sole_user_text: Annotated[str, says("the reason of a node while another pod uses the pod's ReadWriteOncePod claim")] = (
+        "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
     )
     # --- services ---------------------------------------------------------------------------------------------------
-    spreads_constrained_pods: bool = cell("SelectorSpread scores pods with topology spread constraints, too", False)
-    first_peer_by_list: bool = cell("ServiceAffinity takes the first pod of the first node in the list of nodes (no: by name)", False)
-    literal_pairs: bool = cell("ServiceAffinity compares labels as they are (no: by an invalid one everything matches)", False)
-    peer_node_text: str = cell("ServiceAffinity's error where the node of the first pod is unknown", 'node "{node}" not found')
-    counts_without_labels: bool = cell("ServiceAffinity without labels is asked about each pod all the same", False)
+    spreads_constrained_pods: Annotated[bool, says("SelectorSpread scores pods with topology spread constraints, too")] = False
+    first_peer_by_list: Annotated[
+        bool, says("ServiceAffinity takes the first pod of the first node in the list of nodes (no: by name)")
+    ] = False
+    literal_pairs: Annotated[bool, says("ServiceAffinity compares labels as they are (no: by an invalid one everything matches)")] = False
+    peer_node_text: Annotated[str, says("ServiceAffinity's error where the node of the first pod is unknown")] = 'node "{node}" not found'
+    counts_without_labels: Annotated[bool, says("ServiceAffinity without labels is asked about each pod all the same")] = False
     # --- errors -----------------------------------------------------------------------------------------------------
-    filter_error: str = cell("the error of a Filter plugin", 'running "{plugin}" filter plugin: {text}')
-    pre_filter_error: str = cell("the error of a PreFilter plugin", 'running PreFilter plugin "{plugin}": {text}')
-    pre_filter_rejection_errs: bool = cell("a rejection by PreFilter ends the cycle with an error (no: it rejects every node)", False)
-    pre_score_error: str = cell("the error of a PreScore plugin", 'running PreScore plugin "{plugin}": {text}')
-    score_error: str = cell("the error of a Score plugin", 'running Score plugins: plugin "{plugin}" failed with: {text}')
-    normalize_error: str = cell(
-        "the error of a plugin that normalizes scores", 'running Normalize on Score plugins: plugin "{plugin}" failed with: {text}'
+    filter_error: Annotated[str, says("the error of a Filter plugin")] = 'running "{plugin}" filter plugin: {text}'
+    pre_filter_error: Annotated[str, says("the error of a PreFilter plugin")] = 'running PreFilter plugin "{plugin}": {text}'
+    pre_filter_rejection_errs: Annotated[
+        bool, says("a rejection by PreFilter ends the cycle with an error (no: it rejects every node)")
+    ] = False
+    pre_score_error: Annotated[str, says("the error of a PreScore plugin")] = 'running PreScore plugin "{plugin}": {text}'
+    score_error: Annotated[str, says("the error of a Score plugin")] = 'running Score plugins: plugin "{plugin}" failed with: {text}'
+    normalize_error: Annotated[str, says("the error of a plugin that normalizes scores")] = (
+        'running Normalize on Score plugins: plugin "{plugin}" failed with: {text}'
     )
-    range_error: str = cell("the beginning of the error for a score out of range", "applying score defaultWeights on Score plugins: ")
+    range_error: Annotated[str, says("the beginning of the error for a score out of range")] = (
+        "applying score defaultWeights on Score plugins: "
+    )
     # --- texts ------------------------------------------------------------------------------------------------------
-    too_many_pods_text: str = cell("the reason of a node that has no place for another pod", "Too many pods")
-    taint_text: str = cell("the reason of a node with a taint that is not tolerated", "node(s) had untolerated taint {{{key}: {value}}}")
-    node_name_text: str = cell("the reason of another node than that which the pod names", "node(s) didn't match the requested node name")
-    node_affinity_text: str = cell(
-        "the reason of a node that the pod's node affinity rejects", "node(s) didn't match Pod's node affinity/selector"
+    too_many_pods_text: Annotated[str, says("the reason of a node that has no place for another pod")] = "Too many pods"
+    taint_text: Annotated[str, says("the reason of a node with a taint that is not tolerated")] = (
+        "node(s) had untolerated taint {{{key}: {value}}}"
     )
-    pod_affinity_text: str = cell("a reason that comes before each reason of InterPodAffinity", "")
-    plain_selector_faults: bool = cell("the faults of selectors are those of the first bad entry, without the path of the field", False)
-    faults_list_operators: bool = cell("the fault of an unknown operator of node affinity lists the known ones", False)
-    faults_as_json: bool = cell("lists in faults of fields are shown as JSON (no: as Go writes them)", False)
+    node_name_text: Annotated[str, says("the reason of another node than that which the pod names")] = (
+        "node(s) didn't match the requested node name"
+    )
+    node_affinity_text: Annotated[str, says("the reason of a node that the pod's node affinity rejects")] = (
+        "node(s) didn't match Pod's node affinity/selector"
+    )
+    pod_affinity_text: Annotated[str, says("a reason that comes before each reason of InterPodAffinity")] = ""
+    plain_selector_faults: Annotated[
+        bool, says("the faults of selectors are those of the first bad entry, without the path of the field")
+    ] = False
+    faults_list_operators: Annotated[bool, says("the fault of an unknown operator of node affinity lists the known ones")] = False
+    faults_as_json: Annotated[bool, says("lists in faults of fields are shown as JSON (no: as Go writes them)")] = False
 
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class ConfigurationCells:
+class ConfigurationCells(Struct, frozen=True, kw_only=True):
     """How a release of the framework reads its component configuration, and which plugins it has."""
 
-    capacity_gate: str = cell("the gate with which VolumeBinding scores the capacity of volumes", "VolumeCapacityPriority")
-    api_versions: tuple[str, ...] = cell("the versions of the configuration that are read", ("v1beta2", "v1beta3", "v1"))
-    default_plugins: Mapping[str, int] = cell("", MappingProxyType({}))
+    capacity_gate: Annotated[str, says("the gate with which VolumeBinding scores the capacity of volumes")] = "VolumeCapacityPriority"
+    api_versions: Annotated[tuple[str, ...], says("the versions of the configuration that are read")] = ("v1beta2", "v1beta3", "v1")
+    default_plugins: Mapping[str, int] = MappingProxyType({})
     """The default plugins in order, with their weights; 0: none is given."""
-    point_plugins: Mapping[str, str] = cell("", MappingProxyType({}))
+    point_plugins: Mapping[str, str] = MappingProxyType({})
     """Extension point -> the default plugins of the versions without multiPoint, with their weights; ``+gate:`` or ``-gate:`` before a
     plugin says that it is there with the gate, or without it."""
-    default_version: str = cell("the version of the configuration whose default profile runs where none is given", "v1")
-    versions: Mapping[str, Mapping[str, Any]] = cell("", MappingProxyType({}))
+    default_version: Annotated[str, says("the version of the configuration whose default profile runs where none is given")] = "v1"
+    versions: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     """Another version of the configuration -> its cells that are not those of the default one."""
-    lists_points: bool = cell("the default plugins are listed for each extension point (no: under multiPoint)", False)
-    replaces_defaults: bool = cell("a profile's entry of a default plugin takes its place (no: it comes after it, which is refused)", True)
-    adds_plugins_alone: bool = cell(
-        "a configuration's plugins run besides those of the Policy or the provider, whatever it disables", False
-    )
-    has_unreserve: bool = cell("unreserve is an extension point of its own (no: plugins of reserve have it)", False)
-    unread_points: frozenset[str] = cell("the extension points of a profile that are accepted and not read", frozenset())
-    fields_lacked: frozenset[str] = cell("the fields of other versions of the configuration that are unknown", frozenset())
-    args_lacked: frozenset[str] = cell("the arguments of plugins of other releases that are unknown", frozenset())
+    lists_points: Annotated[bool, says("the default plugins are listed for each extension point (no: under multiPoint)")] = False
+    replaces_defaults: Annotated[
+        bool, says("a profile's entry of a default plugin takes its place (no: it comes after it, which is refused)")
+    ] = True
+    adds_plugins_alone: Annotated[
+        bool, says("a configuration's plugins run besides those of the Policy or the provider, whatever it disables")
+    ] = False
+    has_unreserve: Annotated[bool, says("unreserve is an extension point of its own (no: plugins of reserve have it)")] = False
+    unread_points: Annotated[frozenset[str], says("the extension points of a profile that are accepted and not read")] = frozenset()
+    fields_lacked: Annotated[frozenset[str], says("the fields of other versions of the configuration that are unknown")] = frozenset()
+    args_lacked: Annotated[frozenset[str], says("the arguments of plugins of other releases that are unknown")] = frozenset()
     """Plugins without any, or ``PLUGIN.field``."""
-    listens_without_tls: bool = cell("the addresses of a configuration may have a port without TLS", False)
-    leases_alone: bool = cell("leader election locks a Lease alone", True)
-    lenient_fields: bool = cell("unknown fields of the configuration are ignored, with a warning", False)
-    first_args: bool = cell("RequestedToCapacityRatio and ServiceAffinity have arguments of other names", False)
-    lenient_args: bool = cell("fields of arguments that a plugin does not have are ignored", False)
-    args_with_configuration: bool = cell(
-        "plugins' arguments are checked with the configuration (no: by each plugin that is enabled, when it is made)", True
-    )
-    fills_ratio_weights: bool = cell("resources of RequestedToCapacityRatio without a weight have weight 1", True)
-    conflicting_scores: frozenset[str] = cell("the plugins that may not score beside NodeResourcesFit", frozenset())
-    gated_plugins: Mapping[str, tuple[str, str]] = cell("", MappingProxyType({}))
+    listens_without_tls: Annotated[bool, says("the addresses of a configuration may have a port without TLS")] = False
+    leases_alone: Annotated[bool, says("leader election locks a Lease alone")] = True
+    lenient_fields: Annotated[bool, says("unknown fields of the configuration are ignored, with a warning")] = False
+    first_args: Annotated[bool, says("RequestedToCapacityRatio and ServiceAffinity have arguments of other names")] = False
+    lenient_args: Annotated[bool, says("fields of arguments that a plugin does not have are ignored")] = False
+    args_with_configuration: Annotated[
+        bool, says("plugins' arguments are checked with the configuration (no: by each plugin that is enabled, when it is made)")
+    ] = True
+    fills_ratio_weights: Annotated[bool, says("resources of RequestedToCapacityRatio without a weight have weight 1")] = True
+    conflicting_scores: Annotated[frozenset[str], says("the plugins that may not score beside NodeResourcesFit")] = frozenset()
+    gated_plugins: Mapping[str, tuple[str, str]] = MappingProxyType({})
     """Gate that adds a default plugin -> that, and the one that it comes before; empty: it is the last. With ``-`` before the gate it is
     added where the gate is off; the plugin may have a weight."""
-    system_constraints: bool = cell("PodTopologySpread has default constraints of the system", True)
-    constraints_are_the_list: bool = cell("default constraints of PodTopologySpread alone mean defaultingType List", False)
-    gone_plugins: frozenset[str] = cell("", frozenset())
+    system_constraints: Annotated[bool, says("PodTopologySpread has default constraints of the system")] = True
+    constraints_are_the_list: Annotated[bool, says("default constraints of PodTopologySpread alone mean defaultingType List")] = False
+    gone_plugins: frozenset[str] = frozenset()
     """The plugins of older releases that no profile may name."""
-    refused_plugins: frozenset[str] = cell("the plugins that are refused, but for multiPoint", frozenset({"SelectorSpread"}))
-    refused_text: str = cell("the fault of such a plugin", 'was invalid in version "v1"')
-    settled_gates: frozenset[str] = cell("", frozenset())
+    refused_plugins: Annotated[frozenset[str], says("the plugins that are refused, but for multiPoint")] = frozenset({"SelectorSpread"})
+    refused_text: Annotated[str, says("the fault of such a plugin")] = 'was invalid in version "v1"'
+    settled_gates: frozenset[str] = frozenset()
     """The gates of older releases whose features are always there."""
-    capacity_shape: tuple[tuple[int, int], ...] = cell(
-        "the default shape of the score of VolumeBinding, utilization and score in turn", ((0, 0), (100, 10))
+    capacity_shape: Annotated[
+        tuple[tuple[int, int], ...], says("the default shape of the score of VolumeBinding, utilization and score in turn")
+    ] = ((0, 0), (100, 10))
+    multi_point: Annotated[MultiPoint, says("which plugins of a point come first where multiPoint names some too")] = "overrides"
+    sorters_text: Annotated[str, says("the refusal of a profile without a queueSort plugin")] = (
+        'only one queue sort plugin required for profile with scheduler name "{name}", but got {count}'
     )
-    multi_point: MultiPoint = cell("which plugins of a point come first where multiPoint names some too", "overrides")
-    sorters_text: str = cell(
-        "the refusal of a profile without a queueSort plugin",
-        'only one queue sort plugin required for profile with scheduler name "{name}", but got {count}',
+    refusal_text: Annotated[str, says("what comes before the beginning of a profile's refusal, without a Policy")] = ""
+    weights_come_first: Annotated[bool, says("weights of Score plugins are checked before plugins are built")] = False
+    strategy_path: Annotated[str, says("where faults of NodeResourcesFit find its strategy")] = "scoringStrategy."
+    checks_strategy_type: Annotated[bool, says("the type of a scoring strategy is checked with the arguments")] = True
+    compares_sorters: Annotated[
+        Literal["with defaults", "as given", "as given, or not"],
+        says("how the queueSort plugins of profiles are compared (or not: an empty list is not the same as none)"),
+    ] = "with defaults"
+    sorters_first: Annotated[bool, says("a profile's queueSort plugins are counted before it is made")] = False
+    queue_sort_text: Annotated[str, says("the fault of profiles with different queueSort plugins")] = "has to match for all profiles"
+    queue_sort_args_text: Annotated[str, says("the fault of profiles with different arguments of that plugin")] = (
+        "has to match for all profiles"
     )
-    refusal_text: str = cell("what comes before the beginning of a profile's refusal, without a Policy", "")
-    weights_come_first: bool = cell("weights of Score plugins are checked before plugins are built", False)
-    strategy_path: str = cell("where faults of NodeResourcesFit find its strategy", "scoringStrategy.")
-    checks_strategy_type: bool = cell("the type of a scoring strategy is checked with the arguments", True)
-    compares_sorters: Literal["with defaults", "as given", "as given, or not"] = cell(
-        "how the queueSort plugins of profiles are compared (or not: an empty list is not the same as none)", "with defaults"
+    shape_text: Annotated[str, says("the fault of a shape that is not in order")] = "utilization values must be sorted in increasing order"
+    plain_arg_faults: Annotated[bool, says("of the faults of plugins' arguments only the first is told, without its field's path")] = False
+    profile_prefix: Annotated[str, says("the beginning of a profile's refusal")] = (
+        "initializing profiles: creating profile for scheduler name {name}: "
     )
-    sorters_first: bool = cell("a profile's queueSort plugins are counted before it is made", False)
-    queue_sort_text: str = cell("the fault of profiles with different queueSort plugins", "has to match for all profiles")
-    queue_sort_args_text: str = cell("the fault of profiles with different arguments of that plugin", "has to match for all profiles")
-    shape_text: str = cell("the fault of a shape that is not in order", "utilization values must be sorted in increasing order")
-    plain_arg_faults: bool = cell("of the faults of plugins' arguments only the first is told, without its field's path", False)
-    profile_prefix: str = cell(
-        "the beginning of a profile's refusal", "initializing profiles: creating profile for scheduler name {name}: "
-    )
-    plugin_prefix: str = cell("the beginning of a plugin's refusal", 'initializing plugin "{name}": ')
-    adds_up_weights: bool = cell("a profile is refused whose weights are too high together", True)
-    shares_waiting_pods: bool = cell("plugins see the pods of all profiles that wait for Permit (no: those of their own)", False)
-    not_modelled: Mapping[str, str] = cell("", _NONE)
+    plugin_prefix: Annotated[str, says("the beginning of a plugin's refusal")] = 'initializing plugin "{name}": '
+    adds_up_weights: Annotated[bool, says("a profile is refused whose weights are too high together")] = True
+    shares_waiting_pods: Annotated[bool, says("plugins see the pods of all profiles that wait for Permit (no: those of their own)")] = False
+    not_modelled: Mapping[str, str] = _NONE
     """Gate that cannot be switched on here -> the feature that is not modelled."""
 
 
 Room = Literal["requested", "again", "left"]
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class DeviceCells:
+class DeviceCells(Struct, frozen=True, kw_only=True):
     """How a release allocates devices."""
 
-    alternatives: bool = cell("a request may name alternatives (firstAvailable), with gate DRAPrioritizedList", False)
-    admin_takes_once: bool = cell("admin access never takes a device twice for one claim, and others of the pod cannot have it", False)
-    all_wants_one: bool = cell("allocation mode All needs one device at least", False)
-    all_stops: bool = cell("a device in use ends the search of mode All (no: what came before it is tried again)", True)
-    all_gives_back: bool = cell("what mode All took is free again when the search backs up", False)
-    room: Room = cell("what counts towards 32 devices of a claim while they are chosen", "requested")
-    invalid_pool_errs: bool = cell("an invalid pool is an error once a search comes to it (no: once a device in it matches)", False)
-    distinct_attribute: bool = cell("constraints may be a distinctAttribute", False)
-    leaves_counter_slices: bool = cell("slices with shared counters are left out", False)
-    leaves_counted_devices: bool = cell("devices that consume counters cannot be allocated", False)
-    leaves_per_device_selection: bool = cell("slices in which each device says its nodes are left out", False)
-    leaves_binding_conditions: bool = cell("devices with binding conditions cannot be allocated, and come last", False)
-    speaks_without_claims: bool = cell("PostFilter has something to say of a pod without claims", True)
-
-
-@attrs.frozen(kw_only=True, repr=False)
-class QueueingCells:
-    """Which events a release of the framework has, which plugins wait for them, and what its queue does with them."""
-
-    # --- events -----------------------------------------------------------------------------------------------------
-    each_node_change: bool = cell(
-        "an update of a node is an event for each kind of change, annotations and equal amounts told apart (no: for the first one)", False
+    alternatives: Annotated[bool, says("a request may name alternatives (firstAvailable), with gate DRAPrioritizedList")] = False
+    admin_takes_once: Annotated[
+        bool, says("admin access never takes a device twice for one claim, and others of the pod cannot have it")
+    ] = False
+    all_wants_one: Annotated[bool, says("allocation mode All needs one device at least")] = False
+    all_stops: Annotated[bool, says("a device in use ends the search of mode All (no: what came before it is tried again)")] = True
+    all_gives_back: Annotated[bool, says("what mode All took is free again when the search backs up")] = False
+    room: Annotated[Room, says("what counts towards 32 devices of a claim while they are chosen")] = "requested"
+    invalid_pool_errs: Annotated[bool, says("an invalid pool is an error once a search comes to it (no: once a device in it matches)")] = (
+        False
     )
-    node_delete: bool = cell("a node that goes is an event", False)
-    pod_changes: tuple[str, ...] = cell("the changes of a pod that are events of their own", ())
-    any_event_moves: bool = cell("any event moves every parked pod (no: those that a plugin rejected which waits for it)", False)
-    fixed_events: bool = cell(
-        "events of volumes, claims, CSINodes, services and new StorageClasses reach the queue (no: those that a plugin waits for)", False
-    )
-    checks_nodes: bool = cell("an event of a node moves only pods that the node may take", True)
-    checks_no_execute: bool = cell("such a node's NoExecute taints are looked at, too", False)
-    idle_updates_count: bool = cell("any update of a node counts as a move while no pod is parked", False)
-    given_up_moves: bool = cell("a pod that loses the place that it was reserved is an event", True)
-    nomination_ends: bool = cell("a pod that goes or changes its nominated node is an event for pods of no higher priority", False)
-    drops_unwanted: bool = cell("an event that no plugin waits for does not count as a move", False)
-    full_labels: bool = cell("labels of events name the kind and the change in full", False)
-    # --- what plugins wait for --------------------------------------------------------------------------------------
-    default_kinds: tuple[str, ...] = cell(
-        "the kinds whose events wake the pods of extenders, and of plugins that do not say what they wait for",
-        ("Pod", "Node", "CSINode", "PersistentVolume", "PersistentVolumeClaim", "StorageClass"),
-    )
-    registering: tuple[str, ...] = cell("the only plugins that say what they wait for (none: each can)", ())
-    own_changes_of_nodes: bool = cell("plugins wait for those changes of nodes alone that they read", False)
-    binding_waits_for_nodes: bool = cell("VolumeBinding waits for any change of a node (no: of its labels)", False)
-    only_rejecting_plugins: bool = cell("a plugin at points that reject no pod waits for nothing", False)
-    taints_wake: bool = cell("changed taints wake the pods of every plugin that waits for new nodes", False)
-    narrow_events: bool = cell("plugins wait for those changes of nodes and CSIDrivers alone that they read", False)
-    narrow_claim_events: bool = cell("VolumeZone waits for changed claims, VolumeRestrictions for new ones alone", False)
-    limits_wait_for: tuple[str, ...] = cell("what NodeVolumeLimits waits for besides pods that go and new CSINodes", ())
-    amounts_wake_claims: bool = cell("DynamicResources waits for changed amounts of nodes, too", False)
-    without_hints: tuple[str, ...] = cell("upstream's plugins that cannot say yet whether an event may help a pod", ())
-    comparing_hints: tuple[str, ...] = cell("the plugins whose hints compare a node with what it was", ())
-    # --- which pods are moved ---------------------------------------------------------------------------------------
-    skips_gated: bool = cell("events do not wake pods that wait for scheduling gates", False)
-    holder_decides: bool = cell("events do not wake pods that a plugin has gated, unless that plugin waits for the event", False)
-    spread_is_woken: bool = cell("a pod on a node wakes those of its namespace that PodTopologySpread rejected, too", False)
-    hints_for_pods: bool = cell("with SchedulerQueueingHints, hints decide about the events of pods, those of waiting pods too", False)
-    hints_replace_checks: bool = cell("with SchedulerQueueingHints, nodes and new StorageClasses are not checked before hints", False)
-    # --- the queue --------------------------------------------------------------------------------------------------
-    names_refusing_plugin: bool = cell("the queue notes which plugin rejected a pod that had a node in Reserve or Permit", False)
-    errors_back_off: bool = cell("a pod that failed by an error backs off (no: it is parked until an event)", False)
-    gated_back_off: bool = cell("a pod that a plugin had gated may have to back off, too", False)
-    counts_rejections: bool = cell("the backoff grows with rejections, or with errors in a row (no: with all attempts)", False)
-    backs_off_to_the_end: bool = cell(
-        "a pod still backs off at the moment when its backoff ends; pods that failed by an error back off apart", False
-    )
-    keeps_nominations: bool = cell("a pod that is activated keeps its nomination (no: it gets that of its status)", False)
-    activates_tried_pods: bool = cell("a pod that is activated while it is tried is tried again", False)
+    distinct_attribute: Annotated[bool, says("constraints may be a distinctAttribute")] = False
+    leaves_counter_slices: Annotated[bool, says("slices with shared counters are left out")] = False
+    leaves_counted_devices: Annotated[bool, says("devices that consume counters cannot be allocated")] = False
+    leaves_per_device_selection: Annotated[bool, says("slices in which each device says its nodes are left out")] = False
+    leaves_binding_conditions: Annotated[bool, says("devices with binding conditions cannot be allocated, and come last")] = False
+    speaks_without_claims: Annotated[bool, says("PostFilter has something to say of a pod without claims")] = True

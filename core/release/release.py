@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import attrs
+from msgspec import Struct, field
 
-from .framework import ConfigurationCells, DeviceCells, FrameworkCells, QueueingCells, cell, cells
+from ...api.record import says
+from .framework import ConfigurationCells, DeviceCells, FrameworkCells
 from .policies import PolicyCells
+from .queueing import QueueingCells
 
 if TYPE_CHECKING:
     from ...api.meaning.labels import SelectorError
@@ -31,8 +33,7 @@ def as_specified(pod: Pod, gates: Gates) -> Pod:
     return pod
 
 
-@attrs.frozen
-class FeatureGate:
+class FeatureGate(Struct, frozen=True):
     """A feature gate of a release: its default, its stage, and whether it is locked to the default."""
 
     default: bool
@@ -62,8 +63,7 @@ def gates_after(last: Mapping[str, FeatureGate], *, gone: str = "", **now: str) 
     return MappingProxyType({name: gate for name, gate in sorted({**last, **changed}.items()) if name not in removed})
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class GateEffect:
+class GateEffect(Struct, frozen=True, kw_only=True):
     """What a gate changes in the names of a release when it is on."""
 
     gate: str
@@ -81,63 +81,67 @@ class GateEffect:
     """Whether that priority is added to every provider's set, with weight 1."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class VolumeCells:
+class VolumeCells(Struct, frozen=True, kw_only=True):
     """How a release counts, binds and matches volumes (reference C.9 to C.12 and G)."""
 
-    counts_unresolved_claims: bool = cell("a claim that cannot be resolved counts towards the limit of every type of disk")
+    counts_unresolved_claims: Annotated[bool, says("a claim that cannot be resolved counts towards the limit of every type of disk")]
     """Else only if its class names the type's provisioner."""
-    csi_reads_unbound_claims: bool = cell("MaxCSIVolumeCountPred counts unbound claims by the provisioner of their class")
-    csi_reads_migration: bool = cell("limits come from CSINode, and volumes of built-in drivers that moved to CSI count there")
+    csi_reads_unbound_claims: Annotated[bool, says("MaxCSIVolumeCountPred counts unbound claims by the provisioner of their class")]
+    csi_reads_migration: Annotated[bool, says("limits come from CSINode, and volumes of built-in drivers that moved to CSI count there")]
     """The driver is in the key then, and the beta annotation for the class counts."""
-    unbound_claim_text: str = cell("the error for a claim without a volume, where zones are checked ({}: its name)")
-    zone_needs_scheduling_gate: bool = cell("NoVolumeZoneConflict reads a claim's class only with gate VolumeScheduling")
-    binding_gate: bool = cell("gate VolumeScheduling can switch CheckVolumeBinding off")
-    selected_node_is_immediate: bool = cell(
-        "a claim with the annotation selected-node no longer waits for its pod (no: that node alone is accepted)"
-    )
-    keeps_stale_decisions: bool = cell("a choice of volumes from an earlier cycle stays if a later cycle makes none")
-    claim_text_has_namespace: bool = cell("the error for a missing claim has its namespace")
-    checks_phase: bool = cell("only volumes in phase Available are matched to claims")
-    volume_mode: Literal["strict", "default", "reject", "always"] = cell("the volume mode of a claim and a volume, where they are matched")
-    matches_by_beta_class: bool = cell("the beta annotation for the class of a claim counts before its field")
-    groups_by_beta_class: bool = cell("the beta annotation for the class of a volume counts before its field", False)
-    ephemeral_claims: bool = cell("generic ephemeral volumes have claims", False)
-    ephemeral_gate: str = cell("the gate for generic ephemeral volumes (none: they are always read)", "")
-    counts_ephemeral_claims: bool = cell("the claims of generic ephemeral volumes count towards limits", True)
-    missing_claim_errs: bool = cell("a missing claim of the pod is an error where volumes are counted", False)
+    unbound_claim_text: Annotated[str, says("the error for a claim without a volume, where zones are checked ({}: its name)")]
+    zone_needs_scheduling_gate: Annotated[bool, says("NoVolumeZoneConflict reads a claim's class only with gate VolumeScheduling")]
+    binding_gate: Annotated[bool, says("gate VolumeScheduling can switch CheckVolumeBinding off")]
+    selected_node_is_immediate: Annotated[
+        bool, says("a claim with the annotation selected-node no longer waits for its pod (no: that node alone is accepted)")
+    ]
+    keeps_stale_decisions: Annotated[bool, says("a choice of volumes from an earlier cycle stays if a later cycle makes none")]
+    claim_text_has_namespace: Annotated[bool, says("the error for a missing claim has its namespace")]
+    checks_phase: Annotated[bool, says("only volumes in phase Available are matched to claims")]
+    volume_mode: Annotated[
+        Literal["strict", "default", "reject", "always"], says("the volume mode of a claim and a volume, where they are matched")
+    ]
+    matches_by_beta_class: Annotated[bool, says("the beta annotation for the class of a claim counts before its field")]
+    groups_by_beta_class: Annotated[bool, says("the beta annotation for the class of a volume counts before its field")] = False
+    ephemeral_claims: Annotated[bool, says("generic ephemeral volumes have claims")] = False
+    ephemeral_gate: Annotated[str, says("the gate for generic ephemeral volumes (none: they are always read)")] = ""
+    counts_ephemeral_claims: Annotated[bool, says("the claims of generic ephemeral volumes count towards limits")] = True
+    missing_claim_errs: Annotated[bool, says("a missing claim of the pod is an error where volumes are counted")] = False
     """Else only a claim without a name is one."""
-    missing_claim_is_reason: bool = cell("a missing claim of the pod turns nodes down where volumes are counted", False)
-    limits_gate: str = cell("the gate for limits of volumes from the node's allocatable", "AttachVolumeLimit")
+    missing_claim_is_reason: Annotated[bool, says("a missing claim of the pod turns nodes down where volumes are counted")] = False
+    limits_gate: Annotated[str, says("the gate for limits of volumes from the node's allocatable")] = "AttachVolumeLimit"
     """Empty: they always count."""
-    node_limits: bool = cell("CSI drivers can have limits in the node's allocatable (no: in its CSINode alone)", True)
-    counts_attachments: bool = cell("VolumeAttachments of a node count towards the limits of CSI drivers", False)
-    instance_type_labels: tuple[str, ...] = cell("the labels with a node's machine type", ("beta.kubernetes.io/instance-type",))
+    node_limits: Annotated[bool, says("CSI drivers can have limits in the node's allocatable (no: in its CSINode alone)")] = True
+    counts_attachments: Annotated[bool, says("VolumeAttachments of a node count towards the limits of CSI drivers")] = False
+    instance_type_labels: Annotated[tuple[str, ...], says("the labels with a node's machine type")] = ("beta.kubernetes.io/instance-type",)
     """In order of precedence, as the next."""
-    zone_labels: tuple[str, ...] = cell("the labels with the zone of a GCE disk", ("failure-domain.beta.kubernetes.io/zone",))
-    migration_gate: str = cell("the gate for CSI migration as a whole", "CSIMigration")
+    zone_labels: Annotated[tuple[str, ...], says("the labels with the zone of a GCE disk")] = ("failure-domain.beta.kubernetes.io/zone",)
+    migration_gate: Annotated[str, says("the gate for CSI migration as a whole")] = "CSIMigration"
     """Empty: only the gate of each plugin counts."""
-    always_migrated: frozenset[str] = cell("built-in drivers that count as moved to CSI on each node with a CSINode", frozenset())
-    migratable: frozenset[str] = cell("built-in drivers that can move to CSI")
+    always_migrated: Annotated[frozenset[str], says("built-in drivers that count as moved to CSI on each node with a CSINode")] = (
+        frozenset()
+    )
+    migratable: Annotated[frozenset[str], says("built-in drivers that can move to CSI")]
     """By their provisioners."""
-    inline_migrates: bool = cell("disks that a pod names without a claim count for the CSI driver where their driver has moved", False)
-    beta_zones_alone: bool = cell(
-        "the beta label of a moved volume replaces its node affinity (no: its zones are added, and newer labels are read)", False
-    )
+    inline_migrates: Annotated[
+        bool, says("disks that a pod names without a claim count for the CSI driver where their driver has moved")
+    ] = False
+    beta_zones_alone: Annotated[
+        bool, says("the beta label of a moved volume replaces its node affinity (no: its zones are added, and newer labels are read)")
+    ] = False
     """It must name a zone then; else the newer label counts first."""
-    translates_bound_volumes: bool = cell(
-        "the node affinity of a bound volume is read with the CSI driver's labels where its driver has moved", False
-    )
-    missing_volume_is_reason: bool = cell("a claim bound to a missing volume turns nodes down (no: it is an error)", False)
-    checks_storage_capacity: bool = cell("a new volume needs free capacity by CSIStorageCapacity", False)
+    translates_bound_volumes: Annotated[
+        bool, says("the node affinity of a bound volume is read with the CSI driver's labels where its driver has moved")
+    ] = False
+    missing_volume_is_reason: Annotated[bool, says("a claim bound to a missing volume turns nodes down (no: it is an error)")] = False
+    checks_storage_capacity: Annotated[bool, says("a new volume needs free capacity by CSIStorageCapacity")] = False
     """If the driver reports any."""
-    reads_maximum_size: bool = cell("the largest volume that a CSIStorageCapacity allows counts before its capacity", True)
-    storage_capacity_gate: str = cell("the gate for that (none: it is always so)", "")
-    attributes_class_gate: str = cell("the gate for the VolumeAttributesClass of claims and volumes (none: it is not read)", "")
+    reads_maximum_size: Annotated[bool, says("the largest volume that a CSIStorageCapacity allows counts before its capacity")] = True
+    storage_capacity_gate: Annotated[str, says("the gate for that (none: it is always so)")] = ""
+    attributes_class_gate: Annotated[str, says("the gate for the VolumeAttributesClass of claims and volumes (none: it is not read)")] = ""
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class PreemptionCells:
+class PreemptionCells(Struct, frozen=True, kw_only=True):
     """How a release preempts (reference E).
 
     Three differences are not cells, because they change no decision:
@@ -148,119 +152,118 @@ class PreemptionCells:
     * The event on a victim is a cell of :class:`LiveCells`.
     """
 
-    refreshes_snapshot: bool = cell("preemption looks at the cluster as it is then, not as the cycle saw it")
-    never_policy: bool = cell("preemptionPolicy Never is honoured (up to 1.16 with gate NonPreemptingPriority)")
-    by_start_time: bool = cell("among pods of equal priority those that started last leave first")
+    refreshes_snapshot: Annotated[bool, says("preemption looks at the cluster as it is then, not as the cycle saw it")]
+    never_policy: Annotated[bool, says("preemptionPolicy Never is honoured (up to 1.16 with gate NonPreemptingPriority)")]
+    by_start_time: Annotated[bool, says("among pods of equal priority those that started last leave first")]
     """Start times are also the last criterion in the choice of a node."""
-    needs_priority_gate: bool = cell("without gate PodPriority nothing is preempted")
-    excludes_self: bool = cell("a pod that waits for a node does not count against itself there")
+    needs_priority_gate: Annotated[bool, says("without gate PodPriority nothing is preempted")]
+    excludes_self: Annotated[bool, says("a pod that waits for a node does not count against itself there")]
     """In the first pass, by its UID."""
-    nominates_before_api: bool = cell("a pod counts as waiting for its node before the API server confirms it")
-    extender_names_victims: bool = cell("a node that an extender leaves without victims is an error")
+    nominates_before_api: Annotated[bool, says("a pod counts as waiting for its node before the API server confirms it")]
+    extender_names_victims: Annotated[bool, says("a node that an extender leaves without victims is an error")]
     """Or no candidate, if the extender is ignorable."""
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class NominationCells:
+class NominationCells(Struct, frozen=True, kw_only=True):
     """How a release keeps which pods are nominated to which node (reference F.5)."""
 
-    by_uid: bool = cell("pods that wait for a node are told apart by UID (no: by name)")
+    by_uid: Annotated[bool, says("pods that wait for a node are told apart by UID (no: by name)")]
     """An explicit node wins over the pod's status then; else the status alone counts."""
-    keeps_on_update: bool = cell("a change of such a pod that does not name the node keeps it waiting there")
-    empty_name_counts: bool = cell("a pod can wait for the node with the empty name")
+    keeps_on_update: Annotated[bool, says("a change of such a pod that does not name the node keeps it waiting there")]
+    empty_name_counts: Annotated[bool, says("a pod can wait for the node with the empty name")]
     """That has a list of its own then; else the empty name means none."""
-    asks_lister: bool = cell("a pod that was deleted or has a node cannot wait for one")
+    asks_lister: Annotated[bool, says("a pod that was deleted or has a node cannot wait for one")]
     """Trying to removes its earlier nomination."""
-    placed_are_nominated: bool = cell("all the same, a pod that has a node can wait for one", False)
+    placed_are_nominated: Annotated[bool, says("all the same, a pod that has a node can wait for one")] = False
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class QueueCells:
+class QueueCells(Struct, frozen=True, kw_only=True):
     """How a release queues pods (reference F)."""
 
-    by_timestamp: bool = cell("pods of equal priority are tried by age (no: in no order)")
-    pod_timestamps: bool = cell("that age is the pod's own (no: since it entered the queue)")
+    by_timestamp: Annotated[bool, says("pods of equal priority are tried by age (no: in no order)")]
+    pod_timestamps: Annotated[bool, says("that age is the pod's own (no: since it entered the queue)")]
     """It is that of its condition PodScheduled, or of its creation if it has none."""
-    has_backoff: bool = cell("a pod that failed waits before its next attempt")
+    has_backoff: Annotated[bool, says("a pod that failed waits before its next attempt")]
     """After a move it waits in the backoff queue."""
-    backoff_forget_after: float | None = cell("seconds after which a pod's failures are forgotten")
-    update_ends_backoff: bool = cell("a change of a pod ends its waiting time")
+    backoff_forget_after: Annotated[float | None, says("seconds after which a pod's failures are forgotten")]
+    update_ends_backoff: Annotated[bool, says("a change of a pod ends its waiting time")]
     """A change of a parked pod clears its failures then."""
-    parked_at_most: float | None = cell("seconds after which a pod that fits nowhere is tried again in any case")
+    parked_at_most: Annotated[float | None, says("seconds after which a pod that fits nowhere is tried again in any case")]
     """This is checked every 30 s."""
-    move_marker: Literal["flag", "cycle"] = cell("how an attempt notices that the cluster changed while it ran")
-    pop_removes_nomination: bool = cell("a pod that is tried again gives up the node that it waits for")
-    parks_by_condition: bool = cell("a pod that failed is set aside only if its condition PodScheduled says Unschedulable")
-    finalizers_count: bool = cell("a change of the finalizers alone lets a pod be tried again")
-    refusals: tuple[str, str, str] = cell("the errors for a failed pod that is in the queue already")
+    move_marker: Annotated[Literal["flag", "cycle"], says("how an attempt notices that the cluster changed while it ran")]
+    pop_removes_nomination: Annotated[bool, says("a pod that is tried again gives up the node that it waits for")]
+    parks_by_condition: Annotated[bool, says("a pod that failed is set aside only if its condition PodScheduled says Unschedulable")]
+    finalizers_count: Annotated[bool, says("a change of the finalizers alone lets a pod be tried again")]
+    refusals: Annotated[tuple[str, str, str], says("the errors for a failed pod that is in the queue already")]
     """In the unschedulable map, active, or backing off; ``{}`` takes its key."""
-    fifo_without_priority: bool = cell("without gate PodPriority the queue is first in, first out")
+    fifo_without_priority: Annotated[bool, says("without gate PodPriority the queue is first in, first out")]
     """Failed pods enter it again after a wait."""
-    fifo_wait_doubles: bool = cell("there the wait after a failure grows from 1 s to 60 s (no: always 1 s)")
-    node_update_filter: bool = cell("a change of a node lets pods be tried again only if scheduling reads what changed")
-    csi_node_events: bool = cell("an added or changed CSINode lets pods be tried again")
+    fifo_wait_doubles: Annotated[bool, says("there the wait after a failure grows from 1 s to 60 s (no: always 1 s)")]
+    node_update_filter: Annotated[bool, says("a change of a node lets pods be tried again only if scheduling reads what changed")]
+    csi_node_events: Annotated[bool, says("an added or changed CSINode lets pods be tried again")]
     """With gate CSINodeInfo."""
-    skips_condition_updates: bool = cell("a change of the conditions of a pod that was just placed is ignored")
+    skips_condition_updates: Annotated[bool, says("a change of the conditions of a pod that was just placed is ignored")]
     """A change of its finalizers, too."""
-    probe_times: bool = cell("each failed attempt writes its time into condition PodScheduled")
+    probe_times: Annotated[bool, says("each failed attempt writes its time into condition PodScheduled")]
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class LiveCells:
+class LiveCells(Struct, frozen=True, kw_only=True):
     """What a release writes to the API server as it schedules."""
 
-    binding_failure_texts: bool = cell("after a binding that failed condition PodScheduled has the error as its message", True)
-    preempted_text: str = cell("the event on a pod that had to leave", "by {pod} on node {node}")
+    binding_failure_texts: Annotated[bool, says("after a binding that failed condition PodScheduled has the error as its message")] = True
+    preempted_text: Annotated[str, says("the event on a pod that had to leave")] = "by {pod} on node {node}"
     """``{pod}`` takes the key of the pod that made it leave, ``{node}`` the node."""
-    wrong_node_text: str = cell(
-        "the error for a claim whose selected node was changed",
-        'selectedNode annotation value "{got}" not set to scheduled node "{node}"',
+    wrong_node_text: Annotated[str, says("the error for a claim whose selected node was changed")] = (
+        'selectedNode annotation value "{got}" not set to scheduled node "{node}"'
     )
     """It takes ``claim``, ``got`` and ``node``."""
-    assumed_pods_expire: float | None = cell("seconds after which a bound pod loses its place if no informer sees it (none: never)", 30.0)
+    assumed_pods_expire: Annotated[
+        float | None, says("seconds after which a bound pod loses its place if no informer sees it (none: never)")
+    ] = 30.0
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class ClientCells:
+class ClientCells(Struct, frozen=True, kw_only=True):
     """How a release's clients ask an API server, list and watch. Recordings of 1.15.5 and 1.28.7 hold these."""
 
-    resources: Mapping[str, str] = cell("the kinds that it lists and watches, with the version of the API")
-    pod_selector: str = cell("the field selector of the pods that are listed")
-    bookmarks: bool = cell("watches ask for bookmarks")
-    sends_duration: bool = cell("watches send their time-out twice, once as a duration")
-    pods_send_duration: bool = cell("the watch of pods does so, too")
+    resources: Annotated[Mapping[str, str], says("the kinds that it lists and watches, with the version of the API")]
+    pod_selector: Annotated[str, says("the field selector of the pods that are listed")]
+    bookmarks: Annotated[bool, says("watches ask for bookmarks")]
+    sends_duration: Annotated[bool, says("watches send their time-out twice, once as a duration")]
+    pods_send_duration: Annotated[bool, says("the watch of pods does so, too")]
     """Else it has a client of its own."""
-    relists_from_last: bool = cell("a second list asks for what is not older than the last version seen (no: for any version)")
+    relists_from_last: Annotated[bool, says("a second list asks for what is not older than the last version seen (no: for any version)")]
     """Without pages, and the later pages of a list name no version; else they name that of the first."""
-    pauses: tuple[float, float] = cell("seconds between two tries after an error, the shortest and the longest")
+    pauses: Annotated[tuple[float, float], says("seconds between two tries after an error, the shortest and the longest")]
     """A pause doubles each time, and up to its own length is added at random; where both are equal, it is neither."""
-    rewatches_refused: bool = cell("after a refused connection the watch is sent again (no: a list)")
-    rewatches_limited: bool = cell("after an answer 429 the watch is sent again (no: a list)")
-    resends_reads: bool = cell("a read is sent again if the server closed the connection (no: only if it was reset)")
-    attempts: int = cell("how often a request is sent at most, while the server names a time to wait")
+    rewatches_refused: Annotated[bool, says("after a refused connection the watch is sent again (no: a list)")]
+    rewatches_limited: Annotated[bool, says("after an answer 429 the watch is sent again (no: a list)")]
+    resends_reads: Annotated[bool, says("a read is sent again if the server closed the connection (no: only if it was reset)")]
+    attempts: Annotated[int, says("how often a request is sent at most, while the server names a time to wait")]
     """And answers 429 or 5xx."""
-    resends_watches: bool = cell("a watch is sent again then, too, also after a time-out and errors of the server", False)
-    device_api: str = cell("with gate DynamicResourceAllocation, the version of the API in which it lists claims and devices", "")
+    resends_watches: Annotated[bool, says("a watch is sent again then, too, also after a time-out and errors of the server")] = False
+    device_api: Annotated[str, says("with gate DynamicResourceAllocation, the version of the API in which it lists claims and devices")] = (
+        ""
+    )
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class ExtenderCells:
+class ExtenderCells(Struct, frozen=True, kw_only=True):
     """How a release talks to extenders (reference H)."""
 
-    adds_nodes: bool = cell("an extender's filter may answer with nodes that it was not sent")
-    unknown_node: str = cell("the error for a node that an extender's filter may not answer with")
+    adds_nodes: Annotated[bool, says("an extender's filter may answer with nodes that it was not sent")]
+    unknown_node: Annotated[str, says("the error for a node that an extender's filter may not answer with")]
     """It takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
-    unknown_candidate: str = cell("the error for a node that an extender's preempt may not answer with")
+    unknown_candidate: Annotated[str, says("the error for a node that an extender's preempt may not answer with")]
     """It takes ``url`` and ``node``. Upstream: up to 1.16 it crashes there."""
-    keeps_violations: bool = cell("an extender that is sent names is told how many victims a budget protects, and may say so (no: it is 0)")
-    failure: str = cell("the error for an HTTP status other than 200")
+    keeps_violations: Annotated[
+        bool, says("an extender that is sent names is told how many victims a budget protects, and may say so (no: it is 0)")
+    ]
+    failure: Annotated[str, says("the error for an HTTP status other than 200")]
     """It takes ``verb``, ``url`` and ``code``."""
-    package: str = cell("the Go package that errors about replies name")
-    integer: str = cell("the Go type that errors about scores name")
+    package: Annotated[str, says("the Go package that errors about replies name")]
+    integer: Annotated[str, says("the Go type that errors about scores name")]
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class Release:
+class Release(Struct, frozen=True, kw_only=True):
     """One release of the scheduler: names, gates, defaults and every cell of behaviour."""
 
     version: str
@@ -278,88 +281,102 @@ class Release:
     gates: Mapping[str, FeatureGate]
     gate_effects: tuple[GateEffect, ...]
     """What gates change in the names above, which are those with every gate off."""
-    default_percentage: int = cell("percentageOfNodesToScore if nothing is set (0: the release chooses)", about="search")
-    texts: Mapping[str, str] = cells(
+    default_percentage: Annotated[int, "search", says("percentageOfNodesToScore if nothing is set (0: the release chooses)")]
+    texts: Annotated[
+        Mapping[str, str],
         "messages",
-        predicate="the message for an unknown predicate in a Policy",
-        priority="the message for an unknown priority in a Policy",
-        overflow="the message for weights that are too large together",
-    )
+        {
+            "predicate": "the message for an unknown predicate in a Policy",
+            "priority": "the message for an unknown priority in a Policy",
+            "overflow": "the message for weights that are too large together",
+        },
+    ]
     """Format strings, by subject."""
-    ignorable_extenders_last: bool = cell("extenders that may be ignored are called last", about="extenders")
+    ignorable_extenders_last: Annotated[bool, "extenders", says("extenders that may be ignored are called last")]
     extenders: ExtenderCells
-    equivalence_cache: bool = cell("there is an equivalence cache (gate EnableEquivalenceClassCache)", about="search")
+    equivalence_cache: Annotated[bool, "search", says("there is an equivalence cache (gate EnableEquivalenceClassCache)")]
     # --- the table (reference C.7, D.4, F) ---
-    incoming: Footprint = cell("what the pod that is scheduled asks for, where room is checked", about="requests")
-    footprint: Footprint = cell("what a pod takes up on its node, where room is checked", about="requests")
-    incoming_nonzero: Footprint = cell(
-        "what the pod that is scheduled asks for, in scores (without a request: 100m cpu, 200 MiB)", about="requests"
-    )
-    footprint_nonzero: Footprint = cell(
-        "what a pod takes up on its node, in scores (without a request: 100m cpu, 200 MiB)", about="requests"
-    )
-    incoming_scored: Footprint | None = cell(
-        "what the pod that is scheduled asks for, in scores without defaults (none: what it takes up on its node)", None, about="requests"
-    )
-    resized: Callable[[Pod, Gates], Pod] = cell(
-        "what a container counts while it is resized in place (gate InPlacePodVerticalScaling)", as_specified, about="requests"
-    )
+    incoming: Annotated[Footprint, "requests", says("what the pod that is scheduled asks for, where room is checked")]
+    footprint: Annotated[Footprint, "requests", says("what a pod takes up on its node, where room is checked")]
+    incoming_nonzero: Annotated[
+        Footprint, "requests", says("what the pod that is scheduled asks for, in scores (without a request: 100m cpu, 200 MiB)")
+    ]
+    footprint_nonzero: Annotated[
+        Footprint, "requests", says("what a pod takes up on its node, in scores (without a request: 100m cpu, 200 MiB)")
+    ]
+    incoming_scored: Annotated[
+        Footprint | None,
+        "requests",
+        says("what the pod that is scheduled asks for, in scores without defaults (none: what it takes up on its node)"),
+    ] = None
+    resized: Annotated[
+        Callable[[Pod, Gates], Pod],
+        "requests",
+        says("what a container counts while it is resized in place (gate InPlacePodVerticalScaling)"),
+    ] = as_specified
     """A pod with these requests; the pod itself where they are those of the spec."""
-    zone_key: Callable[[Mapping[str, str]], str] = cell("the labels that say in which zone a node is", about="search")
+    zone_key: Annotated[Callable[[Mapping[str, str]], str], "search", says("the labels that say in which zone a node is")]
     """(labels of a node) -> the zone that it belongs to in the visiting order."""
-    snapshot_keeps_nodeless: bool = cell("a node that is gone while pods remain on it stays known, as a node without data", about="search")
+    snapshot_keeps_nodeless: Annotated[
+        bool, "search", says("a node that is gone while pods remain on it stays known, as a node without data")
+    ]
     """Predicate metadata is nil then; else snapshots keep the last state that had a node."""
-    transient_reset_all: bool = cell(
-        "counts of volumes for BalanceAttachedNodeVolumes start at zero on every node in each cycle", about="search"
-    )
+    transient_reset_all: Annotated[
+        bool, "search", says("counts of volumes for BalanceAttachedNodeVolumes start at zero on every node in each cycle")
+    ]
     """Else on changed ones only."""
-    snapshot_drops_nodeless: bool = cell("a node that is gone is forgotten at once, with all its pods", False, about="search")
-    forgets_pods_with_node: bool = cell(
-        "a node that is gone is forgotten with its pods, and comes back without them", False, about="search"
-    )
-    cache_replaces_confirmed: bool = cell(
-        "a pod that is confirmed on its node replaces what was assumed, and moves to the end of the node's list", False, about="search"
-    )
+    snapshot_drops_nodeless: Annotated[bool, "search", says("a node that is gone is forgotten at once, with all its pods")] = False
+    forgets_pods_with_node: Annotated[
+        bool, "search", says("a node that is gone is forgotten with its pods, and comes back without them")
+    ] = False
+    cache_replaces_confirmed: Annotated[
+        bool, "search", says("a pod that is confirmed on its node replaces what was assumed, and moves to the end of the node's list")
+    ] = False
     """Else the assumed object stays until the next update."""
-    selects_namespaces: bool = cell("pod affinity terms may select namespaces by their labels", False, about="rules")
+    selects_namespaces: Annotated[bool, "rules", says("pod affinity terms may select namespaces by their labels")] = False
     # --- the cycle (reference B) ---
-    nodes_to_find: Callable[[int, int], int] = cell("how many nodes that fit a search looks for", about="search")
+    nodes_to_find: Annotated[Callable[[int, int], int], "search", says("how many nodes that fit a search looks for")]
     """(nodes, percentage) -> the number of feasible nodes after which a search stops."""
-    pick_host: Callable[[int, int], tuple[int, bool]] = cell("which of several best nodes is taken", about="search")
+    pick_host: Annotated[Callable[[int, int], tuple[int, bool]], "search", says("which of several best nodes is taken")]
     """(number of feasible nodes with the best total, lastNodeIndex) -> (index of the host among them, whether lastNodeIndex moves)."""
-    error_joiner: Callable[[Any], str] = cell("several errors in one message", about="messages")
-    binding_failed_reason: str = cell("the reason in condition PodScheduled if a binding is refused", about="messages")
+    error_joiner: Annotated[Callable[[Any], str], "messages", says("several errors in one message")]
+    binding_failed_reason: Annotated[str, "messages", says("the reason in condition PodScheduled if a binding is refused")]
     # --- rules (reference C and D) ---
-    reads_out_of_disk: bool = cell("CheckNodeCondition turns down nodes with condition OutOfDisk", about="rules")
-    best_effort_sees_init_containers: bool = cell(
-        "CheckNodeMemoryPressure: requests of init containers count, so that the pod is not best effort", about="rules"
-    )
-    affinity_texts: Mapping[str, str] = cells(
+    reads_out_of_disk: Annotated[bool, "rules", says("CheckNodeCondition turns down nodes with condition OutOfDisk")]
+    best_effort_sees_init_containers: Annotated[
+        bool, "rules", says("CheckNodeMemoryPressure: requests of init containers count, so that the pod is not best effort")
+    ]
+    affinity_texts: Annotated[
+        Mapping[str, str],
         "messages",
-        existing="MatchInterPodAffinity: the error for a bad term of another pod",
-        affinity="MatchInterPodAffinity: the error for a bad term of the pod's own",
-    )
+        {
+            "existing": "MatchInterPodAffinity: the error for a bad term of another pod",
+            "affinity": "MatchInterPodAffinity: the error for a bad term of the pod's own",
+        },
+    ]
     """Those without metadata: ``existing`` takes ``pod`` and ``error``, ``affinity`` also ``node``."""
-    spread_matches_any_selector: bool = cell(
-        "SelectorSpreadPriority counts pods that match any selector of the pod's owners (no: all of them)", about="rules"
-    )
-    ratio_mean: Callable[[Any, Any], Any] = cell("RequestedToCapacityRatioPriority: the mean over the resources", about="rules")
+    spread_matches_any_selector: Annotated[
+        bool, "rules", says("SelectorSpreadPriority counts pods that match any selector of the pod's owners (no: all of them)")
+    ]
+    ratio_mean: Annotated[Callable[[Any, Any], Any], "rules", says("RequestedToCapacityRatioPriority: the mean over the resources")]
     """(scores, int64[R, n], weights[R]) -> int64[n]."""
-    ratio_reads_resources: bool = cell("requestedToCapacityRatioArguments may name resources", about="rules")
-    selector_text: Callable[[SelectorError], str] = cell("the error for a bad value in a selector", about="messages")
-    interpod_counts_by_name: bool = cell("InterPodAffinityPriority counts a node double that is twice among those that fit", about="rules")
+    ratio_reads_resources: Annotated[bool, "rules", says("requestedToCapacityRatioArguments may name resources")]
+    selector_text: Annotated[Callable[[SelectorError], str], "messages", says("the error for a bad value in a selector")]
+    interpod_counts_by_name: Annotated[
+        bool, "rules", says("InterPodAffinityPriority counts a node double that is twice among those that fit")
+    ]
     volumes: VolumeCells
     preemption: PreemptionCells
     queue: QueueCells
     nominations: NominationCells
     live: LiveCells
     client: ClientCells
-    framework: FrameworkCells = attrs.field(factory=FrameworkCells)
-    configuration: ConfigurationCells = attrs.field(factory=ConfigurationCells)
+    framework: FrameworkCells = field(default_factory=FrameworkCells)
+    configuration: ConfigurationCells = field(default_factory=ConfigurationCells)
     """Means nothing where predicates and priorities run."""
-    queueing: QueueingCells = attrs.field(factory=QueueingCells)
+    queueing: QueueingCells = field(default_factory=QueueingCells)
     """Its events; means nothing where predicates and priorities run."""
-    devices: DeviceCells = attrs.field(factory=DeviceCells)
+    devices: DeviceCells = field(default_factory=DeviceCells)
     """Means nothing where plugin DynamicResources does not run."""
     policies: PolicyCells | None = None
     """How it makes a profile of a Policy; None: where predicates and priorities run, and where there are no Policies."""

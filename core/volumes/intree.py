@@ -14,13 +14,12 @@ from urllib.parse import unquote, urlsplit
 import attrs
 from msgspec.structs import replace
 
+from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import AWSElasticBlockStore, NodeSelector, NodeSelectorTerm, PersistentVolume, Requirement, VolumeSource
 from ..release import Gates, VolumeCells
 from .assumecache import VolumeError
 
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
-ZONE, REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
-TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 AWS_EBS = "kubernetes.io/aws-ebs"
 GCE_PD = "kubernetes.io/gce-pd"
 AZURE_DISK = "kubernetes.io/azure-disk"
@@ -175,7 +174,7 @@ def translated_affinity(plugin: str, volume: PersistentVolume, beta_zones: bool 
     elif zones := _zones(volume, zone):
         wanted = Requirement(key=topology, operator="In", values=zones)
         terms = tuple(replace(term, match_expressions=(*term.match_expressions, wanted)) for term in terms or (NodeSelectorTerm(),))
-    if region == REGION and _names_values(terms, region):
+    if region == BETA_REGION and _names_values(terms, region):
         terms = _renamed(terms, region, TOPOLOGY_REGION)
     return NodeSelector(node_selector_terms=terms) if affinity or terms else None
 
@@ -185,11 +184,11 @@ def _by_beta_zones(topology: str, volume: PersistentVolume) -> NodeSelector | No
     terms = affinity.node_selector_terms if affinity else ()
     if _names_values(terms, topology):
         return affinity
-    if _names_values(terms, ZONE):
-        return NodeSelector(node_selector_terms=_renamed(terms, ZONE, topology))
-    if ZONE not in volume.labels:
+    if _names_values(terms, BETA_ZONE):
+        return NodeSelector(node_selector_terms=_renamed(terms, BETA_ZONE, topology))
+    if BETA_ZONE not in volume.labels:
         return affinity
-    zones = _zones(volume, ZONE)
+    zones = _zones(volume, BETA_ZONE)
     if not zones:
         raise VolumeError("failed to translate topology: there are no valid zones to add to pv")
     # Upstream: the zone takes the place of whatever else the volume's node affinity asks for.
@@ -208,8 +207,8 @@ def _topology_labels(volume: PersistentVolume, terms: Iterable[NodeSelectorTerm]
     for keys in (used, volume.labels):
         if TOPOLOGY_ZONE in keys:
             return TOPOLOGY_ZONE, TOPOLOGY_REGION
-        if ZONE in keys:
-            return ZONE, REGION
+        if BETA_ZONE in keys:
+            return BETA_ZONE, BETA_REGION
     return TOPOLOGY_ZONE, TOPOLOGY_REGION
 
 

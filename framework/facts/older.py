@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...api.meaning.labels import BETA_ZONE
 from ...core.pods import requests
 from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, REASONS, SEARCH, TIES, Fact, also
-from ...core.volumes import intree
 from .groups import LIMIT_RULES, SELECTOR_SPREAD, USAGE
 
 _LABELS = ("CheckNodeLabelPresence", "CheckServiceAffinity", "ServiceAffinity", "ServiceAntiAffinity", "LabelPreference")
@@ -370,7 +370,7 @@ OLDER_FACTS = (
     Fact(
         "volume-zones-added", "1.21", "VolumeBinding", others=LIMIT_RULES, upstream="k8s.io/csi-translation-lib/plugins/in_tree_volume.go",
         sentence="volumes that moved to CSI keep their node affinity, and newer zone labels are read", needs=("volumes",),
-        was={"volumes.zone_labels": (intree.ZONE,), "volumes.beta_zones_alone": True, "volumes.reads_maximum_size": False},
+        was={"volumes.zone_labels": (BETA_ZONE,), "volumes.beta_zones_alone": True, "volumes.reads_maximum_size": False},
     ),
     Fact(
         "capacity-by-default", "1.21", "VolumeBinding", sentence="gates CSIStorageCapacity and GenericEphemeralVolume are on",

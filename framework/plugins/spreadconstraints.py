@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import attrs
 
-from ...api.meaning.labels import SelectorError, compile_selector, everything, pairs_match, set_selector
+from ...api.meaning.labels import TOPOLOGY_ZONE, SelectorError, compile_selector, everything, pairs_match, set_selector
 from ...api.objects import NO_STRINGS, LabelSelector, Map, Pod, Taint, TopologySpreadConstraint
 from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
@@ -27,10 +27,10 @@ from ..hints.pods import Spread
 from ..plugin import Handle
 
 HARD, SOFT = "DoNotSchedule", "ScheduleAnyway"
-HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+HOSTNAME = "kubernetes.io/hostname"
 SYSTEM_DEFAULTS = (
     TopologySpreadConstraint(topology_key=HOSTNAME, when_unsatisfiable=SOFT, max_skew=3),
-    TopologySpreadConstraint(topology_key=ZONE, when_unsatisfiable=SOFT, max_skew=5),
+    TopologySpreadConstraint(topology_key=TOPOLOGY_ZONE, when_unsatisfiable=SOFT, max_skew=5),
 )
 """The constraints of pods without their own, in a profile with ``defaultingType: System``."""
 

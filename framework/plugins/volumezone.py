@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import PersistentVolume, PersistentVolumeClaim
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Mask
 from ...core.failures import Failures
 from ...core.pods.template import Template
 from ...core.rule import Reads
-from ...core.volumes.intree import REGION, TOPOLOGY_REGION, TOPOLOGY_ZONE, ZONE
 from ...predicates.reasons import VOLUME_ZONE_CONFLICT
 from ...predicates.volumezone import NO_NAME, not_among, zones_of
 from ..cycle.state import FrameworkCycle
@@ -23,9 +23,9 @@ from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, failing, unresolvable
 
-BETA_LABELS = (ZONE, REGION)
+BETA_LABELS = (BETA_ZONE, BETA_REGION)
 LABELS = (*BETA_LABELS, TOPOLOGY_ZONE, TOPOLOGY_REGION)
-NEWER_LABELS = {ZONE: TOPOLOGY_ZONE, REGION: TOPOLOGY_REGION}
+NEWER_LABELS = {BETA_ZONE: TOPOLOGY_ZONE, BETA_REGION: TOPOLOGY_REGION}
 Topology = tuple[str, frozenset[str]]
 """A label and the values that a node may have for it."""
 

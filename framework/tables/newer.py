@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-import attrs
+from msgspec.structs import replace
 
 from ...algorithmprovider import cells
 from ...algorithmprovider.releases import RELEASES
+from ...api.meaning.labels import TOPOLOGY_ZONE
 from ...core.pods import requests, resized
 from ...core.release import ConfigurationCells, ExtenderCells, Release
 from ...core.release.fact import Cells, also, changed_by
@@ -52,7 +53,7 @@ _OLDER = frozenset(
 )  # fmt: skip
 _DEVICES = {"DynamicResourceAllocation": ("DynamicResources", "DefaultPreemption")}
 
-V1_27: Release = attrs.evolve(
+V1_27: Release = replace(
     _LAST,
     version="1.27",
     ordering=(),
@@ -87,7 +88,7 @@ V1_27: Release = attrs.evolve(
     nodes_to_find=cells.adaptive_share,
     pick_host=cells.first_best,
     binding_failed_reason="SchedulerError",
-    volumes=attrs.evolve(
+    volumes=replace(
         _LAST.volumes,
         unbound_claim_text="PersistentVolume had no name",
         binding_gate=False,
@@ -99,7 +100,7 @@ V1_27: Release = attrs.evolve(
         missing_claim_errs=True,
         limits_gate="",
         instance_type_labels=(*_LAST.volumes.instance_type_labels, "node.kubernetes.io/instance-type"),
-        zone_labels=(*_LAST.volumes.zone_labels, cells.TOPOLOGY_ZONE),
+        zone_labels=(*_LAST.volumes.zone_labels, TOPOLOGY_ZONE),
         migration_gate="",
         always_migrated=frozenset({intree.AWS_EBS, intree.AZURE_DISK, intree.CINDER}),
         migratable=intree.MIGRATABLE | {intree.PORTWORX, intree.RBD, "kubernetes.io/vsphere-volume"},
@@ -108,7 +109,7 @@ V1_27: Release = attrs.evolve(
         missing_volume_is_reason=True,
         checks_storage_capacity=True,
     ),
-    queue=attrs.evolve(
+    queue=replace(
         _LAST.queue,
         backoff_forget_after=None,
         update_ends_backoff=False,
@@ -120,10 +121,10 @@ V1_27: Release = attrs.evolve(
             "Pod {} is already present in the backoff queue",
         ),
     ),
-    preemption=attrs.evolve(_LAST.preemption, extender_names_victims=True),
-    nominations=attrs.evolve(_LAST.nominations, empty_name_counts=True, asks_lister=True),
+    preemption=replace(_LAST.preemption, extender_names_victims=True),
+    nominations=replace(_LAST.nominations, empty_name_counts=True, asks_lister=True),
     client=cells.CLIENT_WITH_GROWING_PAUSES,
-    live=attrs.evolve(
+    live=replace(
         _LAST.live,
         preempted_text="Preempted by a pod on node {node}",
         assumed_pods_expire=None,
@@ -146,8 +147,8 @@ V1_27: Release = attrs.evolve(
 def with_cells(release: Release, version: str, *values: Cells) -> Release:
     """*release* with other *values* of cells, as *version*, from which its gates follow."""
     found = changed_by(release, values)
-    configuration = versions.with_versions(attrs.evolve(found.configuration, settled_gates=settled_by(version)))
-    return attrs.evolve(found, version=version, gates=gates_of(version), configuration=configuration)
+    configuration = versions.with_versions(replace(found.configuration, settled_gates=settled_by(version)))
+    return replace(found, version=version, gates=gates_of(version), configuration=configuration)
 
 
 def _after(release: Release, version: str, more: Cells) -> Release:

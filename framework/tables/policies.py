@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-import attrs
+from msgspec.structs import replace
 
 from ...algorithmprovider.releases import USUAL_PREDICATES, USUAL_PRIORITIES
 from ...core.release import PolicyCells
@@ -50,8 +50,8 @@ V1_22 = PolicyCells(
 )
 LAST_POLICIES = V1_22
 """Those of the last release that reads Policies."""
-V1_21 = attrs.evolve(V1_22, fills_arguments=True, providers=MappingProxyType(_PROVIDERS), weight_is_argument=True)
-V1_20 = attrs.evolve(
+V1_21 = replace(V1_22, fills_arguments=True, providers=MappingProxyType(_PROVIDERS), weight_is_argument=True)
+V1_20 = replace(
     V1_21,
     pre_filters=_FIRST_PRE_FILTERS | {"VolumeBinding"},
     pre_scores=_FIRST_PRE_SCORES,
@@ -59,7 +59,7 @@ V1_20 = attrs.evolve(
     unknown_priority='Invalid configuration: Priority type not found for "{name}"',
     two_arguments="Exactly 1 {kind} argument is required, numArgs: {number}, {Kind}: {name}",
 )
-V1_19 = attrs.evolve(
+V1_19 = replace(
     V1_20,
     spread_gate="",
     merges_plugins=False,
@@ -68,7 +68,7 @@ V1_19 = attrs.evolve(
     no_argument="No priority arguments set for priority {name}",
     declared_again='Priority "{name}" redeclares custom priority "RequestedToCapacityRatio", from:"{first}"',
 )
-V1_18 = attrs.evolve(
+V1_18 = replace(
     V1_19,
     priorities=MappingProxyType(
         {**_PRIORITIES, "SelectorSpreadPriority": "DefaultPodTopologySpread", "ResourceLimitsPriority": "NodeResourceLimits"}
@@ -85,7 +85,7 @@ V1_18 = attrs.evolve(
     plugin_reserves=False,
     preempts=True,
 )  # fmt: skip
-V1_17 = attrs.evolve(
+V1_17 = replace(
     V1_18,
     # Upstream: PodFitsPorts is registered, but it is in no order of rules, so it never runs.
     predicates=MappingProxyType({**_PREDICATES, "PodFitsPorts": ""}),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-import attrs
+from msgspec.structs import replace
 
 from ...core.release import ConfigurationCells
 from ...core.release.fact import Cells, also, changed
@@ -63,7 +63,7 @@ _OTHERWISE: Mapping[str, Cells] = {
 def with_versions(cells: ConfigurationCells) -> ConfigurationCells:
     """*cells* with what each version that they read has otherwise than the default one."""
     others = {name: _OTHERWISE[name] for name in cells.api_versions if name != cells.default_version}
-    return attrs.evolve(cells, versions=MappingProxyType({name: _differing(cells, values) for name, values in others.items()}))
+    return replace(cells, versions=MappingProxyType({name: _differing(cells, values) for name, values in others.items()}))
 
 
 def _differing(cells: ConfigurationCells, values: Cells) -> Cells:
@@ -75,4 +75,4 @@ def _differing(cells: ConfigurationCells, values: Cells) -> Cells:
 def cells_in(cells: ConfigurationCells, version: str) -> ConfigurationCells:
     """*cells* as *version* of the configuration has them."""
     other = cells.versions.get(version)
-    return attrs.evolve(cells, **other) if other else cells
+    return replace(cells, **other) if other else cells

@@ -12,6 +12,7 @@ import random as standard
 from collections.abc import AsyncIterator, Callable, Mapping
 
 import attrs
+from msgspec.structs import replace
 
 from ...core.release import ClientCells, Release
 from ..client.api import NOT_THERE, PAGE, Api, ListOptions, OnRetry, Retries, WatchOptions, uncounted
@@ -258,7 +259,7 @@ def informers_of(
     on_retry: OnRetry = uncounted,
 ) -> Informers:  # fmt: skip
     """What a scheduler of *release* with *gates* lists and watches; see :class:`Informers`."""
-    cells = attrs.evolve(release.client, resources=listed(release.client, gates))
+    cells = replace(release.client, resources=listed(release.client, gates))
     return Informers(transport, cells, handler, report, on_retry=on_retry)
 
 

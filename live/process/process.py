@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.words import count_of
@@ -139,7 +140,7 @@ class Process:
         self.metrics = SchedulerMetrics(self.settings.release)
         if self.settings.longest_parked is not None:
             release = self.engine.release
-            release = attrs.evolve(release, queue=attrs.evolve(release.queue, parked_at_most=self.settings.longest_parked))
+            release = replace(release, queue=replace(release.queue, parked_at_most=self.settings.longest_parked))
             self.engine.algorithm = attrs.evolve(self.engine.algorithm, release=release)
 
     @classmethod

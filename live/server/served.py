@@ -283,7 +283,7 @@ class Following:
             raise group.exceptions[0] from None
 
     async def _follow(self, on_complete: Callable[[], None]) -> None:
-        cells = attrs.evolve(self.release.client, resources=await self._resources())
+        cells = replace(self.release.client, resources=await self._resources())
         informers = self._informers = Informers(self.transport, cells, self, self.report)
         async with asyncio.TaskGroup() as group:
             group.create_task(informers.run())

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from ...api.objects import Node
 from ...api.reading.notices import ResultDocument
 from ...api.record import Amounts, Count, Counts, Record, field, says
 from ...core.decision.decision import Decision
@@ -97,9 +96,6 @@ def _left(room: FreeRoom, short: Mapping[str, tuple[str, ...]], failed: Mapping[
 # --- the whole answer -----------------------------------------------------------------------------------------------
 
 
-ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
-
-
 class PlacedTemplate(Record):
     """A template, and where its copies are."""
 
@@ -151,8 +147,3 @@ class CapacityDocument(ResultDocument, kw_only=True):
     excluded_nodes: tuple[str, ...]
     pending: PendingPods
     evicted: Annotated[Mapping[str, str], says("With --preemption: pod that had to leave -> the pod that took its place.")]
-
-
-def zone_of(node: Node) -> str:
-    """The zone that the labels of *node* name, the newer label first; empty if they name none."""
-    return next((node.labels[label] for label in ZONE_LABELS if node.labels.get(label)), "")

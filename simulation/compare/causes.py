@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Final, Literal
 
 import attrs
 
 from ...api.record import Record, says
 from ...core.decision.decision import Decision
-from .contestants import NOT_VISITED, TURNED_DOWN, Contestant, JudgedNode, node_view
-from .ruleequivalents import subjects
+from .contestants import NOT_VISITED, TURNED_DOWN, Contestant, JudgedNode, WeighedScore, node_view
 
 CauseKind = Literal["predicate", "score", "tie", "sampling", "preemption", "error", "gated"]
 PREDICATE: Final = "predicate"
@@ -64,23 +63,23 @@ class Judged:
 
     def leanings(self, one: str, other: str, beside: Judged) -> dict[str, int]:
         """Subject -> how many points its rules give node *other* more than node *one*; both must be scored."""
-        before, after = self.views[one].scores, self.views[other].scores
         found: dict[str, int] = {}
-        for rule, subject in self._subjects(one, other, beside).items():
-            found[subject] = found.get(subject, 0) + after[rule].total - before[rule].total
+        for subject, before, after in self._scores(one, other, beside):
+            found[subject] = found.get(subject, 0) + after.total - before.total
         return found
 
-    def _subjects(self, one: str, other: str, beside: Judged) -> dict[str, str]:
-        """Each rule that scores both nodes, with the name that it is compared under."""
+    def _scores(self, one: str, other: str, beside: Judged) -> Iterator[tuple[str, WeighedScore, WeighedScore]]:
+        """What each rule that scores both nodes gives them, with the name that it is compared under."""
         before, after = self.views[one].scores, self.views[other].scores
-        rules, others = (judged.contestant.algorithm(judged.decision.pod).priorities for judged in (self, beside))
-        return subjects((rule for rule, _ in rules if rule.name in before and rule.name in after), [rule.name for rule, _ in others])
+        for rule, subject in self.contestant.subjects(self.decision.pod, beside.contestant).items():
+            if rule in before and rule in after:
+                yield subject, before[rule], after[rule]
 
     def leaning_text(self, subject: str, points: int, one: str, other: str, beside: Judged) -> str:
         """How *other* scores beside *one* by the rules on *subject*; points beyond what these should give have no limit beside them."""
         if not points:
             return "the same"
-        weights = (self.views[other].scores[rule].weight for rule, found in self._subjects(one, other, beside).items() if found == subject)
+        weights = (score.weight for found, _, score in self._scores(one, other, beside) if found == subject)
         most = self.contestant.scale * sum(map(abs, weights))
         return f"{abs(points):,}{f' of {most:,}' if abs(points) <= most else ''} points {'higher' if points > 0 else 'lower'}"
 

@@ -18,6 +18,7 @@ from ...core.engine import Engine
 from ...core.rule import Algorithm
 from ...core.run import Run
 from ..simulate import Simulation
+from .ruleequivalents import subjects
 
 FITS: Final = "fits"
 TURNED_DOWN: Final = "turned down"
@@ -54,6 +55,7 @@ class Contestant:
     name: str
     simulation: Simulation
     run: Run = attrs.field(init=False)
+    _subjects: dict[tuple[Algorithm, Algorithm], Mapping[str, str]] = attrs.field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         self.run = self.simulation.begin()
@@ -72,6 +74,13 @@ class Contestant:
     def algorithm(self, pod: Pod) -> Algorithm:
         """The rules for *pod*; with profiles, those of its profile."""
         return self.engine.algorithm_of(pod) or self.engine.algorithm
+
+    def subjects(self, pod: Pod, beside: Contestant) -> Mapping[str, str]:
+        """Each rule that scores for *pod*, with the name that it is compared under with those of *beside*."""
+        pair = self.algorithm(pod), beside.algorithm(pod)
+        if pair not in self._subjects:
+            self._subjects[pair] = subjects((rule for rule, _ in pair[0].priorities), [rule.name for rule, _ in pair[1].priorities])
+        return self._subjects[pair]
 
     # --- one cycle --------------------------------------------------------------------------------------------------
 
@@ -103,9 +112,12 @@ def _fitting(engine: Engine, pod: Pod, ranking: Ranking | None, node: str, at: i
     """The view of the node that stands *at* this place of the feasible ones."""
     if ranking is None:
         return JudgedNode(node, FITS)
-    weights = {rule.name: weight for rule, weight in (engine.algorithm_of(pod) or engine.algorithm).priorities}
-    found = {name: (line.item(at), weights[name]) for name, line in ranking.by_priority.items()}
-    scores = {name: WeighedScore(score, weight, score * weight) for name, (score, weight) in found.items()}
+    scores = dict[str, WeighedScore]()
+    for rule, weight in (engine.algorithm_of(pod) or engine.algorithm).priorities:
+        line = ranking.by_priority.get(rule.name)
+        if line is not None:
+            score = line.item(at)
+            scores[rule.name] = WeighedScore(score, weight, score * weight)
     return JudgedNode(node, FITS, scores=scores, total=ranking.totals.item(at))
 
 
@@ -168,15 +180,26 @@ class Feasible:
         """The same nodes fit for both, in the same order."""
         return np.array_equal(self.ours, self.theirs)
 
+    @cached_property
+    def places(self) -> tuple[Rows, Rows]:
+        """intp[size + 1] twice: where each row comes first in ``ours`` and in ``theirs``, -1: nowhere; the last is for any other node."""
+        return self._places(self.ours), self._places(self.theirs)
+
+    def _places(self, rows: Rows) -> Rows:
+        found = np.full(self.rows.first.engine.table.size + 1, -1, np.intp)
+        found[rows[::-1]] = np.arange(len(rows) - 1, -1, -1)
+        return found
+
     @property
     def is_same(self) -> bool:
         """The same nodes fit for both."""
-        return self.is_equal or np.array_equal(self.rows.marked(self.ours), self.rows.marked(self.theirs))
+        return self.is_equal or np.array_equal(self.places[0] < 0, self.places[1] < 0)
 
     @property
     def common(self) -> tuple[Rows | slice, Rows | slice, int]:
         """Where the nodes that fit for both are in ``ours`` and in ``theirs``, in the same order and each once; and how many they are."""
         if self.is_equal and self.are_regular:
             return slice(None), slice(None), len(self.ours)
-        both, at, there = np.intersect1d(self.ours, self.theirs, return_indices=True)
-        return at, there, len(both)
+        at, there = (places[:-1] for places in self.places)
+        both = np.flatnonzero((at >= 0) & (there >= 0))
+        return at.take(both), there.take(both), len(both)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from functools import lru_cache
+import math
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Annotated
 
 import attrs
 import numpy as np
 
+from ...api.objects import Pod
 from ...api.record import Count, Meta, Record, says
-from ...core.arrays.types import Floats
+from ...core.arrays.types import Floats, Rows
 from ...core.cycle import EVEN
 from ...core.decision.decision import Decision
-from ...core.rule import Priority
+from ...core.decision.score import Ranking
 from .contestants import Contestant, Feasible
-from .ruleequivalents import subjects
 
 TOTAL = "total"
-Weights = tuple[tuple[Priority, int], ...]
-"""Scoring rules, each with its weight."""
 
 
 class ScoreCorrelation(Record):
@@ -34,29 +32,38 @@ class ScoreCorrelation(Record):
     deviations: Annotated[tuple[float, float], says("Of the first and the second, shares of the highest score of a rule with weight 1.")]
 
 
-@attrs.define(repr=False)
+@attrs.define(eq=False, repr=False)
 class Moments:
-    """Sums over cycles for the correlation of two scores, each cycle around its own means."""
+    """Sums for the correlation of two scores, over cycles in which the same rules scored, each cycle around its own means."""
 
-    rules: tuple[dict[str, None], dict[str, None]] = attrs.field(factory=lambda: ({}, {}))
-    """The rules of each contestant that scored in some cycle."""
+    names: list[str]
+    """What rules are compared under, the total last."""
+    rules: list[tuple[int, int, str, int]]
+    """Each rule that scored: of which of the two, for which of ``names``, its own name and its weight."""
     cycles: int = 0
     points: int = 0
-    products: float = 0.0
-    squares: Floats = attrs.field(factory=lambda: np.zeros(2))
-    """Of each contestant."""
+    products: Floats = attrs.field(default=attrs.Factory(lambda self: np.zeros(len(self.names)), takes_self=True))
+    squares: Floats = attrs.field(default=attrs.Factory(lambda self: np.zeros((2, len(self.names))), takes_self=True))
+    """Of each of the two: float64[2, names]."""
 
-    @property
-    def correlation(self) -> float | None:
-        """-1 to 1; None if one contestant always gives all nodes the same score, or if no cycle scored two nodes."""
-        size = float(np.sqrt(self.squares[0]) * np.sqrt(self.squares[1]))
-        return self.products / size if size > 0 else None
+    def add(self, rankings: Sequence[Ranking], at: Sequence[Rows | slice], count: int) -> None:
+        """Count a cycle in which *count* nodes stand *at* these places of the two *rankings*; a rule that scores all alike adds nothing."""
+        self.cycles, self.points = self.cycles + 1, self.points + count
+        scored = [(side, name, rankings[side].by_priority[rule], weight) for side, name, rule, weight in self.rules]
+        scored = [found for found in scored if found[2].strides != EVEN]
+        scored += [(side, len(self.names) - 1, ranking.totals, 1) for side, ranking in enumerate(rankings)]
+        names = list(dict.fromkeys(name for _, name, _, _ in scored))
+        lines = np.zeros((2, len(names), count))
+        for side, name, scores, weight in scored:
+            found = scores[at[side]]
+            lines[side, names.index(name)] += found if weight == 1 else found * weight
+        lines -= (np.add.reduce(lines, axis=2) / count)[..., None]
+        self.products[names] += np.einsum("ij,ij->i", *lines)
+        self.squares[:, names] += np.einsum("sij,sij->si", lines, lines)
 
-    @property
-    def deviations(self) -> tuple[float, float]:
-        """The standard deviation of each contestant's scores around the mean of their cycle."""
-        first, second = (float(np.sqrt(square / max(self.points, 1))) for square in self.squares)
-        return first, second
+    def rules_for(self, name: str, side: int) -> Iterator[str]:
+        """The rules of one of the two that are compared under *name*."""
+        return (rule for of, at, rule, _ in self.rules if (of, self.names[at]) == (side, name))
 
 
 @attrs.define(eq=False, repr=False)
@@ -65,55 +72,44 @@ class Correlation:
 
     first: Contestant
     second: Contestant
-    _moments: dict[str, Moments] = attrs.field(factory=lambda: defaultdict(Moments))
-    """By the name that rules are compared under, and the total."""
+    _moments: dict[Hashable, Moments] = attrs.field(factory=dict)
+    """By the algorithms of both, and by the rules that scored."""
 
     def add(self, one: Decision, other: Decision, feasible: Feasible) -> None:
         """Count one cycle, before the next one begins."""
-        if one.details.ranking is None or other.details.ranking is None:
+        ours, theirs = one.details.ranking, other.details.ranking
+        if ours is None or theirs is None:
             return
         *at, count = feasible.common
         if count < 2:
             return
-        weighed = tuple(self.first.algorithm(one.pod).priorities), tuple(self.second.algorithm(one.pod).priorities)
-        rankings = one.details.ranking, other.details.ranking
-        sides = [_by_subject(weighed[side], weighed[1 - side], tuple(rankings[side].by_priority)) for side in (0, 1)]
-        names = list(dict.fromkeys((*sides[0], *sides[1], TOTAL)))
-        lines = np.zeros((2, len(names), count))
-        for side, (ranking, chosen) in enumerate(zip(rankings, at, strict=True)):
-            for place, name in enumerate(names[:-1]):
-                for rule, weight in sides[side].get(name, ()):
-                    scores = ranking.by_priority[rule]
-                    if scores.strides != EVEN:
-                        lines[side, place] += scores[chosen] if weight == 1 else scores[chosen] * weight
-            lines[side, -1] = ranking.totals[chosen]
-        lines -= (np.add.reduce(lines, axis=2) / count)[..., None]
-        products, squares = np.einsum("ij,ij->i", *lines), np.einsum("sij,sij->si", lines, lines)
-        for place, name in enumerate(names):
-            moments = self._moments[name]
-            moments.cycles, moments.points = moments.cycles + 1, moments.points + count
-            moments.products += float(products[place])
-            moments.squares += squares[:, place]
-            for known, found in zip(moments.rules, sides, strict=True):
-                known.update((rule, None) for rule, _ in found.get(name, ()))
+        names = tuple(ours.by_priority), tuple(theirs.by_priority)
+        key = self.first.algorithm(one.pod), self.second.algorithm(one.pod), *names
+        if key not in self._moments:
+            self._moments[key] = self._begun(one.pod, names)
+        self._moments[key].add((ours, theirs), at, count)
+
+    def _begun(self, pod: Pod, scoring: Sequence[tuple[str, ...]]) -> Moments:
+        """Empty sums for the rules *scoring* on either side."""
+        names, found = dict[str, int](), list[tuple[int, int, str, int]]()
+        for side, (one, beside) in enumerate(((self.first, self.second), (self.second, self.first))):
+            weights = {rule.name: weight for rule, weight in one.algorithm(pod).priorities}
+            for rule, subject in one.subjects(pod, beside).items():
+                if rule in scoring[side]:
+                    found.append((side, names.setdefault(subject, len(names)), rule, weights[rule]))
+        return Moments([*names, TOTAL], found)
 
     def record(self) -> tuple[ScoreCorrelation, ...]:
         """A line for each rule, the total last."""
-        names = sorted(self._moments, key=lambda name: (name == TOTAL, name))
-        return tuple(self._line(name, self._moments[name]) for name in names)
+        names = {name for moments in self._moments.values() for name in moments.names}
+        return tuple(map(self._line, sorted(names, key=lambda name: (name == TOTAL, name))))
 
-    def _line(self, name: str, moments: Moments) -> ScoreCorrelation:
-        found, (first, second), (ours, theirs) = moments.correlation, moments.deviations, moments.rules
-        deviations = round(first / self.first.scale, 6), round(second / self.second.scale, 6)
-        told = None if found is None else round(found, 6)
-        return ScoreCorrelation(name, tuple(ours), tuple(theirs), moments.cycles, moments.points, told, deviations)
-
-
-@lru_cache(1 << 6)
-def _by_subject(weighed: Weights, beside: Weights, names: tuple[str, ...]) -> dict[str, list[tuple[str, int]]]:
-    """Subject -> those rules of *names* that score it, each with its weight; *beside*: what the other runs."""
-    weights, found = {rule.name: weight for rule, weight in weighed}, dict[str, list[tuple[str, int]]]()
-    scored = (rule for rule, _ in weighed if rule.name in names)
-    for rule, subject in subjects(scored, [rule.name for rule, _ in beside]).items():
-        found.setdefault(subject, []).append((rule, weights[rule]))
-    return found
+    def _line(self, name: str) -> ScoreCorrelation:
+        found = [(moments, moments.names.index(name)) for moments in self._moments.values() if name in moments.names]
+        cycles, points = (sum(getattr(moments, kind) for moments, _ in found) for kind in ("cycles", "points"))
+        squares = [float(sum(moments.squares[side, at] for moments, at in found)) for side in (0, 1)]
+        size, product = math.sqrt(squares[0]) * math.sqrt(squares[1]), float(sum(moments.products[at] for moments, at in found))
+        deviations = [math.sqrt(square / points) / one.scale for square, one in zip(squares, (self.first, self.second), strict=True)]
+        ours, theirs = (tuple(dict.fromkeys(rule for moments, _ in found for rule in moments.rules_for(name, side))) for side in (0, 1))
+        told = round(product / size, 6) if size > 0 else None
+        return ScoreCorrelation(name, ours, theirs, cycles, points, told, (round(deviations[0], 6), round(deviations[1], 6)))

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 import attrs
 from msgspec.structs import replace
 
+from ...api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from ...api.objects import Node
 from ..scenario import Scenario
 
 NEWER_LABELS: Mapping[str, str] = {
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    BETA_ZONE: TOPOLOGY_ZONE,
+    BETA_REGION: TOPOLOGY_REGION,
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
     "beta.kubernetes.io/os": "kubernetes.io/os",
     "beta.kubernetes.io/arch": "kubernetes.io/arch",

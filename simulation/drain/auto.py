@@ -17,7 +17,7 @@ from typing import Annotated
 import attrs
 import numpy as np
 
-from ...api.meaning.labels import Matcher, everything
+from ...api.meaning.labels import Matcher, everything, zone_of
 from ...api.objects import Node, ObjectMeta, Pod, PodSpec
 from ...api.record import Count, Record, field, says
 from ...core.arrays.types import Floats
@@ -190,7 +190,6 @@ def try_node(trial: DrainTrial, node: str, flags: DrainFlags) -> str | None:
 
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 """The labels of its nodes, and the keys of their taints: some installers set only one of the two."""
-ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 KEPT = "stays, as --keep wants"
 
 
@@ -204,17 +203,12 @@ class DrainWish:
 
     def chooses(self, node: Node) -> bool:
         """Whether *node* is in the zone and has the labels."""
-        return self.selector(node.labels) and (self.zone is None or zone_of(node) == self.zone)
+        return self.selector(node.labels) and (self.zone is None or zone_of(node.labels) == self.zone)
 
     def may_go(self, node: Node) -> bool:
         """Whether a search may choose *node*. Nodes of the control plane always stay."""
         marks = {*node.labels, *(taint.key for taint in node.spec.taints)}
         return self.chooses(node) and marks.isdisjoint(CONTROL_PLANE)
-
-
-def zone_of(node: Node) -> str | None:
-    """The zone that the labels of *node* name, the newer label first."""
-    return next((node.labels[label] for label in ZONES if label in node.labels), None)
 
 
 def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> tuple[Verification, Bound]:

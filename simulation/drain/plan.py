@@ -10,14 +10,14 @@ import attrs
 from msgspec import structs
 from msgspec.structs import replace
 
-from ...api.meaning.labels import Matcher, SelectorError, parse_selector
+from ...api.meaning.labels import Matcher, SelectorError, parse_selector, zone_of
 from ...api.objects import Node, Pod
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Record, field, says
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean
 from ..capacity.room import FreeRoom
-from .auto import Bound, DrainWish, OnNode, StayingPod, Verification, find, ignored, verify, zone_of
+from .auto import Bound, DrainWish, OnNode, StayingPod, Verification, find, ignored, verify
 from .rules import BudgetUse, DrainFlags
 from .trial import EvictedPod, SteadyState
 
@@ -180,7 +180,7 @@ class DrainQuestion:
         self._check_options()
         wish = self.wish()
         if self.zone is not None:
-            zones = dict.fromkeys(sorted(zone for node in nodes if (zone := zone_of(node)) is not None))
+            zones = dict.fromkeys(sorted(zone for node in nodes if (zone := zone_of(node.labels))))
             if self.zone not in zones:
                 wanted = f"wanted one of {', '.join(zones)}" if zones else "wanted nodes with a zone, of which there are none"
                 raise UnknownNameError(f'{self.mark}zone: got "{self.zone}", {wanted}{did_you_mean(self.zone, zones)}')

@@ -168,7 +168,7 @@ class Edits:
         """*parts* after the edits that are about other kinds than Pod, and what each did. Raises :class:`~.changes.EditError`."""
         told, found = [], list(parts)
         edits = [edit for edit in self.edits if not edit.is_about_pods]
-        places = [_places_of(part.objects) for part in parts] if edits else []
+        places = [_places_of(part.objects, edits) for part in parts] if edits else []
         for edit in edits:
             work = _Work(edit, self.defaults)
             before, found = found, [work.loaded(part, there) for part, there in zip(found, places, strict=True)]
@@ -179,7 +179,7 @@ class Edits:
         """*objects* after the edits that are about pods, and what each did; *priorities*: whether gate PodPriority is on."""
         told, found = [], tuple(objects)
         edits = [edit for edit in self.edits if edit.is_about_pods]
-        places = _places_of(found) if edits else {}
+        places = _places_of(found, edits) if edits else {}
         for edit in edits:
             work = _Work(edit, self.defaults)
             edited = work.objects(found, places)
@@ -205,11 +205,15 @@ def _names_in(parts: Iterable[Loaded]) -> Iterator[tuple[str, str, str]]:
         yield from ((item.kind, item.namespace, item.name) for item in part.objects)
 
 
-def _places_of(objects: Sequence[KubeObject]) -> Places:
-    found: Places = {}
+def _places_of(objects: Sequence[KubeObject], edits: Iterable[Edit]) -> Places:
+    """Where the objects are that *edits* are about."""
+    found: Places = {(edit.kind, edit.exact_name): [] for edit in edits}
+    kinds = {kind for kind, _ in found}
     for at, item in enumerate(objects):
-        for name in (item.metadata.name, None):
-            found.setdefault((item.kind, name), []).append(at)
+        if item.kind in kinds:
+            for name in (item.metadata.name, None):
+                if (item.kind, name) in found:
+                    found[item.kind, name].append(at)
     return found
 
 

@@ -154,13 +154,14 @@ class LabInput:
 
     def new_nodes(self, changes: Changes) -> list[Json]:
         """The manifests of the nodes that are added."""
-        known: list[KubeObject] = list(self.files.loaded.objects)
-        found: list[Json] = []
-        for copies in changes.copies:
-            made = self._copies(copies, known)
-            known += made
-            found += [manifest_of(item) for item in made]
-        return found
+        nothing: Objects = ()
+        all_copies, base = changes.copies, self.files.loaded.objects
+        known = next((at for at in range(len(all_copies), 0, -1) if ("nodes", *all_copies[:at]) in self._latest), 0)
+        made = self._once(("nodes", *all_copies[:known]), lambda: nothing)
+        for copies in all_copies[known:]:
+            made = (*made, *self._copies(copies, (*base, *made)))
+        made = self._once(("nodes", *all_copies), lambda: made)
+        return [manifest_of(item) for item in made]
 
     def with_nodes(self, changes: Changes) -> Files:
         """The files with the nodes that are added. Raises :class:`~.labconfiguration.LabError`."""
@@ -171,7 +172,7 @@ class LabInput:
         loaded = self.files.loaded
         return attrs.evolve(self.files, loaded=attrs.evolve(loaded, objects=(*loaded.objects, *made)))
 
-    def _copies(self, copies: Copies, known: list[KubeObject]) -> list[KubeObject]:
+    def _copies(self, copies: Copies, known: Objects) -> list[KubeObject]:
         try:
             (kind,) = kinds_of([f"like:{copies.like}"], known, {}, lambda kind: ())
         except KubeclassicError as error:

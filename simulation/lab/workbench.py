@@ -14,7 +14,7 @@ from ...api.reading.notices import Notice
 from ...core.engine import Engine
 from ...core.rule import Algorithm
 from ..gcpause import settled
-from ..releasenotes import fields_of, with_release_notices
+from ..releasenotes import fields_of, has_newer_zone_alone, with_release_notices
 from ..scenario import Scenario
 from .differences import ByKey, differing
 from .labconfiguration import LabConfiguration
@@ -71,6 +71,8 @@ def _has_as(before: KubeObject, now: KubeObject) -> bool:
 
 def _says_nothing(item: KubeObject) -> bool:
     """Whether no release warns of *item*, or of its being there."""
+    if isinstance(item, Node):
+        return not has_newer_zone_alone(item)
     return isinstance(item, Pod) and not item.spec.volumes and not fields_of(item)
 
 

@@ -159,11 +159,18 @@ class Fragmentation:
     """bool[k, N]: the pod does not fit on the node."""
     _weights: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
     """int64[N]: how many pods of the sample do not fit on the node."""
+    _room: Ints = attrs.field(init=False)
+    """int64[R, N]: what was free on the node when it was judged."""
+    _total: Ints = attrs.field(init=False)
+    _lost: list[int] = attrs.field(init=False)
+    """By resource, the sum of the free room, and of that times the weights. Running sums, as few nodes change between two questions."""
     _unjudged: set[int] = attrs.field(factory=set)
     """The places of the sample that changed since somebody asked last."""
 
     def __attrs_post_init__(self) -> None:
-        self.asked, self._misfits = np.zeros((0, len(self.ledger.resources)), np.int64), np.zeros((0, 8), np.bool_)
+        count = len(self.ledger.resources)
+        self.asked, self._misfits = np.zeros((0, count), np.int64), np.zeros((0, 8), np.bool_)
+        self._room, self._total, self._lost = np.zeros((count, 8), np.int64), np.zeros(count, np.int64), [0] * count
 
     def see(self, asked: Ints) -> None:
         """A pod arrived. Reservoir sampling: each pod seen so far is in the sample with the same chance."""
@@ -176,36 +183,43 @@ class Fragmentation:
             self.asked[place] = asked
             self._unjudged.add(place)
 
-    def _judge(self) -> Ints:
-        """Judge the pods and the nodes that changed: int64[R, N], the free room of each node."""
-        count, ledger = self.ledger.rows, self.ledger
-        self._misfits, self._weights = grown(self._misfits, count), grown(self._weights, count)
-        free = (ledger.allocatable - ledger.used)[:, :count]
-        for place in self._unjudged:
-            found, before = _misfits(self.asked[place, None], free)[0], self._misfits[place, :count]
-            self._weights[:count] += found.astype(np.int64) - before
-            before[:] = found
-        self._unjudged.clear()
+    def _judge(self) -> None:
+        """Judge the nodes that changed, and then the pods, and let the sums follow."""
+        ledger, count = self.ledger, self.ledger.rows
+        self._misfits, self._weights, self._room = (grown(kept, count) for kept in (self._misfits, self._weights, self._room))
         if ledger.touched:
             rows = np.array(sorted(ledger.touched), np.intp)
-            misfits = self._misfits[:, rows] = _misfits(self.asked, free[:, rows])
-            self._weights[rows] = misfits.sum(axis=0)
+            before, room = self._room[:, rows], np.maximum(ledger.allocatable[:, rows] - ledger.used[:, rows], 0)
+            misfits = self._misfits[:, rows] = _misfits(self.asked, room)
+            weights = misfits.sum(axis=0)
+            changes = room * weights - before * self._weights[rows]
+            self._lost = [lost + sum(change) for lost, change in zip(self._lost, changes.tolist(), strict=True)]
+            self._total += (room - before).sum(axis=1)
+            self._room[:, rows], self._weights[rows] = room, weights
             ledger.touched.clear()
-        room: Ints = np.maximum(free, 0)
-        return room
+        for place in self._unjudged:
+            found = _misfits(self.asked[place, None], self._room)[0]
+            self._weights += found.astype(np.int64) - self._misfits[place]
+            self._misfits[place] = found
+        if self._unjudged:
+            self._lost = _lost(self._room, self._weights)
+            self._unjudged.clear()
 
     def by_resource(self) -> Floats:
         """The share for each resource: float64[R], 0 if nothing is free or no pod was seen."""
-        free = self._judge()
-        weights, total = self._weights[: free.shape[1]], free.sum(axis=1)
-        # In two parts, as bytes of many nodes times pods can be more than an int64 holds.
-        high, low = (free >> 20) @ weights, (free & 0xFFFFF) @ weights
-        lost = np.array([(more << 20) + less for more, less in zip(high.tolist(), low.tolist(), strict=True)], np.float64)
+        self._judge()
+        lost, total = np.array(self._lost, np.float64), self._total
         shares: Floats = np.divide(lost, total * max(len(self.asked), 1.0), out=np.zeros(len(total)), where=total > 0)
         return shares
 
 
-def _misfits(asked: Ints, free: Ints) -> Mask:
-    """bool[k, N]: which of the pods that ask for *asked* do not fit on which of the nodes with *free* room."""
-    found: Mask = np.any((asked[:, None] > free.T) & (asked[:, None] > 0), axis=2)
+def _lost(room: Ints, weights: Ints) -> list[int]:
+    """The sum of *room* times *weights*, by resource. In two parts, as bytes of many nodes times pods can be more than an int64 holds."""
+    high, low = (room >> 20) @ weights, (room & 0xFFFFF) @ weights
+    return [(more << 20) + less for more, less in zip(high.tolist(), low.tolist(), strict=True)]
+
+
+def _misfits(asked: Ints, room: Ints) -> Mask:
+    """bool[k, N]: which of the pods that ask for *asked* do not fit on which of the nodes with *room*, which is never below 0."""
+    found: Mask = np.any(asked[:, None] > room.T, axis=2)
     return found

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import attrs
+import msgspec
 
 from ...exceptions import KubeclassicError
 from .journal import EventData
@@ -75,6 +76,8 @@ class GrowingFile:
     _stream: IO[bytes]
     _offset: int = 0
     _checksum: int = 0
+    _kept: int | None = None
+    """As many bytes as the last checkpoint goes on from; None: there is none."""
 
     @classmethod
     def begin(cls, path: Path) -> GrowingFile:
@@ -93,7 +96,7 @@ class GrowingFile:
             raise ResultFileError(f"{path}: not the file that the checkpoint was made with: its first {mark.offset} bytes differ")
         stream.truncate(mark.offset)
         stream.seek(mark.offset)
-        return cls(path, stream, mark.offset, mark.checksum)
+        return cls(path, stream, mark.offset, mark.checksum, mark.offset)
 
     def write(self, data: bytes) -> None:
         """Append *data*. Raises :class:`ResultFileError`, for example if the disk is full."""
@@ -107,11 +110,22 @@ class GrowingFile:
         self._stream.flush()
         if self._stream.seekable():
             os.fsync(self._stream.fileno())
+        self._kept = self._offset
         return Mark(self._offset, self._checksum)
 
     def close(self) -> None:
         """Write out what is left."""
         self._stream.close()
+
+    def drop(self) -> None:
+        """Close it, and leave only what the last checkpoint goes on from: without one no file. Devices and pipes stay as they are."""
+        with suppress(OSError):
+            self._stream.close()
+        with suppress(OSError):
+            if self.path.is_file():
+                os.truncate(self.path, self._kept or 0)
+                if self._kept is None and not self.path.is_symlink():
+                    self.path.unlink()
 
 
 def _summed(stream: IO[bytes], length: int) -> tuple[int, int]:
@@ -124,11 +138,15 @@ def _summed(stream: IO[bytes], length: int) -> tuple[int, int]:
 # --- forms ----------------------------------------------------------------------------------------------------------
 
 _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+_ALIKE = {str, int, bool, type(None)}
 
 
 def as_json_line(record: EventData) -> bytes:
-    """A record as a line of JSON."""
-    return f"{_JSON.encode(record)}\n".encode()
+    """A record as a line of JSON, as Python's own JSON writes it: numbers near zero and huge ones have another form in msgspec's."""
+    for value in record.values():
+        if type(value) not in _ALIKE and not (type(value) is float and 1e-3 < value < 1e15):
+            return f"{_JSON.encode(record)}\n".encode()
+    return msgspec.json.encode(record) + b"\n"
 
 
 def as_csv_line(values: Sequence[Any]) -> bytes:

@@ -46,6 +46,19 @@ class Recording:
     _files: dict[str, GrowingFile] = attrs.field(factory=dict)
     _series: Series = attrs.field(init=False)
 
+    @contextmanager
+    def writing(self, checkpoint: Checkpoint | None = None) -> Iterator[None]:
+        """Inside, the files are open. An error leaves of them what the last checkpoint goes on from; a stop leaves all that was written."""
+        try:
+            self.begin(checkpoint)
+            yield
+        except Exception:
+            for file in self._files.values():
+                file.drop()
+            raise
+        finally:
+            self.close()
+
     def begin(self, checkpoint: Checkpoint | None = None) -> None:
         """Open the files. With *checkpoint*, cut them back to where it was made, and take over its state."""
         self._series = Series(self._add_row, self.places.series_every)
@@ -109,16 +122,16 @@ class Recording:
     def run(self) -> Iterator[int]:
         """Go on to the end, or until stopped; yields the number of steps after each."""
         every = self.places.checkpoint_every
-        while not self.stopped and self._step():
-            if self.places.checkpoint is not None and self.replay.steps % every == 0:
-                self.save()
-            yield self.replay.steps
+        with self._sound():
+            while not self.stopped and self.replay.step():
+                if self.places.checkpoint is not None and self.replay.steps % every == 0:
+                    self.save()
+                yield self.replay.steps
 
     def end(self) -> None:
         """Write out everything. A replay that was stopped, by hand or by ``until``, saves a last checkpoint if checkpoints are made."""
         with self._sound():
             self._end()
-        self.close()
 
     @contextmanager
     def _sound(self) -> Iterator[None]:
@@ -131,10 +144,6 @@ class Recording:
             told = f"{type(error).__name__}: {str(error)[:200]}"
             raise CheckpointError(f"{self._resumed}: damaged, or a fault of kubeclassic: the state makes no sense ({told})") from error
 
-    def _step(self) -> bool:
-        with self._sound():
-            return self.replay.step()
-
     def _end(self) -> None:
         done = self.replay.is_over and self.replay.until is None
         if self.places.checkpoint is not None and not done:
@@ -142,6 +151,7 @@ class Recording:
         if self.replay.is_over:
             self.replay.settle()
             self.replay.cluster.journal.end(summary(self.replay))
+        self.close()
         if self._is_parquet and self.places.series is not None:
             write_parquet(self.places.series, columns(self.replay.inputs.resources), self.rows)
         if done and self.places.checkpoint is not None:
@@ -150,8 +160,8 @@ class Recording:
 
     def close(self) -> None:
         """Close the files."""
-        for file in self._files.values():
-            file.close()
+        while self._files:
+            self._files.popitem()[1].close()
 
     # --- checkpoints ------------------------------------------------------------------------------------------------
 

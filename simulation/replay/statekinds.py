@@ -188,11 +188,11 @@ def named_parts(engine: Engine) -> dict[str, Any]:
 
 def _cells(release: Release) -> Iterator[tuple[str, Any]]:
     """The cells of a release that are functions, or values with functions in them."""
-    for field in attrs.fields(Release):
-        value = getattr(release, field.name)
+    for field in Release.__struct_fields__:
+        value = getattr(release, field)
         if isinstance(value, FunctionType):
-            yield f"cell {field.name}", value
-        elif attrs.has(type(value)):
-            yield f"cell {field.name}", value
-            functions = ((inner.name, getattr(value, inner.name)) for inner in attrs.fields(type(value)))
-            yield from ((f"cell {field.name}.{name}", found) for name, found in functions if isinstance(found, FunctionType))
+            yield f"cell {field}", value
+        elif isinstance(value, Struct):
+            yield f"cell {field}", value
+            functions = ((name, getattr(value, name)) for name in value.__struct_fields__)
+            yield from ((f"cell {field}.{name}", found) for name, found in functions if isinstance(found, FunctionType))

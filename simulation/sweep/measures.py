@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ...algorithmprovider.cells import TOPOLOGY_ZONE, ZONE_LABEL
+from ...api.meaning.labels import zone_of
 from ...api.objects import Node, Pod
 from ...core.arrays.types import Floats, Ints
 from ...core.pods.requests import PODS
@@ -104,7 +104,7 @@ def zone_skew(nodes: Iterable[Node], hosts: Iterable[tuple[Pod, str]]) -> float 
 
     *hosts*: the pods that have a node, and which. None with fewer than two zones, or without such owners.
     """
-    zones = {node.name: zone for node in nodes if (zone := _zone(node))}
+    zones = {node.name: zone for node in nodes if (zone := zone_of(node.labels))}
     all_zones = sorted(set(zones.values()))
     owned: dict[Any, Counter[str]] = {}
     for pod, host in hosts:
@@ -115,11 +115,6 @@ def zone_skew(nodes: Iterable[Node], hosts: Iterable[tuple[Pod, str]]) -> float 
         return None
     several = (counts for counts in owned.values() if counts.total() > 1)
     return _mean(max(counts.values()) - min(counts[zone] for zone in all_zones) for counts in several)
-
-
-def _zone(node: Node) -> str:
-    labels = node.metadata.labels
-    return labels.get(TOPOLOGY_ZONE) or labels.get(ZONE_LABEL) or ""
 
 
 def _hosts(simulation: Simulation) -> Iterator[tuple[Pod, str]]:

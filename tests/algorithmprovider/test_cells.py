@@ -75,6 +75,6 @@ class TestRatioMean:
 class TestZoneKey:
     def test_both_labels(self):
         """Region and zone make the key, one alone too; without both the node is in no zone."""
-        assert cells.beta_zone_key({cells.REGION_LABEL: "r", cells.ZONE_LABEL: "z"}) == "r:\x00:z"
-        assert cells.beta_zone_key({cells.ZONE_LABEL: "z"}) == ":\x00:z"
-        assert cells.beta_zone_key({"topology.kubernetes.io/zone": "z", cells.ZONE_LABEL: ""}) == ""
+        assert cells.beta_zone_key({cells.BETA_REGION: "r", cells.BETA_ZONE: "z"}) == "r:\x00:z"
+        assert cells.beta_zone_key({cells.BETA_ZONE: "z"}) == ":\x00:z"
+        assert cells.beta_zone_key({"topology.kubernetes.io/zone": "z", cells.BETA_ZONE: ""}) == ""

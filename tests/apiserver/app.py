@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -60,12 +61,28 @@ async def _streamed(transport: Transport, request: Request) -> StreamingResponse
     return StreamingResponse(lines(), stream.status, dict(stream.headers))
 
 
+class Server(uvicorn.Server):
+    """Ends as soon as it is told to: uvicorn's looks for that ten times a second, and waits for those who are connected."""
+
+    async def main_loop(self) -> None:
+        """Run until it is told to end."""
+        while not await self.on_tick(0):
+            await asyncio.sleep(0.005)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no one in any more, and let those go that are idle; who is still answered is cut off with the loop."""
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+
+
 @contextmanager
-def serving(app: Starlette, **options: Any) -> Iterator[str]:
+def serving(app: Any, **options: Any) -> Iterator[str]:
     """A context with the address of a server for *app* on a free port of this machine; *options* are uvicorn's, such as a certificate."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(app, log_config=None, ws="none", lifespan="off", timeout_graceful_shutdown=1, **options)
-        server = uvicorn.Server(config)
+        config = uvicorn.Config(app, log_config=None, ws="none", lifespan="off", **options)
+        server = Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:

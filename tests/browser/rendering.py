@@ -71,7 +71,6 @@ EXAMPLES = (
 )
 LARGE = (
     _subject("compare-openb", f"compare {SOME} --a release=1.16 --b release=1.27", "table map", 1),
-    _subject("migrate-openb", f"policy migrate examples/policies/kubernetes-classic.json --release 1.16 --check {SOME}", "table map", 1),
     _subject("explain-openb", f"explain {OPENB} openb/openb-pod-0100", "table map"),
     _subject("replay-openb", f"replay {SOME}", "table map chart", 1),
     _subject("simulate-openb", f"simulate {OPENB}", "table map chart", 1),

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import pytest
 
+from tests.apiserver.app import serving
 from tests.browser.chromium import Visits
 from tests.support.labbuild import Fates, lab_app
 
@@ -60,15 +57,9 @@ class Running:
 @contextmanager
 def running_lab() -> Iterator[Running]:
     """A lab on the example cluster, while the block runs."""
-    uvicorn = pytest.importorskip("uvicorn")
     app = lab_app()
-    with socket.create_server(("127.0.0.1", 0)) as place:
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none", access_log=False))
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve([place])), daemon=True)
-        thread.start()
-        yield Running(app, f"http://127.0.0.1:{place.getsockname()[1]}/token/")
-        server.should_exit = True
-        thread.join(10)
+    with serving(app) as address:
+        yield Running(app, f"{address}/token/")
     app.worker.close()
 
 

@@ -13,7 +13,7 @@ from tests.browser.looking import headings, outside, serious_faults
 from tests.browser.runninglab import Running, opened
 from tests.support.labbuild import by_function, fates
 
-MOVES, SEED = 50, 15
+MOVES, SEED = 15, 15
 SLIDE = """([rule, weight]) => {
   const slider = document.querySelector(`input[type=range][data-rule="${rule}"]`);
   slider.closest("details").open = true;
@@ -34,8 +34,8 @@ MOMENT = """() => {
 
 
 class TestSliders:
-    def test_fifty_random_moves(self, lab: Running, visit: Visits) -> None:
-        """After each of fifty random moves of sliders the page shows every pod where ``simulate`` puts it with that Policy."""
+    def test_random_moves(self, lab: Running, visit: Visits) -> None:
+        """After each of some random moves of sliders the page shows every pod where ``simulate`` puts it with that Policy."""
         page, draw = opened(lab, visit), random.Random(SEED)
         rules = [rule["name"] for rule in lab.session.record()["scorers"]]
         for _ in range(MOVES):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +11,9 @@ from tests.browser.chromium import Visits
 from tests.browser.looking import outside, serious_faults
 from tests.browser.runninglab import IDLE, LONELY, SIZES, Running, done, opened
 from tests.support.labbuild import by_function, fates
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 CUT_NUMBERS = """() => [...document.querySelectorAll(".labrows td.n, .labrows th.n")].filter((cell) => {
   const range = document.createRange();
@@ -24,18 +27,17 @@ CUT_NAMES = """() => [...document.querySelectorAll(".labrows [data-full]")]
 class TestFirstView:
     @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
     def test_pods_without_a_node(self, lab: Running, visit: Visits, size: Any) -> None:
-        """The page opens on the pods without a node: the first is chosen, why it waits is there, and what would help."""
+        """The page opens on the pods without a node: the first is chosen, why it waits is there, what would help, and whole numbers."""
         page = opened(lab, visit, viewport=size)
         assert page.get_attribute("#tab-pods", "aria-selected") == "true"
         assert page.get_attribute("#list tbody tr.row >> nth=0 >> .link", "data-full") == LONELY
         page.wait_for_selector("#why .helps li")
         assert page.inner_text("#why .verdict").startswith(f"{LONELY} finds no node")
         assert outside(page) == []
+        self.numbers_are_whole(page)
 
-    @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
-    def test_numbers_are_whole(self, lab: Running, visit: Visits, size: Any) -> None:
+    def numbers_are_whole(self, page: Page) -> None:
         """No number of a list is cut; a name is cut in its middle, and a tip has it whole for the pointer and for the focus."""
-        page = opened(lab, visit, viewport=size)
         for tab in ("pods", "changes", "nodes", "pods"):
             page.click(f"#tab-{tab}")
             assert page.evaluate(CUT_NUMBERS) == []
@@ -51,21 +53,17 @@ class TestFirstView:
         assert whole in page.inner_text(".tip")
 
     def test_its_row_is_in_the_window(self, lab: Running, visit: Visits) -> None:
-        """Without any scrolling the window shows the row of the pod without a node, and on a phone nothing is before the list."""
+        """Without scrolling a wide window is full and has the row of the pod without a node; on a phone nothing is before the list."""
         page = opened(lab, visit, viewport=SIZES[1])
+        boxes = [page.locator(f".columns > .{name}").bounding_box() for name in ("controls", "picture", "reasons")]
+        assert boxes[0]["x"] <= 24  # type: ignore[index]
+        assert boxes[2]["x"] + boxes[2]["width"] >= 1360  # type: ignore[index]
         box = page.locator("#list tbody tr.row >> nth=0").bounding_box()
         assert box
         assert box["y"] + box["height"] <= SIZES[1]["height"]
         page.set_viewport_size(SIZES[0])
         tops = [page.locator(f"#{name}").bounding_box()["y"] for name in ("lists", "why", "map", "pins", "clock", "source")]  # type: ignore[index]
         assert tops == sorted(tops)
-
-    def test_the_width_is_used(self, lab: Running, visit: Visits) -> None:
-        """At 1,400 px the columns reach from one edge to the other."""
-        page = opened(lab, visit, viewport=SIZES[1])
-        boxes = [page.locator(f".columns > .{name}").bounding_box() for name in ("controls", "picture", "reasons")]
-        assert boxes[0]["x"] <= 24  # type: ignore[index]
-        assert boxes[2]["x"] + boxes[2]["width"] >= 1360  # type: ignore[index]
 
 
 class TestWorking:
@@ -237,20 +235,14 @@ class TestWays:
         assert fates(lab.session) == before
         assert lab.shows(page) == before
 
-    def test_a_tour(self, lab: Running, visit: Visits) -> None:
-        """Four sentences tell a newcomer what there is."""
-        page = opened(lab, visit)
-        page.click(".tour summary")
-        assert page.locator(".tour li").count() == 4
-
 
 class TestLooks:
-    @pytest.mark.parametrize("size", SIZES, ids=["390", "1400"])
-    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize(("size", "scheme"), [(SIZES[0], "light"), (SIZES[1], "dark")], ids=["390", "1400"])
     def test_for_everybody(self, lab: Running, visit: Visits, size: Any, scheme: str) -> None:
         """With forms, help, tour and two maps open, axe-core finds no serious fault and nothing is cut off."""
         page = opened(lab, visit, viewport=size, color_scheme=scheme)
         page.click(".tour summary")
+        assert page.locator(".tour li").count() == 4
         page.evaluate("document.lab.chooseNode('general-a1')")
         page.click("text=Pin as A")
         page.evaluate("document.lab.act({ do: 'weight', rule: 'MostRequestedPriority', weight: 20 })")

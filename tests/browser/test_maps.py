@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 WITH_MAPS = [subject for subject in ALL if "map" in subject.parts]
 TILED = ("simulate", "compare", "explain")
 SMALL_WITH_MAPS = [subject for subject in EXAMPLES if "map" in subject.parts]
+tiled = pytest.mark.parametrize("subject", [one for one in SMALL_WITH_MAPS if one.name in TILED], ids=str, scope="module")
+"""One script draws all maps, here of one and of two sides."""
 PLACE = """([node, side]) => {
   const { tile, picture, left, top } = Object.values(kubeclassic.maps)[0].places.get(node)[side];
   if (tile) {
@@ -53,7 +55,7 @@ def test_pointing_tells_a_node(subject: Subject, page_file: Path, visit: Visits)
         assert not pods or data["names"][pods[0]] in text
 
 
-@pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
+@tiled
 def test_the_keyboard_goes_from_node_to_node(subject: Subject, page_file: Path, visit: Visits) -> None:
     """Tab reaches the map, and arrow keys tell one node after another, to the last and back to the first."""
     page = visit(page_file.as_uri())
@@ -72,7 +74,7 @@ def test_the_keyboard_goes_from_node_to_node(subject: Subject, page_file: Path, 
     assert told.locator("b").count() == (1 if len(data["drawn"]) > 1 else 0)
 
 
-@pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
+@tiled
 def test_a_name_marks_nodes(subject: Subject, page_file: Path, visit: Visits) -> None:
     """A search marks the nodes of that name, and those with a pod of that name, and says how many there are."""
     page = visit(page_file.as_uri())
@@ -85,7 +87,7 @@ def test_a_name_marks_nodes(subject: Subject, page_file: Path, visit: Visits) ->
     assert told.inner_text() == f"0 of {several} nodes marked"
 
 
-@pytest.mark.parametrize("subject", SMALL_WITH_MAPS, ids=str, scope="module")
+@tiled
 def test_another_label_groups_nodes(subject: Subject, page_file: Path, visit: Visits) -> None:
     """Nodes are grouped by each label that is offered, and by none; each time every node is there, on every side."""
     page = visit(page_file.as_uri())
@@ -114,7 +116,7 @@ def test_another_resource_colours_nodes(subject: Subject, page_file: Path, visit
         assert resource in page.locator("[data-part=map] .what").inner_text()
 
 
-@pytest.mark.parametrize("subject", [one for one in SMALL_WITH_MAPS if one.name in TILED], ids=str, scope="module")
+@tiled
 def test_tiles_name_nodes_and_pods(subject: Subject, page_file: Path, visit: Visits) -> None:
     """Few nodes are tiles with their names and the pods on them; scripts draw them as the page has them without."""
     page, still = visit(page_file.as_uri()), visit(page_file.as_uri(), java_script_enabled=False)

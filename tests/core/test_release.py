@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-import attrs
 import pytest
+from msgspec import Struct
 
 from kubeclassic.core import release
 from kubeclassic.core.release import Release
@@ -28,6 +28,7 @@ for group in (release.FrameworkCells, release.QueueingCells):
 NO_READERS = (
     "core/release/release.py",
     "core/release/framework.py",
+    "core/release/queueing.py",
     "algorithmprovider/description.py",
     "framework/changes.py",
     "framework/correspondences.py",
@@ -49,14 +50,14 @@ def loads(modules: Iterable[ast.Module]) -> Iterator[tuple[str, str]]:
             yield (node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")), node.attr
 
 
-def unread(cells: type[attrs.AttrsInstance], holders: set[str], found: Iterable[tuple[str, str]]) -> list[str]:
+def unread(cells: type[Struct], holders: set[str], found: Iterable[tuple[str, str]]) -> list[str]:
     """The fields of *cells* that are not read off one of *holders*; *found*: all that is read, as of :func:`loads`."""
     read = {name for holder, name in found if holder in holders}
-    return [field.name for field in attrs.fields(cells) if field.name not in read]
+    return [name for name in cells.__struct_fields__ if name not in read]
 
 
 @pytest.mark.parametrize("cells", HOLDERS, ids=lambda cells: cells.__name__)
-def test_every_cell_is_read(cells: type[attrs.AttrsInstance]) -> None:
+def test_every_cell_is_read(cells: type[Struct]) -> None:
     """No cell is there that makes no difference; a reader calls what it reads off ``release``, ``cells`` or by the group's name."""
     assert unread(cells, HOLDERS[cells], code()) == []
 
@@ -67,8 +68,7 @@ def test_every_class_of_cells_is_looked_at() -> None:
     assert {Release, *groups} == HOLDERS.keys()
 
 
-@attrs.define
-class Made:
+class Made(Struct):
     """Two cells for the watcher."""
 
     used: int

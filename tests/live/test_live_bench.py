@@ -9,15 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.live.__main__ import main
 from tests.bench.live.programs import SKIPPED
 from tests.conftest import ROOT
-
-
-def bench(*words: str) -> subprocess.CompletedProcess[str]:
-    """A run of the command."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("KUBECLASSIC_")}
-    command = [sys.executable, str(ROOT / "tests" / "bench" / "live"), *words]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
 @pytest.mark.parametrize(
@@ -29,18 +23,24 @@ def bench(*words: str) -> subprocess.CompletedProcess[str]:
         (["lockstep", "--in-process"], "this scenario runs kube-apiserver and kube-scheduler"),
     ],
 )
-def test_what_is_missing(words: list[str], said: str, tmp_path: Path) -> None:
+def test_what_is_missing(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Without a folder, a program or etcd one sentence says so, with a status of its own."""
+    monkeypatch.delenv("KUBECLASSIC_KUBE", raising=False)
     for name in ("kube-apiserver", "kube-scheduler"):
         (tmp_path / name).touch(0o755)
-    found = bench(*(word.format(tmp_path) for word in words))
-    assert found.returncode == SKIPPED
-    assert found.stderr.startswith(said.format(tmp_path))
+    with pytest.raises(SystemExit) as ended:
+        main([word.format(tmp_path) for word in words])
+    assert ended.value.code == SKIPPED
+    assert capsys.readouterr().err.startswith(said.format(tmp_path))
 
 
 def test_against_the_server_of_the_tests(tmp_path: Path) -> None:
     """A burst, faults and throughput end with all pods bound, none twice, and no lease lost."""
-    found = bench("--in-process", "--release", "1.27", "--pods", "40", "--nodes", "5", "--output", str(tmp_path))
+    command = [sys.executable, str(ROOT / "tests" / "bench" / "live"), "--in-process", "--release", "1.27", "--pods", "40", "--nodes", "5"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KUBECLASSIC_")}
+    found = subprocess.run([*command, "--output", str(tmp_path)], capture_output=True, text=True, env=environment, check=False)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found.stdout.splitlines()[2:]]
     assert [row[0] for row in rows] == ["burst", "faults: kill", "faults: term", "faults: end", "throughput"], found.stderr
     assert {row[-1] for row in rows} == {"nothing"}

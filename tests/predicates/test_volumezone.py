@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.core.volumes.intree import REGION, ZONE
+from kubeclassic.api.meaning.labels import BETA_REGION, BETA_ZONE
 from kubeclassic.predicates.volumezone import no_volume_zone_conflict, zones_of
 from tests.support.build import ask, node
 from tests.support.volumebuild import claim, pod, storage_class, volume
 
 CONFLICT = ["node(s) had no available volume zone"]
 NODES = [
-    node("a", labels={ZONE: "z1", REGION: "r1"}),
-    node("b", labels={ZONE: "z2", REGION: "r1"}),
+    node("a", labels={BETA_ZONE: "z1", BETA_REGION: "r1"}),
+    node("b", labels={BETA_ZONE: "z2", BETA_REGION: "r1"}),
     node("c"),
-    node("d", labels={REGION: "r1"}),
+    node("d", labels={BETA_REGION: "r1"}),
 ]
 
 
@@ -29,7 +29,7 @@ def bound(name: str = "c", to: str = "v") -> Any:
 
 
 def labelled(name: str = "v", **labels: str) -> Any:
-    names = {"zone": ZONE, "region": REGION}
+    names = {"zone": BETA_ZONE, "region": BETA_REGION}
     return volume(name, meta={"labels": {names[key]: value for key, value in labels.items()}})
 
 

@@ -1,4 +1,4 @@
-"""How many examples a test by Hypothesis tries: the profile's count, times what the test needs."""
+"""How many examples a test by Hypothesis tries: the profile's count, times what the test needs; and which releases stand for all."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import math
 from typing import Any
 
 from hypothesis import settings
+
+ENDS = ("1.12", "1.16", "1.17", "1.22", "1.23", "1.27", "1.34")
+"""The first and the last release with predicates, with plugins under a Policy, and with plugins alone, and the base of all tables."""
 
 
 def examples(factor: float, **other: Any) -> settings:

@@ -179,6 +179,11 @@ def _any_size(whole: Method, ahead: Lookahead, events: Any, size: Any, *given: A
     return whole(ahead, [(row, came and SimpleNamespace(size=size)) for row, came in events], size, *given)
 
 
+def _unflipped(whole: Method, ahead: Lookahead, *given: Any) -> Any:
+    """Nobody hears which rows fit no more."""
+    return whole(ahead, *given[:-1], [])
+
+
 def _as_before(whole: Method, scores: RowScores, cycle: Any) -> None:
     """Row scores are worked out once for all nodes."""
     if len(scores.fits) != scores.table.size:
@@ -250,6 +255,7 @@ FAULTS = {
     "a trail leaves out a row": Fault(Trail, "touch", _but_a_row),
     "a trail leaves out all rows": Fault(Trail, "touch", _no_row),
     "rows that lose a pod count as foreseen": Fault(Lookahead, "follow", _as_foreseen),
+    "a row that does not fit any more is not told to boards": Fault(Lookahead, "follow", _unflipped),
     "pods of any size count as foreseen": Fault(Lookahead, "follow", _any_size),
     "row scores stay": Fault(RowScores, "refresh", _as_before),
     "templates share row scores whatever their size": Fault(Templates, "_make", _same_size),

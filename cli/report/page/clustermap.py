@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from ....api.meaning.labels import ZONES
 from ....api.words import count_of
 from .markup import Markup, data_script, element
 from .nodetiles import CAME, FEW, LEFT, Tile, marked
@@ -20,8 +21,6 @@ from .usescale import UseScale
 
 SIZE, GAP, ACROSS = 9, 2, 28
 """A square's side and the room around it in pixels; squares in a line before scripts run, which fit a telephone."""
-ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
-"""Labels by which nodes are grouped at first, if they have one."""
 
 
 @attrs.frozen(repr=False)

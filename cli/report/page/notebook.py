@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 
+from ....api.meaning.labels import ZONES
 from ....api.view import LONGEST, MEANINGS, MOST_ROWS, Amount, LineChart, NodeMap, Table, View, shortened
 from ....api.words import rounded
 from .charts import Chart, ChartSeries
-from .clustermap import ZONES, ClusterMap, MapSide
+from .clustermap import ClusterMap, MapSide
 from .document import asset
 from .markup import Markup, Text, cell_text, element, named, number
 from .parts import StackItem, fact, facts, folded, plain_table, soft, stack

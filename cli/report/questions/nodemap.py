@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from ....api.meaning.labels import ZONES
 from ....core.pods.requests import PODS as PODS
 from ....simulation.capacity.room import FreeRoom
 from ....simulation.nodesbyuse import NodeUse
-from ..page.clustermap import ZONES
 
 MOST_VALUES = 40
 """A label with more values says little about groups of nodes."""

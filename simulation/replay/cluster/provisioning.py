@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ....api.meaning.labels import BETA_PLACES
 from ....api.objects import (
     CSI,
     AWSElasticBlockStore,
@@ -28,7 +29,6 @@ from ....api.objects import (
     strings,
 )
 
-ZONE_LABELS = ("failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region")
 IN_TREE = ("kubernetes.io/aws-ebs", "kubernetes.io/gce-pd", "kubernetes.io/azure-disk", "kubernetes.io/cinder")
 """Provisioners whose disks are in one zone; their volumes have labels that name it."""
 
@@ -68,9 +68,9 @@ def _source(provisioner: str, name: str) -> VolumeSource:
 
 def _zone(kind: StorageClass, node: Node | None) -> Iterator[tuple[str, str]]:
     if node is not None:
-        yield from ((key, node.labels[key]) for key in ZONE_LABELS if key in node.labels)
+        yield from ((key, node.labels[key]) for key in BETA_PLACES if key in node.labels)
         return
-    yield from ((key, value) for key, value in _first_topology(kind) if key in ZONE_LABELS)
+    yield from ((key, value) for key, value in _first_topology(kind) if key in BETA_PLACES)
 
 
 def _reach(kind: StorageClass, node: Node | None, drivers: CSINode | None) -> Iterator[tuple[str, str]]:

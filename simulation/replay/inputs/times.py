@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from ....api.meaning import durations
 
@@ -61,6 +62,7 @@ def _number(written: object) -> float | None:
     return seconds if math.isfinite(seconds) else None
 
 
+@lru_cache(1 << 10)
 def as_timestamp(seconds: float) -> str:
     """Seconds since 1970 as the API writes times: RFC 3339 in UTC, whole seconds.
 
@@ -70,6 +72,7 @@ def as_timestamp(seconds: float) -> str:
     return datetime.fromtimestamp(min(max(int(seconds), 0), _LAST_SECOND), UTC).isoformat().replace("+00:00", "Z")
 
 
+@lru_cache(1 << 10)
 def plain(seconds: float) -> int | float:
     """A number of seconds for output: an integer if it is whole, else rounded to the microsecond.
 

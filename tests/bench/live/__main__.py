@@ -18,13 +18,14 @@ from tempfile import mkdtemp
 
 import click
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
-import conftest  # noqa: E402, F401  # makes the helpers importable as tests.*
+if "tests" not in sys.modules:
+    sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
+    import conftest  # noqa: F401  # makes the helpers importable as tests.*
 
-from kubeclassic.framework.releases import find_any_release  # noqa: E402
-from tests.bench.live import burst, faults, lockstep, shadow, throughput  # noqa: E402
-from tests.bench.live.programs import SKIPPED, Kubernetes, MissingProgramsError  # noqa: E402
-from tests.bench.live.schedulers import Outcome, Site, compact  # noqa: E402
+from kubeclassic.framework.releases import find_any_release
+from tests.bench.live import burst, faults, lockstep, shadow, throughput
+from tests.bench.live.programs import SKIPPED, Kubernetes, MissingProgramsError
+from tests.bench.live.schedulers import Outcome, Site, compact
 
 SCENARIOS: Mapping[str, Callable[[Site], list[Outcome]]] = {
     "lockstep": lockstep.run, "burst": burst.run, "faults": faults.run, "shadow": shadow.run, "throughput": throughput.run,

@@ -28,6 +28,8 @@ from .servers import ORIGINAL, SCHEDULER, OfTests, Real, Server, until
 
 LOCK = "kubeclassic"
 """Name and namespace of the lease."""
+SOON = ("--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s")
+"""For the API server of the tests: it does not keep a leader waiting, and the next one need not wait long."""
 WARM_WITHIN = 120.0
 """Seconds for the first pod."""
 AT_ONCE = 6
@@ -87,6 +89,7 @@ class Site:
         if elects:
             named = "lock-object" if "lock-object-name" in cells.flags else "leader-elect-resource"
             flags += [f"--{named}-name={LOCK}", f"--{named}-namespace={LOCK}", "--leader-elect-resource-lock=leases"]
+            flags += SOON if self.kubernetes is None else ()
         command = [*kubeclassic(self.python), "run", "--kubeconfig", server.kubeconfig(SCHEDULER), "--release", self.release]
         return Running([*command, *flags, *self._limits()], server.folder / f"{name}.log")
 

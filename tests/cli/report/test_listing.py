@@ -57,6 +57,13 @@ def test_csv() -> None:
     assert stream.getvalue() == ""
 
 
+def test_columns_of_csv_stay_in_the_order_of_fields() -> None:
+    """A resource that only a later record has stands beside the other resources, before the fields that come after them."""
+    stream = io.StringIO()
+    write_csv([RECORDS[2], RECORDS[0]], stream)
+    assert stream.getvalue() == "pod,requests.cpu,requests.nvidia.com/gpu,victims\nc,100,,\nb,20,1,x y\n"
+
+
 def test_an_empty_list_stays_in_its_line() -> None:
     """A document with an empty list is JSON too."""
     stream = io.StringIO()

@@ -45,7 +45,7 @@ def looked(made: Engine, template: Template, **more: Any) -> Lookahead:
 def followed(ahead: Lookahead, *events: tuple[int, Template | None], size: Template) -> tuple[list[int] | None, list[int]]:
     """What has to be judged after *events*, and the totals as the look-ahead puts them right."""
     totals, fits = np.full(NODES, -1), np.ones(NODES, np.bool_)
-    return ahead.follow(events, size.size, fits, totals), totals.tolist()
+    return ahead.follow(events, size.size, fits, totals, []), totals.tolist()
 
 
 class TestHits:
@@ -59,12 +59,13 @@ class TestHits:
         assert (ahead.hits, ahead.misses) == (2, 0)
 
     def test_fits_are_foreseen_too(self) -> None:
-        """The third pod fills the node."""
+        """The third pod fills the node, and that its fit is another is told."""
         made = cluster()
         small = sized(made, "100m")
-        ahead, fits = looked(made, small), np.ones(NODES, np.bool_)
-        assert ahead.follow([(4, small)] * 3, small.size, fits, np.zeros(NODES, np.int64)) == []
+        ahead, fits, flips = looked(made, small), np.ones(NODES, np.bool_), list[int]()
+        assert ahead.follow([(4, small)] * 3, small.size, fits, np.zeros(NODES, np.int64), flips) == []
         assert fits.tolist() == [True, True, True, True, False]
+        assert flips == [4]
 
     def test_anything_else_has_to_be_judged(self) -> None:
         """Pods of another size and pods that leave are not foreseen, nor is what follows on that row."""
@@ -122,7 +123,8 @@ class TestLooks:
         made = cluster()
         small = sized(made, "100m")
         ahead = looked(made, small)
-        assert ahead.follow([(1, small)] * (MOST_EVENTS + 1), small.size, np.ones(NODES, np.bool_), np.zeros(NODES, np.int64)) is None
+        many = [(1, small)] * (MOST_EVENTS + 1)
+        assert ahead.follow(many, small.size, np.ones(NODES, np.bool_), np.zeros(NODES, np.int64), []) is None
         assert not ahead.depths
 
     def test_ports_are_not_foreseen(self) -> None:

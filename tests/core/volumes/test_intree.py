@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kubeclassic.api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE
 from kubeclassic.core.volumes.intree import (
     AWS_EBS,
     AZURE_DISK,
@@ -15,10 +16,6 @@ from kubeclassic.core.volumes.intree import (
     PORTWORX,
     RBD,
     RBD_HANDLE,
-    REGION,
-    TOPOLOGY_REGION,
-    TOPOLOGY_ZONE,
-    ZONE,
     handle_of,
     plugin_of,
     translated_affinity,
@@ -27,9 +24,9 @@ from tests.support.volumebuild import on, volume
 
 
 def handle(plugin: str, zone: str = "", **source: Any) -> str | None:
-    made = volume("v", meta={"labels": {ZONE: zone}} if zone else None, **source)
+    made = volume("v", meta={"labels": {BETA_ZONE: zone}} if zone else None, **source)
     assert plugin_of(made.spec.source) == plugin
-    return handle_of(plugin, made, (ZONE,))
+    return handle_of(plugin, made, (BETA_ZONE,))
 
 
 class TestHandles:
@@ -76,7 +73,7 @@ class TestHandles:
         """Azure disks go by URI, Cinder and Portworx volumes by id; what is of no plugin no driver takes over."""
         made = volume("v", **source)
         assert plugin_of(made.spec.source) == plugin
-        assert (plugin and handle_of(plugin, made, (ZONE,))) == found
+        assert (plugin and handle_of(plugin, made, (BETA_ZONE,))) == found
 
     @pytest.mark.parametrize(("image", "short"), [("i", "i"), ("kubernetes-dynamic-pvc-i", "i")])
     def test_ceph_volumes_are_named_by_monitors_image_and_pool(self, image: str, short: str) -> None:
@@ -84,13 +81,13 @@ class TestHandles:
         disk = {"rbd": {"monitors": ["a", "b"], "image": image, "pool": "rbd"}}
         digest = hashlib.md5(b"a,b").hexdigest()
         assert handle(RBD, **disk) == f"mig_mons-{digest}_image-{short}_726264"
-        assert handle_of(RBD, volume("v", meta={"annotations": {RBD_HANDLE: "known"}}, **disk), (ZONE,)) == "known"
+        assert handle_of(RBD, volume("v", meta={"annotations": {RBD_HANDLE: "known"}}, **disk), (BETA_ZONE,)) == "known"
 
     def test_the_first_label_that_says_anything_names_the_zone(self) -> None:
         """The newer label counts where the older one is absent or empty, for releases that look at both."""
-        made = volume("v", meta={"labels": {ZONE: "", TOPOLOGY_ZONE: "us-east1-b"}}, gcePersistentDisk={"pdName": "d"})
-        assert handle_of(GCE_PD, made, (ZONE, TOPOLOGY_ZONE)) == "projects/UNSPECIFIED/zones/us-east1-b/disks/d"
-        assert handle_of(GCE_PD, made, (ZONE,)) == "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d"
+        made = volume("v", meta={"labels": {BETA_ZONE: "", TOPOLOGY_ZONE: "us-east1-b"}}, gcePersistentDisk={"pdName": "d"})
+        assert handle_of(GCE_PD, made, (BETA_ZONE, TOPOLOGY_ZONE)) == "projects/UNSPECIFIED/zones/us-east1-b/disks/d"
+        assert handle_of(GCE_PD, made, (BETA_ZONE,)) == "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d"
 
 
 EBS_ZONE = "topology.ebs.csi.aws.com/zone"
@@ -109,20 +106,20 @@ class TestTranslatedAffinity:
     def test_zones_are_looked_for_in_the_drivers_label(self) -> None:
         """The affinity's own zones, by the older or the newer label; other labels stay."""
         assert translated(**{TOPOLOGY_ZONE: "a", "disk": "ssd"}) == [{EBS_ZONE: ("a",), "disk": ("ssd",)}]
-        assert translated(**{ZONE: "a"}) == [{EBS_ZONE: ("a",)}]
+        assert translated(**{BETA_ZONE: "a"}) == [{EBS_ZONE: ("a",)}]
 
     def test_the_volumes_label_stands_in(self) -> None:
         """Where the affinity names no zone those of the volume's label are added, to every term."""
-        assert translated({ZONE: "b__ a__"}) == [{EBS_ZONE: ("a", "b")}]
-        assert translated({ZONE: "b"}, disk="ssd") == [{"disk": ("ssd",), EBS_ZONE: ("b",)}]
-        assert translated({ZONE: "b"}, **{ZONE: "a"}) == [{EBS_ZONE: ("a",)}]
+        assert translated({BETA_ZONE: "b__ a__"}) == [{EBS_ZONE: ("a", "b")}]
+        assert translated({BETA_ZONE: "b"}, disk="ssd") == [{"disk": ("ssd",), EBS_ZONE: ("b",)}]
+        assert translated({BETA_ZONE: "b"}, **{BETA_ZONE: "a"}) == [{EBS_ZONE: ("a",)}]
 
     def test_older_regions_become_newer_ones(self) -> None:
         """Nodes that have only the newer label must be in reach."""
-        assert translated(**{ZONE: "a", REGION: "r"}) == [{EBS_ZONE: ("a",), TOPOLOGY_REGION: ("r",)}]
+        assert translated(**{BETA_ZONE: "a", BETA_REGION: "r"}) == [{EBS_ZONE: ("a",), TOPOLOGY_REGION: ("r",)}]
 
     def test_a_volume_without_zone_stays_everywhere(self) -> None:
         """Without zone labels nothing is added; a driver without a label of its own changes nothing."""
         assert translated() == []
-        made = volume("v", **on(**{ZONE: "a"}), azureDisk={"diskName": "d", "diskURI": "/u"})
+        made = volume("v", **on(**{BETA_ZONE: "a"}), azureDisk={"diskName": "d", "diskURI": "/u"})
         assert translated_affinity(AZURE_DISK, made) is made.spec.node_affinity

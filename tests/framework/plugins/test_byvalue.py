@@ -93,7 +93,7 @@ def declared_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[list[int
     column = None if reduce.column is None else reduce.column(pod, cycle)
     scale = reduce.scale and reduce.scale(pod, ScoresOfNodes(whole, nodes, column), cycle)
     codes = [0] * len(rows) if column is None else nodes.codes_of(column).tolist()
-    found = [[scale.at(raw, code) for raw, code in zip(whole.tolist(), codes, strict=True)]] if scale else []
+    found = [scale.each(whole.tolist(), codes)] if scale else []
     return [*found, list(reduce(pod, whole, nodes, cycle))]
 
 

@@ -132,7 +132,7 @@ PLACES = st.sampled_from(("n", "m"))
 
 
 class TestAgainstPlainLoops:
-    @examples(25)
+    @examples(10)
     @given(
         limits=st.dictionaries(PLACES, st.dictionaries(st.sampled_from("de"), st.integers(0, 3), max_size=2)),
         pods=st.lists(st.tuples(PLACES, st.sets(NAMES, max_size=3)), max_size=3),

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from kubeclassic.api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_ZONE
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.volumes.intree import REGION, TOPOLOGY_ZONE, ZONE
 from kubeclassic.framework.plugins.volumezone import VolumeZone
 from kubeclassic.framework.status import SKIP, Status, unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals
@@ -16,7 +16,7 @@ from tests.support.volumebuild import WAIT, bound, claim, storage_class, using, 
 
 ELSEWHERE = "node(s) had no available volume zone"
 PLUGIN = VolumeZone(None, handle())
-NODES = (node("old", labels={ZONE: "a"}), node("new", labels={TOPOLOGY_ZONE: "a"}), node("bare"))
+NODES = (node("old", labels={BETA_ZONE: "a"}), node("new", labels={TOPOLOGY_ZONE: "a"}), node("bare"))
 
 
 def before(*objects: Any, volumes: tuple[str, ...] = ("c",)) -> Status | None:
@@ -32,11 +32,11 @@ class TestFilter:
     @pytest.mark.parametrize(
         ("labels", "found"),
         [
-            ({ZONE: "a"}, {"old": None, "new": ELSEWHERE}),
+            ({BETA_ZONE: "a"}, {"old": None, "new": ELSEWHERE}),
             ({TOPOLOGY_ZONE: "a"}, {"old": ELSEWHERE, "new": None}),
             ({TOPOLOGY_ZONE: "b__ a"}, {"old": ELSEWHERE, "new": None}),
-            ({ZONE: "b"}, {"old": ELSEWHERE, "new": ELSEWHERE}),
-            ({ZONE: "a", REGION: "r"}, {"old": ELSEWHERE, "new": ELSEWHERE}),
+            ({BETA_ZONE: "b"}, {"old": ELSEWHERE, "new": ELSEWHERE}),
+            ({BETA_ZONE: "a", BETA_REGION: "r"}, {"old": ELSEWHERE, "new": ELSEWHERE}),
         ],
     )
     def test_the_node_must_have_the_same_label(self, labels: dict[str, str], found: dict[str, str | None]) -> None:
@@ -54,9 +54,9 @@ class TestPreFilter:
     def test_it_skips_pods_whose_volumes_are_everywhere(self) -> None:
         """Volumes without labels, with one that cannot be read, and claims that wait for their pod do not limit the nodes."""
         assert before(volume("v"), bound("c", "v")) is SKIP
-        assert before(in_zone(**{ZONE: "a__"}), bound("c", "v")) is SKIP
+        assert before(in_zone(**{BETA_ZONE: "a__"}), bound("c", "v")) is SKIP
         assert before(storage_class("wait", **WAIT), claim("c")) is SKIP
-        assert before(in_zone(**{ZONE: "a"}), bound("c", "v")) is None
+        assert before(in_zone(**{BETA_ZONE: "a"}), bound("c", "v")) is None
 
     @pytest.mark.parametrize(
         ("objects", "text"),

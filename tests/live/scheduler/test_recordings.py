@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 import pytest
+from msgspec.structs import replace
 
 from kubeclassic.cli.console.exitstatus import BAD_INPUT, status_of
 from kubeclassic.core.engine import Engine
@@ -57,8 +58,8 @@ def as_recorded(engine: Engine) -> Engine:
     """*engine* as 1.15.5: it forgets failures sooner than later releases of 1.15, for which ours stands."""
     release = engine.algorithm.release
     if release.version == "1.15":
-        queue = attrs.evolve(release.queue, backoff_forget_after=10.0)
-        engine.algorithm = attrs.evolve(engine.algorithm, release=attrs.evolve(release, queue=queue))
+        queue = replace(release.queue, backoff_forget_after=10.0)
+        engine.algorithm = attrs.evolve(engine.algorithm, release=replace(release, queue=queue))
     return engine
 
 

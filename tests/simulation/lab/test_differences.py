@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, ObjectMeta
 from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.simulation.lab import labinput, workbench
 from kubeclassic.simulation.lab.differences import differing
 from kubeclassic.simulation.lab.labinput import LabInput
 from kubeclassic.simulation.lab.labrun import ClusterLayout
@@ -70,6 +71,21 @@ def test_as_if_made_afresh(seed: int) -> None:
         engine, answer = engine_of(found), found.answer
         assert told(answer.layout) == told(ClusterLayout.of(0, afresh, engine))
         assert answer.notices == with_release_notices(afresh, [engine.algorithm]).warnings
+
+
+def test_a_copy_costs_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One more copy makes only its own nodes, and warnings are not looked for again where a node says nothing new."""
+    found, calls = session(release="1.34"), list[str]()
+
+    def counted(module: Any, name: str) -> None:
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given: calls.append(name) or real(*given))
+
+    found.do({"do": "copy", "node": "general-a1", "count": 1})
+    counted(labinput, "kinds_of")
+    counted(workbench, "with_release_notices")
+    found.do({"do": "copy", "node": "control-plane", "count": 1})
+    assert calls == ["kinds_of"]
 
 
 def shown(before: Json | None, answer: Json) -> Json:

@@ -1,4 +1,4 @@
-"""The nodes to add agree with brute force over all counts, each tried by a Scheduler of its own, in random clusters, for every release."""
+"""The nodes to add agree with brute force over all counts, each tried by a Scheduler of its own, in random clusters, for any release."""
 
 from __future__ import annotations
 
@@ -97,11 +97,10 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("release", ALL_RELEASES)
 @pytest.mark.parametrize("kinds", [1, 2], ids=["one kind", "two kinds"])
 @pytest.mark.parametrize("about", QUESTIONS)
-@given(data=st.data())
-@examples(0.05)
-def test_against_brute_force(about: str, release: str, kinds: int, data: st.DataObject) -> None:
+@given(release=st.sampled_from(list(ALL_RELEASES)), data=st.data())
+@examples(0.6)
+def test_against_brute_force(about: str, kinds: int, release: str, data: st.DataObject) -> None:
     """What is found places all pods and costs the least, whatever the pods ask for."""
     check(data.draw(questions(kinds, *QUESTIONS[about])), release)

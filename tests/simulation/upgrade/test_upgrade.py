@@ -126,7 +126,7 @@ class TestSharing:
     """Releases that differ in nothing that concerns the cluster share one course."""
 
     @pytest.mark.parametrize("mode", MODES)
-    @pytest.mark.parametrize("seed", range(12))
+    @pytest.mark.parametrize("seed", range(7))
     def test_nothing_is_missed(self, mode: str, seed: int) -> None:
         """With and without sharing the same decisions differ, and each difference has a cause."""
         scenario = drawn(seed)
