@@ -10,8 +10,8 @@ from kubeclassic.simulation.upgrade.onepod import differences, explain_both
 from kubeclassic.simulation.upgrade.stages import StartedWith, stages_of
 from kubeclassic.simulation.upgrade.way import Way
 from tests.conftest import ROOT
-from tests.simulation.upgrade.test_upgrade import drawn
 from tests.support.manifests import node, pod
+from tests.support.worldforms import drawn
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 STEPS = [("1.16", "1.17"), ("1.21", "1.22"), ("1.23", "1.24"), ("1.28", "1.29"), ("1.18", "1.30")]
