@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from ..core.release import (
     ClientCells,
     ConfigurationCells,
@@ -28,166 +30,23 @@ from ..core.release import (
 )
 from .releases import find_release
 
-_REQUESTS: Mapping[str, str] = {
-    "incoming": "what the pod that is scheduled asks for, where room is checked",
-    "footprint": "what a pod takes up on its node, where room is checked",
-    "incoming_nonzero": "what the pod that is scheduled asks for, in scores (without a request: 100m cpu, 200 MiB)",
-    "incoming_scored": "what the pod that is scheduled asks for, in scores without defaults (none: what it takes up on its node)",
-    "resized": "what a container counts while it is resized in place (gate InPlacePodVerticalScaling)",
-    "footprint_nonzero": "what a pod takes up on its node, in scores (without a request: 100m cpu, 200 MiB)",
-}
-_SEARCH: Mapping[str, str] = {
-    "default_percentage": "percentageOfNodesToScore if nothing is set (0: the release chooses)",
-    "nodes_to_find": "how many nodes that fit a search looks for",
-    "zone_key": "the labels that say in which zone a node is",
-    "pick_host": "which of several best nodes is taken",
-    "equivalence_cache": "there is an equivalence cache (gate EnableEquivalenceClassCache)",
-    "snapshot_keeps_nodeless": "a node that is gone while pods remain on it stays known, as a node without data",
-    "snapshot_drops_nodeless": "a node that is gone is forgotten at once, with all its pods",
-    "transient_reset_all": "counts of volumes for BalanceAttachedNodeVolumes start at zero on every node in each cycle",
-    "forgets_pods_with_node": "a node that is gone is forgotten with its pods, and comes back without them",
-    "cache_replaces_confirmed": "a pod that is confirmed on its node replaces what was assumed, and moves to the end of the node's list",
-}
-_RULES: Mapping[str, str] = {
-    "selects_namespaces": "pod affinity terms may select namespaces by their labels",
-    "reads_out_of_disk": "CheckNodeCondition turns down nodes with condition OutOfDisk",
-    "best_effort_sees_init_containers": "CheckNodeMemoryPressure: requests of init containers count, so that the pod is not best effort",
-    "spread_matches_any_selector": "SelectorSpreadPriority counts pods that match any selector of the pod's owners (no: all of them)",
-    "ratio_mean": "RequestedToCapacityRatioPriority: the mean over the resources",
-    "ratio_reads_resources": "requestedToCapacityRatioArguments may name resources",
-    "interpod_counts_by_name": "InterPodAffinityPriority counts a node double that is twice among those that fit",
-}
-_MESSAGES: Mapping[str, str] = {
-    "texts.predicate": "the message for an unknown predicate in a Policy",
-    "texts.priority": "the message for an unknown priority in a Policy",
-    "texts.overflow": "the message for weights that are too large together",
-    "error_joiner": "several errors in one message",
-    "binding_failed_reason": "the reason in condition PodScheduled if a binding is refused",
-    "affinity_texts.existing": "MatchInterPodAffinity: the error for a bad term of another pod",
-    "affinity_texts.affinity": "MatchInterPodAffinity: the error for a bad term of the pod's own",
-    "selector_text": "the error for a bad value in a selector",
-}
-_EXTENDERS: Mapping[str, str] = {
-    "ignorable_extenders_last": "extenders that may be ignored are called last",
-    "extenders.adds_nodes": "an extender's filter may answer with nodes that it was not sent",
-    "extenders.unknown_node": "the error for a node that an extender's filter may not answer with",
-    "extenders.unknown_candidate": "the error for a node that an extender's preempt may not answer with",
-    "extenders.keeps_violations": "an extender that is sent names is told how many victims a budget protects, and may say so (no: it is 0)",
-    "extenders.failure": "the error for an HTTP status other than 200",
-    "extenders.package": "the Go package that errors about replies name",
-    "extenders.integer": "the Go type that errors about scores name",
-}
-_VOLUMES: Mapping[str, str] = {
-    "counts_unresolved_claims": "a claim that cannot be resolved counts towards the limit of every type of disk",
-    "csi_reads_unbound_claims": "MaxCSIVolumeCountPred counts unbound claims by the provisioner of their class",
-    "csi_reads_migration": "limits come from CSINode, and volumes of built-in drivers that moved to CSI count there",
-    "unbound_claim_text": "the error for a claim without a volume, where zones are checked ({}: its name)",
-    "zone_needs_scheduling_gate": "NoVolumeZoneConflict reads a claim's class only with gate VolumeScheduling",
-    "binding_gate": "gate VolumeScheduling can switch CheckVolumeBinding off",
-    "selected_node_is_immediate": "a claim with the annotation selected-node no longer waits for its pod (no: that node alone is accepted)",
-    "keeps_stale_decisions": "a choice of volumes from an earlier cycle stays if a later cycle makes none",
-    "claim_text_has_namespace": "the error for a missing claim has its namespace",
-    "checks_phase": "only volumes in phase Available are matched to claims",
-    "volume_mode": "the volume mode of a claim and a volume, where they are matched",
-    "matches_by_beta_class": "the beta annotation for the class of a claim counts before its field",
-    "groups_by_beta_class": "the beta annotation for the class of a volume counts before its field",
-    "ephemeral_claims": "generic ephemeral volumes have claims",
-    "ephemeral_gate": "the gate for generic ephemeral volumes (none: they are always read)",
-    "counts_ephemeral_claims": "the claims of generic ephemeral volumes count towards limits",
-    "missing_claim_errs": "a missing claim of the pod is an error where volumes are counted",
-    "missing_claim_is_reason": "a missing claim of the pod turns nodes down where volumes are counted",
-    "limits_gate": "the gate for limits of volumes from the node's allocatable",
-    "node_limits": "CSI drivers can have limits in the node's allocatable (no: in its CSINode alone)",
-    "counts_attachments": "VolumeAttachments of a node count towards the limits of CSI drivers",
-    "instance_type_labels": "the labels with a node's machine type",
-    "zone_labels": "the labels with the zone of a GCE disk",
-    "migration_gate": "the gate for CSI migration as a whole",
-    "always_migrated": "built-in drivers that count as moved to CSI on each node with a CSINode",
-    "migratable": "built-in drivers that can move to CSI",
-    "inline_migrates": "disks that a pod names without a claim count for the CSI driver where their driver has moved",
-    "beta_zones_alone": "the beta label of a moved volume replaces its node affinity (no: its zones are added, and newer labels are read)",
-    "translates_bound_volumes": "the node affinity of a bound volume is read with the CSI driver's labels where its driver has moved",
-    "missing_volume_is_reason": "a claim bound to a missing volume turns nodes down (no: it is an error)",
-    "checks_storage_capacity": "a new volume needs free capacity by CSIStorageCapacity",
-    "reads_maximum_size": "the largest volume that a CSIStorageCapacity allows counts before its capacity",
-    "storage_capacity_gate": "the gate for that (none: it is always so)",
-    "attributes_class_gate": "the gate for the VolumeAttributesClass of claims and volumes (none: it is not read)",
-}
-_PREEMPTION: Mapping[str, str] = {
-    "refreshes_snapshot": "preemption looks at the cluster as it is then, not as the cycle saw it",
-    "never_policy": "preemptionPolicy Never is honoured (up to 1.16 with gate NonPreemptingPriority)",
-    "by_start_time": "among pods of equal priority those that started last leave first",
-    "needs_priority_gate": "without gate PodPriority nothing is preempted",
-    "excludes_self": "a pod that waits for a node does not count against itself there",
-    "nominates_before_api": "a pod counts as waiting for its node before the API server confirms it",
-    "extender_names_victims": "a node that an extender leaves without victims is an error",
-}
-_QUEUE: Mapping[str, str] = {
-    "by_timestamp": "pods of equal priority are tried by age (no: in no order)",
-    "pod_timestamps": "that age is the pod's own (no: since it entered the queue)",
-    "has_backoff": "a pod that failed waits before its next attempt",
-    "backoff_forget_after": "seconds after which a pod's failures are forgotten",
-    "update_ends_backoff": "a change of a pod ends its waiting time",
-    "parked_at_most": "seconds after which a pod that fits nowhere is tried again in any case",
-    "move_marker": "how an attempt notices that the cluster changed while it ran",
-    "pop_removes_nomination": "a pod that is tried again gives up the node that it waits for",
-    "parks_by_condition": "a pod that failed is set aside only if its condition PodScheduled says Unschedulable",
-    "finalizers_count": "a change of the finalizers alone lets a pod be tried again",
-    "refusals": "the errors for a failed pod that is in the queue already",
-    "fifo_without_priority": "without gate PodPriority the queue is first in, first out",
-    "fifo_wait_doubles": "there the wait after a failure grows from 1 s to 60 s (no: always 1 s)",
-    "node_update_filter": "a change of a node lets pods be tried again only if scheduling reads what changed",
-    "csi_node_events": "an added or changed CSINode lets pods be tried again",
-    "skips_condition_updates": "a change of the conditions of a pod that was just placed is ignored",
-    "probe_times": "each failed attempt writes its time into condition PodScheduled",
-}
-_NOMINATIONS: Mapping[str, str] = {
-    "by_uid": "pods that wait for a node are told apart by UID (no: by name)",
-    "keeps_on_update": "a change of such a pod that does not name the node keeps it waiting there",
-    "empty_name_counts": "a pod can wait for the node with the empty name",
-    "asks_lister": "a pod that was deleted or has a node cannot wait for one",
-    "placed_are_nominated": "all the same, a pod that has a node can wait for one",
-}
-_CLIENT: Mapping[str, str] = {
-    "resources": "the kinds that it lists and watches, with the version of the API",
-    "device_api": "with gate DynamicResourceAllocation, the version of the API in which it lists claims and devices",
-    "pod_selector": "the field selector of the pods that are listed",
-    "bookmarks": "watches ask for bookmarks",
-    "sends_duration": "watches send their time-out twice, once as a duration",
-    "pods_send_duration": "the watch of pods does so, too",
-    "relists_from_last": "a second list asks for what is not older than the last version seen (no: for any version)",
-    "pauses": "seconds between two tries after an error, the shortest and the longest",
-    "rewatches_refused": "after a refused connection the watch is sent again (no: a list)",
-    "rewatches_limited": "after an answer 429 the watch is sent again (no: a list)",
-    "resends_reads": "a read is sent again if the server closed the connection (no: only if it was reset)",
-    "resends_watches": "a watch is sent again then, too, also after a time-out and errors of the server",
-    "attempts": "how often a request is sent at most, while the server names a time to wait",
-}
-_LIVE: Mapping[str, str] = {
-    "binding_failure_texts": "after a binding that failed condition PodScheduled has the error as its message",
-    "preempted_text": "the event on a pod that had to leave",
-    "assumed_pods_expire": "seconds after which a bound pod loses its place if no informer sees it (none: never)",
-    "wrong_node_text": "the error for a claim whose selected node was changed",
-}
-_AREAS: Mapping[str, Mapping[str, str]] = {
-    "search": _SEARCH,
-    "requests": _REQUESTS,
-    "rules": _RULES,
-    "messages": _MESSAGES,
-    "extenders": _EXTENDERS,
-    "volumes": {f"volumes.{name}": words for name, words in _VOLUMES.items()},
-    "preemption": {f"preemption.{name}": words for name, words in _PREEMPTION.items()},
-    "queue": {f"queue.{name}": words for name, words in _QUEUE.items()}
-    | {f"nominations.{name}": words for name, words in _NOMINATIONS.items()},
-    "live": {f"live.{name}": words for name, words in _LIVE.items()},
-    "client": {f"client.{name}": words for name, words in _CLIENT.items()},
-    "framework": {f"framework.{name}": words for name, words in words_of(FrameworkCells)},
-    "queueing": {f"queueing.{name}": words for name, words in words_of(QueueingCells)},
-    "configuration": {f"configuration.{name}": words for name, words in words_of(ConfigurationCells)},
-    "devices": {f"devices.{name}": words for name, words in words_of(DeviceCells)},
-    "policies": {f"policies.{name}": words for name, words in words_of(PolicyCells)},
-}
-CELLS: Mapping[str, tuple[str, str]] = {name: (area, words) for area, cells in _AREAS.items() for name, words in cells.items() if words}
+GROUPS: Mapping[str, type[Struct]] = {
+    "volumes": VolumeCells, "preemption": PreemptionCells, "queue": QueueCells, "nominations": NominationCells, "client": ClientCells,
+    "extenders": ExtenderCells, "live": LiveCells, "framework": FrameworkCells, "configuration": ConfigurationCells,
+    "devices": DeviceCells, "queueing": QueueingCells, "policies": PolicyCells,
+}  # fmt: skip
+"""The classes of cells that a release has, by the name of its field."""
+
+
+def _told() -> Iterator[tuple[str, str, str]]:
+    """Each cell of a release with what it is about, and what it says."""
+    yield from words_of(Release)
+    for group, cells in GROUPS.items():
+        about = "queue" if group == "nominations" else group
+        yield from ((f"{group}.{name}", about, words) for name, _, words in words_of(cells))
+
+
+CELLS: Mapping[str, tuple[str, str]] = {name: (about, words) for name, about, words in _told() if words}
 """Cell -> the part of scheduling that it is about, and what it says."""
 
 _SIDECARS = "the sum of its containers and sidecars, or what an init container needs beside the sidecars before it; overhead"
@@ -270,7 +129,7 @@ SHOWN_ELSEWHERE = (
         f"configuration.{name}"
         for name in ("default_plugins", "point_plugins", "gated_plugins", "gone_plugins", "settled_gates", "not_modelled", "versions")
     ),
-    *(f"policies.{name}" for name, words in words_of(PolicyCells) if not words),
+    *(f"policies.{name}" for name, _, words in words_of(PolicyCells) if not words),
 )
 DECISIVE_GATES = (
     *("TaintNodesByCondition", "PodPriority", "AttachVolumeLimit", "VolumeScheduling", "BalanceAttachedNodeVolumes", "BlockVolume"),
@@ -284,10 +143,6 @@ NEWER = ("framework.", "configuration.", "devices.", "policies.")
 """The cells of releases with plugins alone."""
 WHOLE = ("client.resources",)
 """Mappings that are one cell, as their keys differ from release to release."""
-GROUPS = (
-    VolumeCells, PreemptionCells, QueueCells, NominationCells, ClientCells, ExtenderCells, LiveCells, FrameworkCells, ConfigurationCells,
-    DeviceCells, QueueingCells, PolicyCells,
-)  # fmt: skip
 WHERE_ANY = ("policies",)
 """Groups of cells that some releases do not have."""
 
@@ -372,8 +227,8 @@ def behaviour(release: Release) -> Iterator[tuple[str, Any]]:
 def _cells(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if name in SHOWN_ELSEWHERE or (value is None and name in WHERE_ANY):
         return
-    if isinstance(value, GROUPS):
-        for inner in value.__struct_fields__:
+    if name in GROUPS:
+        for inner in GROUPS[name].__struct_fields__:
             yield from _cells(f"{name}.{inner}", getattr(value, inner))
     elif name in WHOLE:
         yield name, [f"{key} {item}" for key, item in value.items()]

@@ -1,13 +1,14 @@
-"""The releases: everything in which they differ is in this file, and no other file compares version numbers.
+"""The releases 1.12 to 1.16: the first in full, the others by their facts (``facts.py``). No other file compares version numbers.
 
-Where a difference is behaviour, the cell holds the function that does it, named after what it does (``cells.py``). Gates and releases are
-written as the changes over the one before, so this file reads as a changelog. Patch levels: 1.12.3, 1.13.0, 1.14.0, 1.15.11, 1.16.14;
-the queue and the nominations of 1.13 are those of its late patch releases, as of 1.13.5.
+Where a difference is behaviour, the cell holds the function that does it, named after what it does (``cells.py``). Here are, as changes
+over the release before, its gates and the cells besides those that a fact tells: what is around a decision. Patch levels: 1.12.3, 1.13.0,
+1.14.0, 1.15.11, 1.16.14; the queue and the nominations of 1.13 are those of its late patch releases, as of 1.13.5.
 Upstream of the gates: pkg/features/kube_features.go, with the gates of the API server that it registers too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from ..choices import DEFAULT_RELEASE as DEFAULT_RELEASE
 from ..core.pods import requests
 from ..core.release import (
     ExtenderCells,
+    FeatureGate,
     GateEffect,
     LiveCells,
     NominationCells,
@@ -25,9 +27,11 @@ from ..core.release import (
     VolumeCells,
     gates_after,
 )
+from ..core.release.fact import Cells, also, changed_by
 from ..core.volumes.intree import MIGRATABLE
 from ..exceptions import UnknownNameError
 from . import cells
+from .facts import CLASSIC_FACTS
 
 GATES_1_12 = gates_after(
     {},
@@ -280,115 +284,48 @@ V1_12 = Release(
     live=LiveCells(binding_failure_texts=False),
 )
 
-V1_13 = replace(
-    V1_12,
-    version="1.13",
-    gates=GATES_1_13,
-    gate_effects=(TAINT_NODES_BY_CONDITION, replace(RESOURCE_LIMITS, adds_priority=True)),
-    volumes=replace(V1_12.volumes, claim_text_has_namespace=True, checks_phase=True, volume_mode="default"),
-    preemption=replace(V1_12.preemption, excludes_self=True, nominates_before_api=True),
-    queue=replace(
-        V1_12.queue,
-        by_timestamp=True,
-        pod_timestamps=True,
-        parked_at_most=60.0,
-        move_marker="cycle",
-        pop_removes_nomination=False,
-        node_update_filter=True,
-        probe_times=True,
-    ),
-    nominations=replace(V1_12.nominations, by_uid=True),
-    client=cells.CLIENT_WITH_DURATIONS,
-)
 
-V1_14 = replace(
-    V1_13,
-    version="1.14",
-    ordering=tuple(
-        name for before in V1_13.ordering for name in (("MaxCinderVolumeCount", before) if before == "CheckVolumeBinding" else (before,))
-    ),
-    predicates=(*V1_13.predicates, "MaxCinderVolumeCount"),
-    gates=GATES_1_14,
-    default_percentage=0,
-    texts=MappingProxyType(
-        {
-            "predicate": 'invalid predicate name "{name}" specified - no corresponding function found',
-            "priority": "invalid priority name {name} specified - no corresponding function found",
-            "overflow": "total priority of priority functions has overflown",
-        }
-    ),
-    equivalence_cache=False,
-    snapshot_keeps_nodeless=False,
-    transient_reset_all=False,
-    nodes_to_find=cells.adaptive_share,
-    error_joiner=cells.listed_once,
-    binding_failed_reason="SchedulerError",
-    reads_out_of_disk=False,
-    spread_matches_any_selector=False,
-    volumes=replace(
-        V1_13.volumes,
-        zone_needs_scheduling_gate=False,
-        binding_gate=False,
-        selected_node_is_immediate=False,
-        keeps_stale_decisions=False,
-    ),
-    preemption=replace(V1_13.preemption, refreshes_snapshot=False),
-    queue=replace(
-        V1_13.queue,
-        pod_timestamps=False,
-        has_backoff=True,
-        backoff_forget_after=10.0,
-        parks_by_condition=False,
-        fifo_wait_doubles=False,
-        probe_times=False,
-    ),
-    live=LiveCells(),
-)
+def _after(release: Release, version: str, gates: Mapping[str, FeatureGate], more: Cells) -> Release:
+    """The release after *release*: with what its facts say, its *gates*, and *more* cells."""
+    facts = (fact.now for fact in CLASSIC_FACTS if fact.release == version)
+    return changed_by(release, (*facts, {"version": version, "gates": gates}, more))
 
-V1_15 = replace(
-    V1_14,
-    version="1.15",
-    gates=GATES_1_15,
-    ignorable_extenders_last=True,
-    affinity_texts=MappingProxyType(
-        {
-            "existing": "Failed to get all terms that match pod {pod}: {error}",
-            "affinity": "Cannot schedule pod {pod} onto node {node}, because of PodAffinity: {error}",
-        }
-    ),
-    interpod_counts_by_name=False,
-    selector_text=cells.with_key,
-    volumes=replace(
-        V1_14.volumes,
-        csi_reads_unbound_claims=True,
-        unbound_claim_text="PersistentVolumeClaim was not found: {}",
-        volume_mode="reject",
-    ),
-    preemption=replace(V1_14.preemption, never_policy=True, by_start_time=True),
-    queue=replace(V1_14.queue, fifo_without_priority=False, backoff_forget_after=20.0),
-    nominations=replace(V1_14.nominations, keeps_on_update=True),
-)
 
-V1_16 = replace(
-    V1_15,
-    version="1.16",
-    ordering=(*V1_15.ordering[:-1], "EvenPodsSpread", "MatchInterPodAffinity"),
-    gates=GATES_1_16,
-    gate_effects=(*V1_15.gate_effects, EVEN_PODS_SPREAD),
-    incoming=requests.with_overhead,
-    footprint=requests.with_overhead,
-    incoming_nonzero=requests.nonzero_with_whole_overhead,
-    footprint_nonzero=requests.nonzero_with_overhead,
-    pick_host=cells.first_best,
-    best_effort_sees_init_containers=True,
-    ratio_mean=cells.rounded_mean_of_positive,
-    ratio_reads_resources=True,
-    volumes=replace(V1_15.volumes, counts_unresolved_claims=False, csi_reads_migration=True, matches_by_beta_class=True),
-    preemption=replace(V1_15.preemption, needs_priority_gate=False),
-    queue=replace(V1_15.queue, csi_node_events=True, skips_condition_updates=True),
-    client=cells.CLIENT_WITH_BOOKMARKS,
-    live=replace(V1_15.live, preempted_text="Preempted by {pod} on node {node}"),
-)
+V1_13 = _after(V1_12, "1.13", GATES_1_13, {
+    "gate_effects": (TAINT_NODES_BY_CONDITION, replace(RESOURCE_LIMITS, adds_priority=True)),
+    "queue.by_timestamp": True,
+    "queue.pod_timestamps": True,
+    "queue.parked_at_most": 60.0,
+    "queue.move_marker": "cycle",
+    "queue.pop_removes_nomination": False,
+    "queue.node_update_filter": True,
+    "queue.probe_times": True,
+    "nominations.by_uid": True,
+    "client": cells.CLIENT_WITH_DURATIONS,
+})  # fmt: skip
+V1_14 = _after(V1_13, "1.14", GATES_1_14, {
+    "ordering": tuple(" ".join(V1_13.ordering).replace("CheckVolumeBinding", "MaxCinderVolumeCount CheckVolumeBinding").split()),
+    "queue.pod_timestamps": False,
+    "queue.has_backoff": True,
+    "queue.backoff_forget_after": 10.0,
+    "queue.parks_by_condition": False,
+    "queue.fifo_wait_doubles": False,
+    "queue.probe_times": False,
+    "live": LiveCells(),
+})  # fmt: skip
+V1_15 = _after(V1_14, "1.15", GATES_1_15, {
+    "queue.fifo_without_priority": False,
+    "queue.backoff_forget_after": 20.0,
+    "nominations.keeps_on_update": True,
+})  # fmt: skip
+V1_16 = _after(V1_15, "1.16", GATES_1_16, {
+    "ordering": (*V1_15.ordering[:-1], "EvenPodsSpread", "MatchInterPodAffinity"),
+    "gate_effects": also(EVEN_PODS_SPREAD),
+    "queue.csi_node_events": True,
+    "queue.skips_condition_updates": True,
+    "client": cells.CLIENT_WITH_BOOKMARKS,
+    "live.preempted_text": "Preempted by {pod} on node {node}",
+})  # fmt: skip
 
 RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16)}
 """The releases by version, oldest first."""

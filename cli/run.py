@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..exceptions import visible
-from ..live.settings.flagtable import BOOL, FLAGS, Flag
+from ..live.settings.flagtable import BOOL, FLAGS, SHARED, Flag
 from .console.exitstatus import needing_extra
 from .console.output import writing
 from .declaring.commands import SECTIONS, CommonOption, command
@@ -30,13 +30,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 ELECTION = "Leader election options"
-SHARED = frozenset(
-    {
-        *("config", "kubeconfig", "scheduler-name", "feature-gates", "algorithm-provider", "policy-config-file"),
-        *("policy-configmap", "policy-configmap-namespace", "hard-pod-affinity-symmetric-weight"),
-    }
-)
-"""Flags of kube-scheduler that are options of other commands too."""
 SHOWN_NODES = 3
 """That many nodes, and as many reasons, does a decision in a line name."""
 LOST = 1
@@ -62,7 +55,7 @@ def _option(flag: Flag) -> Callable[[F], F]:
 
 def _flags(function: F) -> F:
     """Give *function* kube-scheduler's flags that it has not as other options."""
-    for flag in reversed([flag for name, flag in FLAGS.items() if name not in SHARED]):
+    for flag in reversed([flag for name, flag in FLAGS.items() if name not in (*SHARED, "kubeconfig")]):
         function = _option(flag)(function)
     return function
 

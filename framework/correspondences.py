@@ -17,44 +17,12 @@ from .config.defaults import default_plugins
 from .config.fielderrors import Context
 from .extensionpoints import POINTS
 from .facts.facttable import facts_between
-from .migrate.equivalents import COUNTED_ELSEWHERE, DIFFERENCES, FILTERS, GONE, SCORES
+from .migrate.equivalents import COUNTED_ELSEWHERE, FILTERS, PRIORITIES, SAME, SAME_SCALED, SPREAD, STRATEGIES, TOLD, USAGE
 from .registry import DEFAULT_REGISTRY
 
 FILTER_POINTS, SCORE_POINTS = ("preFilter", "filter"), ("preScore", "score")
-STRATEGIES = ("MostRequestedPriority", "RequestedToCapacityRatioPriority")
-"""Priorities that became arguments of a plugin."""
-USAGE, SPREAD = ("NodeResourcesFit",), ("PodTopologySpread",)
-
-PREDICATES: Mapping[str, tuple[str, ...]] = {**FILTERS, "CheckNodeLabelPresence": (), "CheckServiceAffinity": ()}
-"""Predicate -> the plugins that took its place."""
-PRIORITIES: Mapping[str, tuple[str, ...]] = {
-    **{priority: (plugin,) for priority, plugin in SCORES.items()},
-    **dict.fromkeys(("LeastRequestedPriority", *STRATEGIES), USAGE),
-    **dict.fromkeys(("SelectorSpreadPriority", "ServiceSpreadingPriority", "EvenPodsSpreadPriority"), SPREAD),
-    **dict.fromkeys(GONE, ()),
-}
-"""Priority -> the plugin that took its place."""
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {"labelPreference": ("NodeAffinity",), "serviceAntiAffinity": SPREAD}
 """Argument with which a Policy makes a priority of its own -> the plugin that comes nearest."""
-
-SAME, SAME_SCALED = "the same", "the same, on a scale to 100"
-WORDS: Mapping[str, str] = {
-    "CheckNodeUnschedulable": SAME,
-    "PodToleratesNodeTaints": "the same; the message names the first taint that is not tolerated",
-    "HostName": "the same, in other words",
-    "PodFitsHostPorts": SAME,
-    "PodFitsPorts": "it was accepted and never ran; the plugin runs",
-    "MatchNodeSelector": "a nodeSelector with an invalid value matches no node; it matched every node",
-    "PodFitsResources": "quantities are added exactly and rounded once, overhead always counts, and the message for pods is another",
-    "CheckNodeLabelPresence": "gone since 1.23; required terms of addedAffinity of NodeAffinity do the same",
-    "CheckServiceAffinity": "gone since 1.23, and nothing does the same; write affinity into the pods",
-    "BalancedResourceAllocation": "scores range over 50 to 100 only, and pods without requests count as asking for nothing",
-    "RequestedToCapacityRatioPriority": "a profile has one strategy; utilization is rounded down instead of up",
-    "TaintTolerationPriority": SAME_SCALED,
-    "labelPreference": "plugin NodeLabel was removed in 1.23; preferred terms of addedAffinity come nearest",
-    "serviceAntiAffinity": "plugin ServiceAffinity was removed in 1.23; a default constraint over the label comes nearest",
-}
-"""Rule -> what became different, where :data:`~.migrate.equivalents.DIFFERENCES` has nothing about it."""
 
 STILL = frozenset({
     "GeneralPredicates", "CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure",
@@ -124,7 +92,7 @@ def successors(older: Release, described: Mapping[str, Mapping[str, str]], newer
     """What took in *newer* the place of each rule that *older* knows; *described*: how it has its ``predicates`` and ``priorities``."""
     draft = _Successors(older, newer)
     for name, how in described["predicates"].items():
-        if name in PREDICATES:
+        if name in FILTERS:
             yield draft.of("predicate", name, how, draft.predicates[name])
     for name, how in described["priorities"].items():
         if name in PRIORITIES:
@@ -156,7 +124,7 @@ class _Successors:
     @property
     def predicates(self) -> Mapping[str, tuple[str, ...]]:
         """Predicate -> the plugins that took its place."""
-        return {**PREDICATES, **{name: tuple(plugins.split()) for name, plugins in self.policies.predicates.items()}}
+        return {**FILTERS, **{name: tuple(plugins.split()) for name, plugins in self.policies.predicates.items()}}
 
     @property
     def priorities(self) -> Mapping[str, tuple[str, ...]]:
@@ -201,7 +169,7 @@ class _Successors:
         if name in self.policies.predicates and not plugins:
             return "gone: as before it is accepted and never runs"
         if self.newer.policies is None or name in STILL or not plugins:
-            return WORDS.get(name) or DIFFERENCES.get(name) or f"gone: {GONE[name].removeprefix('left out: ')}"
+            return TOLD[name]
         facts = [
             f"{fact.release}: {fact.sentence}"
             for fact in facts_between(self.older.version, self.newer.version)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 from ..algorithmprovider.extenders import UncalledExtender
+from ..api.controlplane.quotas import affinity_terms
 from ..api.meaning.labels import BETA_ZONE, TOPOLOGY_ZONE
 from ..api.objects import (
     Container,
@@ -148,14 +149,6 @@ def _constraints(has: Callable[[TopologySpreadConstraint], object]) -> Callable[
     return lambda pod: any(map(has, pod.spec.topology_spread_constraints))
 
 
-def _terms(pod: Pod) -> Iterator[PodAffinityTerm]:
-    affinity = pod.spec.affinity
-    for part in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
-        if part is not None:
-            yield from part.required
-            yield from (preferred.pod_affinity_term for preferred in part.preferred)
-
-
 def _is_merged(term: PodAffinityTerm) -> bool:
     """Whether an API server has put the label keys of a term into its selector."""
     selector = term.label_selector
@@ -166,7 +159,8 @@ def _is_merged(term: PodAffinityTerm) -> bool:
 CPU = Map(cpu=Quantity.parse("1"))
 NAMESPACES = NewerField(
     "namespaceSelector of pod affinity", "selectors of namespaces",
-    lambda pod: any(term.namespace_selector is not None for term in _terms(pod)), lambda algorithm: algorithm.release.selects_namespaces,
+    lambda pod: any(term.namespace_selector is not None for term in affinity_terms(pod)),
+    lambda algorithm: algorithm.release.selects_namespaces,
 )  # fmt: skip
 FIELDS = (
     NewerField(
@@ -203,7 +197,7 @@ FIELDS = (
     NAMESPACES,
     NewerField(
         "matchLabelKeys of pod affinity", "label keys of affinity terms",
-        lambda pod: any(not _is_merged(term) for term in _terms(pod) if term.match_label_keys or term.mismatch_label_keys), _never,
+        lambda pod: any(not _is_merged(term) for term in affinity_terms(pod) if term.match_label_keys or term.mismatch_label_keys), _never,
         "MatchLabelKeysInPodAffinity",
     ),
     NewerField(

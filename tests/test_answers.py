@@ -1,23 +1,38 @@
-"""Python answers what the command answers: the same document, and ``ok`` where the command ends with status 0."""
+"""Python answers what the command answers: the same document in each form, and ``ok`` where the command ends with status 0."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import kubeclassic
 from kubeclassic import Classic, Framework
 from tests.conftest import ROOT
 from tests.support.golden import COMMANDS, kept, printed
+from tests.support.program import inside
 
 CLUSTER, DRAIN = "examples/cluster", "examples/drain/cluster.yaml"
 SMALL, WEB, BIG, QUOTA = (f"examples/capacity/{name}.yaml" for name in ("small-pod", "web", "big-node", "quota"))
 TWO, PACKING = "examples/profiles/two-profiles.yaml", "examples/policies/bin-packing.yaml"
 CURVE = "cpu=500m..4:4,memory=1Gi..8Gi:4:log"
 OLD = Classic(release="1.12", gates="PodPriority=false")
+GANG = "examples/gang/cluster.yaml --profile examples/gang/profile.yaml --rules examples/gang/gang.py:Gang"
+LOW = {
+    "kind": "Pod", "metadata": {"name": "low", "ownerReferences": [{"kind": "ReplicaSet", "name": "low", "uid": "u", "controller": True}]},
+    "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]},
+}  # fmt: skip
+EVICTING: list[dict[str, Any]] = [
+    {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "3", "pods": "10"}}},
+    {**LOW, "spec": {**LOW["spec"], "nodeName": "a"}}, {**LOW, "metadata": {"name": "high"}, "spec": {**LOW["spec"], "priority": 5}},
+]  # fmt: skip
+"""A pod of a ReplicaSet, which has to leave for another one."""
 
 OF_GOLDEN: Mapping[str, Callable[[], Any]] = {
     "explain-placed": lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"),
@@ -37,7 +52,18 @@ OF_GOLDEN: Mapping[str, Callable[[], Any]] = {
     ),
 }  # fmt: skip
 """Golden file -> the same from Python."""
+EDIT = "pod shop/* requests.cpu=3"
 OTHERS: Mapping[str, Callable[[], Any]] = {
+    f"simulate {CLUSTER} --release 1.14 --hard-pod-affinity-symmetric-weight 9 --set '{EDIT}' --order priority": lambda: (
+        kubeclassic.simulate(CLUSTER, Classic(release="1.14", hard_pod_affinity_weight=9), edits=EDIT, order="priority")
+    ),
+    f"simulate {CLUSTER} --release 1.27 --set '{EDIT}' --order priority": lambda: (
+        kubeclassic.simulate(CLUSTER, Framework(), edits=EDIT, order="priority")
+    ),
+    f"capacity {CLUSTER} --add-node {BIG}": lambda: kubeclassic.add_nodes(CLUSTER, BIG),
+    f"drain {CLUSTER} --auto --ignore-daemonsets --force --keep 1": lambda: (
+        kubeclassic.drain(CLUSTER, auto=True, ignore_daemonsets=True, force=True, keep=1)
+    ),
     f"explain {CLUSTER} shop/orders-1 --alone": lambda: kubeclassic.explain(CLUSTER, "shop/orders-1", alone=True),
     f"compare {CLUSTER} --a 1.12 --b 'release=1.16 policy={PACKING}' --mode free":
         lambda: kubeclassic.compare(CLUSTER, "1.12", Classic(release="1.16", policy=PACKING), mode="free"),
@@ -64,15 +90,42 @@ OTHERS: Mapping[str, Callable[[], Any]] = {
     f"upgrade {CLUSTER} --steps 1.16,1.22": lambda: kubeclassic.upgrade(CLUSTER, "1.16", "1.22", steps=("1.16", "1.22")),
     f"compare {CLUSTER} --a 'profile={TWO}' --b v1.31.2": lambda: kubeclassic.compare(CLUSTER, Framework(profile=TWO), "v1.31.2"),
 }  # fmt: skip
-"""Command -> the same from Python."""
+"""Command -> the same from Python, besides the :func:`crossed`."""
+
+
+def crossed() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Questions in several releases, of several pods and modes: each command, and the same from Python."""
+    for release in (None, "1.12", "1.16", "1.27", "1.34"):
+        flag = f" --release {release}" if release else ""
+        yield f"simulate {CLUSTER} --details{flag}", lambda release=release: kubeclassic.simulate(CLUSTER, release, details=True)
+        pods = (("analytics/yearly-report", None), ("deploy/storefront", None), ("shop/orders-0", "general-a1"), ("orders-0", "gpu-b1"))
+        for pod, node in pods:
+            named = f" --node {node}" if node else ""
+            yield (
+                f"explain {CLUSTER} {pod}{flag}{named}",
+                lambda pod=pod, release=release, node=node: kubeclassic.explain(CLUSTER, pod, release, node=node),
+            )
+    for pod, pair in product(("analytics/yearly-report", "deploy/storefront", "shop/orders-0"), (("1.16", "1.17"), ("1.28", "1.34"))):
+        yield f"explain {CLUSTER} {pod} --release {','.join(pair)}", lambda pod=pod, pair=pair: (
+            kubeclassic.explain_releases(CLUSTER, pod, *pair)
+        )
+    wanted = (("yearly-report", None), ("storefront-bj5tsk7t55-0", None), ("orders-0", "gpu-b1"))
+    for (pod, want), release in product(wanted, ("1.16", "1.27")):
+        asked = f"--want {want}" if want else "--what-if"
+        yield f"explain {CLUSTER} {pod} --release {release} {asked}", lambda pod=pod, release=release, want=want: (
+            kubeclassic.what_if(CLUSTER, pod, release, want=want)
+        )
+    for (a, b), mode in product((("1.12", "1.16"), ("1.16", "1.34"), ("1.15", "1.15")), ("locked", "free")):
+        yield f"compare {CLUSTER} --a {a} --b {b} --mode {mode}", lambda a=a, b=b, mode=mode: kubeclassic.compare(CLUSTER, a, b, mode=mode)
 
 
 def check(whole: str, ask: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hold what Python answers against *whole*: the exit status and what the command printed."""
+    """Hold what Python answers against *whole*: the exit status and what the command printed, field by field in one order."""
     status, _, text = whole.partition("\n")
     monkeypatch.chdir(ROOT)
     found, told = ask(), json.loads(text)
-    assert found.record() == {name: value for name, value in told.items() if name not in ("apiVersion", "kind")}
+    assert list(found.record().items()) == list(told.items())[2:]
+    assert list(told)[:2] == ["apiVersion", "kind"]
     assert found.ok == (status == "0")
 
 
@@ -83,10 +136,44 @@ def test_python_answers_what_is_kept(name: str, monkeypatch: pytest.MonkeyPatch)
     check(kept(name), OF_GOLDEN[name], monkeypatch)
 
 
-@pytest.mark.parametrize("command", OTHERS)
+ASKED = {**OTHERS, **dict(crossed())}
+
+
+@pytest.mark.parametrize("command", ASKED)
 def test_python_answers_what_the_command_prints(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With other options, too, a result is the document that the command prints, and ok says its exit status."""
-    check(printed(f"{command} -o json"), OTHERS[command], monkeypatch)
+    check(printed(f"{command} -o json"), ASKED[command], monkeypatch)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_evictions(again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evicted pods are gone in both, or made again in both."""
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": EVICTING}))
+    found = kubeclassic.simulate(file, reschedule_evicted=again)
+    assert found.summary.replaced == again
+    check(printed(f"simulate {file} -o json{' --reschedule-evicted' if again else ''}"), lambda: found, monkeypatch)
+
+
+def test_pods_that_wait_on_permit() -> None:
+    """A pod that Permit plugins make wait is not placed: the answer is no, although it has a node."""
+    status, _, text = printed(f"simulate {GANG} --set 'node * allocatable.cpu=1' -o json").partition("\n")
+    assert status == "1"
+    assert json.loads(text)["summary"]["waiting"]
+
+
+@pytest.mark.parametrize("name", [
+    "simulate-nodes", "explain-node", "explain-releases", "what-if", "capacity", "curve", "add-node-mix", "drain", "compare", "upgrade",
+    "releases",
+])  # fmt: skip
+def test_one_document_in_each_form(name: str, tmp_path: Path) -> None:
+    """YAML holds what JSON holds, and --output puts into a file what would be on standard output."""
+    words, (status, _, text) = shlex.split(COMMANDS[name]), kept(name).partition("\n")
+    assert yaml.safe_load(inside(*words, "-o", "yaml").stdout) == json.loads(text)
+    if words[0] != "releases":
+        done = inside(*words, "--output", str(tmp_path / "found"))
+        assert (done.returncode, done.stdout) == (int(status), "")
+        assert (tmp_path / "found").read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize("limits", [{"pods": 5, "max_limit": 3}, {"max_limit": -1}, {"pods": 0}])

@@ -26,8 +26,6 @@ DOCS = ROOT / "docs"
 TEXTS = {page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("**/*.md"))}
 PAGES = {name: list(examples_of(text)) for name, text in TEXTS.items()}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-ELSEWHERE = {"guides/capacity.md": "cli/test_frontdoors.py"}
-"""Pages whose commands another test runs, with their exit statuses."""
 PYTHON_ELSEWHERE = {
     "python/python.md": "stumbles/test_python.py", "python/rules.md": "stumbles/test_python.py", "python/first.md": "test_readme.py",
 }  # fmt: skip
@@ -45,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", [name for name, examples in PAGES.items() if examples and name not in ELSEWHERE])
+@pytest.mark.parametrize("page", [name for name, examples in PAGES.items() if examples])
 def test_the_examples_of_a_page_run(page: str, folder: Path) -> None:
     """Each command of a page, one after the other, ends with 0 or 1 and prints what the page says."""
     for name, text in files_of(TEXTS[page]).items():

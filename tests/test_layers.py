@@ -53,8 +53,8 @@ ROWS = {
     "extenders": "exceptions.py choices.py api core algorithmprovider",
     "framework/config/middlegates.py": f"{CORE} algorithmprovider",
     "framework/config/gatetable.py": f"{CORE} algorithmprovider framework",
-    "framework/facts/fact.py": CORE,
-    "framework/facts/newer.py framework/facts/middle.py framework/facts/older.py framework/facts/classic.py": f"{CORE} framework",
+    "framework/facts/groups.py": "",
+    "framework/facts/newer.py framework/facts/middle.py framework/facts/older.py": f"{CORE} framework",
     "framework/tables/versions.py": f"{CORE} framework",
     "framework/tables/policies.py": f"{CORE} algorithmprovider",
     "framework/tables/newer.py": f"{CORE} algorithmprovider framework",
@@ -100,8 +100,8 @@ A part within a folder that has a line of its own is not part of that folder's l
 
 FLOORS = 10
 TABLES = (
-    "algorithmprovider/releases.py", "framework/releases.py", "framework/tables/newer.py", "framework/tables/older.py",
-    "framework/tables/policies.py", "framework/config/middlegates.py", "framework/config/gatetable.py", "framework/facts/classic.py",
+    "algorithmprovider/releases.py", "algorithmprovider/facts.py", "framework/releases.py", "framework/tables/newer.py",
+    "framework/tables/older.py", "framework/tables/policies.py", "framework/config/middlegates.py", "framework/config/gatetable.py",
     "framework/facts/middle.py", "framework/facts/newer.py", "framework/facts/older.py", "live/settings/livereleases.py",
     "live/settings/flagtable.py", "choices.py",
 )  # fmt: skip

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.cli import run
 from tests.bench.newcomer import COMMANDS as OF_NEWCOMERS
 from tests.bench.newcomer import way
 from tests.support.consoleblocks import WIDTH, examples_of
 from tests.support.pageblocks import blocks_of, commands_of
+from tests.support.program import ran
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -31,15 +31,14 @@ SOME_UNSCHEDULABLE = 1
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_a_command_runs(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_runs(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command of "Use it" runs at the root, with status 1 where an example's unschedulable pod takes part unaided."""
     monkeypatch.chdir(ROOT)
     program, *arguments = shlex.split(line)
     assert program == "kubeclassic"
     answered = {"shop/orders-1", "capacity", "--what-if"} & set(arguments)
     placed = "examples/cluster" not in arguments or answered
-    assert run(arguments) == (0 if placed else SOME_UNSCHEDULABLE)
-    assert capsys.readouterr().out
+    assert ran(*arguments, status=0 if placed else SOME_UNSCHEDULABLE).out
 
 
 def test_the_commands_for_live_clusters_are_run_elsewhere() -> None:

@@ -114,7 +114,7 @@ def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
         case "PriorityClass":
             return _has_class(pod, scope)
         case "CrossNamespacePodAffinity":
-            return any(term.namespaces or term.namespace_selector is not None for term in _terms(pod))
+            return any(term.namespaces or term.namespace_selector is not None for term in affinity_terms(pod))
     return False
 
 
@@ -132,7 +132,8 @@ def _has_class(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
     return compile_selector(LabelSelector(match_expressions=(asked,)))(labels)
 
 
-def _terms(pod: Pod) -> Iterator[PodAffinityTerm]:
+def affinity_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
+    """All terms of affinity and anti-affinity to other pods, required and preferred."""
     affinity = pod.spec.affinity
     for role in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
         if role is not None:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...algorithmprovider.description import CELLS, value_in_words
 from ...framework.changes import Change
-from ...framework.correspondences import SAME, Successor
+from ...framework.correspondences import Successor
 from ...framework.describe import ClassicRelease, PluginRelease, ReleaseDiff, ReleaseDifference, ReleaseSummary, plugin_in_words
 from ...framework.facts.records import ReleaseFact
+from ...framework.migrate.equivalents import SAME
 from .tables import GAP, TextTable, wrapped
 
 NOTHING, MESSAGES_ABOUT = "none", "messages"

@@ -18,15 +18,25 @@ Budgets = Literal["counted down", "counted to the first", "used up"]
 """``counted down``: each victim takes one from each of its budgets; ``counted to the first``: but from none after the first that has
 none left; ``used up``: only budgets that have none left count."""
 ReadsByCursor = Literal["never", "after changes", "always"]
+_NOT_READ: Any = {"Pod": object, "SelectorError": object}
+"""What types name that no module of cells imports."""
 MultiPoint = Literal["overrides", "shifting overrides", "single points"]
 """``overrides``: plugins of the point that multiPoint names too; ``shifting overrides``: the same, by a list that shrinks meanwhile;
 ``single points``: all plugins of the point."""
 
 
-def words_of(cells: type[Struct]) -> Iterator[tuple[str, str]]:
-    """The name and the words of each cell of the class *cells*; no words where it is shown elsewhere."""
-    for name, kind in get_type_hints(cells, include_extras=True).items():
-        yield name, next((note.description or "" for note in getattr(kind, "__metadata__", ())), "")
+def words_of(cells: type[Struct]) -> Iterator[tuple[str, str, str]]:
+    """The name, the subject and the words of each cell of a class; no words where it is shown elsewhere.
+
+    Its notes are its words, or those of each name that it holds a cell under, and before them its subject, if that is not its class.
+    """
+    for field, kind in get_type_hints(cells, localns=_NOT_READ, include_extras=True).items():
+        *subject, words = getattr(kind, "__metadata__", ("",))
+        about = subject[0] if subject else ""
+        if isinstance(words, dict):
+            yield from ((f"{field}.{name}", about, text) for name, text in words.items())
+        else:
+            yield field, about, getattr(words, "description", None) or ""
 
 
 class FrameworkCells(Struct, frozen=True, kw_only=True):

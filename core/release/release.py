@@ -1,17 +1,18 @@
 """What a release is, as a table of cells: every point in which two releases of the scheduler differ.
 
 The values are in ``algorithmprovider/releases.py`` and ``framework/tables``; all other code reads cells and never asks for a version.
-A cell is a value or, where behaviour differs, a function.
+A cell is a value or, where behaviour differs, a function. It says what it means in words, as :mod:`.framework` has it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Struct, field
 
+from ...api.record import says
 from .framework import ConfigurationCells, DeviceCells, FrameworkCells
 from .policies import PolicyCells
 from .queueing import QueueingCells
@@ -83,76 +84,61 @@ class GateEffect(Struct, frozen=True, kw_only=True):
 class VolumeCells(Struct, frozen=True, kw_only=True):
     """How a release counts, binds and matches volumes (reference C.9 to C.12 and G)."""
 
-    counts_unresolved_claims: bool
-    """An unresolvable claim counts towards the limit of every disk type; else only if its class names the type's provisioner."""
-    csi_reads_unbound_claims: bool
-    """MaxCSIVolumeCountPred counts unbound claims by their class's provisioner."""
-    csi_reads_migration: bool
-    """Limits from CSINode, translation of migrated in-tree volumes, driver in the key, beta class annotation."""
-    unbound_claim_text: str
-    """NoVolumeZoneConflict's error for a claim without a volume; ``{}`` takes the quoted claim name."""
-    zone_needs_scheduling_gate: bool
-    """NoVolumeZoneConflict looks at the class only with gate VolumeScheduling."""
-    binding_gate: bool
-    """Gate VolumeScheduling switches CheckVolumeBinding off."""
-    selected_node_is_immediate: bool
-    """A claim with the selected-node annotation is no longer delayed; else only that node is acceptable."""
-    keeps_stale_decisions: bool
-    """Volume decisions of earlier cycles remain if a later cycle stores none."""
-    claim_text_has_namespace: bool
-    """``error getting PVC "ns/name"`` rather than ``"name"``."""
-    checks_phase: bool
-    """Only Available volumes are matched."""
-    volume_mode: str
-    """``strict``: nil mode is an error with gate BlockVolume; ``default``: nil is Filesystem, gate off ignores; ``reject``: gate
-    off, Block never matches; ``always``: nil is Filesystem, and there is no gate."""
-    matches_by_beta_class: bool
-    """The class of a claim is read from the beta annotation first, when volumes are matched."""
-    groups_by_beta_class: bool = False
-    """The class of a volume is read from the beta annotation first, when the volumes of a class are looked up."""
-    ephemeral_claims: bool = False
-    """Generic ephemeral volumes have claims, named after pod and volume."""
-    ephemeral_gate: str = ""
-    """The gate for that; empty: they always have."""
-    counts_ephemeral_claims: bool = True
-    """Their claims count towards limits."""
-    missing_claim_errs: bool = False
-    """A missing claim of the incoming pod is an error of the count rules; else only a claim without a name is."""
-    missing_claim_is_reason: bool = False
-    """It rejects the nodes instead."""
-    limits_gate: str = "AttachVolumeLimit"
-    """The gate for limits from the node's allocatable; empty: they always count."""
-    node_limits: bool = True
-    """CSI drivers can have a limit in the node's allocatable; else only in its CSINode."""
-    counts_attachments: bool = False
-    """VolumeAttachments of a node count towards the limits of CSI drivers."""
-    instance_type_labels: tuple[str, ...] = ("beta.kubernetes.io/instance-type",)
-    """The labels with a node's machine type, in order of precedence."""
-    zone_labels: tuple[str, ...] = ("failure-domain.beta.kubernetes.io/zone",)
-    """The labels with the zone of a GCE disk, for its CSI handle, in order of precedence."""
-    migration_gate: str = "CSIMigration"
-    """The gate for CSI migration as a whole; empty: only the gate of each plugin counts."""
-    always_migrated: frozenset[str] = frozenset()
-    """Plugins that are migrated on every node with a CSINode, whatever its annotation says."""
-    migratable: frozenset[str]
-    """Provisioners whose volumes count for a CSI driver only where the plugin is migrated."""
-    inline_migrates: bool = False
-    """A pod's inline disks count for the CSI driver where their plugin is migrated."""
-    beta_zones_alone: bool = False
-    """A migrated volume's zone is that of its beta label, which replaces its node affinity and must name a zone; else the newer label
-    counts first, and the zone is added to the node affinity."""
-    translates_bound_volumes: bool = False
-    """The node affinity of a bound volume is translated to the driver's labels where its plugin is migrated."""
-    missing_volume_is_reason: bool = False
-    """A claim bound to a missing volume rejects nodes; else it is an error."""
-    checks_storage_capacity: bool = False
-    """A volume can be provisioned only where a CSIStorageCapacity allows it, if the driver reports capacity."""
-    reads_maximum_size: bool = True
-    """The largest volume that it allows counts before its capacity."""
-    storage_capacity_gate: str = ""
-    """The gate for that; empty: it is always so."""
-    attributes_class_gate: str = ""
-    """The gate for the VolumeAttributesClass of claims and volumes, which must match; empty: it is not read."""
+    counts_unresolved_claims: Annotated[bool, says("a claim that cannot be resolved counts towards the limit of every type of disk")]
+    """Else only if its class names the type's provisioner."""
+    csi_reads_unbound_claims: Annotated[bool, says("MaxCSIVolumeCountPred counts unbound claims by the provisioner of their class")]
+    csi_reads_migration: Annotated[bool, says("limits come from CSINode, and volumes of built-in drivers that moved to CSI count there")]
+    """The driver is in the key then, and the beta annotation for the class counts."""
+    unbound_claim_text: Annotated[str, says("the error for a claim without a volume, where zones are checked ({}: its name)")]
+    zone_needs_scheduling_gate: Annotated[bool, says("NoVolumeZoneConflict reads a claim's class only with gate VolumeScheduling")]
+    binding_gate: Annotated[bool, says("gate VolumeScheduling can switch CheckVolumeBinding off")]
+    selected_node_is_immediate: Annotated[
+        bool, says("a claim with the annotation selected-node no longer waits for its pod (no: that node alone is accepted)")
+    ]
+    keeps_stale_decisions: Annotated[bool, says("a choice of volumes from an earlier cycle stays if a later cycle makes none")]
+    claim_text_has_namespace: Annotated[bool, says("the error for a missing claim has its namespace")]
+    checks_phase: Annotated[bool, says("only volumes in phase Available are matched to claims")]
+    volume_mode: Annotated[
+        Literal["strict", "default", "reject", "always"], says("the volume mode of a claim and a volume, where they are matched")
+    ]
+    matches_by_beta_class: Annotated[bool, says("the beta annotation for the class of a claim counts before its field")]
+    groups_by_beta_class: Annotated[bool, says("the beta annotation for the class of a volume counts before its field")] = False
+    ephemeral_claims: Annotated[bool, says("generic ephemeral volumes have claims")] = False
+    ephemeral_gate: Annotated[str, says("the gate for generic ephemeral volumes (none: they are always read)")] = ""
+    counts_ephemeral_claims: Annotated[bool, says("the claims of generic ephemeral volumes count towards limits")] = True
+    missing_claim_errs: Annotated[bool, says("a missing claim of the pod is an error where volumes are counted")] = False
+    """Else only a claim without a name is one."""
+    missing_claim_is_reason: Annotated[bool, says("a missing claim of the pod turns nodes down where volumes are counted")] = False
+    limits_gate: Annotated[str, says("the gate for limits of volumes from the node's allocatable")] = "AttachVolumeLimit"
+    """Empty: they always count."""
+    node_limits: Annotated[bool, says("CSI drivers can have limits in the node's allocatable (no: in its CSINode alone)")] = True
+    counts_attachments: Annotated[bool, says("VolumeAttachments of a node count towards the limits of CSI drivers")] = False
+    instance_type_labels: Annotated[tuple[str, ...], says("the labels with a node's machine type")] = ("beta.kubernetes.io/instance-type",)
+    """In order of precedence, as the next."""
+    zone_labels: Annotated[tuple[str, ...], says("the labels with the zone of a GCE disk")] = ("failure-domain.beta.kubernetes.io/zone",)
+    migration_gate: Annotated[str, says("the gate for CSI migration as a whole")] = "CSIMigration"
+    """Empty: only the gate of each plugin counts."""
+    always_migrated: Annotated[frozenset[str], says("built-in drivers that count as moved to CSI on each node with a CSINode")] = (
+        frozenset()
+    )
+    migratable: Annotated[frozenset[str], says("built-in drivers that can move to CSI")]
+    """By their provisioners."""
+    inline_migrates: Annotated[
+        bool, says("disks that a pod names without a claim count for the CSI driver where their driver has moved")
+    ] = False
+    beta_zones_alone: Annotated[
+        bool, says("the beta label of a moved volume replaces its node affinity (no: its zones are added, and newer labels are read)")
+    ] = False
+    """It must name a zone then; else the newer label counts first."""
+    translates_bound_volumes: Annotated[
+        bool, says("the node affinity of a bound volume is read with the CSI driver's labels where its driver has moved")
+    ] = False
+    missing_volume_is_reason: Annotated[bool, says("a claim bound to a missing volume turns nodes down (no: it is an error)")] = False
+    checks_storage_capacity: Annotated[bool, says("a new volume needs free capacity by CSIStorageCapacity")] = False
+    """If the driver reports any."""
+    reads_maximum_size: Annotated[bool, says("the largest volume that a CSIStorageCapacity allows counts before its capacity")] = True
+    storage_capacity_gate: Annotated[str, says("the gate for that (none: it is always so)")] = ""
+    attributes_class_gate: Annotated[str, says("the gate for the VolumeAttributesClass of claims and volumes (none: it is not read)")] = ""
 
 
 class PreemptionCells(Struct, frozen=True, kw_only=True):
@@ -166,139 +152,115 @@ class PreemptionCells(Struct, frozen=True, kw_only=True):
     * The event on a victim is a cell of :class:`LiveCells`.
     """
 
-    refreshes_snapshot: bool
-    """Preemption takes a new snapshot before it looks for victims."""
-    never_policy: bool
-    """Gate NonPreemptingPriority and preemptionPolicy Never stop preemption."""
-    by_start_time: bool
-    """Victims of equal priority are sorted by start time, which is also the last criterion in the choice of a node."""
-    needs_priority_gate: bool
-    """Without gate PodPriority nothing is preempted."""
-    excludes_self: bool
-    """A nominated pod does not count against itself (same UID) in the first pass."""
-    nominates_before_api: bool
-    """The preemptor enters the nominated map before the API call."""
-    extender_names_victims: bool
-    """A node that an extender leaves without victims is an error, or no candidate if the extender is ignorable."""
+    refreshes_snapshot: Annotated[bool, says("preemption looks at the cluster as it is then, not as the cycle saw it")]
+    never_policy: Annotated[bool, says("preemptionPolicy Never is honoured (up to 1.16 with gate NonPreemptingPriority)")]
+    by_start_time: Annotated[bool, says("among pods of equal priority those that started last leave first")]
+    """Start times are also the last criterion in the choice of a node."""
+    needs_priority_gate: Annotated[bool, says("without gate PodPriority nothing is preempted")]
+    excludes_self: Annotated[bool, says("a pod that waits for a node does not count against itself there")]
+    """In the first pass, by its UID."""
+    nominates_before_api: Annotated[bool, says("a pod counts as waiting for its node before the API server confirms it")]
+    extender_names_victims: Annotated[bool, says("a node that an extender leaves without victims is an error")]
+    """Or no candidate, if the extender is ignorable."""
 
 
 class NominationCells(Struct, frozen=True, kw_only=True):
     """How a release keeps which pods are nominated to which node (reference F.5)."""
 
-    by_uid: bool
-    """The map stores a pod's node by UID, and an explicit node wins over the pod's status; else the status alone counts."""
-    keeps_on_update: bool
-    """An update without a nomination keeps the one in the map."""
-    empty_name_counts: bool
-    """The explicit node can be the empty name, which has a list of its own; else the empty name means none."""
-    asks_lister: bool
-    """A pod that was deleted or has a node cannot be nominated; trying to removes its earlier nomination."""
-    placed_are_nominated: bool = False
-    """With the above, a pod that has a node can be nominated all the same."""
+    by_uid: Annotated[bool, says("pods that wait for a node are told apart by UID (no: by name)")]
+    """An explicit node wins over the pod's status then; else the status alone counts."""
+    keeps_on_update: Annotated[bool, says("a change of such a pod that does not name the node keeps it waiting there")]
+    empty_name_counts: Annotated[bool, says("a pod can wait for the node with the empty name")]
+    """That has a list of its own then; else the empty name means none."""
+    asks_lister: Annotated[bool, says("a pod that was deleted or has a node cannot wait for one")]
+    """Trying to removes its earlier nomination."""
+    placed_are_nominated: Annotated[bool, says("all the same, a pod that has a node can wait for one")] = False
 
 
 class QueueCells(Struct, frozen=True, kw_only=True):
     """How a release queues pods (reference F)."""
 
-    by_timestamp: bool
-    """Pods of equal priority are sorted by their times."""
-    pod_timestamps: bool
-    """A pod's time is that of its condition PodScheduled, or of its creation if it has none; else when it entered the queue."""
-    has_backoff: bool
-    """A failed pod waits before its next attempt; after a move it waits in the backoff queue."""
-    backoff_forget_after: float | None
-    """Seconds after which a pod's failures are forgotten; None: never."""
-    update_ends_backoff: bool
-    """An update of a pod that backs off makes it active, and a change of a parked pod clears its failures; else the backoff goes on."""
-    parked_at_most: float | None
-    """Pods leave the unschedulable map if their time is longer ago than these seconds; this is checked every 30 s. None: never."""
-    move_marker: str
-    """How an attempt learns that pods were moved while it ran: ``flag``, which each pop clears, or ``cycle`` numbers."""
-    pop_removes_nomination: bool
-    """A pod that is popped loses its nomination."""
-    parks_by_condition: bool
-    """A failed pod is parked as unschedulable only with condition PodScheduled False, reason Unschedulable."""
-    finalizers_count: bool
-    """An update of the finalizers alone is a change, so that a parked pod is tried again."""
-    refusals: tuple[str, str, str]
-    """The errors for a failed pod that is in the unschedulable map, active, or backing off; ``{}`` takes its key."""
-    fifo_without_priority: bool
-    """Without gate PodPriority the queue is a plain FIFO; failed pods enter it again after a wait."""
-    fifo_wait_doubles: bool
-    """That wait grows from 1 s to 60 s; else it is always 1 s."""
-    node_update_filter: bool
-    """A node update moves pods only if a property that scheduling reads has changed."""
-    csi_node_events: bool
-    """With gate CSINodeInfo, an added or changed CSINode moves pods."""
-    skips_condition_updates: bool
-    """An update of an assumed pod's conditions or finalizers does not put it into the queue again."""
-    probe_times: bool
-    """Each failed attempt writes its time into the condition PodScheduled, as lastProbeTime."""
+    by_timestamp: Annotated[bool, says("pods of equal priority are tried by age (no: in no order)")]
+    pod_timestamps: Annotated[bool, says("that age is the pod's own (no: since it entered the queue)")]
+    """It is that of its condition PodScheduled, or of its creation if it has none."""
+    has_backoff: Annotated[bool, says("a pod that failed waits before its next attempt")]
+    """After a move it waits in the backoff queue."""
+    backoff_forget_after: Annotated[float | None, says("seconds after which a pod's failures are forgotten")]
+    update_ends_backoff: Annotated[bool, says("a change of a pod ends its waiting time")]
+    """A change of a parked pod clears its failures then."""
+    parked_at_most: Annotated[float | None, says("seconds after which a pod that fits nowhere is tried again in any case")]
+    """This is checked every 30 s."""
+    move_marker: Annotated[Literal["flag", "cycle"], says("how an attempt notices that the cluster changed while it ran")]
+    pop_removes_nomination: Annotated[bool, says("a pod that is tried again gives up the node that it waits for")]
+    parks_by_condition: Annotated[bool, says("a pod that failed is set aside only if its condition PodScheduled says Unschedulable")]
+    finalizers_count: Annotated[bool, says("a change of the finalizers alone lets a pod be tried again")]
+    refusals: Annotated[tuple[str, str, str], says("the errors for a failed pod that is in the queue already")]
+    """In the unschedulable map, active, or backing off; ``{}`` takes its key."""
+    fifo_without_priority: Annotated[bool, says("without gate PodPriority the queue is first in, first out")]
+    """Failed pods enter it again after a wait."""
+    fifo_wait_doubles: Annotated[bool, says("there the wait after a failure grows from 1 s to 60 s (no: always 1 s)")]
+    node_update_filter: Annotated[bool, says("a change of a node lets pods be tried again only if scheduling reads what changed")]
+    csi_node_events: Annotated[bool, says("an added or changed CSINode lets pods be tried again")]
+    """With gate CSINodeInfo."""
+    skips_condition_updates: Annotated[bool, says("a change of the conditions of a pod that was just placed is ignored")]
+    """A change of its finalizers, too."""
+    probe_times: Annotated[bool, says("each failed attempt writes its time into condition PodScheduled")]
 
 
 class LiveCells(Struct, frozen=True, kw_only=True):
     """What a release writes to the API server as it schedules."""
 
-    binding_failure_texts: bool = True
-    """After a binding that failed the condition PodScheduled has the error as its message; else it has none."""
-    preempted_text: str = "by {pod} on node {node}"
-    """The event on a victim; ``{pod}`` takes the key of the pod that made it leave, ``{node}`` the node."""
-    wrong_node_text: str = 'selectedNode annotation value "{got}" not set to scheduled node "{node}"'
-    """The error for a claim whose selected node was changed; takes ``claim``, ``got`` and ``node``."""
-    assumed_pods_expire: float | None = 30.0
-    """A pod whose binding was carried out loses its place that many seconds later if no informer has seen the binding; None: never."""
+    binding_failure_texts: Annotated[bool, says("after a binding that failed condition PodScheduled has the error as its message")] = True
+    preempted_text: Annotated[str, says("the event on a pod that had to leave")] = "by {pod} on node {node}"
+    """``{pod}`` takes the key of the pod that made it leave, ``{node}`` the node."""
+    wrong_node_text: Annotated[str, says("the error for a claim whose selected node was changed")] = (
+        'selectedNode annotation value "{got}" not set to scheduled node "{node}"'
+    )
+    """It takes ``claim``, ``got`` and ``node``."""
+    assumed_pods_expire: Annotated[
+        float | None, says("seconds after which a bound pod loses its place if no informer sees it (none: never)")
+    ] = 30.0
 
 
 class ClientCells(Struct, frozen=True, kw_only=True):
     """How a release's clients ask an API server, list and watch. Recordings of 1.15.5 and 1.28.7 hold these."""
 
-    resources: Mapping[str, str]
-    """The kinds that the scheduler lists and watches -> API group and version."""
-    pod_selector: str
-    """The fields of pods that are listed: none that have finished."""
-    bookmarks: bool
-    """Watches ask for bookmarks."""
-    sends_duration: bool
-    """Watches send their time-out twice, once as a duration."""
-    pods_send_duration: bool
-    """The watch of pods does so, too; else it has a client of its own."""
-    relists_from_last: bool
-    """A second list asks for what is not older than what is known, without pages; else for any version. The later pages of a list
-    name no version; else they name that of the first."""
-    pauses: tuple[float, float]
-    """Seconds between two lists after an error: the shortest and the longest pause. A pause doubles each time, and up to its own length
-    is added at random; where both are equal, it is neither."""
-    rewatches_refused: bool
-    """If a connection is refused, the watch is sent again after a pause; else there is a list."""
-    rewatches_limited: bool
-    """The same for an answer 429."""
-    resends_reads: bool
-    """A read is sent again if the server closed the connection without an answer; else only if its connection was reset."""
-    attempts: int
-    """How often a request is sent at most, while the server answers 429 or 5xx and names a time to wait."""
-    resends_watches: bool = False
-    """A watch is sent again, too, also after a time-out, 429 and 5xx."""
-    device_api: str = ""
-    """With gate DynamicResourceAllocation, the API group and version in which claims, device classes and slices are listed, too."""
+    resources: Annotated[Mapping[str, str], says("the kinds that it lists and watches, with the version of the API")]
+    pod_selector: Annotated[str, says("the field selector of the pods that are listed")]
+    bookmarks: Annotated[bool, says("watches ask for bookmarks")]
+    sends_duration: Annotated[bool, says("watches send their time-out twice, once as a duration")]
+    pods_send_duration: Annotated[bool, says("the watch of pods does so, too")]
+    """Else it has a client of its own."""
+    relists_from_last: Annotated[bool, says("a second list asks for what is not older than the last version seen (no: for any version)")]
+    """Without pages, and the later pages of a list name no version; else they name that of the first."""
+    pauses: Annotated[tuple[float, float], says("seconds between two tries after an error, the shortest and the longest")]
+    """A pause doubles each time, and up to its own length is added at random; where both are equal, it is neither."""
+    rewatches_refused: Annotated[bool, says("after a refused connection the watch is sent again (no: a list)")]
+    rewatches_limited: Annotated[bool, says("after an answer 429 the watch is sent again (no: a list)")]
+    resends_reads: Annotated[bool, says("a read is sent again if the server closed the connection (no: only if it was reset)")]
+    attempts: Annotated[int, says("how often a request is sent at most, while the server names a time to wait")]
+    """And answers 429 or 5xx."""
+    resends_watches: Annotated[bool, says("a watch is sent again then, too, also after a time-out and errors of the server")] = False
+    device_api: Annotated[str, says("with gate DynamicResourceAllocation, the version of the API in which it lists claims and devices")] = (
+        ""
+    )
 
 
 class ExtenderCells(Struct, frozen=True, kw_only=True):
     """How a release talks to extenders (reference H)."""
 
-    adds_nodes: bool
-    """A filter may name any node of the snapshot; else only nodes that it was sent."""
-    unknown_node: str
-    """The error for a node that a filter may not return; takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
-    unknown_candidate: str
-    """The error for a node of a preempt reply that is not there; takes ``url`` and ``node``. Upstream: up to 1.16 it crashes there."""
-    keeps_violations: bool
-    """The number of victims that a budget protects is sent without node objects too, and read from the reply; else it is 0."""
-    failure: str
-    """The error for a status other than 200; takes ``verb``, ``url`` and ``code``."""
-    package: str
-    """The Go package of the replies' types, as texts of the decoder name it."""
-    integer: str
-    """The Go type of scores and counts in replies."""
+    adds_nodes: Annotated[bool, says("an extender's filter may answer with nodes that it was not sent")]
+    unknown_node: Annotated[str, says("the error for a node that an extender's filter may not answer with")]
+    """It takes ``url`` and ``node``. Upstream: up to 1.15 it crashes there."""
+    unknown_candidate: Annotated[str, says("the error for a node that an extender's preempt may not answer with")]
+    """It takes ``url`` and ``node``. Upstream: up to 1.16 it crashes there."""
+    keeps_violations: Annotated[
+        bool, says("an extender that is sent names is told how many victims a budget protects, and may say so (no: it is 0)")
+    ]
+    failure: Annotated[str, says("the error for an HTTP status other than 200")]
+    """It takes ``verb``, ``url`` and ``code``."""
+    package: Annotated[str, says("the Go package that errors about replies name")]
+    integer: Annotated[str, says("the Go type that errors about scores name")]
 
 
 class Release(Struct, frozen=True, kw_only=True):
@@ -319,66 +281,90 @@ class Release(Struct, frozen=True, kw_only=True):
     gates: Mapping[str, FeatureGate]
     gate_effects: tuple[GateEffect, ...]
     """What gates change in the names above, which are those with every gate off."""
-    default_percentage: int
-    """The value that the component configuration puts in place of percentageOfNodesToScore 0."""
-    texts: Mapping[str, str]
-    """Format strings of error messages, by subject: ``predicate``, ``priority``, ``overflow``, ``locked gate``..."""
-    ignorable_extenders_last: bool
+    default_percentage: Annotated[int, "search", says("percentageOfNodesToScore if nothing is set (0: the release chooses)")]
+    texts: Annotated[
+        Mapping[str, str],
+        "messages",
+        {
+            "predicate": "the message for an unknown predicate in a Policy",
+            "priority": "the message for an unknown priority in a Policy",
+            "overflow": "the message for weights that are too large together",
+        },
+    ]
+    """Format strings, by subject."""
+    ignorable_extenders_last: Annotated[bool, "extenders", says("extenders that may be ignored are called last")]
     extenders: ExtenderCells
-    equivalence_cache: bool
-    """Gate EnableEquivalenceClassCache exists."""
+    equivalence_cache: Annotated[bool, "search", says("there is an equivalence cache (gate EnableEquivalenceClassCache)")]
     # --- the table (reference C.7, D.4, F) ---
-    incoming: Footprint
-    """The requests of the pod that is being scheduled."""
-    footprint: Footprint
-    """The requests that a pod adds to the sums of its node."""
-    incoming_nonzero: Footprint
-    """cpu and memory of the incoming pod, with the defaults for absent requests."""
-    footprint_nonzero: Footprint
-    """cpu and memory that a pod adds to the sums of its node, with the defaults for absent requests."""
-    incoming_scored: Footprint | None = None
-    """What the incoming pod counts in scores without defaults; None: what it adds to the sums of its node."""
-    resized: Callable[[Pod, Gates], Pod] = as_specified
-    """A pod with the requests that count where its containers are resized in place; the pod itself where they are those of the spec."""
-    zone_key: Callable[[Mapping[str, str]], str]
+    incoming: Annotated[Footprint, "requests", says("what the pod that is scheduled asks for, where room is checked")]
+    footprint: Annotated[Footprint, "requests", says("what a pod takes up on its node, where room is checked")]
+    incoming_nonzero: Annotated[
+        Footprint, "requests", says("what the pod that is scheduled asks for, in scores (without a request: 100m cpu, 200 MiB)")
+    ]
+    footprint_nonzero: Annotated[
+        Footprint, "requests", says("what a pod takes up on its node, in scores (without a request: 100m cpu, 200 MiB)")
+    ]
+    incoming_scored: Annotated[
+        Footprint | None,
+        "requests",
+        says("what the pod that is scheduled asks for, in scores without defaults (none: what it takes up on its node)"),
+    ] = None
+    resized: Annotated[
+        Callable[[Pod, Gates], Pod],
+        "requests",
+        says("what a container counts while it is resized in place (gate InPlacePodVerticalScaling)"),
+    ] = as_specified
+    """A pod with these requests; the pod itself where they are those of the spec."""
+    zone_key: Annotated[Callable[[Mapping[str, str]], str], "search", says("the labels that say in which zone a node is")]
     """(labels of a node) -> the zone that it belongs to in the visiting order."""
-    snapshot_keeps_nodeless: bool
-    """Snapshots hold NodeInfos without a node (then predicate metadata is nil); else they keep the last state that had one."""
-    transient_reset_all: bool
-    """Transient volume counts are reset on every node each cycle; else on changed ones only."""
-    snapshot_drops_nodeless: bool = False
-    """A deleted node leaves the snapshot at once, with all its pods."""
-    forgets_pods_with_node: bool = False
-    """A deleted node leaves the cache with its pods; if it comes back it has none of them."""
-    cache_replaces_confirmed: bool = False
-    """A confirmed pod replaces the assumed object and moves to the end of its node's list; else that stays until the next update."""
-    selects_namespaces: bool = False
-    """Pod affinity terms may select namespaces by their labels."""
+    snapshot_keeps_nodeless: Annotated[
+        bool, "search", says("a node that is gone while pods remain on it stays known, as a node without data")
+    ]
+    """Predicate metadata is nil then; else snapshots keep the last state that had a node."""
+    transient_reset_all: Annotated[
+        bool, "search", says("counts of volumes for BalanceAttachedNodeVolumes start at zero on every node in each cycle")
+    ]
+    """Else on changed ones only."""
+    snapshot_drops_nodeless: Annotated[bool, "search", says("a node that is gone is forgotten at once, with all its pods")] = False
+    forgets_pods_with_node: Annotated[
+        bool, "search", says("a node that is gone is forgotten with its pods, and comes back without them")
+    ] = False
+    cache_replaces_confirmed: Annotated[
+        bool, "search", says("a pod that is confirmed on its node replaces what was assumed, and moves to the end of the node's list")
+    ] = False
+    """Else the assumed object stays until the next update."""
+    selects_namespaces: Annotated[bool, "rules", says("pod affinity terms may select namespaces by their labels")] = False
     # --- the cycle (reference B) ---
-    nodes_to_find: Callable[[int, int], int]
+    nodes_to_find: Annotated[Callable[[int, int], int], "search", says("how many nodes that fit a search looks for")]
     """(nodes, percentage) -> the number of feasible nodes after which a search stops."""
-    pick_host: Callable[[int, int], tuple[int, bool]]
+    pick_host: Annotated[Callable[[int, int], tuple[int, bool]], "search", says("which of several best nodes is taken")]
     """(number of feasible nodes with the best total, lastNodeIndex) -> (index of the host among them, whether lastNodeIndex moves)."""
-    error_joiner: Callable[[Any], str]
-    """Several error texts -> the text of their aggregate."""
-    binding_failed_reason: str
-    """The reason of condition PodScheduled if the API refuses the binding."""
+    error_joiner: Annotated[Callable[[Any], str], "messages", says("several errors in one message")]
+    binding_failed_reason: Annotated[str, "messages", says("the reason in condition PodScheduled if a binding is refused")]
     # --- rules (reference C and D) ---
-    reads_out_of_disk: bool
-    """CheckNodeCondition fails for OutOfDisk."""
-    best_effort_sees_init_containers: bool
-    affinity_texts: Mapping[str, str]
-    """Error texts of MatchInterPodAffinity without metadata: ``existing`` takes ``pod`` and ``error``, ``affinity`` also ``node``."""
-    spread_matches_any_selector: bool
-    """SelectorSpreadPriority counts pods that match any of the selectors; else pods that match all of them."""
-    ratio_mean: Callable[[Any, Any], Any]
-    """How RequestedToCapacityRatioPriority combines per-resource scores: (int64[R, n], weights[R]) -> int64[n]."""
-    ratio_reads_resources: bool
-    """requestedToCapacityRatioArguments may name resources."""
-    selector_text: Callable[[SelectorError], str]
-    """The error text for an invalid selector."""
-    interpod_counts_by_name: bool
-    """InterPodAffinityPriority adds up by node name, so a node that is twice among the feasible ones counts double."""
+    reads_out_of_disk: Annotated[bool, "rules", says("CheckNodeCondition turns down nodes with condition OutOfDisk")]
+    best_effort_sees_init_containers: Annotated[
+        bool, "rules", says("CheckNodeMemoryPressure: requests of init containers count, so that the pod is not best effort")
+    ]
+    affinity_texts: Annotated[
+        Mapping[str, str],
+        "messages",
+        {
+            "existing": "MatchInterPodAffinity: the error for a bad term of another pod",
+            "affinity": "MatchInterPodAffinity: the error for a bad term of the pod's own",
+        },
+    ]
+    """Those without metadata: ``existing`` takes ``pod`` and ``error``, ``affinity`` also ``node``."""
+    spread_matches_any_selector: Annotated[
+        bool, "rules", says("SelectorSpreadPriority counts pods that match any selector of the pod's owners (no: all of them)")
+    ]
+    ratio_mean: Annotated[Callable[[Any, Any], Any], "rules", says("RequestedToCapacityRatioPriority: the mean over the resources")]
+    """(scores, int64[R, n], weights[R]) -> int64[n]."""
+    ratio_reads_resources: Annotated[bool, "rules", says("requestedToCapacityRatioArguments may name resources")]
+    selector_text: Annotated[Callable[[SelectorError], str], "messages", says("the error for a bad value in a selector")]
+    interpod_counts_by_name: Annotated[
+        bool, "rules", says("InterPodAffinityPriority counts a node double that is twice among those that fit")
+    ]
     volumes: VolumeCells
     preemption: PreemptionCells
     queue: QueueCells

@@ -10,10 +10,8 @@ from typing import Any
 import attrs
 from making import examples
 from making.markdown import block, code, escaped, first_sentence, prose, table, upstream
-from making.rulewords import CELLS, FORMULAS, words_of
+from making.rulewords import FORMULAS, words_of
 
-from kubeclassic.algorithmprovider.description import CELLS as CELL_WORDS
-from kubeclassic.algorithmprovider.description import value_in_words
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.framework.config.args import takes_args
 from kubeclassic.framework.config.fielderrors import Context
@@ -134,24 +132,10 @@ def page(rule: Rule, described: Mapping[str, Any], replaced: Sequence[Successor]
 def _releases(rule: Rule, described: Mapping[str, Any]) -> Iterator[str]:
     how = {release: getattr(described[release], rule.folder).get(rule.name, _absent(rule)) for release in OLDER}
     yield table(["release", "how it runs"], together(how))
-    yield from _cells(rule, described)
 
 
 def _absent(rule: Rule) -> str:
     return "a Policy makes it by an argument, under a name of its own" if rule.name in examples.ARGUMENTS else "unknown"
-
-
-def _cells(rule: Rule, described: Mapping[str, Any]) -> Iterator[str]:
-    """The cells of the release table that change what *rule* decides, if there is a difference."""
-    known = {release: {cell.cell: cell.value for cell in found.behaviour} for release, found in described.items()}
-    rows: list[list[str]] = []
-    for name in CELLS.get(rule.name, ()):
-        values = together({release: value_in_words(known[release].get(name)) or "-" for release in RELEASES if name in known[release]})
-        if len(values) > 1:
-            rows += [[CELL_WORDS[name][1] if number == 0 else "", *value] for number, value in enumerate(values)]
-    if rows:
-        yield "What the releases do differently:"
-        yield table(["what", "release", "how"], rows)
 
 
 def together(values: Mapping[str, str]) -> list[list[str]]:
@@ -168,7 +152,6 @@ def _plugin_releases(rule: Rule, described: Mapping[str, Any]) -> Iterator[str]:
     how = {release: _how(described[release].plugins.get(rule.name)) for release in WITH_PLUGINS}
     yield table(["release", "how it runs"], together(how))
     yield f"Its extension points: {', '.join(points_of(rule.name))}."
-    yield from _cells(rule, described)
     if takes_args(rule.name, NEWEST):
         yield f"Its arguments: [{rule.name}Args](../configuration/profile.md#{rule.name.lower()}args)."
 

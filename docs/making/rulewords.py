@@ -1,4 +1,4 @@
-"""What rules calculate, as formulas, and the cells of releases that change them.
+"""What rules calculate, as formulas.
 
 In formulas ``node.x`` and ``pod.x`` are fields as in manifests, ``requested`` is what the pods of a node request together with the pod that
 is scheduled, and a division is cut to a whole number where it says ``whole``.
@@ -161,43 +161,3 @@ FORMULAS: Mapping[str, str] = {
     "nodes without any such label always fit",
 }
 """Rule -> what it calculates."""
-
-_ASKED = ("incoming", "footprint")
-_SCORED = ("incoming_nonzero", "footprint_nonzero", "incoming_scored")
-_LIMITS = ("volumes.counts_unresolved_claims", "volumes.missing_claim_errs", "volumes.limits_gate")
-_CLOUD = (*_LIMITS, "volumes.instance_type_labels", "volumes.inline_migrates", "volumes.always_migrated")
-_ZONES = ("zone_key",)
-CELLS: Mapping[str, tuple[str, ...]] = {
-    "CheckNodeCondition": ("reads_out_of_disk",),
-    "CheckNodeMemoryPressure": ("best_effort_sees_init_containers",),
-    "PodFitsResources": _ASKED,
-    "GeneralPredicates": _ASKED,
-    **dict.fromkeys(("MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCinderVolumeCount"), _CLOUD),
-    "MaxCSIVolumeCountPred": (*_LIMITS, "volumes.csi_reads_unbound_claims", "volumes.csi_reads_migration", "volumes.migration_gate"),
-    "CheckVolumeBinding": (
-        "volumes.binding_gate", "volumes.selected_node_is_immediate", "volumes.keeps_stale_decisions", "volumes.checks_phase",
-        "volumes.volume_mode", "volumes.matches_by_beta_class", "volumes.groups_by_beta_class", "volumes.ephemeral_claims",
-        "volumes.translates_bound_volumes", "volumes.missing_volume_is_reason", "volumes.checks_storage_capacity",
-        "volumes.claim_text_has_namespace", "volumes.migratable",
-    ),
-    "NoVolumeZoneConflict": (
-        "volumes.unbound_claim_text", "volumes.zone_needs_scheduling_gate", "volumes.zone_labels",
-    ),
-    "MatchInterPodAffinity": ("selects_namespaces", "affinity_texts.existing", "affinity_texts.affinity", "selector_text"),
-    "SelectorSpreadPriority": ("spread_matches_any_selector", *_ZONES),
-    "ServiceSpreadingPriority": ("spread_matches_any_selector", *_ZONES),
-    "InterPodAffinityPriority": ("interpod_counts_by_name", "selects_namespaces"),
-    **dict.fromkeys(("LeastRequestedPriority", "MostRequestedPriority"), _SCORED),
-    "BalancedResourceAllocation": (*_SCORED, "transient_reset_all"),
-    "RequestedToCapacityRatioPriority": (*_SCORED, "ratio_mean", "ratio_reads_resources"),
-    "NodeResourcesFit": (*_ASKED, *_SCORED, "resized", "framework.fit_checks_requested", "framework.too_small_is_unresolvable"),
-    "NodePorts": ("framework.sidecars_have_ports",),
-    "ImageLocality": ("framework.init_images_count", "framework.counts_images_late", "framework.image_bound_of_one"),
-    "VolumeBinding": (
-        "framework.narrows_to_local_volumes", "framework.volume_node_text", "configuration.capacity_gate", "configuration.capacity_shape",
-    ),
-    "VolumeZone": ("framework.zone_labels_match",),
-    "VolumeRestrictions": ("framework.idle_restrictions_skip", "framework.sole_user_text"),
-    "DefaultPreemption": ("framework.sorts_victims_again", "framework.waits_for_preempted_alone"),
-}  # fmt: skip
-"""Rule -> the cells of the release table that change what it decides."""

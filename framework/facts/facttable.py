@@ -7,10 +7,10 @@ from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
 
+from ...algorithmprovider.facts import CLASSIC_FACTS
 from ...core.release import Release
+from ...core.release.fact import Fact, changed, value_of
 from ..releases import ALL_RELEASES
-from .classic import CLASSIC_FACTS
-from .fact import Fact, changed, value_of
 from .middle import MIDDLE_FACTS
 from .newer import NEWER_FACTS
 from .older import OLDER_FACTS

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...core.pods import requests
+from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, SEARCH, TIES, Fact, also
 from ...core.volumes import intree
-from .fact import CONFIGURATION, EVERYTHING, LIMIT_RULES, PLUGINS, PREEMPTION, SEARCH, SELECTOR_SPREAD, TIES, USAGE, Fact, also
+from .groups import LIMIT_RULES, SELECTOR_SPREAD, USAGE
 
 MIDDLE_FACTS = (
     # --- 1.22 -----------------------------------------------------------------------------------------------------------

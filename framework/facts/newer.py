@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...core.pods import podsums, resized
+from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, SEARCH, Fact, also
 from ...core.volumes import intree
-from .fact import CLOUD_DISKS, CONFIGURATION, EVERYTHING, LIMIT_RULES, PLUGINS, PREEMPTION, SEARCH, Fact, also
+from .groups import CLOUD_DISKS, LIMIT_RULES
 
 _ALLOCATOR = "k8s.io/dynamic-resource-allocation/structured/allocator.go"
 _VALIDATION = "apis/config/validation/validation.go"

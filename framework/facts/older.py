@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...api.meaning.labels import BETA_ZONE
 from ...core.pods import requests
-from .fact import CONFIGURATION, EVERYTHING, LIMIT_RULES, PLUGINS, PREEMPTION, REASONS, SEARCH, SELECTOR_SPREAD, TIES, USAGE, Fact, also
+from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, REASONS, SEARCH, TIES, Fact, also
+from .groups import LIMIT_RULES, SELECTOR_SPREAD, USAGE
 
 _LABELS = ("CheckNodeLabelPresence", "CheckServiceAffinity", "ServiceAffinity", "ServiceAntiAffinity", "LabelPreference")
 _CLASSIC, _DEFAULTS = "core/generic_scheduler.go", "algorithmprovider/registry.go"

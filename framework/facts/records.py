@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from ...api.record import Record, says
-from .fact import Fact
+from ...core.release.fact import Fact
 
 OtherPatches = Annotated[str, says("What other patch levels are known to decide otherwise; empty: nothing is known.")]
 

@@ -5,19 +5,20 @@ Upstream: pkg/scheduler/framework/plugins/legacy_registry.go of 1.19 to 1.22, wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from ...algorithmprovider.catalogue import CATALOGUE
 from ..policy.policyrules import BY_ARGUMENT
 from ..tables.policies import LAST_POLICIES
 
 TAINTS, CONDITIONS = ("TaintToleration",), ("CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure")
 FILTERS: Mapping[str, tuple[str, ...]] = {
-    **{name: tuple(plugins.split()) for name, plugins in LAST_POLICIES.predicates.items() if name not in BY_ARGUMENT},
+    **{name: () if name in BY_ARGUMENT else tuple(plugins.split()) for name, plugins in LAST_POLICIES.predicates.items()},
     "CheckNodeCondition": ("NodeUnschedulable", *TAINTS),
     **dict.fromkeys((*CONDITIONS, "PodToleratesNodeNoExecuteTaints"), TAINTS),
     "PodFitsPorts": ("NodePorts",),
 }
-"""Predicate -> the filter plugins that replace it, in order."""
+"""Predicate -> the filter plugins that replace it, in order; none where it is gone."""
 
 SCORES: Mapping[str, str] = {
     "BalancedResourceAllocation": "NodeResourcesBalancedAllocation",
@@ -48,6 +49,21 @@ GONE: Mapping[str, str] = {
     "ResourceLimitsPriority": "left out: no plugin reads limits any more",
 }
 """Priority -> why no plugin replaces it."""
+
+STRATEGIES = ("MostRequestedPriority", "RequestedToCapacityRatioPriority")
+"""Priorities that became arguments of a plugin."""
+USAGE, SPREAD = ("NodeResourcesFit",), ("PodTopologySpread",)
+OWN_CONSTRAINTS = "EvenPodsSpreadPriority"
+PEER_SPREADING = ("SelectorSpreadPriority", "ServiceSpreadingPriority")
+"""The priorities that prefer few peers."""
+
+PRIORITIES: Mapping[str, tuple[str, ...]] = {
+    **{priority: (plugin,) for priority, plugin in SCORES.items()},
+    **dict.fromkeys(("LeastRequestedPriority", *STRATEGIES), USAGE),
+    **dict.fromkeys((*PEER_SPREADING, OWN_CONSTRAINTS), SPREAD),
+    **dict.fromkeys(GONE, ()),
+}
+"""Priority -> the plugin that took its place."""
 
 _CONDITIONS = "conditions are not looked at: TaintToleration turns down the nodes that the node lifecycle controller has tainted for them"
 
@@ -80,6 +96,39 @@ DIFFERENCES: Mapping[str, str] = {
     "ImageLocalityPriority": "the upper threshold grows with the number of containers",
 }
 """Rule -> how its plugins decide differently."""
+
+SAME, SAME_SCALED = "the same", "the same, on a scale to 100"
+WORDS: Mapping[str, str] = {
+    "CheckNodeUnschedulable": SAME,
+    "PodToleratesNodeTaints": "the same; the message names the first taint that is not tolerated",
+    "HostName": "the same, in other words",
+    "PodFitsHostPorts": SAME,
+    "PodFitsPorts": "it was accepted and never ran; the plugin runs",
+    "MatchNodeSelector": "a nodeSelector with an invalid value matches no node; it matched every node",
+    "PodFitsResources": "quantities are added exactly and rounded once, overhead always counts, and the message for pods is another",
+    "CheckNodeLabelPresence": "gone since 1.23; required terms of addedAffinity of NodeAffinity do the same",
+    "CheckServiceAffinity": "gone since 1.23, and nothing does the same; write affinity into the pods",
+    "BalancedResourceAllocation": "scores range over 50 to 100 only, and pods without requests count as asking for nothing",
+    "RequestedToCapacityRatioPriority": "a profile has one strategy; utilization is rounded down instead of up",
+    "TaintTolerationPriority": SAME_SCALED,
+    "labelPreference": "plugin NodeLabel was removed in 1.23; preferred terms of addedAffinity come nearest",
+    "serviceAntiAffinity": "plugin ServiceAffinity was removed in 1.23; a default constraint over the label comes nearest",
+}
+"""Rule -> what became different, where a migration need not be told of it."""
+
+TOLD: Mapping[str, str] = {**{name: text.replace("left out: ", "gone: ") for name, text in GONE.items()}, **DIFFERENCES, **WORDS}
+"""Rule -> what became different."""
+
+
+def lacking(predicates: Iterable[str], priorities: Iterable[str]) -> list[str]:
+    """What these tables do not say of rules: a sentence for each that has no plugins, or no words."""
+    entered = [*((name, FILTERS, "FILTERS") for name in predicates), *((name, PRIORITIES, "SCORES or GONE") for name in priorities)]
+    unentered = [f"{name} is in none of {table}" for name, known, table in entered if name not in known]
+    return unentered + [f"{name} is not in DIFFERENCES, nor in WORDS" for name, *_ in entered if name not in TOLD]
+
+
+if _lacking := lacking(CATALOGUE.predicates, CATALOGUE.priorities):
+    raise LookupError(f"{__name__}: {'; '.join(_lacking)}")
 
 COUNTED_ELSEWHERE = "NodeVolumeLimits counts such volumes where they are migrated, up to the limit that the CSINode names"
 """What remains of the limits of built-in disks in releases without their plugins."""

@@ -14,7 +14,7 @@ from ...api.meaning.label_syntax import is_valid_label_key
 from ...priorities.requestedtocapacity import DEFAULT_SHAPE
 from . import deviations
 from .deviations import Note
-from .equivalents import DIFFERENCES, GONE, OLDER, SCORES, SELECTOR_SPREAD
+from .equivalents import DIFFERENCES, GONE, OLDER, OWN_CONSTRAINTS, PEER_SPREADING, SCORES, SELECTOR_SPREAD
 
 Point = tuple[int, int]
 FALLING: tuple[Point, ...] = ((0, 10), (100, 0))
@@ -140,8 +140,6 @@ HOSTNAME = "kubernetes.io/hostname"
 BALANCED = "NodeResourcesBalancedAllocation"
 MAX_TERM = 100
 USAGES = {"LeastRequestedPriority": FALLING, "MostRequestedPriority": RISING, "RequestedToCapacityRatioPriority": DEFAULT_SHAPE}
-PEER_SPREADING = ("SelectorSpreadPriority", "ServiceSpreadingPriority")
-OWN_CONSTRAINTS = "EvenPodsSpreadPriority"
 
 
 @attrs.define(repr=False)

@@ -23,6 +23,7 @@ from ...core.release import Release
 from ...exceptions import PolicyError, UnknownNameError
 from ..config.defaults import default_plugins
 from ..config.fielderrors import Context
+from ..policy.policyrules import BY_ARGUMENT
 from ..releases import PROFILE_RELEASE
 from . import deviations
 from .deviations import Note
@@ -30,20 +31,20 @@ from .equivalents import (
     COUNTED_ELSEWHERE,
     DIFFERENCES,
     FILTERS,
-    GONE,
     OLDER,
-    SCORES,
+    PRIORITIES,
     SELECTOR_SPREAD,
+    TOLD,
     UPSTREAM_PREDICATES,
     UPSTREAM_PRIORITIES,
 )
 from .extenderargs import WrittenExtender, written_extenders
 from .profiledocument import DEVICES, TARGETS, document_of
-from .scores import OWN_CONSTRAINTS, PEER_SPREADING, USAGES, Scoring, fitted
+from .scores import Scoring, fitted
 
 RATIO = "RequestedToCapacityRatioPriority"
-KNOWN_PREDICATES = FILTERS.keys() - OLDER
-KNOWN_PRIORITIES = (SCORES.keys() | USAGES.keys() | GONE.keys() | {*PEER_SPREADING, OWN_CONSTRAINTS}) - OLDER - {RATIO}
+KNOWN_PREDICATES = FILTERS.keys() - OLDER - BY_ARGUMENT
+KNOWN_PRIORITIES = PRIORITIES.keys() - OLDER - {RATIO}
 
 
 def refuse_as_upstream(policy: Policy | None) -> None:
@@ -174,8 +175,8 @@ class _Draft:
         gone = [plugin for plugin in FILTERS[name] if plugin in self.target.configuration.gone_plugins]
         if not gone:
             self.filters |= dict.fromkeys(FILTERS[name])
-            if name in DIFFERENCES:
-                self.note(name, DIFFERENCES[name], deviations.OLDER_RULES if name in OLDER else "")
+            if name in DIFFERENCES or not FILTERS[name]:
+                self.note(name, TOLD[name], deviations.OLDER_RULES if name in OLDER else "")
         elif deviations.DISK_LIMITS in self.without:
             self.note(name, f"left out, as {self.target.version} has no plugin {', '.join(gone)}")
         else:

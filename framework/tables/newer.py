@@ -6,10 +6,8 @@ a decision: the queue and its events, the clients of the API server.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import reduce
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -18,9 +16,10 @@ from ...algorithmprovider.releases import RELEASES
 from ...api.meaning.labels import TOPOLOGY_ZONE
 from ...core.pods import requests, resized
 from ...core.release import ConfigurationCells, ExtenderCells, Release
+from ...core.release.fact import Cells, also, changed_by
 from ...core.volumes import intree
 from ..config.gatetable import gates_of, settled_by
-from ..facts.fact import CLOUD_DISKS, Cells, also, changed
+from ..facts.groups import CLOUD_DISKS
 from ..facts.newer import NEWER_FACTS
 from . import versions
 
@@ -147,20 +146,9 @@ V1_27: Release = replace(
 
 def with_cells(release: Release, version: str, *values: Cells) -> Release:
     """*release* with other *values* of cells, as *version*, from which its gates follow."""
-    found = reduce(changed, _at_once(values), release)
+    found = changed_by(release, values)
     configuration = versions.with_versions(replace(found.configuration, settled_gates=settled_by(version)))
     return replace(found, version=version, gates=gates_of(version), configuration=configuration)
-
-
-def _at_once(values: Iterable[Cells]) -> Iterator[Cells]:
-    """The same in as few steps as there can be: a cell that is edited twice needs two."""
-    found: dict[str, Any] = {}
-    for each in values:
-        if not found.keys().isdisjoint(each):
-            yield found
-            found = {}
-        found.update(each)
-    yield found
 
 
 def _after(release: Release, version: str, more: Cells) -> Release:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from ...algorithmprovider.cells import FIRST_CLIENT
 from ...core.release import Release
-from ..facts.fact import Cells, also
+from ...core.release.fact import Cells, also
 from ..facts.middle import MIDDLE_FACTS
 from ..facts.older import OLDER_FACTS
 from . import newer, policies, versions

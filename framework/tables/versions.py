@@ -11,7 +11,8 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from ...core.release import ConfigurationCells
-from ..facts.fact import USAGE, Cells, also, changed
+from ...core.release.fact import Cells, also, changed
+from ..facts.groups import USAGE
 
 MULTI_POINT, PRE_ENQUEUE, POST_FILTER = "profiles.plugins.multiPoint", "profiles.plugins.preEnqueue", "profiles.plugins.postFilter"
 PERCENTAGE = "profiles.percentageOfNodesToScore"

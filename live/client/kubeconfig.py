@@ -162,7 +162,7 @@ class _Server:
         host = parts.netloc.rpartition("@")[2]
         user = None if parts.username is None else (unquote(parts.username), unquote(parts.password or ""))
         url = parts._replace(netloc=host).geturl().rstrip("/")
-        return cls(url, user, parts.scheme == "https" or _is_loopback(parts.hostname or "")) if fits_a_header(url) else None
+        return cls(url, user, parts.scheme == "https" or is_loopback(parts.hostname or "")) if fits_a_header(url) else None
 
 
 def _split(text: str) -> SplitResult | None:
@@ -174,11 +174,18 @@ def _split(text: str) -> SplitResult | None:
         return None
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether *host*, a name or an address, is this machine itself.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("::ffff:127.0.0.1"), is_loopback("10.0.0.1"), is_loopback("")
+    (True, True, True, False, False)
+    """
     try:
-        return ipaddress.ip_address(host).is_loopback
+        found = ipaddress.ip_address(host)
     except ValueError:
         return host == "localhost"
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return (mapped or found).is_loopback
 
 
 def _is_word(value: object) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import cProfile
 import io
-import ipaddress
 import json
 import pstats
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import attrs
 
+from ..client.kubeconfig import is_loopback
 from ..settings.cells import LiveRelease
 from .metrics import SchedulerMetrics
 
@@ -143,20 +143,6 @@ async def _profile(path: str, query: Mapping[str, list[str]], peer: str) -> Http
 
 SHOWN = 60
 """How many functions a profile lists."""
-
-
-def is_loopback(address: str) -> bool:
-    """Whether *address* is one of this machine itself.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("::ffff:127.0.0.1"), is_loopback("10.0.0.1"), is_loopback("")
-    (True, True, True, False, False)
-    """
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    return (mapped or found).is_loopback
 
 
 async def profile_text(seconds: float) -> str | None:

@@ -21,16 +21,11 @@ from ..client.kubeconfig import in_cluster, read_kubeconfig
 from ..client.replies import error_of, object_of
 from ..client.transport import Request, Transport
 from ..settings.configz import config_document
+from ..settings.flagtable import SHARED
 from ..settings.livereleases import LIVE_RELEASES
 from .flags import FlagError, RunSettings, read_settings
 
 OK = 200
-SHARED = {
-    "config": "config", "policy-config-file": "policy", "policy-configmap": "policy_configmap",
-    "policy-configmap-namespace": "policy_configmap_namespace", "algorithm-provider": "provider",
-    "hard-pod-affinity-symmetric-weight": "hard_pod_affinity_weight", "scheduler-name": "scheduler_name", "feature-gates": "gates",
-}  # fmt: skip
-"""Flag of kube-scheduler -> the option of all schedulers that it is."""
 PLACES = {False: frozenset({"address", "port"}), True: frozenset({"bind-address", "secure-port"})}
 """Whether it is HTTPS -> the flags that say where to listen."""
 

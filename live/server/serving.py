@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import ipaddress
 import logging
 import os
 import signal
@@ -23,6 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...api.garbage import frozen
 from ...exceptions import KubeclassicError
+from ..client.kubeconfig import is_loopback
 
 HEADER_SECONDS = 10.0
 """How long the headers of a request may take to arrive at most, and a new connection to send any."""
@@ -112,14 +112,6 @@ def read_token(file: Path) -> bytes:
     if not token:
         raise ServeError(f"{file}: got nothing, wanted a token")
     return token
-
-
-def is_loopback(address: str) -> bool:
-    """Whether only programs of this machine can reach *address*."""
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"
 
 
 def _reason(error: Exception) -> str:

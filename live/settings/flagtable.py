@@ -143,3 +143,9 @@ TEXT_STREAMS = ("log-text-info-buffer-size", "log-text-split-stream")
 RESOURCE_NAME = ("leader-elect-resource-name", "leader-elect-resource-namespace")
 CHOSEN_METRICS = ("disabled-metrics", "allow-metric-labels")
 JSON_STREAMS = ("log-json-info-buffer-size", "log-json-split-stream")
+SHARED = {
+    "config": "config", "policy-config-file": "policy", "policy-configmap": "policy_configmap",
+    "policy-configmap-namespace": "policy_configmap_namespace", "algorithm-provider": "provider",
+    "hard-pod-affinity-symmetric-weight": "hard_pod_affinity_weight", "scheduler-name": "scheduler_name", "feature-gates": "gates",
+}  # fmt: skip
+"""Flag of kube-scheduler -> the option of all schedulers that it is."""

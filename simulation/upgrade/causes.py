@@ -12,9 +12,9 @@ from typing import Final, Literal
 import attrs
 
 from ...core.decision.decision import Decision
+from ...core.release.fact import EVERYTHING, PREEMPTION, SEARCH, TIES, Fact
 from ...exceptions import KubeclassicError
-from ...framework.correspondences import PREDICATES
-from ...framework.facts.fact import EVERYTHING, PREEMPTION, SEARCH, TIES, Fact
+from ...framework.migrate.equivalents import FILTERS
 from ...framework.releases import ALL_RELEASES
 from ..compare.agreement import Decided, decided, nodes_of
 from ..compare.causes import PREEMPTION as MADE_ROOM
@@ -202,7 +202,7 @@ class UpgradeTrial:
 def _names(cause: Cause) -> Iterator[str]:
     if cause.rule is not None:
         yield cause.rule
-        yield from PREDICATES.get(cause.rule, ())
+        yield from FILTERS.get(cause.rule, ())
         yield from SUCCESSORS.get(cause.rule, ())
     if cause.kind in ABOUT:
         yield ABOUT[cause.kind]

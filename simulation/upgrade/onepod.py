@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 import attrs
 
+from ...core.release.fact import REASONS, Fact
 from ...exceptions import KubeclassicError
-from ...framework.facts.fact import REASONS, Fact
 from ...framework.facts.facttable import facts_between
 from ..compare.causes import Cause, CauseKind, Judged
 from ..compare.compare import Following, unfollowed

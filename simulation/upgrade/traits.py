@@ -11,7 +11,7 @@ from ...api.objects.pods import ContainerStatus
 from ...api.objects.quantity import ZERO, Quantity
 from ...core.arrays.table import AVOID
 from ...core.pods.requests import CPU, NATIVE
-from ...framework.facts.fact import REASONS, Fact
+from ...core.release.fact import REASONS, Fact
 from ..scenario import Scenario
 
 OnPod = Callable[[Pod], object]

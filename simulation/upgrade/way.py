@@ -12,7 +12,7 @@ import attrs
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.release import Release
-from ...framework.facts.fact import Fact
+from ...core.release.fact import Fact
 from ...framework.facts.facttable import facts_between, undone
 from ..compare.agreement import LOCKED, Decided
 from ..compare.causes import Cause

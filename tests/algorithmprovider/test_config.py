@@ -10,6 +10,7 @@ import pytest
 from kubeclassic.algorithmprovider import RELEASES
 from kubeclassic.algorithmprovider.config import load_configuration, load_policy, policy_document, read_configuration
 from kubeclassic.exceptions import PolicyError
+from tests.support.refusals import refusal_text
 
 LAST, FIRST = RELEASES["1.16"], RELEASES["1.12"]
 POLICY = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}]}
@@ -53,9 +54,7 @@ class TestRefusals:
     def test_numbers_out_of_range(self):
         """Both numbers are 0 to 100, and both are said in one text."""
         written = read_configuration({"hardPodAffinitySymmetricWeight": 101, "percentageOfNodesToScore": -1})
-        with pytest.raises(PolicyError) as error:
-            written.resolve(LAST)
-        assert str(error.value) == (
+        assert refusal_text(PolicyError, written.resolve, LAST) == (
             "[hardPodAffinitySymmetricWeight: Invalid value: 101: not in valid range 0-100, "
             "percentageOfNodesToScore: Invalid value: -1: not in valid range 0-100]"
         )
@@ -71,9 +70,7 @@ class TestRefusals:
     )
     def test_unreadable(self, document, message):
         """What is not as wanted is refused with its place."""
-        with pytest.raises(PolicyError) as error:
-            read_configuration(document, "conf")
-        assert str(error.value) == message
+        assert refusal_text(PolicyError, read_configuration, document, "conf") == message
 
 
 class TestPolicyFiles:

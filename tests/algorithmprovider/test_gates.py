@@ -8,6 +8,7 @@ from kubeclassic.algorithmprovider import CATALOGUE, RELEASES, resolve
 from kubeclassic.algorithmprovider.gates import parse_gates, resolved_gates
 from kubeclassic.algorithmprovider.registry import Registry
 from kubeclassic.exceptions import PolicyError
+from tests.support.refusals import refusal_text
 
 LAST = RELEASES["1.16"]
 
@@ -33,9 +34,7 @@ class TestParseGates:
     )
     def test_malformed(self, text, message):
         """A setting without a proper value is refused in upstream's words."""
-        with pytest.raises(PolicyError) as error:
-            parse_gates(text)
-        assert str(error.value) == message
+        assert refusal_text(PolicyError, parse_gates, text) == message
 
 
 class TestResolvedGates:

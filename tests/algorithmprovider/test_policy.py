@@ -11,6 +11,7 @@ from kubeclassic.algorithmprovider import RELEASES, read_policy, resolve
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResource, TlsConfig
 from kubeclassic.algorithmprovider.policy import LabelsPresence, PredicateArgument, PredicateEntry, unknown_keys
 from kubeclassic.exceptions import PolicyError
+from tests.support.refusals import refusal_text
 
 LAST = RELEASES["1.16"]
 
@@ -22,9 +23,7 @@ def extender(**fields):
 
 def refusal(*extenders, release=LAST):
     """The text with which extenders are refused."""
-    with pytest.raises(PolicyError) as error:
-        resolve(release, policy={"extenders": list(extenders)})
-    return str(error.value)
+    return refusal_text(PolicyError, resolve, release, policy={"extenders": list(extenders)})
 
 
 class TestReadPolicy:
@@ -56,9 +55,7 @@ class TestReadPolicy:
     )
     def test_unreadable(self, document, message):
         """What cannot be read is refused with the path to it."""
-        with pytest.raises(PolicyError) as error:
-            read_policy(document)
-        assert str(error.value) == message
+        assert refusal_text(PolicyError, read_policy, document) == message
 
     def test_unknown_keys(self):
         """Unknown keys are found wherever they are, but not inside extenders."""

@@ -9,6 +9,7 @@ from kubeclassic.core.rule import Reads
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.predicates.rule import predicate
 from kubeclassic.priorities.rule import priority
+from tests.support.refusals import refusal_text
 
 LAST = RELEASES["1.16"]
 HEAVY = 922337203685477579
@@ -33,9 +34,7 @@ def priorities(algorithm):
 
 def refusal(release=LAST, **policy):
     """The text with which a Policy is refused."""
-    with pytest.raises(PolicyError) as error:
-        of(release, **policy)
-    return str(error.value)
+    return refusal_text(PolicyError, of, release, **policy)
 
 
 class TestPredicates:

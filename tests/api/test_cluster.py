@@ -13,6 +13,7 @@ import pytest
 from kubeclassic.api.cluster import Cluster
 from kubeclassic.api.objects import KubeObject, Node, ObjectMeta, Pod, PriorityClass
 from kubeclassic.exceptions import KubeclassicError, ManifestError, UnknownNameError
+from tests.support.refusals import refusal_text
 
 Json = dict[str, Any]
 
@@ -136,9 +137,7 @@ class TestChanges:
         cluster = Cluster([pod("p", nodeName="a"), pod("q")])
         before = cluster.objects
         fine = {"add": pod("new"), "update": pod("q", nodeName="a"), "delete": before[1]}[verb]
-        with pytest.raises(KubeclassicError) as caught:
-            getattr(cluster, verb)(fine, item)
-        assert str(caught.value).replace("manifest 2", "manifest 1") == message
+        assert refusal_text(KubeclassicError, getattr(cluster, verb), fine, item).replace("manifest 2", "manifest 1") == message
         assert cluster.objects == before
 
 

@@ -10,6 +10,7 @@ from kubeclassic.api.inventory import find_waiting, take_in, why_not_waiting
 from kubeclassic.api.load import Loaded
 from kubeclassic.exceptions import UnknownNameError
 from tests.support.build import node, pod
+from tests.support.refusals import refusal_text
 
 
 class TestWhoWaits:
@@ -53,9 +54,7 @@ class TestFinding:
     )
     def test_refusals(self, name: str, message: str) -> None:
         """A name of several, of one that has a node, or of none, is refused in one line."""
-        with pytest.raises(UnknownNameError) as caught:
-            find_waiting(name, self.PODS)
-        assert str(caught.value) == message
+        assert refusal_text(UnknownNameError, find_waiting, name, self.PODS) == message
 
 
 def test_what_is_there_counts_for_workloads() -> None:

@@ -15,6 +15,7 @@ from kubeclassic.api.objects import LabelSelector, Map, Pod, ReplicaSet, Replica
 from kubeclassic.api.reading.formats import jsonvalues
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.exceptions import ManifestError
+from tests.support.refusals import refusal_text
 
 NODE: dict[str, Any] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
 POD: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p1"}, "spec": {"containers": [{"name": "c"}]}}
@@ -162,9 +163,7 @@ class TestErrors:
     )
     def test_broken_files_say_where(self, tmp_path: Path, name: str, content: str | bytes, text: str) -> None:
         """What cannot be read is told with file, line and column, or document, kind, name and field."""
-        with pytest.raises(ManifestError) as caught:
-            load(written(tmp_path, name, content))
-        assert text in str(caught.value)
+        assert text in refusal_text(ManifestError, load, written(tmp_path, name, content))
 
     def test_log_blocks_keep_line_numbers_true(self, tmp_path: Path) -> None:
         """The line in an error counts the lines of log blocks too."""

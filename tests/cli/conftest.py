@@ -1,4 +1,4 @@
-"""What tests of commands share: a command line that is run, and manifests in files."""
+"""What tests of commands share: what a command line is run with, and manifests in files."""
 
 from __future__ import annotations
 
@@ -9,20 +9,9 @@ from typing import Any, TypeAlias
 import pytest
 import yaml
 
-from kubeclassic.cli import run
+from tests.support.program import Printed
 
-Ran: TypeAlias = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def ran(capsys: pytest.CaptureFixture[str]) -> Ran:
-    """Runs a command line: exit status, standard output, standard error."""
-
-    def running(*words: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        return run(words), *capsys.readouterr()
-
-    return running
+Ran: TypeAlias = Callable[..., Printed]
 
 
 @pytest.fixture

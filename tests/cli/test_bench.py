@@ -25,7 +25,8 @@ from kubeclassic.simulation.bench.cases import FORMS, CaseSize
 from kubeclassic.simulation.conform import read_items, read_lines
 from tests.conftest import ROOT
 from tests.support.build import obj
-from tests.support.schemas import faults
+from tests.support.program import ran
+from tests.support.schemas import checked
 
 FIELDS = {
     "pods", "scheduled", "cpu_seconds", "wall_seconds", "pods_per_s", "median_pods_per_s", "loop_pods_per_s",
@@ -44,16 +45,14 @@ def _without_calibration(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "calibration", lambda: 0.1)
 
 
-def lines(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> list[dict[str, Any]]:
+def lines(*arguments: str, status: int = 0) -> list[dict[str, Any]]:
     """The lines that ``bench`` prints."""
-    capsys.readouterr()
-    assert run(["bench", *arguments]) == status
-    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return [checked(json.loads(line)) for line in ran("bench", *arguments, status=status).out.splitlines()]
 
 
-def bench(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict[str, Any]:
+def bench(*arguments: str, status: int = 0) -> dict[str, Any]:
     """The only line that ``bench`` prints of one run."""
-    (found,) = lines(capsys, *arguments, "--repeat", "1", status=status)
+    (found,) = lines(*arguments, "--repeat", "1", status=status)
     return found
 
 
@@ -72,15 +71,15 @@ def case(tmp_path: Path) -> Path:
 
 class TestBench:
     @pytest.mark.parametrize("kind", FORMS)
-    def test_each_kind_is_made_and_timed(self, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_each_kind_is_made_and_timed(self, kind: str) -> None:
         """One line of JSON with all fields; pods of each kind find nodes."""
-        found = bench(capsys, "--kind", kind, *SMALL)
+        found = bench("--kind", kind, *SMALL)
         assert found.keys() >= FIELDS
         assert (found["nodes"], found["pods"], found["scheduled"]) == (20, 10, 10)
 
-    def test_the_best_and_the_median_of_the_runs(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_best_and_the_median_of_the_runs(self, case: Path) -> None:
         """With the preparation and without: the best run and the median of all, and the loop alone is the quicker one."""
-        (found,) = lines(capsys, str(case), "--repeat", "3")
+        (found,) = lines(str(case), "--repeat", "3")
         assert (found["pods_per_s"], found["median_pods_per_s"]) == (max(found["runs"]), sorted(found["runs"])[1])
         assert found["loop_pods_per_s"] >= found["loop_median_pods_per_s"] > found["median_pods_per_s"]
         assert found["prepare_seconds"] > 0
@@ -89,33 +88,33 @@ class TestBench:
         """What machines compare by is a time."""
         assert calibration() > 0
 
-    def test_preemption_takes_a_retry_each(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_preemption_takes_a_retry_each(self) -> None:
         """With the nodes full of pods of lower priority, each pod is tried, makes room and is tried again."""
-        found = bench(capsys, "--kind", "preemption", "--nodes", "5", "--pods", "5")
+        found = bench("--kind", "preemption", "--nodes", "5", "--pods", "5")
         assert (found["scheduled"], found["decisions"]) == (5, 10)
 
-    def test_a_case_file_is_of_its_own_release(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_case_file_is_of_its_own_release(self, case: Path) -> None:
         """The release is the case's, unless --release says another."""
-        assert bench(capsys, str(case))["release"] == "1.16"
-        assert bench(capsys, str(case), "--release", "1.13")["release"] == "1.13"
+        assert bench(str(case))["release"] == "1.16"
+        assert bench(str(case), "--release", "1.13")["release"] == "1.13"
 
-    def test_manifests_will_do(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_manifests_will_do(self, tmp_path: Path) -> None:
         """Of manifests those pods wait that have no node."""
         made = CaseSize(nodes=4, existing=3, pods=2).case("1.16")
         (tmp_path / "all.json").write_text(json.dumps({"kind": "List", "items": [*made["objects"], *made["pending"]]}))
-        found = bench(capsys, str(tmp_path / "all.json"))
+        found = bench(str(tmp_path / "all.json"))
         assert (found["nodes"], found["pods"], found["scheduled"]) == (4, 2, 2)
 
     @pytest.mark.parametrize("memory", [["--no-memory"], ["--memory", "1Ki"], ["--memory", "64Mi"], []])
-    def test_hosts_are_checked(self, memory: list[str], case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_hosts_are_checked(self, memory: list[str], case: Path, tmp_path: Path) -> None:
         """What --output writes --check takes, whatever may be remembered; another host is exit status 1."""
         hosts = tmp_path / "hosts.json"
-        bench(capsys, str(case), "--output", str(hosts))
-        bench(capsys, str(case), "--check", str(hosts), *memory)
+        bench(str(case), "--output", str(hosts))
+        bench(str(case), "--check", str(hosts), *memory)
         wrong = json.loads(hosts.read_text())
         wrong["hosts"][3] = "elsewhere"
         hosts.write_text(json.dumps(wrong))
-        bench(capsys, str(case), "--check", str(hosts), *memory, status=1)
+        bench(str(case), "--check", str(hosts), *memory, status=1)
 
     @pytest.mark.parametrize(
         ("arguments", "quick"),
@@ -127,12 +126,11 @@ class TestBench:
         ],
     )
     def test_verbose_says_how_decisions_were_made(
-        self, arguments: list[str], quick: dict[str, Any], capsys: pytest.CaptureFixture[str]
+        self, arguments: list[str], quick: dict[str, Any]
     ) -> None:
         """The JSON has the share of decisions that were read off boards and the reasons of the others; -v tells people the same."""
-        assert run(["bench", *SMALL, "--repeat", "1", *arguments, "-v"]) == 0
-        found = capsys.readouterr()
-        assert json.loads(found.out)["quick"] == quick
+        found = ran("bench", *SMALL, "--repeat", "1", *arguments, "-v")
+        assert found.document["quick"] == quick
         taken = 10 - sum(quick["detours"].values())
         assert found.err.splitlines() == [
             f"read off boards: {taken} of 10 decisions ({10 * taken}.0%)",
@@ -143,53 +141,51 @@ class TestBench:
         """Without -v standard error stays empty."""
         assert (run(["bench", *SMALL, "--repeat", "1", "--kind", "basic"]), capsys.readouterr().err) == (0, "")
 
-    def test_hosts_by_release_and_name(self, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_hosts_by_release_and_name(self, case: Path, tmp_path: Path) -> None:
         """Hosts may be given by release, and pods without their namespace."""
         hosts = tmp_path / "hosts.json"
-        bench(capsys, str(case), "--output", str(hosts))
+        bench(str(case), "--output", str(hosts))
         plain = json.loads(hosts.read_text())
         by_release = {"pods": [key.partition("/")[2] for key in plain["pods"]], "hosts": {"1.16": plain["hosts"]}}
         hosts.write_text(json.dumps(by_release))
-        bench(capsys, str(case), "--check", str(hosts))
+        bench(str(case), "--check", str(hosts))
 
 
 class TestRefusals:
     @pytest.mark.parametrize("arguments", [["--profile", "flame.html"], ["--profile", "flame.json"], ["--flame-graph", "flame.yaml"]])
     def test_a_flame_graph_needs_a_profiler(
-        self, arguments: list[str], case: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self, arguments: list[str], case: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Without pyinstrument --flame-graph, or --profile in its place, says how to get it, before anything is timed."""
         monkeypatch.setitem(sys.modules, "pyinstrument", None)
-        assert run(["bench", str(case), *arguments]) == 2
-        assert "pip install 'kubeclassic[bench]'" in capsys.readouterr().err
+        assert "pip install 'kubeclassic[bench]'" in ran("bench", str(case), *arguments, status=2).err
 
 
 class TestProfiles:
-    def test_the_release_that_runs_them(self, case: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_release_that_runs_them(self, case: Path) -> None:
         """--release may be that of the framework, on a case of another release too."""
-        found = bench(capsys, str(case), "--release", DEFAULT_FRAMEWORK)
+        found = bench(str(case), "--release", DEFAULT_FRAMEWORK)
         assert (found["release"], found["scheduled"]) == (DEFAULT_FRAMEWORK, 9)
 
-    def test_gates_that_there_are_no_more(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_gates_that_there_are_no_more(self, tmp_path: Path) -> None:
         """Gates of the case that the release does not know are left out, and said to be."""
         spread = written(CaseSize(kind="spread", nodes=6, existing=6, pods=9), tmp_path / "spread.jsonl")
-        assert run(["bench", str(spread), "--repeat", "1", "--release", DEFAULT_FRAMEWORK]) == 0
-        told = capsys.readouterr()
+        told = ran("bench", str(spread), "--repeat", "1", "--release", DEFAULT_FRAMEWORK)
         assert told.err == f"left out, as release {DEFAULT_FRAMEWORK} has no such gates: EvenPodsSpread\n"
-        assert json.loads(told.out)["scheduled"] == 9
+        assert told.document["scheduled"] == 9
 
     @pytest.mark.parametrize("option", ["--profile", "--scheduler-profile"])
     @pytest.mark.parametrize("name", ["p.yaml", "p.yml", "p.json"])
-    def test_a_profile_decides(self, option: str, name: str, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_profile_decides(self, option: str, name: str, case: Path, tmp_path: Path) -> None:
         """A profile in YAML or JSON is what is timed, under --profile as well, and it changes the hosts."""
         hosts, profile = tmp_path / "hosts.json", profile_file(tmp_path / name)
-        bench(capsys, str(case), "--release", DEFAULT_FRAMEWORK, "--output", str(hosts))
-        found = bench(capsys, str(case), option, str(profile), "--check", str(hosts), status=1)
+        bench(str(case), "--release", DEFAULT_FRAMEWORK, "--output", str(hosts))
+        found = bench(str(case), option, str(profile), "--check", str(hosts), status=1)
         assert (found["release"], found["scheduled"]) == (DEFAULT_FRAMEWORK, 9)
 
     @pytest.mark.parametrize("content", [None, "{}", '{"kind": "Node", "metadata": {"name": "a"}}', "no JSON"])
     def test_other_json_is_where_a_flame_graph_goes(
-        self, content: str | None, case: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self, content: str | None, case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """JSON that holds no configuration, or is not there, is for speedscope."""
         path = tmp_path / "flame.json"
@@ -197,9 +193,9 @@ class TestProfiles:
             path.write_text(content)
         monkeypatch.setitem(sys.modules, "pyinstrument", profiler())
         monkeypatch.setitem(sys.modules, "pyinstrument.renderers", profiler())
-        bench(capsys, str(case), "--profile", str(path))
+        bench(str(case), "--profile", str(path))
         assert path.read_text() == "speedscope of a run"
-        bench(capsys, str(case), "--flame-graph", str(tmp_path / "flame.html"), "--profile", str(profile_file(path)))
+        bench(str(case), "--flame-graph", str(tmp_path / "flame.html"), "--profile", str(profile_file(path)))
         assert (tmp_path / "flame.html").read_text() == "page of a run"
 
 
@@ -243,10 +239,10 @@ CASES = (
 
 class TestTheOriginalsCases:
     @pytest.mark.parametrize("name", CASES)
-    def test_the_timed_run_has_the_originals_hosts(self, name: str, shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_timed_run_has_the_originals_hosts(self, name: str, shared: Path) -> None:
         """The run that README quotes decides, pod by pod, what the original decided."""
         case, hosts = shared / "bench" / f"{name}.jsonl.gz", shared / "bench" / f"{name}.hosts.json.gz"
-        found = bench(capsys, str(case), "--check", str(hosts))
+        found = bench(str(case), "--check", str(hosts))
         assert found["scheduled"] == found["pods"] > 0
 
 
@@ -264,19 +260,17 @@ def columns(table: str) -> list[str]:
 
 
 class TestTables:
-    def test_times_and_throughput(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_times_and_throughput(self) -> None:
         """One table has the times of decisions, the other how many there are a second, a row for each case."""
-        assert run(["bench", *GENERATED, "-o", "table"]) == 0
-        times, throughput = capsys.readouterr().out.split("\n\n")
+        times, throughput = ran("bench", *GENERATED, "-o", "table").out.split("\n\n")
         assert columns(times)[5:9] == ["PODS/S", "MEDIAN", "LOOP PODS/S", "LOOP MEDIAN"]
         assert columns(times)[9:13] == ["P50 MS", "P90 MS", "P95 MS", "P99 MS"]
         for table in (times, throughput):
             assert [row.split()[0] for row in table.splitlines()] == ["CASE", "basic-5n-3e-4p"]
 
-    def test_ratios(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_ratios(self) -> None:
         """Beside another scheduler there is a third table."""
-        assert run(["bench", *GENERATED, "-o", "table", "--against", printing('{"pods_per_s": 1}')]) == 0
-        ratios = capsys.readouterr().out.split("\n\n")[2].splitlines()
+        ratios = ran("bench", *GENERATED, "-o", "table", "--against", printing('{"pods_per_s": 1}')).out.split("\n\n")[2].splitlines()
         assert columns(ratios[0]) == ["CASE", "RUNS", "OURS, PODS/S", "THEIRS, PODS/S", "RATIO"]
         name, runs, ours, theirs, ratio = ratios[1].split()
         assert (name, runs, theirs) == ("basic-5n-3e-4p", "2", "1")
@@ -284,46 +278,38 @@ class TestTables:
 
 
 class TestAgainst:
-    def test_medians(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_medians(self) -> None:
         """The other scheduler is run as often as ours, and the medians are compared."""
-        (found,) = lines(capsys, *GENERATED, "--against", printing('{"pods_per_s": 50.0, "scheduled": 4}'))
-        assert faults("bench", found) == []
+        (found,) = lines(*GENERATED, "--against", printing('{"pods_per_s": 50.0, "scheduled": 4}'))
         ours, theirs = sum(found["runs"]) / 2, found["against"]
         assert (theirs["runs"], theirs["pods_per_s"], theirs["scheduled"]) == ([50.0, 50.0], 50.0, 4)
         assert theirs["ratio"] == pytest.approx(ours / 50, abs=0.01)
 
-    def test_other_work(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_other_work(self) -> None:
         """Another number of placed pods is warned of."""
-        assert run(["bench", *GENERATED, "--against", printing('{"pods_per_s": 50, "scheduled": 3}')]) == 0
-        said = capsys.readouterr().err
+        said = ran("bench", *GENERATED, "--against", printing('{"pods_per_s": 50, "scheduled": 3}')).err
         assert said == "warning: basic-5n-3e-4p: the other scheduler gave 3 pods a node, this one 4: not the same work\n"
 
 
 class TestCompare:
-    def test_two_files(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_two_files(self, tmp_path: Path) -> None:
         """What bench printed twice is compared, as a table or as JSON; releases are shown where they differ."""
         a, b = tmp_path / "a.json", tmp_path / "b.json"
-        a.write_text(json.dumps(lines(capsys, *GENERATED)[0]))
-        b.write_text(json.dumps(lines(capsys, *GENERATED, "--release", "1.12")[0] | {"calibration": 0.2}))
-        (found,) = lines(capsys, "compare", str(a), str(b), "-o", "json")
-        assert faults("bench-compare", found) == []
+        a.write_text(json.dumps(lines(*GENERATED)[0]))
+        b.write_text(json.dumps(lines(*GENERATED, "--release", "1.12")[0] | {"calibration": 0.2}))
+        (found,) = lines("compare", str(a), str(b), "-o", "json")
         (pair,) = found["cases"]
         assert pair["calibrated_ratio"] == pytest.approx(2 * pair["ratio"], abs=0.01)
-        assert run(["bench", "compare", str(a), str(b)]) == 0
-        told = capsys.readouterr()
+        told = ran("bench", "compare", str(a), str(b))
         assert columns(told.out)[:3] == ["CASE", "RELEASE A", "RELEASE B"]
         assert told.err.startswith("warning: calibrations differ by more than 5% in 1 of 1 cases")
 
-    def test_it_is_a_command_of_bench(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_it_is_a_command_of_bench(self) -> None:
         """The help of bench names it, it has a help and usage of its own, and a case of that name can still be timed."""
-        assert run(["bench", "--help"]) == 0
-        assert "compare  How much faster one file" in capsys.readouterr().out
-        assert run(["bench", "compare", "--help"]) == 0
-        assert capsys.readouterr().out.startswith("Usage: kubeclassic bench compare [OPTIONS] A B")
-        assert run(["bench", "compare", "a.json"]) == 2
-        assert "Missing argument 'B'" in capsys.readouterr().err
-        assert run(["bench", "./compare"]) == 2
-        assert "compare: no such file or directory" in capsys.readouterr().err
+        assert "compare  How much faster one file" in ran("bench", "--help").out
+        assert ran("bench", "compare", "--help").out.startswith("Usage: kubeclassic bench compare [OPTIONS] A B")
+        assert "Missing argument 'B'" in ran("bench", "compare", "a.json", status=2).err
+        assert "compare: no such file or directory" in ran("bench", "./compare", status=2).err
 
     def test_it_is_completed(self) -> None:
         """A shell completes its name beside the files of cases."""
@@ -333,9 +319,8 @@ class TestCompare:
 
 
 @pytest.mark.parametrize("line", [command for command in re.findall(r"^kubeclassic .*$", PAGE, flags=re.MULTILINE) if "--kind" in command])
-def test_the_commands_of_its_page_run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_of_its_page_run(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command of docs/speed/bench.md that needs nothing but the repository runs at its root."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr("sys.argv", ["kubeclassic"])
-    assert run([*shlex.split(line)[1:], "--repeat", "1"]) == 0
-    assert capsys.readouterr().out
+    assert ran(*shlex.split(line)[1:], "--repeat", "1").out

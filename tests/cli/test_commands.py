@@ -11,6 +11,7 @@ import pytest
 
 from kubeclassic.cli import cli, run
 from kubeclassic.simulation.engines import ALL_RELEASES
+from tests.support.program import ran
 
 NODE = "kind: Node\nmetadata: {name: %s, labels: {zone: %s}}\nstatus: {allocatable: {cpu: %s, memory: %sGi, pods: 9}}\n---\n"
 POD = "kind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c, resources: {requests: {cpu: %s, memory: 1Gi}}}]}\n---\n"
@@ -40,11 +41,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def hosts(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str | None]:
+def hosts(*arguments: str) -> dict[str, str | None]:
     """Pod -> host, as ``simulate -o jsonl`` with *arguments* says."""
-    capsys.readouterr()
-    assert run(["simulate", *arguments, "-o", "jsonl"]) in (0, 1)
-    return {cycle["pod"]: cycle["host"] for cycle in map(json.loads, capsys.readouterr().out.splitlines())}
+    said = ran("simulate", *arguments, "-o", "jsonl", status=(0, 1)).out
+    return {cycle["pod"]: cycle["host"] for cycle in map(json.loads, said.splitlines())}
 
 
 class TestExitStatus:
@@ -79,80 +79,76 @@ main()
 
 
 class TestOptions:
-    def test_the_roomier_node_is_taken(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_roomier_node_is_taken(self, folder: Path) -> None:
         """Without options the pod goes to the emptier node."""
-        assert hosts(capsys, "cluster.yaml") == {"default/web": "a"}
+        assert hosts("cluster.yaml") == {"default/web": "a"}
 
     @pytest.mark.parametrize("flag", ["--provider", "--algorithm-provider"])
-    def test_provider(self, folder: Path, capsys: pytest.CaptureFixture[str], flag: str) -> None:
+    def test_provider(self, folder: Path, flag: str) -> None:
         """ClusterAutoscalerProvider packs, under kube-scheduler's own flag too."""
-        assert hosts(capsys, "cluster.yaml", flag, "ClusterAutoscalerProvider") == {"default/web": "b"}
+        assert hosts("cluster.yaml", flag, "ClusterAutoscalerProvider") == {"default/web": "b"}
 
     @pytest.mark.parametrize("flag", ["--policy", "--policy-config-file"])
-    def test_policy(self, folder: Path, capsys: pytest.CaptureFixture[str], flag: str) -> None:
+    def test_policy(self, folder: Path, flag: str) -> None:
         """A Policy's priorities decide, under kube-scheduler's own flag too."""
         (folder / "policy.json").write_text('{"kind": "Policy", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}')
-        assert hosts(capsys, "cluster.yaml", flag, "policy.json") == {"default/web": "b"}
+        assert hosts("cluster.yaml", flag, "policy.json") == {"default/web": "b"}
 
     @pytest.mark.parametrize("release", ["1.16", "1.17", "1.18", "1.19", "1.20", "1.21", "1.22"])
-    def test_policy_in_a_config_map(self, folder: Path, capsys: pytest.CaptureFixture[str], release: str) -> None:
+    def test_policy_in_a_config_map(self, folder: Path, release: str) -> None:
         """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
         policy = json.dumps({"kind": "Policy", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]})
         config_map = {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {"policy.cfg": policy}}
         (folder / "map.json").write_text(json.dumps(config_map))
-        assert hosts(capsys, "cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {"default/web": "b"}
-        assert hosts(capsys, "cluster.yaml", "map.json", "--release", release) == {"default/web": "a"}
+        assert hosts("cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {"default/web": "b"}
+        assert hosts("cluster.yaml", "map.json", "--release", release) == {"default/web": "a"}
 
-    def test_config(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_config(self, folder: Path) -> None:
         """A component configuration names the provider; an option that is given as well counts before it."""
         text = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
         (folder / "config.yaml").write_text(f"{text}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n")
-        assert hosts(capsys, "cluster.yaml", "--config", "config.yaml") == {"default/web": "b"}
-        assert hosts(capsys, "cluster.yaml", "--config", "config.yaml", "--provider", "DefaultProvider") == {"default/web": "a"}
+        assert hosts("cluster.yaml", "--config", "config.yaml") == {"default/web": "b"}
+        assert hosts("cluster.yaml", "--config", "config.yaml", "--provider", "DefaultProvider") == {"default/web": "a"}
 
-    def test_scheduler_name(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_scheduler_name(self, folder: Path) -> None:
         """Pods of another scheduler are ignored and counted."""
-        assert hosts(capsys, "cluster.yaml", "--scheduler-name", "mine") == {}
-        run(["simulate", "cluster.yaml", "--scheduler-name", "mine"])
-        assert "ignored: 1 for another scheduler\n" in capsys.readouterr().err
+        assert hosts("cluster.yaml", "--scheduler-name", "mine") == {}
+        assert "ignored: 1 for another scheduler\n" in ran("simulate", "cluster.yaml", "--scheduler-name", "mine", status=(0, 1)).err
 
-    def test_rules(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_rules(self, folder: Path) -> None:
         """A user's predicate changes the host."""
         (folder / "my_rules_of_the_east.py").write_text(RULES)
-        assert hosts(capsys, "cluster.yaml", "--rules", "my_rules_of_the_east:MINE") == {"default/web": "b"}
+        assert hosts("cluster.yaml", "--rules", "my_rules_of_the_east:MINE") == {"default/web": "b"}
 
-    def test_no_defaults(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_no_defaults(self, folder: Path) -> None:
         """--no-defaults takes limits for limits: they do not become requests."""
         limited = "kind: Pod\nmetadata: {name: big}\nspec: {containers: [{name: c, resources: {limits: {cpu: 64}}}]}\n"
         (folder / "limited.yaml").write_text(limited)
-        assert hosts(capsys, "cluster.yaml", "--pods", "limited.yaml")["default/big"] is None
-        assert hosts(capsys, "cluster.yaml", "--pods", "limited.yaml", "--no-defaults")["default/big"] is not None
+        assert hosts("cluster.yaml", "--pods", "limited.yaml")["default/big"] is None
+        assert hosts("cluster.yaml", "--pods", "limited.yaml", "--no-defaults")["default/big"] is not None
 
     @pytest.mark.parametrize("release", [*ALL_RELEASES, "v1.14.3", f"v{ALL_RELEASES[-1]}.14"])
-    def test_releases(self, folder: Path, capsys: pytest.CaptureFixture[str], release: str) -> None:
+    def test_releases(self, folder: Path, release: str) -> None:
         """Every release schedules, by any of its names."""
-        assert hosts(capsys, "cluster.yaml", "--release", release) == {"default/web": "a"}
+        assert hosts("cluster.yaml", "--release", release) == {"default/web": "a"}
 
 
 class TestHelp:
     @pytest.mark.parametrize("name", sorted(cli.commands))
-    def test_every_command_explains_itself(self, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    def test_every_command_explains_itself(self, name: str) -> None:
         """--help says what a command is for."""
-        assert run([name, "--help"]) == 0
-        assert len(capsys.readouterr().out.splitlines()) > 5
+        assert len(ran(name, "--help").out.splitlines()) > 5
 
-    def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_version(self) -> None:
         """--version names the program, installed or not."""
-        assert run(["--version"]) == 0
-        assert capsys.readouterr().out.startswith("kubeclassic ")
+        assert ran("--version").out.startswith("kubeclassic ")
 
     @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-    def test_completion(self, capsys: pytest.CaptureFixture[str], shell: str) -> None:
+    def test_completion(self, shell: str) -> None:
         """Each shell gets a script that asks the program."""
-        assert run(["completion", shell]) == 0
-        assert "_KUBECLASSIC_COMPLETE" in capsys.readouterr().out
+        assert "_KUBECLASSIC_COMPLETE" in ran("completion", shell).out
 
-    def test_completion_completes(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_completion_completes(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         """The program completes a command's beginning when a shell asks it."""
         for name, value in {"_KUBECLASSIC_COMPLETE": "bash_complete", "COMP_WORDS": "kubeclassic simu", "COMP_CWORD": "1"}.items():
             monkeypatch.setenv(name, value)

@@ -20,7 +20,8 @@ from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.questions.compare import CompareResult
 from kubeclassic.questions.comparisonview import verdict
 from kubeclassic.simulation.compare.document import ComparisonDocument
-from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page
+from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page, with_page
+from tests.support.program import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = str(ROOT / "examples" / "cluster")
@@ -33,24 +34,20 @@ def document_of(record: dict[str, Any]) -> ComparisonDocument:
     return msgspec.convert({name: value for name, value in record.items() if name not in ("apiVersion", "kind")}, ComparisonDocument)
 
 
-def answered(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def answered(*arguments: str) -> str:
     """What ``compare`` of the example cluster writes."""
-    capsys.readouterr()
-    assert run(["compare", CLUSTER, *arguments]) in (0, 1)
-    return capsys.readouterr().out
+    return ran("compare", CLUSTER, *arguments, status=(0, 1)).out
 
 
 class TestNewerLabels:
-    def test_zones(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_zones(self) -> None:
         """Zones by the old label alone are told of where a framework takes part; with --newer-labels its spreading sees zones."""
         for more, warned in (((), True), (("--newer-labels",), False)):
-            assert run(["compare", CLUSTER, *OTHER, "--mode", "locked", "-o", "json", *more]) == 1
-            out, err = capsys.readouterr()
+            out, err = ran("compare", CLUSTER, *OTHER, "--mode", "locked", "-o", "json", *more, status=1)
             lines = {line["rule"]: line for line in json.loads(out)["against"][0]["correlation"]}
             assert ("warning: 11 nodes have label " in err) == warned
             assert (lines["PodTopologySpread"]["correlation"] > 0.9) != warned
-        assert run(["compare", CLUSTER, "--a", "release=1.12", "--b", "release=1.16"]) == 1
-        assert "nodes have label" not in capsys.readouterr().err
+        assert "nodes have label" not in ran("compare", CLUSTER, "--a", "release=1.12", "--b", "release=1.16", status=1).err
 
 
 class TestConfigurations:
@@ -63,7 +60,7 @@ class TestConfigurations:
         """Where only a profile is given, it is for the release that has profiles."""
         assert NamedSetup.parse("a", "profile=p.yaml").setup.runs_profiles
 
-    def test_every_key_counts(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def test_every_key_counts(self, tmp_path: Path) -> None:
         """Each key of a configuration changes the scheduler that is made."""
         profile = tmp_path / "a profile.yaml"
         header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -94,14 +91,12 @@ OF_PODS = ("alike", "elsewhere.length", "firstAlone.length", "secondAlone.length
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
     """Three configurations on the example cluster, as a record and as a page."""
     more = ("--c", "release=1.12 provider=ClusterAutoscalerProvider", "--mode", request.param)
-    files = {form: tmp_path_factory.mktemp("page") / form for form in ("json", "html")}
-    for form, file in files.items():
-        assert run(["compare", CLUSTER, *OTHER, *more, "-o", form, "--output", str(file)]) == 1
-    return json.loads(files["json"].read_text()), files["html"].read_text()
+    html, record = with_page(tmp_path_factory.mktemp("page"), "compare", CLUSTER, *OTHER, *more, status=1)
+    return record, html
 
 
 class TestPage:
-    """The page of ``-o html`` against ``-o json`` of the same comparison."""
+    """The page of ``--report`` against ``-o json`` of the same comparison."""
 
     def test_every_number(self, both: tuple[dict[str, Any], str]) -> None:
         """Each number of the page is the one that stands at its place in ``-o json``, and none lacks its place."""
@@ -187,19 +182,19 @@ def _check_details(cycle: list[Any], difference: dict[str, Any], shared: dict[st
 
 
 class TestForms:
-    def test_html_stands_by_itself(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_html_stands_by_itself(self) -> None:
         """The page says of what it speaks and how to repeat it, with what users name escaped."""
-        html = answered(capsys, "--a", "release=1.16 tie-break='first'", "--b", "release=1.27", "-o", "html")
+        html = answered("--a", "release=1.16 tie-break='first'", "--b", "release=1.27", "-o", "html")
         assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
         assert "tie-break=&#x27;first&#x27;" in html
         assert re.search(r"11 nodes, \d+ pods run, 22 pods wait", html)
         assert "kubeclassic " in html
         assert [side["title"] for side in data_of_page(html)["map-data"]["sides"]] == [""]
 
-    def test_report(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def test_report(self, tmp_path: Path) -> None:
         """--report writes the page besides the usual output; in mode free its map has a side for each configuration."""
         file = tmp_path / "page.html"
-        assert "more decisions differ" in answered(capsys, *OTHER, "--report", str(file), "--mode", "free")
+        assert "more decisions differ" in answered(*OTHER, "--report", str(file), "--mode", "free")
         sides = data_of_page(file.read_text())["map-data"]["sides"]
         assert [side["title"] for side in sides] == ["a (1.16)", "b (1.27)"]
         assert sum(len(pods) for pods in sides[0]["pods"]) > 0
@@ -211,23 +206,23 @@ class TestForms:
         assert "</script><b>" not in page
         assert any("</script><b>" in row["a (1.16)"] + row["b (1.27)"] for row in table_of_page(page, "pods"))
 
-    def test_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_same(self) -> None:
         """A page without differences says so."""
-        html = answered(capsys, "--a", "release=1.15", "--b", "release=1.15", "-o", "html")
+        html = answered("--a", "release=1.15", "--b", "release=1.15", "-o", "html")
         assert re.sub("<[^>]*>", "", re.findall("<h1.*?</h1>", html)[0]) == "All 22 decisions are the same"
         assert "pods-data" not in data_of_page(html)
 
-    def test_a_table_is_cut(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_table_is_cut(self) -> None:
         """A table lists as many differences as asked for, says how many are left, and counts all."""
-        whole, cut = (answered(capsys, *OTHER, "--mode", "locked", "--show", show) for show in ("50", "1"))
+        whole, cut = (answered(*OTHER, "--mode", "locked", "--show", show) for show in ("50", "1"))
         assert "3 more decisions differ; --show 4 lists them" in cut
         assert len(cut.splitlines()) == len(whole.splitlines()) - 3 + 2
         assert "more decisions differ" not in whole
         assert "  4 equally good: another node, which a scores as high as its own" in cut
 
-    def test_totals_are_sums(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_totals_are_sums(self) -> None:
         """In both tables a node's total is the sum of its scores, each times its weight."""
-        found = json.loads(answered(capsys, *OTHER, "-o", "json"))
+        found = json.loads(answered(*OTHER, "-o", "json"))
         scored = [n for d in found["differences"] for one in d["decisions"].values() for n in one["nodes"] if n["scores"]]
         assert scored
         assert all(node["total"] == sum(score["score"] * score["weight"] for score in node["scores"].values()) for node in scored)

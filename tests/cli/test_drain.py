@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kubeclassic.cli import run
 from kubeclassic.extenders import choice
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
-from tests.support.schemas import faults
+from tests.support.program import ran
 
 CLUSTER = "examples/drain/cluster.yaml"
 ALL = ("--ignore-daemonsets", "--delete-emptydir-data", "--force")
@@ -28,41 +26,32 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def drained(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> tuple[str, str]:
-    """What the command prints, which must end with *status*."""
-    capsys.readouterr()
-    assert run(["drain", *arguments]) == status
-    return capsys.readouterr()
-
-
-def document(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> Any:
+def document(*arguments: str, status: int = 0) -> Any:
     """The JSON of the command, which must be as its schema says."""
-    found = json.loads(drained(capsys, *arguments, "-o", "json", status=status)[0])
-    assert faults("drain", found) == []
-    return found
+    return ran("drain", *arguments, "-o", "json", status=status).document
 
 
 class TestForms:
-    def test_csv(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_csv(self) -> None:
         """A line a node, those that can go first."""
-        out, _ = drained(capsys, CLUSTER, "worker-2", "worker-4", "--ignore-daemonsets", "-o", "csv", status=1)
+        out, _ = ran("drain", CLUSTER, "worker-2", "worker-4", "--ignore-daemonsets", "-o", "csv", status=1)
         rows = list(csv.DictReader(out.splitlines()))
         assert [(row["node"], row["can"], row["evicted"]) for row in rows] == [("worker-4", "true", "1"), ("worker-2", "false", "")]
 
-    def test_wide(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_wide(self) -> None:
         """The wide form of a search has every node, every eviction and who stays."""
-        out, _ = drained(capsys, CLUSTER, "--auto", *ALL, "-o", "wide")
+        out, _ = ran("drain", CLUSTER, "--auto", *ALL, "-o", "wide")
         assert [line.split()[0] for line in out.splitlines()[1:5]] == ["worker-2", "worker-4", "worker-1", "worker-3"]
         assert "POD THAT STAYS" in out
         assert "shop/db-2" in out
 
-    def test_preemption_and_pods_that_are_gone_are_told(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_preemption_and_pods_that_are_gone_are_told(self, tmp_path: Path) -> None:
         """The table says who is preempted by whom, and who does not come back."""
         (tmp_path / "c.yaml").write_text(
             "".join(NODE.format(name) for name in "abc") + POD.format("high", "a", 3, 10, OWNED) + POD.format("low", "b", 2, 0, OWNED)
             + POD.format("w", "c", 2, 10, OWNED) + POD.format("bare", "a", 1, 0, "")
         )  # fmt: skip
-        out, err = drained(capsys, str(tmp_path / "c.yaml"), "a", "--force")
+        out, err = ran("drain", str(tmp_path / "c.yaml"), "a", "--force")
         assert "preempted by default/" in out
         assert "gone for good" in out
         assert "1 pod gone for good" in err
@@ -78,22 +67,22 @@ POD = (
 
 class TestPathsAndNodes:
     def test_a_path_that_is_there_is_a_path(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A node called like a file is named with --node."""
         monkeypatch.chdir(tmp_path)
         Path("a").write_text(NODE.format("a") + NODE.format("b"))
-        assert document(capsys, "a", "b")["can"] == ["b"]
-        assert document(capsys, "a", "--node", "a", "b")["can"] == ["b", "a"]
+        assert document("a", "b")["can"] == ["b"]
+        assert document("a", "--node", "a", "b")["can"] == ["b", "a"]
 
-    def test_standard_input(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_standard_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A dash is standard input, not a node."""
         import io
 
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(NODE.format("a").encode())))
-        assert document(capsys, "-", "a")["can"] == ["a"]
+        assert document("-", "a")["can"] == ["a"]
 
-    def test_a_live_cluster(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_live_cluster(self, tmp_path: Path) -> None:
         """With --kubeconfig names alone are enough."""
         store = Store(NEW_SERVER)
         for name in (b"a", b"b"):
@@ -101,40 +90,40 @@ class TestPathsAndNodes:
             store.handle("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"})
         with serving_store(store) as address:
             file = kubeconfig(tmp_path, {"server": address})
-            assert document(capsys, "--kubeconfig", str(file), "b")["can"] == ["b"]
+            assert document("--kubeconfig", str(file), "b")["can"] == ["b"]
 
-    def test_a_node_twice(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_node_twice(self) -> None:
         """A node that is named twice is emptied once."""
-        assert document(capsys, CLUSTER, "worker-4", "worker-4", *ALL)["can"] == ["worker-4"]
+        assert document(CLUSTER, "worker-4", "worker-4", *ALL)["can"] == ["worker-4"]
 
-    def test_older_flag(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_older_flag(self) -> None:
         """kubectl's older name for the flag is understood."""
-        found = document(capsys, CLUSTER, "worker-2", "--ignore-daemonsets", "--delete-local-data")
+        found = document(CLUSTER, "worker-2", "--ignore-daemonsets", "--delete-local-data")
         assert found["can"] == ["worker-2"]
 
     @pytest.mark.parametrize("more", [["--release", "1.27"], ["--provider", "ClusterAutoscalerProvider"], ["--order", "priority"]])
-    def test_any_scheduler(self, more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_any_scheduler(self, more: list[str]) -> None:
         """The options of the scheduler are taken."""
-        assert document(capsys, CLUSTER, "worker-1", *ALL, *more)["can"] == ["worker-1"]
+        assert document(CLUSTER, "worker-1", *ALL, *more)["can"] == ["worker-1"]
 
 
 class TestExtenders:
-    def test_all_schedulers_share_them(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_all_schedulers_share_them(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Extenders are set up once, so that a record of their answers is one of all passes."""
         opened: list[str | None] = []
         monkeypatch.setattr(choice, "way_to_extenders", opened.append)
         policy = "examples/policies/kubernetes-with-extender.json"
-        drained(capsys, CLUSTER, "--auto", *ALL, "--policy", policy, "--extenders", "record", "answers")
+        ran("drain", CLUSTER, "--auto", *ALL, "--policy", policy, "--extenders", "record", "answers")
         assert opened == ["record answers"]
 
 
 class TestStatus:
-    def test_no(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_no(self) -> None:
         """1 says that not all named nodes can go, or that a search found none."""
-        drained(capsys, CLUSTER, "worker-1", "worker-4", status=1)
-        drained(capsys, CLUSTER, "--auto", status=1)
-        drained(capsys, CLUSTER, "--auto", "--keep", "4", *ALL, status=1)
+        ran("drain", CLUSTER, "worker-1", "worker-4", status=1)
+        ran("drain", CLUSTER, "--auto", status=1)
+        ran("drain", CLUSTER, "--auto", "--keep", "4", *ALL, status=1)
 
-    def test_some_of_a_search(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_some_of_a_search(self) -> None:
         """A search that found any has found an answer."""
-        drained(capsys, CLUSTER, "--auto", "--ignore-daemonsets", status=0)
+        ran("drain", CLUSTER, "--auto", "--ignore-daemonsets", status=0)

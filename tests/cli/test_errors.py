@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.cli import run
+from tests.support.program import ran
 
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n"
 POD = "kind: Pod\nmetadata: {name: web}\n"
@@ -166,27 +166,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def refusal(arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
+def refusal(arguments: str) -> str:
     """What the command line says against *arguments*, which it must refuse with exit status 2 and nothing on standard output."""
-    assert run(arguments.split()) == 2
-    told = capsys.readouterr()
+    told = ran(*arguments.split(), status=2)
     assert told.out == ""
     return told.err
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), [*((f"simulate {given}", wanted) for given, wanted in SIMULATE), *OTHERS])
-def test_bad_input_is_refused(folder: Path, capsys: pytest.CaptureFixture[str], arguments: str, wanted: str) -> None:
+def test_bad_input_is_refused(folder: Path, arguments: str, wanted: str) -> None:
     """Each bad input gives exactly its one line and exit status 2."""
-    assert refusal(arguments, capsys) == f"kubeclassic: {wanted}\n"
+    assert refusal(arguments) == f"kubeclassic: {wanted}\n"
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), PROFILES)
 @pytest.mark.parametrize("command", ["simulate good.yaml", "explain good.yaml web", "replay good.yaml"])
-def test_what_the_other_releases_have_is_refused(
-    folder: Path, capsys: pytest.CaptureFixture[str], command: str, arguments: str, wanted: str
-) -> None:
+def test_what_the_other_releases_have_is_refused(folder: Path, command: str, arguments: str, wanted: str) -> None:
     """Each command that schedules refuses profiles for older releases, older options for profiles, and bad profiles, in the same line."""
-    assert refusal(f"{command} {arguments}", capsys) == f"kubeclassic: {wanted}\n"
+    assert refusal(f"{command} {arguments}") == f"kubeclassic: {wanted}\n"
 
 
 @pytest.mark.parametrize(
@@ -199,23 +196,22 @@ def test_what_the_other_releases_have_is_refused(
         ("simulat good.yaml", "simulat", "kubeclassic"),
     ],
 )
-def test_a_wrong_call_is_refused(folder: Path, capsys: pytest.CaptureFixture[str], arguments: str, about: str, hint: str) -> None:
+def test_a_wrong_call_is_refused(folder: Path, arguments: str, about: str, hint: str) -> None:
     """An option or command that does not exist, or a value that it cannot have, gives one line that leads to the help."""
-    told = refusal(arguments, capsys)
+    told = refusal(arguments)
     assert about in told
     assert told.startswith("kubeclassic: ")
     assert told.endswith(f" (see {hint} --help)\n")
     assert told.count("\n") == 1
 
 
-def test_a_pod_on_an_unknown_node_is_a_warning(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pod_on_an_unknown_node_is_a_warning(folder: Path) -> None:
     """A pod bound to a node that was not given is warned of and tolerated, as upstream does."""
     (folder / "orphan.yaml").write_text(f"{NODE}---\n{POD}spec: {{nodeName: gone}}\n", encoding="utf-8")
-    assert run(["simulate", "orphan.yaml"]) == 0
-    assert "warning: Pod default/web on gone: its node is not in the input\n" in capsys.readouterr().err
+    assert "warning: Pod default/web on gone: its node is not in the input\n" in ran("simulate", "orphan.yaml").err
 
 
-def test_an_ambiguous_pod_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_ambiguous_pod_is_named(folder: Path) -> None:
     """A name that two namespaces have is refused with both."""
     (folder / "two.yaml").write_text(f"{NODE}---\n{POD}---\nkind: Pod\nmetadata: {{name: web, namespace: shop}}\n", encoding="utf-8")
-    assert refusal("explain two.yaml web", capsys) == 'kubeclassic: pod: got "web", wanted one of default/web, shop/web\n'
+    assert refusal("explain two.yaml web") == 'kubeclassic: pod: got "web", wanted one of default/web, shop/web\n'

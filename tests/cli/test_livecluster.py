@@ -10,11 +10,11 @@ from typing import Any
 import attrs
 import pytest
 
-from kubeclassic.cli import run
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER, Flavour
 from tests.apiserver.store import Store
 from tests.support.kubeconfigs import kubeconfig
+from tests.support.program import ran
 
 TYPE = {"content-type": "application/json"}
 SILENT = "no node says status.nodeInfo.kubeletVersion"
@@ -44,68 +44,62 @@ class TestVariable:
             yield
 
     @pytest.mark.usefixtures("named")
-    def test_a_context_asks_for_it(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_context_asks_for_it(self) -> None:
         """--context alone reads the cluster of the variable's files."""
-        assert run(["simulate", "--context", "there", "--release", "1.27", "-o", "json"]) == 0
-        assert json.loads(capsys.readouterr().out)["pods"][0]["host"] == "a"
+        assert ran("simulate", "--context", "there", "--release", "1.27", "-o", "json").document["pods"][0]["host"] == "a"
 
     @pytest.mark.usefixtures("named")
-    def test_without_paths(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_without_paths(self) -> None:
         """Where no path is given, the variable is enough, and a line says so."""
-        assert run(["simulate", "--release", "1.27", "-o", "json"]) == 0
-        told = capsys.readouterr()
-        assert json.loads(told.out)["pods"][0]["host"] == "a"
+        told = ran("simulate", "--release", "1.27", "-o", "json")
+        assert told.document["pods"][0]["host"] == "a"
         assert "KUBECONFIG: the cluster that " in told.err
 
     @pytest.mark.usefixtures("named")
-    def test_commands_that_always_look(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_commands_that_always_look(self) -> None:
         """snapshot and shadow need no option."""
-        assert run(["snapshot"]) == 0
-        assert json.loads(capsys.readouterr().out)["items"]
-        assert run(["shadow", "--release", "1.27", "--for", "1"]) == 0
-        assert "0 decisions compared" in capsys.readouterr().err
+        assert ran("snapshot").document["items"]
+        assert "0 decisions compared" in ran("shadow", "--release", "1.27", "--for", "1").err
 
     @pytest.mark.usefixtures("named")
-    def test_run_does_not_read_it(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_run_does_not_read_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """run is as kube-scheduler, which does not know the variable."""
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-        assert run(["run", "--dry-run", "--release", "1.27"]) == 2
-        assert "this is no pod" in capsys.readouterr().err
+        assert "this is no pod" in ran("run", "--dry-run", "--release", "1.27", status=2).err
 
 
 class TestRelease:
     """--release auto."""
 
-    def told(self, found: Store, folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[Any, str]:
+    def told(self, found: Store, folder: Path, *words: str) -> tuple[Any, str]:
         """The answer of ``simulate``, and what is said."""
         with serving_store(found) as address:
             file = kubeconfig(folder, {"server": address})
-            assert run(["simulate", "--kubeconfig", str(file), "--release", "auto", "-o", "json", *words]) == 0
-        captured = capsys.readouterr()
-        return json.loads(captured.out), captured.err
+            printed = ran("simulate", "--kubeconfig", file, "--release", "auto", "-o", "json", *words)
+        return printed.document, printed.err
 
-    def test_a_node_tells(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_node_tells(self, tmp_path: Path) -> None:
         """The nodes' version counts before that of the API server."""
-        answer, said = self.told(store("1.28.7", kubeletVersion="v1.26.3"), tmp_path, capsys)
+        answer, said = self.told(store("1.28.7", kubeletVersion="v1.26.3"), tmp_path)
         assert answer["release"] == "1.26"
         assert "release 1.26: the newest node runs v1.26.3" in said
 
-    def test_the_server_tells(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_server_tells(self, tmp_path: Path) -> None:
         """Where no node says a version the API server is asked."""
-        answer, said = self.told(store("1.28.7"), tmp_path, capsys)
+        answer, said = self.told(store("1.28.7"), tmp_path)
         assert answer["release"] == "1.28"
         assert f"release 1.28: {SILENT}, and the API server runs v1.28.7\n" in said
 
-    def test_an_unknown_version(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_an_unknown_version(self, tmp_path: Path) -> None:
         """Of an unknown version the nearest release is taken; the answer says so."""
-        answer, said = self.told(store("1.99.0"), tmp_path, capsys)
+        answer, said = self.told(store("1.99.0"), tmp_path)
         assert answer["release"] == "1.34"
         assert "the API server runs v1.99.0, to which it is the nearest that is known" in said
         assert "the API server is of 1.99, and the cluster is judged as 1.34" in json.dumps(answer["warnings"])
 
-    def test_compare(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_compare(self, tmp_path: Path) -> None:
         """A configuration of compare may have the release of the server, too."""
         with serving_store(store("1.28.7")) as address:
             file = kubeconfig(tmp_path, {"server": address})
-            assert run(["compare", "--kubeconfig", str(file), "--a", "auto", "--b", "1.27"]) == 0
-        assert f"--a: release 1.28: {SILENT}, and the API server runs v1.28.7" in capsys.readouterr().err
+            said = ran("compare", "--kubeconfig", file, "--a", "auto", "--b", "1.27").err
+        assert f"--a: release 1.28: {SILENT}, and the API server runs v1.28.7" in said

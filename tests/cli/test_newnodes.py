@@ -11,22 +11,20 @@ import pytest
 
 from tests.cli.conftest import Ran
 from tests.cli.test_capacity import EXAMPLE, SMALL, node, pod
-from tests.support.schemas import faults
+from tests.support.program import ran
 
 
 @pytest.fixture
-def ask(write: Callable[..., str], ran: Ran) -> Ran:
+def ask(write: Callable[..., str]) -> Ran:
     """Asks about a node of 2 cores and seven waiting pods of 1 core."""
     seven = write("cluster.yaml", node("a"), *(pod(f"web-{number}") for number in range(7)))
-    return lambda *options, cluster=seven: ran("capacity", cluster, *options)
+    return lambda *options, cluster=seven, **more: ran("capacity", cluster, *options, **more)
 
 
 class TestForms:
     def test_json(self, ask: Ran) -> None:
         """The fields are those of the schema: what to add, whether all pods are placed then, and what one node less does."""
-        status, out, _ = ask("--add-node", "like:a", "-o", "json")
-        found = json.loads(out)
-        assert (status, faults("new-nodes", found)) == (0, [])
+        found = ask("--add-node", "like:a", "-o", "json").document
         assert found["added"] == [{"node": "a", "count": 3, "cost": 3, "costOfOne": 1}]
         assert (found["placed"], found["cheapest"], found["lowerBound"], found["pods"]) == (True, True, 3, 7)
         assert found["withOneFewer"] == (
@@ -37,21 +35,19 @@ class TestForms:
     def test_the_cheapest_mix(self, ask: Ran, write: Callable[..., str]) -> None:
         """Of several kinds the mix that costs least is found, and one node less of each is simulated."""
         big = write("big.yaml", node("big", cpu="4"))
-        status, out, _ = ask("--add-node", "like:a", "--add-node", big, "--cost", "a=2,big=3.5", "-o", "json")
-        found = json.loads(out)
-        assert (status, faults("new-nodes", found)) == (0, [])
+        found = ask("--add-node", "like:a", "--add-node", big, "--cost", "a=2,big=3.5", "-o", "json").document
         assert [(row["node"], row["count"], row["cost"]) for row in found["added"]] == [("a", 1, 2), ("big", 1, 3.5)]
         assert (found["cost"], found["cheapest"]) == (5.5, True)
         assert [(one["mix"], one["withoutNode"]) for one in found["oneFewer"]] == [({"a": 0, "big": 1}, 1), ({"a": 1, "big": 0}, 3)]
 
     def test_csv(self, ask: Ran) -> None:
         """CSV has a line a kind."""
-        rows = list(csv.DictReader(io.StringIO(ask("--add-node", "like:a", "-o", "csv")[1])))
+        rows = list(csv.DictReader(io.StringIO(ask("--add-node", "like:a", "-o", "csv").out)))
         assert rows == [{"node": "a", "count": "3", "cost": "3", "costOfOne": "1"}]
 
     def test_table(self, ask: Ran) -> None:
         """The table says what to add, what one fewer does, and what was proven."""
-        out = ask("--add-node", "like:a")[1].splitlines()
+        out = ask("--add-node", "like:a").out.splitlines()
         assert out[0] == "Add 3 a: 7 pods to place, and each finds a node."
         assert out[1].startswith("With one fewer, 2 a: 1 of 7 pods finds no node, first default/web-6: ")
         assert out[2].startswith("Proven: no smaller number does")
@@ -60,7 +56,7 @@ class TestForms:
     def test_wide_lists_all_nodes(self, ask: Ran, write: Callable[..., str]) -> None:
         """The table lists ten new nodes, and with all details every one."""
         cluster = write("many.yaml", node("a"), *(pod(f"web-{number}", cpu="2") for number in range(14)))
-        short, wide = (ask("--add-node", "like:a", "-o", form, cluster=cluster)[1] for form in ("table", "wide"))
+        short, wide = (ask("--add-node", "like:a", "-o", form, cluster=cluster).out for form in ("table", "wide"))
         assert "and 3 more new nodes: -o wide lists all" in short
         assert "a-13" not in short
         assert "a-13" in wide
@@ -70,42 +66,39 @@ class TestQuestions:
     def test_copies(self, ask: Ran, write: Callable[..., str]) -> None:
         """With ``--pod`` and ``--pods`` the new nodes are for so many copies; pods that wait are left out, which is said."""
         template = write("job.yaml", pod("job", cpu="2"))
-        status, out, said = ask("--pod", template, "--pods", "3", "--add-node", "like:a", "-o", "json")
-        assert (status, json.loads(out)["added"][0]["count"], json.loads(out)["pods"]) == (0, 2, 3)
+        out, said = ask("--pod", template, "--pods", "3", "--add-node", "like:a", "-o", "json")
+        assert (json.loads(out)["added"][0]["count"], json.loads(out)["pods"]) == (2, 3)
         assert "7 pods wait in the cluster, left out here" in said
 
     def test_copies_after_pods_that_wait(self, ask: Ran, write: Callable[..., str]) -> None:
         """With ``--pending-first`` these have to find a node too; they spread, so that only as many nodes more are empty for the copies."""
         template = write("job.yaml", pod("job", cpu="2"))
-        found = json.loads(ask("--pod", template, "--pods", "3", "--pending-first", "--add-node", "like:a", "-o", "json")[1])
+        found = ask("--pod", template, "--pods", "3", "--pending-first", "--add-node", "like:a", "-o", "json").document
         assert (found["added"][0]["count"], found["pods"]) == (9, 10)
 
     def test_none_is_needed(self, ask: Ran, write: Callable[..., str]) -> None:
         """Where all pods find a node as it is, nothing is added."""
         cluster = write("roomy.yaml", node("a"), pod("web"))
-        status, out, _ = ask("--add-node", "like:a", "-o", "json", cluster=cluster)
-        found = json.loads(out)
-        assert (status, found["added"], found["placed"], found["withOneFewer"], found["cost"]) == (0, [], True, None, 0)
-        told = ask("--add-node", "like:a", cluster=cluster)[1]
+        found = ask("--add-node", "like:a", "-o", "json", cluster=cluster).document
+        assert (found["added"], found["placed"], found["withOneFewer"], found["cost"]) == ([], True, None, 0)
+        told = ask("--add-node", "like:a", cluster=cluster).out
         assert told.startswith("No new node is needed: 1 pod to place, and each finds a node.\n")
 
     def test_a_pod_that_can_never_be_placed(self, ask: Ran, write: Callable[..., str]) -> None:
         """A pod that fits on no kind of node, even an empty one, is told with why; where there are only such, nothing is added."""
         cluster = write("hopeless.yaml", node("a"), pod("huge", cpu="64"))
-        status, out, _ = ask("--add-node", "like:a", "-o", "json", cluster=cluster)
-        found = json.loads(out)
-        assert (status, faults("new-nodes", found), found["placed"], found["added"], found["cost"]) == (1, [], False, [], None)
+        found = ask("--add-node", "like:a", "-o", "json", cluster=cluster, status=1).document
+        assert (found["placed"], found["added"], found["cost"]) == (False, [], None)
         why = "on an empty a: 0/1 nodes are available: 1 Insufficient cpu."
         assert found["withoutNode"] == {"count": 1, "never": 1, "pods": [{"pod": "default/huge", "message": why}]}
-        lines = ask("--add-node", "like:a", cluster=cluster)[1].splitlines()
+        lines = ask("--add-node", "like:a", cluster=cluster, status=1).out.splitlines()
         assert lines[:2] == ["1 pod of 1 can never be placed, whatever number of these nodes is added:", f"  default/huge: {why}"]
 
     def test_no_number_is_enough(self, ask: Ran) -> None:
         """Where ``--most-nodes`` are too few, the answer is no, with what the best mix leaves."""
-        status, out, _ = ask("--add-node", "like:a", "--most-nodes", "2", "-o", "json")
-        found = json.loads(out)
-        assert (status, found["placed"], found["tried"], found["withoutNode"]["count"]) == (1, False, {"a": 2}, 1)
-        lines = ask("--add-node", "like:a", "--most-nodes", "2")[1].splitlines()
+        found = ask("--add-node", "like:a", "--most-nodes", "2", "-o", "json", status=1).document
+        assert (found["placed"], found["tried"], found["withoutNode"]["count"]) == (False, {"a": 2}, 1)
+        lines = ask("--add-node", "like:a", "--most-nodes", "2", status=1).out.splitlines()
         assert lines[0].startswith("No number of these nodes is enough, up to 2: ")
         assert lines[1] == "With 2 a these find no node, 1 of 7 pods:"
 
@@ -114,22 +107,20 @@ class TestQuestions:
         spread = {"nodeSelector": {"topology.kubernetes.io/zone": "z2"}}
         pods = [*(pod(f"here-{at}", cpu="2") for at in range(2)), *(pod(f"there-{at}", cpu="2", **spread) for at in range(3))]
         cluster = write("zones.yaml", node("a", zone="z1"), node("b", zone="z2"), *pods)
-        found = json.loads(ask("--add-node", "like:a", "--add-node", "like:b", "-o", "json", cluster=cluster)[1])
+        found = ask("--add-node", "like:a", "--add-node", "like:b", "-o", "json", cluster=cluster).document
         assert (sum(row["count"] for row in found["added"]), found["cheapest"]) == (3, True)
         assert {row["node"]: row["count"] for row in found["added"]}["b"] >= 2
 
     def test_preemption(self, ask: Ran, write: Callable[..., str]) -> None:
         """Nothing is evicted, unless it is asked for."""
         cluster = write("full.yaml", node("a"), pod("low", cpu="2", nodeName="a", priority=-5), pod("high", priority=5))
-        found = json.loads(ask("--add-node", "like:a", "-o", "json", cluster=cluster)[1])
+        found = ask("--add-node", "like:a", "-o", "json", cluster=cluster).document
         assert (found["added"][0]["count"], found["evicted"]) == (1, {})
-        found = json.loads(ask("--add-node", "like:a", "--preemption", "-o", "json", cluster=cluster)[1])
+        found = ask("--add-node", "like:a", "--preemption", "-o", "json", cluster=cluster).document
         assert (found["added"], found["evicted"]) == ([], {"default/low": "default/high"})
 
-    def test_the_daemons_of_the_example(self, ran: Ran) -> None:
+    def test_the_daemons_of_the_example(self) -> None:
         """What the example's DaemonSet runs takes room on each new node."""
-        status, out, _ = ran("capacity", EXAMPLE, "--pod", SMALL, "--pods", "150", "--add-node", "like:general-a1", "-o", "json")
-        found = json.loads(out)
-        assert status == 0
+        found = ran("capacity", EXAMPLE, "--pod", SMALL, "--pods", "150", "--add-node", "like:general-a1", "-o", "json").document
         assert found["daemons"] == {"general-a1": ["kube-system/node-agent"]}
         assert all(row["requested"]["cpu"] == 100 + 150 * row["pods"] for row in found["nodes"])

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import sys
 
 import pytest
 
 from kubeclassic.api.reading.notices import Notice
 from kubeclassic.cli.notices import tell_notices
+from tests.support.program import Terminal
 
 SAME = [Notice(f"Pod p{i}", "is odd") for i in range(3)]
-
-
-class Terminal(io.StringIO):
-    """A stream that people look at."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def test_groups(capsys: pytest.CaptureFixture[str]) -> None:

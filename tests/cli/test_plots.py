@@ -11,6 +11,7 @@ import pytest
 
 from kubeclassic.cli.report import plots
 from tests.cli.conftest import Ran
+from tests.support.program import ran
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DAY = str(EXAMPLES / "day.yaml")
@@ -26,7 +27,7 @@ search: {{weights: {{LeastRequestedPriority: 0..10}}, maximise: [placed], minimi
 
 
 @pytest.fixture
-def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran: Ran) -> Ran:
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ran:
     """Run a command in a folder of its own: status, output, messages."""
     monkeypatch.chdir(tmp_path)
     Path("sweep.yaml").write_text(SWEEP.format(cluster=EXAMPLES / "cluster"), encoding="utf-8")
@@ -68,7 +69,7 @@ class TestReplay:
         """Without matplotlib it says what to install."""
         found = importlib.util.find_spec
         monkeypatch.setattr("kubeclassic.cli.report.plots.find_spec", lambda name: None if name == "matplotlib" else found(name))
-        assert "pip install 'kubeclassic[plot]'" in ask("replay", DAY, "--plot", "x.svg")[2]
+        assert "pip install 'kubeclassic[plot]'" in ask("replay", DAY, "--plot", "x.svg", status=2).err
 
     def test_a_replay_that_goes_on_draws_all(self, ask: Ran) -> None:
         """With a series on disk a replay that was stopped and resumed draws the same picture as one that was not."""
@@ -82,20 +83,18 @@ class TestReplay:
 class TestSweep:
     def test_it_draws_the_runs(self, ask: Ran) -> None:
         """Each objective has a pane, and each configuration a place, which is named by the settings that differ."""
-        status, out, _ = ask("sweep", "sweep.yaml", "--jobs", "1", "--plot", "runs.svg")
-        assert status == 0
+        out = ask("sweep", "sweep.yaml", "--jobs", "1", "--plot", "runs.svg").out
         assert "placed" in out.lower()
         assert {"placed", "imbalance", "1.14, input", "1.16, shuffled"} <= words("runs.svg")
 
     def test_it_draws_a_search(self, ask: Ran) -> None:
         """A search is drawn as trials by two objectives, with the front and the configuration as it is marked."""
-        assert ask("sweep", "sweep.yaml", "--search", "--jobs", "1", "--plot", "search.svg")[0] == 0
+        ask("sweep", "sweep.yaml", "--search", "--jobs", "1", "--plot", "search.svg")
         assert {"placed", "imbalance", "trials", "no trial beats these", "as configured"} <= words("search.svg")
 
     def test_a_place_is_checked_first(self, ask: Ran) -> None:
         """A place that cannot be written is refused before any run."""
-        status, _, said = ask("sweep", "sweep.yaml", "--plot", "x.txt")
-        assert status == 2
+        said = ask("sweep", "sweep.yaml", "--plot", "x.txt", status=2).err
         assert "wanted a name that ends in .svg" in said
 
     def test_runs_of_one_configuration_stand_together(self) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.cli import run
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
+from tests.support.program import ran
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 PACKING = "pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu}]}}}]"
@@ -65,23 +65,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def cycles(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, dict[str, Any]]:
+def cycles(*arguments: str) -> dict[str, dict[str, Any]]:
     """Pod -> what ``simulate -o jsonl`` with *arguments* says of its last cycle."""
-    capsys.readouterr()
-    assert run(["simulate", "cluster.yaml", *arguments, "-o", "jsonl"]) in (0, 1)
-    return {cycle["pod"].partition("/")[2]: cycle for cycle in map(json.loads, capsys.readouterr().out.splitlines())}
+    said = ran("simulate", "cluster.yaml", *arguments, "-o", "jsonl", status=(0, 1)).out
+    return {cycle["pod"].partition("/")[2]: cycle for cycle in map(json.loads, said.splitlines())}
 
 
-def hosts(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str | None]:
+def hosts(*arguments: str) -> dict[str, str | None]:
     """Pod -> its host."""
-    return {name: cycle["host"] for name, cycle in cycles(capsys, *arguments).items()}
+    return {name: cycle["host"] for name, cycle in cycles(*arguments).items()}
 
 
-def explained(capsys: pytest.CaptureFixture[str], name: str, *arguments: str) -> dict[str, Any]:
+def explained(name: str, *arguments: str) -> dict[str, Any]:
     """What ``explain -o json`` says."""
-    capsys.readouterr()
-    assert run(["explain", "cluster.yaml", name, *arguments, "-o", "json"]) in (0, 1)
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    found: dict[str, Any] = ran("explain", "cluster.yaml", name, *arguments, "-o", "json", status=(0, 1)).document
     return found
 
 
@@ -90,69 +87,68 @@ NEW = ["--release", DEFAULT_FRAMEWORK]
 
 class TestWhichProfile:
     @pytest.mark.parametrize("release", [DEFAULT_FRAMEWORK, f"v{DEFAULT_FRAMEWORK}.14"])
-    def test_without_one(self, folder: Path, capsys: pytest.CaptureFixture[str], release: str) -> None:
+    def test_without_one(self, folder: Path, release: str) -> None:
         """The release alone runs the default profile, which prefers the emptier node."""
-        assert hosts(capsys, "--release", release) == {"web": "a"}
+        assert hosts("--release", release) == {"web": "a"}
 
     @pytest.mark.parametrize("options", [["--profile"], [*NEW, "--profile"], [*NEW, "--config"]])
-    def test_one(self, folder: Path, capsys: pytest.CaptureFixture[str], options: list[str]) -> None:
+    def test_one(self, folder: Path, options: list[str]) -> None:
         """A profile decides, be the release named or not, by kube-scheduler's own flag too."""
-        assert hosts(capsys, *options, "packing.yaml") == {"web": "b"}
+        assert hosts(*options, "packing.yaml") == {"web": "b"}
 
-    def test_several(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_several(self, folder: Path) -> None:
         """Each pod is decided by the profile that it names; one of another scheduler is left alone, which the summary says."""
         more = pod("spread", schedulerName="default-scheduler") + pod("packed", schedulerName="packer") + pod("alien", schedulerName="x")
         (folder / "more.yaml").write_text(more)
         for order in ("input", "priority", "queue"):
-            found = hosts(capsys, "--profile", "two.yaml", "--pods", "more.yaml", "--order", order)
+            found = hosts("--profile", "two.yaml", "--pods", "more.yaml", "--order", order)
             assert found.keys() == {"web", "spread", "packed"}
             assert all(found.values())
-        run(["simulate", "cluster.yaml", "--pods", "more.yaml", "--profile", "two.yaml"])
-        assert "ignored: 1 for another scheduler\n" in capsys.readouterr().err
+        said = ran("simulate", "cluster.yaml", "--pods", "more.yaml", "--profile", "two.yaml", status=(0, 1)).err
+        assert "ignored: 1 for another scheduler\n" in said
 
-    def test_several_differ(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_several_differ(self, folder: Path) -> None:
         """The very same pod goes elsewhere under another schedulerName."""
         for name, host in (("default-scheduler", "a"), ("packer", "b")):
             (folder / "one.yaml").write_text(pod("one", schedulerName=name))
             (folder / "cluster.yaml").write_text((folder / "cluster.yaml").read_text().partition("kind: Pod")[0])
-            assert hosts(capsys, "--pods", "one.yaml", "--profile", "two.yaml") == {"one": host}
-            assert explained(capsys, "one", "--pods", "one.yaml", "--profile", "two.yaml")["host"] == host
+            assert hosts("--pods", "one.yaml", "--profile", "two.yaml") == {"one": host}
+            assert explained("one", "--pods", "one.yaml", "--profile", "two.yaml")["host"] == host
 
-    def test_percentage(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_percentage(self, folder: Path) -> None:
         """percentageOfNodesToScore is the profile's, unless the flag says otherwise."""
         (folder / "cluster.yaml").write_text("".join(NODE % (f"n{i}", "", 4) for i in range(150)) + pod("web"))
         (folder / "few.yaml").write_text(f"{HEADER}percentageOfNodesToScore: 100\nprofiles: [{{percentageOfNodesToScore: 1}}]\n")
         for options, looked_for in (([], 100), (["--percentage-of-nodes-to-score", "80"], 120)):
-            (found,) = cycles(capsys, "--profile", "few.yaml", "--details", *options).values()
+            (found,) = cycles("--profile", "few.yaml", "--details", *options).values()
             assert len(found["feasible"]) == looked_for
 
     @pytest.mark.parametrize(("gate", "host"), [("true", None), ("false", "a")])
-    def test_feature_gates(self, folder: Path, capsys: pytest.CaptureFixture[str], gate: str, host: str | None) -> None:
+    def test_feature_gates(self, folder: Path, gate: str, host: str | None) -> None:
         """Gates are those of the release: without PodSchedulingReadiness nobody is gated."""
         (folder / "more.yaml").write_text(pod("held", schedulingGates=[{"name": "quota"}]))
-        found = hosts(capsys, *NEW, "--pods", "more.yaml", "--feature-gates", f"PodSchedulingReadiness={gate}")
+        found = hosts(*NEW, "--pods", "more.yaml", "--feature-gates", f"PodSchedulingReadiness={gate}")
         assert found["held"] == host
 
 
 class TestDecisions:
-    def test_a_pod_that_is_gated(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_pod_that_is_gated(self, folder: Path) -> None:
         """A pod with scheduling gates is not tried, whatever the order, which its record and the summary say."""
         (folder / "more.yaml").write_text(pod("held", schedulingGates=[{"name": "quota"}, {"name": "audit"}]))
         for order in ("input", "priority", "queue"):
-            found = cycles(capsys, *NEW, "--pods", "more.yaml", "--order", order)
+            found = cycles(*NEW, "--pods", "more.yaml", "--order", order)
             assert found["held"]["error"] == "waiting for scheduling gates: [quota audit]"
             assert found["web"]["host"] == "a"
-        assert run(["simulate", "cluster.yaml", "--pods", "more.yaml", *NEW, "-o", "json"]) == 1
-        told = capsys.readouterr()
-        assert {key: json.loads(told.out)["summary"][key] for key in ("pods", "placed", "unschedulable", "gated", "decisions")} == {
+        told = ran("simulate", "cluster.yaml", "--pods", "more.yaml", *NEW, "-o", "json", status=1)
+        assert {key: told.document["summary"][key] for key in ("pods", "placed", "unschedulable", "gated", "decisions")} == {
             "pods": 2, "placed": 1, "unschedulable": 0, "gated": 1, "decisions": 1,
         }  # fmt: skip
         assert "1 of 2 pods placed on 3 nodes, 0 unschedulable, 1 not tried for its scheduling gates\n" in told.err
 
-    def test_statuses_and_messages(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_statuses_and_messages(self, folder: Path) -> None:
         """Details name the plugin and the code that turned each node down, and what PostFilter says of it."""
         (folder / "more.yaml").write_text(pod("huge", "64"))
-        found = cycles(capsys, *NEW, "--pods", "more.yaml", "--details")["huge"]
+        found = cycles(*NEW, "--pods", "more.yaml", "--details")["huge"]
         small = {"plugin": "NodeResourcesFit", "code": "Unschedulable"}
         assert found["statuses"] == {"a": small, "b": small, "c": {"plugin": "TaintToleration", "code": "UnschedulableAndUnresolvable"}}
         assert found["plugins"] == ["NodeResourcesFit", "TaintToleration"]
@@ -161,34 +157,33 @@ class TestDecisions:
         counts = "1 node(s) had untolerated taint {k: v}, 2 Insufficient cpu"
         assert found["error"] == f"0/3 nodes are available: {counts}. preemption: {helps}."
 
-    def test_scores(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_scores(self, folder: Path) -> None:
         """Scores are 0 to 100 by plugin, and totals weigh them."""
-        found = cycles(capsys, *NEW, "--details")["web"]
+        found = cycles(*NEW, "--details")["web"]
         assert found["priorities"]["TaintToleration"] == {"a": 100, "b": 100}
         assert found["priorities"]["NodeResourcesFit"] == {"a": 87, "b": 81}
         weights = {"TaintToleration": 3, "NodeAffinity": 2, "PodTopologySpread": 2, "InterPodAffinity": 2}
         totals = {node: sum(weights.get(name, 1) * by[node] for name, by in found["priorities"].items()) for node in "ab"}
         assert found["scores"] == totals
 
-    def test_without_details(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_without_details(self, folder: Path) -> None:
         """Without details a record has the host, the error, the plugins to blame, the preemption and which cycle it is, alone."""
         decided = {"pod": "default/web", "host": "a", "error": None, "preemption": None, "plugins": []}
-        assert cycles(capsys, *NEW)["web"] == {**decided, "retry": False, "final": True}
+        assert cycles(*NEW)["web"] == {**decided, "retry": False, "final": True}
 
     @pytest.mark.parametrize(("options", "host"), [([], "b"), (["--disable-preemption"], None)])
-    def test_preemption(self, folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], host: str | None) -> None:
+    def test_preemption(self, folder: Path, options: list[str], host: str | None) -> None:
         """A pod of higher priority makes others leave, and gets the node; not where that is switched off."""
         nodes = NODE % ("b", "", 4)
         (folder / "cluster.yaml").write_text(nodes + pod("low", "3") + pod("high", "2", priority=5))
-        found = hosts(capsys, *NEW, *options)
+        found = hosts(*NEW, *options)
         assert found == {"low": "b", "high": host}
-        assert run(["simulate", "cluster.yaml", *NEW, *options]) == 1
-        assert ("evicted to make room for default/high" in capsys.readouterr().out) is (host is not None)
+        said = ran("simulate", "cluster.yaml", *NEW, *options, status=1).out
+        assert ("evicted to make room for default/high" in said) is (host is not None)
 
-    def test_what_runs(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_what_runs(self, folder: Path) -> None:
         """--verbose tells each profile's plugins by extension point, with the weights of scores."""
-        run(["simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose"])
-        told = capsys.readouterr().err
+        told = ran("simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose", status=(0, 1)).err
         assert f"release {DEFAULT_FRAMEWORK}, 3 nodes, 1 pod waits\n" in told
         assert told.count("  score: NodeResourcesFit x 1\n") == 2
         assert "profile packer\n" in told
@@ -196,10 +191,10 @@ class TestDecisions:
 
 
 class TestExplain:
-    def test_plugins_and_codes(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_plugins_and_codes(self, folder: Path) -> None:
         """Each node has the plugin that turned it down, the code, the reasons and what is short; or its scores by plugin."""
         (folder / "more.yaml").write_text(pod("big", "5"))
-        found = {node["node"]: node for node in explained(capsys, "big", *NEW, "--pods", "more.yaml")["nodes"]}
+        found = {node["node"]: node for node in explained("big", *NEW, "--pods", "more.yaml")["nodes"]}
         assert found["b"] | {"scores": {}} == {
             "node": "b", "fits": False, "visited": True, "plugins": ["NodeResourcesFit"], "code": "Unschedulable",
             "reasons": ["Insufficient cpu"],
@@ -211,46 +206,44 @@ class TestExplain:
         assert (found["a"]["fits"], found["a"]["plugins"], found["a"]["code"]) == (True, [], None)
         assert found["a"]["scores"]["TaintToleration"] == {"raw": 0, "reduced": 100, "weight": 3, "total": 300}
 
-    def test_the_whole_pod_is_turned_down(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_whole_pod_is_turned_down(self, folder: Path) -> None:
         """What PreFilter says stands against every node."""
         (folder / "more.yaml").write_text(pod("db", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]))
-        found = explained(capsys, "db", *NEW, "--pods", "more.yaml", "--no-defaults")
+        found = explained("db", *NEW, "--pods", "more.yaml", "--no-defaults")
         assert [(node["node"], node["plugins"], node["reasons"]) for node in found["nodes"]] == [
             (name, ["VolumeRestrictions"], ['persistentvolumeclaim "gone" not found']) for name in "abc"
         ]
 
-    def test_table(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_table(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The tables have plugins and codes for heads."""
         monkeypatch.setattr("kubeclassic.cli.report.viewtext.width_of", lambda stream: 200)
         (folder / "more.yaml").write_text(pod("big", "5"))
-        assert run(["explain", "cluster.yaml", "web", *NEW, "-o", "wide"]) == 0
-        assert "(each plugin: raw -> normalized x weight)" in capsys.readouterr().out
-        assert run(["explain", "cluster.yaml", "big", "--pods", "more.yaml", *NEW, "-o", "wide"]) == 0
-        assert [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("NODE ")][1] == [
+        assert "(each plugin: raw -> normalized x weight)" in ran("explain", "cluster.yaml", "web", *NEW, "-o", "wide").out
+        said = ran("explain", "cluster.yaml", "big", "--pods", "more.yaml", *NEW, "-o", "wide").out
+        assert [line.split() for line in said.splitlines() if line.startswith("NODE ")][1] == [
             "NODE", "PLUGIN", "CODE", "REASONS", "WHAT", "FAILS", "SHORT", "OF",
         ]  # fmt: skip
 
 
 class TestPluginsOfOnesOwn:
     @pytest.mark.parametrize(("place", "host"), [("NotOnA", "b"), ("BOTH", "b")])
-    def test_without_a_profile_they_run(self, folder: Path, capsys: pytest.CaptureFixture[str], place: str, host: str) -> None:
+    def test_without_a_profile_they_run(self, folder: Path, place: str, host: str) -> None:
         """A class, or a list of them, joins the default profile at every point that it has."""
-        found = cycles(capsys, *NEW, "--rules", f"my_plugins:{place}", "--details")["web"]
+        found = cycles(*NEW, "--rules", f"my_plugins:{place}", "--details")["web"]
         assert (found["host"], found["failed"]["a"]) == (host, ["node(s) were called a"])
         assert found["statuses"]["a"] == {"plugin": "NotOnA", "code": "Unschedulable"}
 
-    def test_a_profile_says_where_they_run(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_profile_says_where_they_run(self, folder: Path) -> None:
         """With a profile only what it names runs, with the weight that it gives."""
         text = f"{HEADER}profiles: [{{plugins: {{score: {{enabled: [{{name: LikesB, weight: 9}}]}}}}}}]\n"
         (folder / "likes.yaml").write_text(text)
-        found = cycles(capsys, "--profile", "likes.yaml", "--rules", "my_plugins:BOTH", "--details")["web"]
+        found = cycles("--profile", "likes.yaml", "--rules", "my_plugins:BOTH", "--details")["web"]
         assert (found["host"], found["priorities"]["LikesB"]) == ("b", {"a": 0, "b": 100})
         assert "NotOnA" not in {status["plugin"] for status in found["statuses"].values()}
 
     @pytest.mark.parametrize("command", ["explain", "replay"])
-    def test_in_the_other_commands(self, folder: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    def test_in_the_other_commands(self, folder: Path, command: str) -> None:
         """They have their say in explanations and replays too."""
         arguments = [command, "cluster.yaml", *(["web"] if command == "explain" else []), *NEW, "--rules", "my_plugins:NotOnA"]
-        assert run(arguments) == 0
-        out = capsys.readouterr().out
+        out = ran(*arguments).out
         assert "default/web: b" in out if command == "explain" else '"pod":"default/web","node":"b"' in out

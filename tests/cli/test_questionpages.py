@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
-import json
 import re
 from html import unescape
 from pathlib import Path
@@ -15,9 +13,9 @@ import attrs
 import pytest
 
 from kubeclassic import capacity, capacity_curve
-from kubeclassic.cli import run
 from tests.support.build import node, pod
-from tests.support.pages import assert_told, data_of_page, table_of_page
+from tests.support.pages import assert_told, data_of_page, table_of_page, with_page
+from tests.support.program import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER, DRAINED = str(ROOT / "examples/cluster"), str(ROOT / "examples/drain/cluster.yaml")
@@ -89,17 +87,9 @@ def answer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def _answer(name: str, folder: Path) -> Answer:
     status, words = COMMANDS[name]
-    report = folder / "page.html"
-    record = json.loads(_said(folder, [*words, "--report", str(report), "-o", "json"], status))
-    rows = csv.DictReader(io.StringIO(_said(folder, [*words, "-o", "csv"], status)))
-    return Answer(name, record, report.read_text(encoding="utf-8"), list(rows))
-
-
-def _said(folder: Path, words: list[str], status: int) -> str:
-    """What the command writes to standard output."""
-    with contextlib.redirect_stdout(io.StringIO()) as stream:
-        assert run(words) == status
-    return stream.getvalue()
+    html, record = with_page(folder, *words, status=status)
+    rows = csv.DictReader(io.StringIO(ran(*words, "-o", "csv", status=status).out))
+    return Answer(name, record, html, list(rows))
 
 
 def test_every_number_is_that_of_the_record(answer: Answer) -> None:
@@ -227,7 +217,7 @@ def test_verdicts_about_sizes() -> None:
     assert str(found.view().verdict) == "2 pods fit, whichever of the 2 sizes they have."
 
 
-def test_html_is_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_html_is_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``-o html`` writes the page that --report writes beside other output, and --report never writes over an input."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     monkeypatch.setattr("sys.argv", ["kubeclassic"])
@@ -237,22 +227,18 @@ def test_html_is_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
         ["drain", DRAINED, "worker-2", *FLAGS],
         ["explain", CLUSTER, "shop/orders-1"],
     ):
-        assert run([*words, "--report", str(tmp_path / "page.html")]) == 0
-        capsys.readouterr()
-        assert run([*words, "-o", "html"]) == 0
-        assert capsys.readouterr().out == (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert run(["drain", DRAINED, "worker-2", "--report", DRAINED]) == 2
-    assert "which is an input too" in capsys.readouterr().err
+        ran(*words, "--report", str(tmp_path / "page.html"))
+        assert ran(*words, "-o", "html").out == (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "which is an input too" in ran("drain", DRAINED, "worker-2", "--report", DRAINED, status=2).err
 
 
-def test_it_says_what_it_is_about(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_says_what_it_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
     """Inputs, counts, release, rules, warnings and the command are on the page, no folder of its author; SOURCE_DATE_EPOCH dates it."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     words = ["capacity", CLUSTER, "--pod", SMALL, "--release", "1.12", "--provider", "ClusterAutoscalerProvider", "-o", "html"]
     monkeypatch.setattr("sys.argv", ["kubeclassic", *words])
     monkeypatch.chdir(ROOT)
-    assert run(words) == 0
-    page = _text(capsys.readouterr().out)
+    page = _text(ran(*words).out)
     cluster, small = (str(Path(path).relative_to(ROOT)) for path in (CLUSTER, SMALL))
     for told in (cluster, small, "11 nodes, 8 pods run, 22 pods wait", "1.12", "provider ClusterAutoscalerProvider", "1970-01-01"):
         assert told in page

@@ -11,8 +11,8 @@ import attrs
 import pytest
 
 from kubeclassic.algorithmprovider import CATALOGUE, RELEASES
-from kubeclassic.cli import run
 from kubeclassic.framework import schedulerspec
+from tests.support.program import ran
 
 Json = dict[str, Any]
 HEAVY = 922337203685477580
@@ -196,12 +196,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
+def told() -> Callable[..., list[str]]:
     """Runs the command line, which must refuse with this exit status; the lines of standard error."""
 
     def run_it(*arguments: str, status: int = 2) -> list[str]:
-        assert run(arguments) == status
-        written = capsys.readouterr()
+        written = ran(*arguments, status=status)
         assert written.out == ""
         assert "Traceback" not in written.err
         lines = written.err.splitlines()

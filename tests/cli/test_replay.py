@@ -19,7 +19,7 @@ from kubeclassic import cli
 from kubeclassic.cli import run
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.simulation.replay.checkpoint import load
-from tests.cli.conftest import Ran
+from tests.support.program import ran
 from tests.support.replaybuild import BUSY
 
 TWO = ["1.15", DEFAULT_FRAMEWORK]
@@ -50,22 +50,20 @@ def records(text: str) -> list[dict[str, Any]]:
 
 
 class TestResults:
-    def test_events_and_summary(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_events_and_summary(self, folder: Path) -> None:
         """Events go to standard output as JSON Lines and end with a summary; the summary for people goes to standard error."""
         (folder / "in.yaml").write_text(NODE + pod("one") + pod("two") + pod("three"))
-        assert run(["replay", "in.yaml", "--release", "1.13", "--cycle-time", "500ms"]) == 0
-        out, err = capsys.readouterr()
+        out, err = ran("replay", "in.yaml", "--release", "1.13", "--cycle-time", "500ms")
         found = records(out)
         assert [record["pod"] for record in found if record["event"] == "Scheduled"] == ["default/one", "default/three", "default/two"]
         assert (found[-1]["event"], found[-1]["scheduled"], found[-1]["waits"]["p50"]) == ("Summary", 3, 0.5)
         assert "3 pods arrived, 3 scheduled, 3 finished, 0 evicted" in err
         assert re.search(r"^p99 +\d", err, re.MULTILINE)
 
-    def test_files(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_files(self, folder: Path) -> None:
         """Events and series go to files where these are named."""
         (folder / "in.yaml").write_text(NODE + pod("one"))
-        assert run(["replay", "in.yaml", "--output", "e.jsonl", "--series", "s.csv"]) == 0
-        assert capsys.readouterr().out == ""
+        assert ran("replay", "in.yaml", "--output", "e.jsonl", "--series", "s.csv").out == ""
         assert records((folder / "e.jsonl").read_text())[0] == {"time": 5, "event": "Arrived", "pod": "default/one"}
         assert [line.split(",")[0] for line in (folder / "s.csv").read_text().splitlines()] == ["time", "0", "5", "15"]
 
@@ -77,28 +75,24 @@ class TestResults:
         assert parquet.read_table("s.parquet").column("time").to_pylist() == [0, 5, 15]
 
     @pytest.mark.parametrize(("options", "times"), [([], [5]), (["--compress-time", "10"], [0.5]), (["--ignore-times"], [0])])
-    def test_times(self, folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], times: list[float]) -> None:
+    def test_times(self, folder: Path, options: list[str], times: list[float]) -> None:
         """Times can be compressed, and ignored."""
         (folder / "in.yaml").write_text(NODE + pod("one"))
-        assert run(["replay", "in.yaml", *options]) == 0
-        assert [record["time"] for record in records(capsys.readouterr().out) if record["event"] == "Arrived"] == times
+        assert [record["time"] for record in records(ran("replay", "in.yaml", *options).out) if record["event"] == "Arrived"] == times
 
-    def test_until(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_until(self, folder: Path) -> None:
         """A replay can be stopped at a virtual time."""
         (folder / "in.yaml").write_text(NODE + pod("one"))
-        assert run(["replay", "in.yaml", "--until", "2s"]) == 0
-        assert [record["event"] for record in records(capsys.readouterr().out)] == ["Summary"]
+        assert [record["event"] for record in records(ran("replay", "in.yaml", "--until", "2s").out)] == ["Summary"]
 
-    def test_some_never_get_a_node(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_some_never_get_a_node(self, folder: Path) -> None:
         """The exit status is 1 where a pod waits to the end."""
         (folder / "in.yaml").write_text(NODE + pod("one", cpu=3))
-        assert run(["replay", "in.yaml"]) == 1
-        assert "1 pod still waits" in capsys.readouterr().err
+        assert "1 pod still waits" in ran("replay", "in.yaml", status=1).err
 
-    def test_help_teaches(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_help_teaches(self) -> None:
         """The help says what goes in, what comes out, and gives examples."""
-        assert run(["replay", "--help-all"]) == 0
-        told = capsys.readouterr().out
+        told = ran("replay", "--help-all").out
         words = ("PATHS, in any combination", "Exit status 0", "--checkpoint", "kubeclassic replay scenario.yaml")
         assert all(word in told for word in words)
 
@@ -194,29 +188,29 @@ class TestStoppingAndGoingOn:
     ("good.yaml --output e --checkpoint state --resume --seed 9", "state: made with --seed 0, got 9"),
     ("good.yaml two.yaml --output e --checkpoint state --resume", "state: made with other inputs: their bytes differ"),
 ])  # fmt: skip
-def test_another_replay_does_not_go_on(folder: Path, ran: Ran, line: str, message: str) -> None:
+def test_another_replay_does_not_go_on(folder: Path, line: str, message: str) -> None:
     """A checkpoint of other options or inputs is refused in one line, with exit status 2."""
     (folder / "good.yaml").write_text(NODE + pod("one"))
     (folder / "two.yaml").write_text(pod("two"))
     assert run(["replay", "good.yaml", "--until", "7", "--output", "e", "--checkpoint", "state"]) == 0
-    assert ran("replay", *line.split()) == (2, "", f"kubeclassic: {message}\n")
+    assert ran("replay", *line.split(), status=2) == ("", f"kubeclassic: {message}\n")
 
 
-def test_an_event_that_cannot_be(folder: Path, ran: Ran) -> None:
+def test_an_event_that_cannot_be(folder: Path) -> None:
     """An event that cannot happen when its time comes ends the replay with exit status 2, and one line with its place."""
     (folder / "good.yaml").write_text(NODE + pod("one"))
     (folder / "fails.jsonl").write_text('{"time": 1, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n')
-    status, _, err = ran("replay", "good.yaml", "fails.jsonl")
-    assert (status, err) == (2, "kubeclassic: fails.jsonl, document 1: Fail: got b, wanted a node that exists at that time\n")
+    _, err = ran("replay", "good.yaml", "fails.jsonl", status=2)
+    assert err == "kubeclassic: fails.jsonl, document 1: Fail: got b, wanted a node that exists at that time\n"
 
 
 @pytest.mark.parametrize("every", [None, 2])
-def test_an_error_leaves_nothing_half_written(folder: Path, ran: Ran, every: int | None) -> None:
+def test_an_error_leaves_nothing_half_written(folder: Path, every: int | None) -> None:
     """The files of a replay that an error ends are gone, or as long as the checkpoint needs that goes on from there."""
     (folder / "good.yaml").write_text(NODE + "".join(pod(f"p{number}") for number in range(4)))
     (folder / "fails.jsonl").write_text('{"time": 8, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n')
     kept = [] if every is None else ["--checkpoint", "state", "--checkpoint-every", str(every)]
-    assert ran("replay", "good.yaml", "fails.jsonl", "--output", "events", "--series", "rows.csv", *kept)[0] == 2
+    ran("replay", "good.yaml", "fails.jsonl", "--output", "events", "--series", "rows.csv", *kept, status=2)
     if every is None:
         assert sorted(path.name for path in folder.iterdir()) == ["fails.jsonl", "good.yaml"]
     else:

@@ -11,31 +11,29 @@ from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli import run
 from kubeclassic.cli.schema import names
 from tests.conftest import ROOT
+from tests.support.program import ran
 from tests.support.schemas import faults, strict, version_of
 
 
-def test_they_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_they_are_listed() -> None:
     """Without a name the command lists the names."""
-    assert run(["schema"]) == 0
-    assert capsys.readouterr().out.split() == names()
+    assert ran("schema").out.split() == names()
     assert {"simulate", "simulate-line", "replay-line", "bench", "conform", "policy-check"} <= set(names())
 
 
 @pytest.mark.parametrize("name", names())
-def test_each_is_a_schema(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_is_a_schema(name: str) -> None:
     """Each is printed as it is published, is a valid schema, says what it is of, and has the version that documents carry."""
-    assert run(["schema", name]) == 0
-    schema = json.loads(capsys.readouterr().out)
+    schema = ran("schema", name).document
     Draft202012Validator.check_schema(schema)
     assert schema["title"].split()[-1]
     assert schema["$id"].split(":")[:3] == ["urn", "kubeclassic", name]
     assert version_of(name) == API_VERSION
 
 
-def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_name_is_refused() -> None:
     """The nearest names are told."""
-    assert run(["schema", "simulat"]) == 2
-    assert capsys.readouterr().err.endswith('did you mean "simulate" or "simulate-line"?\n')
+    assert ran("schema", "simulat", status=2).err.endswith('did you mean "simulate" or "simulate-line"?\n')
 
 
 def test_a_wrong_document_is_seen() -> None:

@@ -17,6 +17,7 @@ from tests.apiserver.store import Store
 from tests.conftest import ROOT
 from tests.live.test_snapshot import manifests
 from tests.support.kubeconfigs import kubeconfig
+from tests.support.program import ran
 
 CLUSTER = ROOT / "examples/cluster"
 TYPE = {"content-type": "application/json"}
@@ -53,10 +54,9 @@ class TestSnapshot:
         statuses = [run(["simulate", str(file), "-o", "name"]) for file in (plain, packed)]
         assert statuses[0] == statuses[1] != 2
 
-    def test_to_standard_output(self, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_to_standard_output(self, config: Path) -> None:
         """Without a file, the List is the output and nothing else is."""
-        assert run(["snapshot", "--kubeconfig", str(config)]) == 0
-        assert json.loads(capsys.readouterr().out)["items"]
+        assert ran("snapshot", "--kubeconfig", str(config)).document["items"]
 
     def test_a_redaction_and_its_map(self, config: Path, tmp_path: Path) -> None:
         """The map has the old names, and only its owner may read it; the snapshot has none of them."""
@@ -69,10 +69,10 @@ class TestSnapshot:
         assert "gpu-b1" not in file.read_text()
         assert old["gpu-b1"] in file.read_text()
 
-    def test_an_unknown_context(self, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_an_unknown_context(self, config: Path) -> None:
         """A context that the kubeconfig does not have is exit status 2 and one line."""
-        assert run(["snapshot", "--kubeconfig", str(config), "--context", "nowhere"]) == 2
-        assert "--context: got nowhere, wanted one of contexts: there" in capsys.readouterr().err
+        said = ran("snapshot", "--kubeconfig", config, "--context", "nowhere", status=2).err
+        assert "--context: got nowhere, wanted one of contexts: there" in said
 
     def test_a_server_that_refuses(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """A server that does not know us is one line with its address and what it said."""

@@ -15,8 +15,7 @@ from kubeclassic.api.record import API_VERSION
 from kubeclassic.cli import run
 from kubeclassic.framework.userrules import rule_files
 from tests.conftest import ROOT
-from tests.support.program import heavy_modules
-from tests.support.schemas import faults
+from tests.support.program import heavy_modules, ran
 
 GRID = "grid: {release: ['1.12', '1.16'], order: shuffled, seed: [0, 2]}\n"
 SEARCH = "search: {weights: {LeastRequestedPriority: 0..9}, maximise: [placed], minimise: [imbalance], trials: 2}\n"
@@ -33,36 +32,31 @@ def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class TestForms:
-    def test_a_table(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_table(self, sweep: Path) -> None:
         """The runs, and below them means over seeds with their intervals."""
-        assert run(["sweep", "sweep.yaml", "--jobs", "1"]) == 0
-        told = capsys.readouterr()
+        told = ran("sweep", "sweep.yaml", "--jobs", "1")
         runs, means = told.out.split("\n\n")
         assert runs.splitlines()[0].split()[:5] == ["RUN", "RELEASE", "ORDER", "SEED", "PLACED"]
         assert len(runs.splitlines()) == 5
         assert " to " in means
         assert told.err.startswith("4 runs\n")
 
-    def test_csv(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_csv(self, sweep: Path) -> None:
         """CSV is the table alone."""
-        assert run(["sweep", "sweep.yaml", "-o", "csv", "-j", "1"]) == 0
-        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        rows = list(csv.DictReader(io.StringIO(ran("sweep", "sweep.yaml", "-o", "csv", "-j", "1").out)))
         assert [row["release"] for row in rows] == ["1.12", "1.12", "1.16", "1.16"]
         assert {row["error"] for row in rows} == {""}
 
     @pytest.mark.parametrize("more", [[], ["--search"]])
-    def test_json_is_as_the_schema_says(self, more: list[str], sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_json_is_as_the_schema_says(self, more: list[str], sweep: Path) -> None:
         """The JSON of a grid and of a search is as the schema says, and is what sweep.json has."""
-        assert run(["sweep", "sweep.yaml", "-o", "json", "-j", "1", "--output", "out", *more]) == 0
-        document = json.loads(capsys.readouterr().out)
-        assert faults("sweep", document) == []
+        document = ran("sweep", "sweep.yaml", "-o", "json", "-j", "1", "--output", "out", *more).document
         assert document == json.loads(Path("out/sweep.json").read_text())
         assert document["apiVersion"] == API_VERSION
 
-    def test_a_search_shows_the_front(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_search_shows_the_front(self, sweep: Path) -> None:
         """A search shows the trials that no other one beats."""
-        assert run(["sweep", "sweep.yaml", "--search", "-j", "1"]) == 0
-        told = capsys.readouterr()
+        told = ran("sweep", "sweep.yaml", "--search", "-j", "1")
         assert told.out.split()[:4] == ["TRIAL", "WEIGHTS.LEASTREQUESTEDPRIORITY", "PLACED", "IMBALANCE"]
         assert told.err.startswith("3 trials, ")
 
@@ -90,15 +84,13 @@ class TestRules:
         for name in rule_files():
             monkeypatch.delitem(sys.modules, name)
         if is_loaded_before:
-            assert run(["simulate", "examples/cluster", "--release", "1.16", *rules[:2]]) == 1
-            capsys.readouterr()
+            ran("simulate", "examples/cluster", "--release", "1.16", *rules[:2], status=1)
         for kind in ("rules", "plugins"):  # other modules of these names come first wherever modules are looked for
             (tmp_path / "others").mkdir(exist_ok=True)
             (tmp_path / "others" / f"{kind}.py").write_text("")
         monkeypatch.syspath_prepend(str(tmp_path / "others"))
         monkeypatch.setenv("PYTHONPATH", str(tmp_path / "others"), prepend=os.pathsep)
-        assert run(["sweep", "sweep.yaml", "-o", "csv", "-j", "2", *rules]) == 0
-        with_rules = capsys.readouterr().out
+        with_rules = ran("sweep", "sweep.yaml", "-o", "csv", "-j", "2", *rules).out
         for release, place in (("1.16", rules[1]), ("1.27", rules[3])):
             run(["simulate", "examples/cluster", "--release", release, "--rules", place, "-o", "json"])
             placed = json.loads(capsys.readouterr().out)["summary"]["placed"]
@@ -106,11 +98,10 @@ class TestRules:
 
 
 class TestEndings:
-    def test_failed_runs_are_status_1(self, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_failed_runs_are_status_1(self, sweep: Path) -> None:
         """Runs that fail are rows with their errors, and status 1."""
         sweep.write_text("cluster: examples/cluster\nruns: [{name: a}, {name: b, provider: Nobody}]\n")
-        assert run(["sweep", "sweep.yaml"]) == 1
-        told = capsys.readouterr()
+        told = ran("sweep", "sweep.yaml", status=1)
         assert 'plugin "Nobody" has not been registered' in told.out
         assert told.err.startswith("2 runs, 1 of them now, 1 failed\n")
 

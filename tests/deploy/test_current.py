@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kubeclassic.cli import BAD_INPUT, run
+from kubeclassic.cli import BAD_INPUT
 from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.client.resources import DEVICE_KINDS, resource
@@ -19,6 +19,7 @@ from kubeclassic.live.scheduler.flags import RunSettings, read_settings, split_f
 from kubeclassic.simulation.engines import engine_for
 from tests.deploy.test_deploy import DEPLOY, READS, WRITES, Call, documents
 from tests.live.scheduler.worlds import World, live
+from tests.support.program import ran
 
 NAME, RELEASE = "kubeclassic-current", "1.34"
 
@@ -103,12 +104,11 @@ class TestRights:
 
 class TestDeployment:
     def test_run_takes_the_arguments(
-        self, arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self, arguments: list[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-        assert run(arguments) == BAD_INPUT
-        assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in capsys.readouterr().err
+        assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in ran(*arguments, status=BAD_INPUT).err
 
     def test_the_lock(self, settings: RunSettings) -> None:
         """One of two replicas is elected, by the Lease that the Role names, which is no other scheduler's."""

@@ -24,6 +24,7 @@ from kubeclassic.live.client.resources import resource
 from kubeclassic.live.scheduler.flags import read_settings, split_flags
 from kubeclassic.live.server.serving import Listening
 from tests.conftest import ROOT
+from tests.support.program import ran
 from tests.support.recordings import VERSIONS, Exchange, recorded
 
 DEPLOY = ROOT / "examples" / "deploy"
@@ -167,11 +168,10 @@ class TestDeployments:
         (listener,) = settings.listeners
         assert (listener.address, listener.port) == ("0.0.0.0", container("scheduler")["ports"][0]["containerPort"])
 
-    def test_run_takes_the_arguments(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_run_takes_the_arguments(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-        assert run(container("scheduler")["args"]) == BAD_INPUT
-        assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in capsys.readouterr().err
+        assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in ran(*container("scheduler")["args"], status=BAD_INPUT).err
 
     def test_run_means_what_the_arguments_say(self, tmp_path: Path) -> None:
         """The configuration that it would write has the lock, the name, the address and the Policy of the arguments."""

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import yaml
 
-from kubeclassic.algorithmprovider.description import CELLS as CELL_WORDS
 from kubeclassic.framework.describe import describe_any
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.conftest import ROOT
@@ -20,7 +19,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 from making import examples, rules
 from making.markdown import cell, escaped, first_sentence, prose, table, upstream
-from making.rulewords import CELLS, FORMULAS, MissingWordsError
+from making.rulewords import FORMULAS, MissingWordsError
 
 from tests.support.pageblocks import KINDS, blocks_of
 
@@ -60,13 +59,6 @@ def test_what_a_rule_lacks_is_told_in_words(made: Callable[[str], object], monke
     monkeypatch.setattr(rules, "FORMULAS", {})
     with pytest.raises(MissingWordsError, match=r"has no entry in FORMULAS of docs/making/rulewords\.py"):
         list(rules.pages())
-
-
-def test_the_cells_of_rules_are_there() -> None:
-    """A page names cells of the release table, and all cells about rules are on a page."""
-    named = {name for cells in CELLS.values() for name in cells}
-    assert named <= set(CELL_WORDS)
-    assert {name for name, (about, _) in CELL_WORDS.items() if about in ("rules", "requests")} <= named
 
 
 @pytest.mark.parametrize("key", [key for key, rule in RULES.items() if rule.kind == "predicate"])

@@ -18,7 +18,7 @@ from kubeclassic.extenders import choice
 from kubeclassic.extenders.overhttp import PostError, PostReply
 from kubeclassic.extenders.recorded import Recorded, RecordError, RecordingPost, Replayed
 from kubeclassic.framework.options import Classic, options_of
-from tests.support.program import inside
+from tests.support.program import inside, ran
 
 POLICY: Any = {
     "kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "GeneralPredicates"}],
@@ -185,31 +185,28 @@ class TestCommands:
     )  # fmt: skip
     def test_a_file_calls_nothing(
         self, words: str, given: str, folder: Path, answering: Answering, monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str],
+
     ) -> None:  # fmt: skip
         """No command calls an extender because a file names it; each says so with its outcome, and --strict refuses it."""
         (folder / "pod.json").write_text(json.dumps(OBJECTS[-1]))
         monkeypatch.chdir(folder)
         chosen = given.split() if not words.startswith("upgrade") else ["--policy", "policy.json"]
-        assert run([*words.split(), *chosen]) in (0, 1)
-        assert "configured extender is not called" in "".join(capsys.readouterr())
+        assert "configured extender is not called" in "".join(ran(*words.split(), *chosen, status=(0, 1)))
         assert answering.calls == 0
 
     @pytest.mark.parametrize("words", ["--a policy=policy.json --b 1.16", "--a profile=profile.json --b 1.27"])
     def test_nor_does_a_comparison(
-        self, words: str, folder: Path, answering: Answering, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self, words: str, folder: Path, answering: Answering, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A configuration of compare neither."""
         monkeypatch.chdir(folder)
-        assert run(["compare", "cluster.json", *words.split()]) in (0, 1)
-        assert "configured extender is not called" in capsys.readouterr().err
+        assert "configured extender is not called" in ran("compare", "cluster.json", *words.split(), status=(0, 1)).err
         assert answering.calls == 0
 
-    def test_strict(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_strict(self, folder: Path) -> None:
         """--strict refuses what does not count; an extender that is off by word is no such thing."""
         words = ["simulate", str(folder / "cluster.json"), "--policy", str(folder / "policy.json"), "--strict"]
-        assert run(words) == 2
-        assert "configured extender is not called" in capsys.readouterr().err
+        assert "configured extender is not called" in ran(*words, status=2).err
         assert run([*words, "--extenders", "off"]) == 0
 
     def test_errors_are_shown(self, folder: Path) -> None:

@@ -17,6 +17,7 @@ from kubeclassic.extenders.extender import Bodies, HttpExtender, binder_of, erro
 from kubeclassic.extenders.overhttp import PostReply
 from kubeclassic.framework.releases import ALL_RELEASES, find_any_release
 from tests.support.build import node, pod
+from tests.support.refusals import refusal_text
 
 URL = "http://x.test/sched//"
 CLASSIC = ("1.12", "1.13", "1.14", "1.15", "1.16")
@@ -80,10 +81,9 @@ class TestFilter:
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_a_status(self, release: str) -> None:
         """Any status but 200 is an error, in the words of the release."""
-        with pytest.raises(ExtenderError) as failed:
-            extender(Scripted(status=201), release).filter(pod("web"), NODES)
+        text = refusal_text(ExtenderError, lambda: extender(Scripted(status=201), release).filter(pod("web"), NODES))
         word = "Failed" if release in CLASSIC else "failed"
-        assert str(failed.value) == f"{word} f with extender at URL http://x.test/sched/f, code 201"
+        assert text == f"{word} f with extender at URL http://x.test/sched/f, code 201"
 
     @pytest.mark.parametrize("ask", [lambda one: one.filter(pod("web"), NODES), lambda one: one.bind(pod("web"), "a")])
     def test_an_error_of_its_own(self, ask: Callable[[HttpExtender], Any]) -> None:
@@ -94,9 +94,8 @@ class TestFilter:
     @pytest.mark.parametrize(("release", "package"), [("1.12", "api"), ("1.27", "v1")])
     def test_what_is_no_reply(self, release: str, package: str) -> None:
         """JSON of another type is told with the Go package of the release."""
-        with pytest.raises(ExtenderError) as failed:
-            extender(Scripted("text"), release).filter(pod("web"), NODES)
-        assert str(failed.value) == f"json: cannot unmarshal string into Go value of type {package}.ExtenderFilterResult"
+        text = refusal_text(ExtenderError, lambda: extender(Scripted("text"), release).filter(pod("web"), NODES))
+        assert text == f"json: cannot unmarshal string into Go value of type {package}.ExtenderFilterResult"
 
     def test_unresolvable_nodes(self) -> None:
         """Only the framework reads the nodes where removing pods does not help."""

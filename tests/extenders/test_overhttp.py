@@ -18,6 +18,7 @@ import pytest
 from kubeclassic.algorithmprovider.extenders import ExtenderConfig, TlsConfig
 from kubeclassic.extenders import overhttp
 from kubeclassic.extenders.overhttp import PostError, TlsError, http_post
+from tests.support.refusals import refusal_text
 
 CERTS = Path(__file__).parent / "certs"
 CERT, KEY = CERTS / "cert.pem", CERTS / "key.pem"
@@ -209,6 +210,4 @@ class TestTls:
     )
     def test_what_is_refused(self, tls: TlsConfig, text: str) -> None:
         """Wrong files are told before anything is sent."""
-        with pytest.raises(TlsError) as refused:
-            http_post(ExtenderConfig("https://x", tls=tls))
-        assert str(refused.value).startswith(f"extender https://x: {text}")
+        assert refusal_text(TlsError, http_post, ExtenderConfig("https://x", tls=tls)).startswith(f"extender https://x: {text}")

@@ -8,9 +8,9 @@ from kubeclassic.algorithmprovider.description import CELLS, VALUES, behaviour, 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.changes import changes, messages
-from kubeclassic.framework.correspondences import ARGUMENTS, BUILT_IN, PREDICATES, PRIORITIES, points_of, weights
+from kubeclassic.framework.correspondences import ARGUMENTS, BUILT_IN, points_of, weights
 from kubeclassic.framework.describe import OLDER_CELLS, ReleaseDifference, describe_any, diff_any, gate_words
-from kubeclassic.framework.migrate.equivalents import FILTERS
+from kubeclassic.framework.migrate.equivalents import FILTERS, PRIORITIES, lacking
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 from kubeclassic.simulation.compare.ruleequivalents import SUCCESSORS
@@ -55,15 +55,20 @@ class TestCorrespondences:
 
     def test_each_default_plugin_is_somebody_s_successor(self):
         """Each default plugin took the place of a rule, or of what was built in, or is new."""
-        named = {plugin for plugins in (*PREDICATES.values(), *PRIORITIES.values(), *ARGUMENTS.values()) for plugin in plugins}
+        named = {plugin for plugins in (*FILTERS.values(), *PRIORITIES.values(), *ARGUMENTS.values()) for plugin in plugins}
         assert set(weights(ALL_RELEASES[DEFAULT_FRAMEWORK])) <= named | set(BUILT_IN)
 
+    def test_a_rule_that_is_not_entered(self):
+        """Of a rule that the tables lack they say which of them lacks it, all at once."""
+        found = lacking(["HostName", "PodFitsNowhere"], ["FewerPriority"])
+        assert found[:2] == ["PodFitsNowhere is in none of FILTERS", "FewerPriority is in none of SCORES or GONE"]
+        assert found[2:] == [f"{name} is not in DIFFERENCES, nor in WORDS" for name in ("PodFitsNowhere", "FewerPriority")]
+
     def test_migrate_and_compare_say_the_same(self):
-        """The tables agree with those of the translation of Policies and of compare."""
-        assert all(PREDICATES[name] == plugins for name, plugins in FILTERS.items())
+        """The table agrees with that of compare."""
         assert all(plugin in SUCCESSORS[name] for name, plugins in PRIORITIES.items() for plugin in plugins)
 
-    @pytest.mark.parametrize("plugins", [*PREDICATES.values()])
+    @pytest.mark.parametrize("plugins", [*FILTERS.values()])
     def test_the_plugins_filter(self, plugins):
         """What took a predicate's place filters."""
         assert all("filter" in points_of(plugin) for plugin in plugins)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.profile import Profile
 from tests.support.frameworkbuild import disabled, enabled, profile_of
+from tests.support.refusals import refusal_text
 
 
 class Mine(Plugin):
@@ -28,9 +27,8 @@ def names(profile: Profile, point: str) -> list[str]:
 
 def refusal(plugins: dict[str, Any], **more: Any) -> str:
     """The text with which a profile is refused."""
-    with pytest.raises(PolicyError) as caught:
-        profile_of({"plugins": plugins, **more})
-    return str(caught.value).removeprefix("initializing profiles: creating profile for scheduler name default-scheduler: ")
+    text = refusal_text(PolicyError, profile_of, {"plugins": plugins, **more})
+    return text.removeprefix("initializing profiles: creating profile for scheduler name default-scheduler: ")
 
 
 class TestTheDefaultProfile:

@@ -10,32 +10,32 @@ import pytest
 
 import kubeclassic
 from kubeclassic.api.load import load
-from kubeclassic.cli import run
 from kubeclassic.exceptions import KubeclassicError
 from tests.conftest import ROOT
+from tests.support.program import ran
+from tests.support.refusals import refusal_text
 
 CORPUS = ROOT / "tests/fuzz/corpus"
 EXAMPLE = str(ROOT / "examples/cluster")
 
 
-def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def refused(words: list[str]) -> str:
     """The line with which a command is refused."""
-    assert run(words) == 2
-    captured = capsys.readouterr()
+    captured = ran(*words, status=2)
     assert (captured.out, captured.err.count("\n")) == ("", 1)
     return captured.err
 
 
 @pytest.mark.parametrize("name", ["rules-baseexception", "rules-generatorexit"])
-def test_rules_that_are_no_exception(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_that_are_no_exception(name: str) -> None:
     """A module of rules that raises what is no Exception is refused with its file and line."""
-    line = refused(["simulate", EXAMPLE, "--rules", f"{CORPUS / name}.py:A"], capsys)
+    line = refused(["simulate", EXAMPLE, "--rules", f"{CORPUS / name}.py:A"])
     assert f"{name}.py, line " in line
 
 
-def test_a_scenario_reads_its_own_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scenario_reads_its_own_folder(tmp_path: Path) -> None:
     """A template outside of the folder of its scenario is not read, neither by its path nor by a link, and not told of."""
-    assert "wanted a file below the folder of the scenario" in refused(["replay", str(CORPUS / "scenario-reads-file.yaml")], capsys)
+    assert "wanted a file below the folder of the scenario" in refused(["replay", str(CORPUS / "scenario-reads-file.yaml")])
     (tmp_path / "secret.yaml").write_text("secret: 5\n")
     folder = tmp_path / "scenario"
     folder.mkdir()
@@ -43,7 +43,7 @@ def test_a_scenario_reads_its_own_folder(tmp_path: Path, capsys: pytest.CaptureF
     for path in ("../secret.yaml", "link.yaml", str(tmp_path / "secret.yaml"), "x\0"):
         step = {"opcode": "createNodes", "count": 1, "nodeTemplatePath": path}
         (folder / "day.yaml").write_text(json.dumps([step]))
-        line = refused(["replay", str(folder / "day.yaml")], capsys)
+        line = refused(["replay", str(folder / "day.yaml")])
         assert "below the folder of the scenario" in line
         assert "secret: 5" not in line
 
@@ -68,23 +68,20 @@ LONG_POLICY = {"cluster": EXAMPLE, "runs": [{"name": "a", "policy": LONG}]}
 @pytest.mark.parametrize("given", [None, 5, [["x"]], {"cluster": LONG}, LONG, LONG_POLICY])
 def test_sweeps_of_other_values(given: Any) -> None:
     """What is no sweep is refused in a line."""
-    with pytest.raises(KubeclassicError) as raised:
-        kubeclassic.sweep(given)
-    assert len(str(raised.value)) < 5000
+    assert len(refusal_text(KubeclassicError, kubeclassic.sweep, given)) < 5000
 
 
-def test_long_and_odd_paths(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_and_odd_paths() -> None:
     """A path of thousands of characters is told shortened; one with half a character has no NUL."""
-    assert len(refused(["drain", "x" * 5000], capsys)) < 1500
-    assert "a character of a name that the locale's encoding" in refused(["simulate", "\udc80x\ud800"], capsys)
+    assert len(refused(["drain", "x" * 5000])) < 1500
+    assert "a character of a name that the locale's encoding" in refused(["simulate", "\udc80x\ud800"])
     with pytest.raises(KubeclassicError, match="a character that no name of a file has"):
         load("x\ud800")
 
 
 @pytest.mark.parametrize(("words", "warns"), [([], True), (["--until", "5s"], False)])
-def test_a_scenario_that_may_never_end(words: list[str], warns: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scenario_that_may_never_end(words: list[str], warns: bool, tmp_path: Path) -> None:
     """Churn beside a pod that may never fit is told of at the start, unless something ends it."""
     text = (CORPUS / "scenario-never-ends.yaml").read_text()
     (tmp_path / "day.yaml").write_text(text if words else text.replace('"9999"', '"1"'))
-    assert run(["replay", str(tmp_path / "day.yaml"), *words, "--output", str(tmp_path / "events")]) in (0, 1)
-    assert ("--until ends it" in capsys.readouterr().err) is warns
+    assert ("--until ends it" in ran("replay", tmp_path / "day.yaml", *words, "--output", tmp_path / "events", status=(0, 1)).err) is warns

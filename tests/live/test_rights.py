@@ -19,6 +19,7 @@ from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 from tests.support.kubeconfigs import kubeconfig
+from tests.support.program import ran
 
 Json = dict[str, Any]
 TYPE = {"content-type": "application/json"}
@@ -140,10 +141,9 @@ class TestCommands:
         assert status == 0
         assert err.count("may not be listed") == 2
 
-    def test_needs_a_kubeconfig(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_needs_a_kubeconfig(self) -> None:
         """The option is about a live cluster."""
-        assert run(["simulate", "--allow-missing", "Pod"]) == 2
-        assert "--allow-missing needs --kubeconfig" in capsys.readouterr().err
+        assert "--allow-missing needs --kubeconfig" in ran("simulate", "--allow-missing", "Pod", status=2).err
 
 
 def asked(words: list[str], forbidden: set[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:

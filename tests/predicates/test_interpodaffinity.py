@@ -8,13 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Node, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.predicates.interpodaffinity import match_inter_pod_affinity
 from kubeclassic.predicates.metadata import metadata_fails
 from tests.reference.interpodaffinity import Books, slow_objection
+from tests.support.affinitybuild import NODES, POD_LABELS, TERM, A, B, C, affinity, bound_to, edit, made, made_nodes, peer, placed, term
 from tests.support.build import answers, ask, engine, node, overlay, pod
 from tests.support.examples import examples
 
@@ -28,17 +29,6 @@ MISFITS = {
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
 BAD = {"labelSelector": INVALID, "topologyKey": "zone"}
 NOT_VALID = '"Near" is not a valid pod selector operator'
-
-
-def term(app: str | None = "a", key: str = "zone", **more: Any) -> dict[str, Any]:
-    """A term about pods with ``app: a``, by zone; any pod with *app* None."""
-    return {"labelSelector": {"matchLabels": {"app": app}} if app else {}, "topologyKey": key, **more}
-
-
-def affinity(want: Any = (), refuse: Any = ()) -> dict[str, Any]:
-    """Required terms, as the field ``affinity`` of a pod's spec."""
-    parts = {"podAffinity": list(want), "podAntiAffinity": list(refuse)}
-    return {name: {"requiredDuringSchedulingIgnoredDuringExecution": terms} for name, terms in parts.items() if terms}
 
 
 def verdicts(new: Pod, *objects: Any, **options: Any) -> dict[str, Any]:
@@ -62,14 +52,7 @@ def refuses(*terms: Any, app: str = "b", **more: Any) -> Pod:
     return pod("new", labels={"app": app}, affinity=affinity(refuse=terms), **more)
 
 
-A, B, C = (node(name, labels={"zone": zone, "host": name}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y")))
-BARE = node("bare")
 PLAIN = pod("new", labels={"app": "a"})
-
-
-def peer(name: str = "f", on: str = "a", app: str = "a", **more: Any) -> Pod:
-    """A bound pod of ``app: a``."""
-    return pod(name, on=on, labels={"app": app}, **more)
 
 
 class TestTrials:
@@ -124,7 +107,7 @@ class TestDeletedNodes:
 
     def test_without_metadata_its_pods_refuse_nothing(self) -> None:
         """The slow path looks the node of a carrier up by name, does not find it and passes it over."""
-        made = engine(A, B, peer(on="a", affinity=affinity(refuse=[term("b")])), release="1.15")
+        made = engine(A, B, peer(on="a", refuse=[term("b")]), release="1.15")
         made.begin(PLAIN)
         made.cache.remove_node(A)
         cycle = made.begin(refuses(BAD))
@@ -154,7 +137,7 @@ class TestInvalidSelectors:
     ])  # fmt: skip
     def test_of_an_existing_pod(self, release: str, text: str) -> None:
         """An existing pod's invalid anti-affinity is an error for every pod."""
-        carrier = peer(affinity=affinity(refuse=[BAD]))
+        carrier = peer(refuse=[BAD])
         assert verdicts(PLAIN, A, C, carrier, release=release) == {name: text.format(NOT_VALID) for name in "ac"}
 
     @pytest.mark.parametrize(("release", "text"), [
@@ -181,77 +164,44 @@ class TestInvalidSelectors:
 
 # --- against plain loops --------------------------------------------------------------------------------------------
 
-LABELS = st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xy"), "rack": st.sampled_from(["", "1", "2"])})
-NODES = st.lists(LABELS, min_size=1, max_size=5)
-SELECTORS = st.sampled_from([
-    {}, None, {"matchLabels": {"app": "a"}}, {"matchLabels": {"app": "b"}}, {"matchLabels": {"app": "a", "tier": "t"}},
-    {"matchExpressions": [{"key": "app", "operator": "Exists"}]},
-])  # fmt: skip
-NAMESPACES = st.sampled_from([[], ["far"], ["default", "far"]])
-TERM = st.fixed_dictionaries({"labelSelector": SELECTORS, "topologyKey": st.sampled_from(["zone", "rack"]), "namespaces": NAMESPACES})
-TERMS = st.lists(TERM, max_size=2)
-POD_LABELS = st.sampled_from([{}, {"app": "a"}, {"app": "b"}, {"app": "a", "tier": "t"}])
-KINDS = st.tuples(POD_LABELS, st.sampled_from(["default", "far"]), TERMS, TERMS)
+TERMS = st.lists(st.fixed_dictionaries(TERM), max_size=2)
+KINDS = st.tuples(POD_LABELS, st.sampled_from(["default", "far"]), st.builds(affinity, TERMS, TERMS))
 PODS = st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8)
 WHAT = st.sampled_from(["remove", "put back", "nominate", "nominate itself", "nominate with a node"])
 EDITS = st.lists(st.tuples(st.integers(0, 4), WHAT, KINDS), max_size=8)
 
 
-def made(name: str, kind: Any, on: str = "") -> Pod:
-    """A pod of a random kind."""
-    labels, namespace, want, refuse = kind
-    return pod(name, on=on, labels=labels, namespace=namespace, affinity=affinity(want, refuse))
+BARE_PEER = [(1, ({"app": "a"}, "default", {}))]
 
 
-BARE_PEER = [(1, ({"app": "a"}, "default", [], []))]
-
-
-@example([{"zone": "x"}, {}], [], ({"app": "a"}, "default", [term()], []), [])
-@example([{"zone": "x"}, {}], BARE_PEER, ({"app": "a"}, "default", [term()], []), [])
-@example([{"zone": "x"}, {"rack": "1"}], BARE_PEER, ({"app": "a"}, "default", [term(), term(key="rack")], []), [])
+@example([{"zone": "x"}, {}], [], ({"app": "a"}, "default", affinity([term()])), [])
+@example([{"zone": "x"}, {}], BARE_PEER, ({"app": "a"}, "default", affinity([term()])), [])
+@example([{"zone": "x"}, {"rack": "1"}], BARE_PEER, ({"app": "a"}, "default", affinity([term(), term(key="rack")])), [])
 @given(NODES, PODS, KINDS, EDITS)
 @examples(2)
 def test_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, edits: Any) -> None:
     """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
-    nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(labels)}
-    bound = [made(f"p{i}", kind, f"n{at % len(nodes)}") for i, (at, kind) in enumerate(pods)]
-    new = made("new", kind)
+    nodes, new = made_nodes(labels), made("new", kind)
+    bound = bound_to(nodes, pods)
     cycle = engine(*nodes.values(), *bound).begin(new)
-    placed = [(n, [p for p in bound if p.spec.node_name == name]) for name, n in nodes.items()]
-    books = {name: Books(new, placed) for name in nodes}
+    books = {name: Books(new, placed(nodes, bound)) for name in nodes}
     found = named(answers(match_inter_pod_affinity, cycle, Batch(cycle.table)))
     assert found == {name: books[name].objection(n) for name, n in nodes.items()}
     trial = Overlay.of(cycle.table, Batch(cycle.table).indexes, new)
     for number, (at, what, extra) in enumerate(edits):
         coming = new if what == "nominate itself" else made(f"e{number}", extra, "n0" if what == "nominate with a node" else "")
-        _edit(cycle, trial, at % trial.n, what, coming, nodes, books)
+        edit(cycle, trial, at % trial.n, what, coming, nodes, books)
         found = named(answers(match_inter_pod_affinity, cycle, trial))
         assert found == {name: books[name].objection(n) for name, n in nodes.items()}
-
-
-def _edit(cycle: Cycle, trial: Overlay, at: int, what: str, extra: Pod, nodes: dict[str, Node], books: dict[str, Books]) -> None:
-    """Take the first of a node's bound pods off, put back the first that is off, or nominate *extra*."""
-    name = trial.name(at)
-    there = [entry for entry in trial.pods(at) if not entry.nominated]
-    away = [entry for entry in cycle.table.pods[trial.row(at)] if entry not in there]
-    if what == "remove" and there:
-        trial.remove(there[0], at)
-        books[name].remove(there[0].pod)
-    elif what == "put back" and away:
-        trial.add(away[0], at)
-        books[name].add(away[0].pod, nodes[name], nominated=False)
-    elif what.startswith("nominate"):
-        trial.add(cycle.nominated_entry(extra), at)
-        books[name].add(extra, nodes[name], nominated=True)
 
 
 @given(NODES, PODS, KINDS, st.sets(st.integers(0, 4), max_size=2), st.sets(st.integers(0, 7), max_size=3))
 @examples(2)
 def test_without_metadata_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, lost: Any, gone: Any) -> None:
     """Without metadata, with nodes that are not found and with pods that left in a trial, the answers are those of upstream's loops."""
-    nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(labels)}
+    nodes = made_nodes(labels)
     kept = {name: n for i, (name, n) in enumerate(nodes.items()) if i not in lost}
-    bound = [made(f"p{i}", kind, f"n{at % len(nodes)}") for i, (at, kind) in enumerate(pods)]
+    bound = bound_to(nodes, pods)
     new = made("new", kind)
     cycle = engine(*kept.values(), *bound, release="1.12").begin(new)
     cycle.has_metadata = False

@@ -15,27 +15,10 @@ from kubeclassic.predicates.topologyspread import even_pods_spread
 from tests.reference.topologyspread import Books
 from tests.support.build import answers, ask, engine, node, overlay, pod
 from tests.support.examples import examples
-from tests.support.spreadbuild import edit
+from tests.support.spreadbuild import NEAR, NODES, PODS, A, B, cluster, constraint, edit, incoming, peer
 
 MISFIT = ["node(s) didn't match pod topology spread constraints"]
 GATES = {"EvenPodsSpread": True}
-INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
-
-
-def constraint(key: str = "zone", skew: int = 1, selector: Any = None, when: str = "DoNotSchedule") -> dict[str, Any]:
-    """A spread constraint over pods with ``app: a``, if no other *selector* is given."""
-    wanted = {"matchLabels": {"app": "a"}} if selector is None else selector
-    return {"maxSkew": skew, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": wanted}
-
-
-def incoming(*constraints: dict[str, Any], **more: Any) -> Pod:
-    """The pod that is to be scheduled, one of ``app: a``."""
-    return pod("new", labels={"app": "a"}, topologySpreadConstraints=list(constraints), **more)
-
-
-def peer(name: str, on: str, **more: Any) -> Pod:
-    """A bound pod of ``app: a``."""
-    return pod(name, on=on, labels={"app": "a"}, **more)
 
 
 def spread(new: Pod, *objects: Any) -> set[str]:
@@ -43,9 +26,6 @@ def spread(new: Pod, *objects: Any) -> set[str]:
     found = ask(even_pods_spread, new, *objects, gates=GATES)
     assert all(reasons in ([], MISFIT) for reasons in found.values())
     return {name for name, reasons in found.items() if not reasons}
-
-
-A, B = node("a", labels={"zone": "x", "rack": "1"}), node("b", labels={"zone": "y", "rack": "1"})
 
 
 class TestSkew:
@@ -89,14 +69,14 @@ class TestMetadata:
 
     def test_an_invalid_selector_fails_the_metadata_where_it_meets_a_pod(self) -> None:
         """An invalid selector fails the metadata as soon as a node that makes a domain has a pod of the namespace."""
-        new = incoming(constraint(selector=INVALID))
+        new = incoming(constraint(selector=NEAR))
         for existing, fails in ((pod("p", on="a"), True), (pod("p", on="a", namespace="far"), False)):
             cycle = engine(A, existing, gates=GATES).begin(new)
             assert metadata_fails(cycle.template, cycle.table) is fails
 
     def test_an_invalid_selector_that_meets_no_pod_is_an_error(self) -> None:
         """With metadata, an invalid selector is an error on the nodes that get as far as that constraint."""
-        new = incoming(constraint(), constraint("rack", selector=INVALID))
+        new = incoming(constraint(), constraint("rack", selector=NEAR))
         found = ask(even_pods_spread, new, A, node("c"), gates=GATES)
         assert found == {"a": '"Near" is not a valid pod selector operator', "c": MISFIT}
 
@@ -114,9 +94,6 @@ class TestWhatIf:
 
 # --- against a plain loop -------------------------------------------------------------------------------------------
 
-LABELS = st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xyz"), "rack": st.sampled_from(["", "1", "2"])})
-NODES = st.lists(LABELS, min_size=1, max_size=6)
-PODS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from("ab"), st.sampled_from(["default", "far"])), max_size=12)
 SELECTORS = st.sampled_from([{}, {"matchLabels": {"app": "a"}}, {"matchExpressions": [{"key": "app", "operator": "Exists"}]}])
 CONSTRAINTS = st.lists(st.builds(constraint, st.sampled_from(["zone", "rack"]), st.integers(0, 2), SELECTORS), min_size=1, max_size=3)
 EDITS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.sampled_from("ab")), max_size=8)
@@ -126,11 +103,9 @@ EDITS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.sampled_from("ab
 @examples(1.5)
 def test_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits: Any, selector: Any) -> None:
     """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
-    nodes = [node(f"n{i}", labels=found) for i, found in enumerate(labels)]
-    bound = [pod(f"p{i}", on=f"n{at % len(nodes)}", labels={"app": app}, namespace=ns) for i, (at, app, ns) in enumerate(pods)]
+    nodes, placed, bound = cluster(labels, pods)
     new = incoming(*constraints, nodeSelector=selector)
     cycle = engine(*nodes, *bound, gates=GATES).begin(new)
-    placed = [(n, [p for p in bound if p.spec.node_name == n.name]) for n in nodes]
     assert answers(even_pods_spread, cycle, Batch(cycle.table)) == {n.name: [] if Books(new, placed).fits(n) else MISFIT for n in nodes}
     trial = overlay(cycle)
     books = {n.name: Books(new, placed) for n in nodes}

@@ -15,40 +15,18 @@ from kubeclassic.core.arrays.reduction import MOST_SCALED, Stretched
 from kubeclassic.core.rule import PriorityError
 from kubeclassic.priorities.interpodaffinity import inter_pod_affinity
 from tests.reference.interpodaffinity import liking, scaled
-from tests.support.build import engine, node, pod, scored
+from tests.support.affinitybuild import NODES, POD_LABELS, TERM, A, B, C, affinity, bound_to, made, made_nodes, peer, placed, term
+from tests.support.build import engine, pod, scored
 from tests.support.examples import examples
 
 INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
-BAD = {"weight": 1, "podAffinityTerm": {"labelSelector": INVALID, "topologyKey": "zone"}}
-A, B, C = (node(name, labels={"zone": zone, "host": name}) for name, zone in (("a", "x"), ("b", "x"), ("c", "y")))
-BARE = node("bare")
+BAD = (1, {"labelSelector": INVALID, "topologyKey": "zone"})
 PLAIN = pod("new", labels={"app": "a"})
-
-
-def term(app: str = "a", key: str = "zone", **more: Any) -> dict[str, Any]:
-    """A term about pods with *app*, by zone."""
-    return {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key, **more}
-
-
-def prefers(weight: int = 1, **more: Any) -> dict[str, Any]:
-    """A preferred term."""
-    return {"weight": weight, "podAffinityTerm": term(**more)}
-
-
-def affinity(like: Any = (), dislike: Any = (), want: Any = ()) -> dict[str, Any]:
-    """Preferred terms for and against, and required ones, as the field ``affinity`` of a pod's spec."""
-    preferred, required = "preferredDuringSchedulingIgnoredDuringExecution", "requiredDuringSchedulingIgnoredDuringExecution"
-    return {"podAffinity": {preferred: list(like), required: list(want)}, "podAntiAffinity": {preferred: list(dislike)}}
 
 
 def incoming(*, app: str = "b", **terms: Any) -> Pod:
     """The pod that is to be scheduled."""
     return pod("new", labels={"app": app}, affinity=affinity(**terms))
-
-
-def peer(name: str = "f", on: str = "a", app: str = "a", **terms: Any) -> Pod:
-    """A bound pod."""
-    return pod(name, on=on, labels={"app": app}, affinity=affinity(**terms))
 
 
 def raw(new: Pod, *objects: Any, **options: Any) -> dict[str, int]:
@@ -62,7 +40,7 @@ class TestWeights:
         made = engine(A, B, peer(on="a"), release="1.15")
         made.begin(PLAIN)
         made.cache.remove_node(A)
-        cycle = made.begin(incoming(like=[prefers()]))
+        cycle = made.begin(incoming(like=[(1, term())]))
         assert inter_pod_affinity.score(cycle.template, Batch(cycle.table, np.array([cycle.table.row_of["b"]])), cycle).tolist() == [0]
 
 
@@ -70,7 +48,7 @@ class TestScale:
     @pytest.mark.parametrize(("release", "scores"), [("1.14", [10, 5, 10]), ("1.15", [10, 10, 10])])
     def test_a_node_that_stands_twice(self, release: str, scores: list[int]) -> None:
         """Up to 1.14 sums are kept by name, so that a node that the search visited twice has twice its sum."""
-        cycle = engine(A, C, peer("f", "a"), peer("g", "c"), release=release).begin(incoming(like=[prefers()]))
+        cycle = engine(A, C, peer("f", "a"), peer("g", "c"), release=release).begin(incoming(like=[(1, term())]))
         rows = [cycle.table.row_of[name] for name in "aca"]
         nodes = Batch(cycle.table, np.array(rows, np.intp))
         sums = inter_pod_affinity.score(cycle.template, nodes, cycle)
@@ -97,34 +75,23 @@ class TestInvalidSelectors:
         assert raw(PLAIN, A, peer(on="gone", dislike=[BAD]), release="1.12") == {"a": 0}
 
 
-LABELS = st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xy"), "rack": st.sampled_from(["", "1", "2"])})
-SELECTORS = st.sampled_from([{}, None, {"matchLabels": {"app": "a"}}, {"matchLabels": {"app": "b"}}])
-TERM = st.builds(
-    lambda selector, key, namespaces: {"labelSelector": selector, "topologyKey": key, "namespaces": namespaces},
-    SELECTORS, st.sampled_from(["zone", "rack"]), st.sampled_from([[], ["far"], ["default", "far"]]),
-)  # fmt: skip
-WEIGHTED = st.lists(st.builds(lambda weight, term: {"weight": weight, "podAffinityTerm": term}, st.integers(1, 5), TERM), max_size=2)
-KINDS = st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["default", "far"]), WEIGHTED, WEIGHTED, st.lists(TERM, max_size=1))
+TERMS = st.fixed_dictionaries(TERM)
+WEIGHTED = st.lists(st.tuples(st.integers(1, 5), TERMS), max_size=2)
+KINDS = st.tuples(
+    POD_LABELS, st.sampled_from(["default", "far"]), st.builds(affinity, st.lists(TERMS, max_size=1), st.just([]), WEIGHTED, WEIGHTED)
+)
 
 
-def made(name: str, kind: Any, on: str = "") -> Pod:
-    """A pod of a random kind."""
-    app, namespace, like, dislike, want = kind
-    return pod(name, on=on, labels={"app": app}, namespace=namespace, affinity=affinity(like, dislike, want))
-
-
-@given(st.lists(LABELS, min_size=1, max_size=5), st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8), KINDS, st.integers(1, 100))
+@given(NODES, st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8), KINDS, st.integers(1, 100))
 @examples(1.5)
 def test_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, hard_weight: int) -> None:
     """Sums and scores of random clusters are those of loops over all pods and terms."""
-    nodes = [node(f"n{i}", labels=found) for i, found in enumerate(labels)]
-    bound = [made(f"p{i}", kind, f"n{at % len(nodes)}") for i, (at, kind) in enumerate(pods)]
-    new = made("new", kind)
-    cluster = [(n, [p for p in bound if p.spec.node_name == n.name]) for n in nodes]
-    sums = {n.name: liking(new, n, cluster, hard_weight) for n in nodes}
-    assert raw(new, *nodes, *bound, hard_pod_affinity_weight=hard_weight) == sums
+    nodes, new = made_nodes(labels), made("new", kind)
+    bound = bound_to(nodes, pods)
+    sums = {name: liking(new, n, placed(nodes, bound), hard_weight) for name, n in nodes.items()}
+    assert raw(new, *nodes.values(), *bound, hard_pod_affinity_weight=hard_weight) == sums
     scores = dict(zip(sums, scaled(list(sums.values())), strict=True))
-    assert scored(inter_pod_affinity, new, *nodes, *bound, hard_pod_affinity_weight=hard_weight) == scores
+    assert scored(inter_pod_affinity, new, *nodes.values(), *bound, hard_pod_affinity_weight=hard_weight) == scores
 
 
 SPREADS = st.integers(0, 40) | st.integers(MOST_SCALED - 2, MOST_SCALED + 2) | st.integers(0, 1 << 40)

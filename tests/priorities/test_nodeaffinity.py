@@ -10,6 +10,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.rule import PriorityError
 from kubeclassic.priorities.nodeaffinity import node_affinity
 from tests.support.build import engine, node, pod, scored
+from tests.support.refusals import refusal_text
 
 NODES = node("none"), node("one", labels={"a": "1"}), node("two", labels={"a": "2", "b": ""})
 
@@ -55,16 +56,13 @@ class TestNodeAffinity:
     )
     def test_an_invalid_expression_is_an_error(self, bad: dict[str, Any], text: str) -> None:
         """The priority fails with upstream's text, though other terms are valid."""
-        with pytest.raises(PriorityError) as caught:
-            raw(term(1, expression("a", "Exists")), term(1, bad))
-        assert str(caught.value) == text
+        assert refusal_text(PriorityError, raw, term(1, expression("a", "Exists")), term(1, bad)) == text
 
     @pytest.mark.parametrize(("release", "named"), [("1.12", False), ("1.14", False), ("1.15", True), ("1.16", True)])
     def test_from_1_15_on_the_text_names_the_key(self, release: str, named: bool) -> None:
         """A bad value is reported with the key that it is for."""
-        with pytest.raises(PriorityError) as caught:
-            scored(node_affinity, preferring(term(1, expression("a", "In", "!"))), *NODES, release=release)
-        assert str(caught.value).startswith('invalid label value: "!": ' + ('at key: "a": ' if named else "a valid label"))
+        text = refusal_text(PriorityError, scored, node_affinity, preferring(term(1, expression("a", "In", "!"))), *NODES, release=release)
+        assert text.startswith('invalid label value: "!": ' + ('at key: "a": ' if named else "a valid label"))
 
     def test_a_term_of_weight_zero_is_passed_over(self) -> None:
         """Even where it is invalid."""

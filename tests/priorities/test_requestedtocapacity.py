@@ -18,6 +18,7 @@ from kubeclassic.priorities.requestedtocapacity import (
 from tests.reference import resourcescoring
 from tests.support.build import node, pod, scored
 from tests.support.examples import examples
+from tests.support.refusals import refusal_text
 from tests.support.scoring import RELEASES, Cluster, clusters, objects, pods
 
 GPU = "example.com/gpu"
@@ -79,6 +80,5 @@ class TestInvalidShapes:
     )
     def test_are_refused_in_upstreams_words(self, shape: list[Point], text: str) -> None:
         """The first fault is reported, the order of the points before everything else."""
-        with pytest.raises(PolicyError) as caught:
-            requested_to_capacity_ratio_of("Mine", shape)
-        assert str(caught.value) == f"invalid RequestedToCapacityRatioPriority arguments: {text}"
+        told = refusal_text(PolicyError, requested_to_capacity_ratio_of, "Mine", shape)
+        assert told == f"invalid RequestedToCapacityRatioPriority arguments: {text}"

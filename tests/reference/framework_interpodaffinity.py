@@ -44,11 +44,18 @@ class Books:
         self.avoided: Counts = {}
         for node, pods in cluster:
             for pod in pods:
-                self.change(pod, node, 1)
+                self.add(pod, node)
         self.skips = not self.refusing and not self.wanted and not self.refused
 
-    def change(self, pod: Pod, node: Node, sign: int) -> None:
-        """A pod comes to *node* or leaves it."""
+    def add(self, pod: Pod, node: Node, *, nominated: bool = False) -> None:
+        """A pod comes to *node*; one that is nominated to it counts as any other."""
+        self._change(pod, node, 1)
+
+    def remove(self, pod: Pod, node: Node) -> None:
+        """A pod leaves *node*."""
+        self._change(pod, node, -1)
+
+    def _change(self, pod: Pod, node: Node, sign: int) -> None:
         labels = self.namespaces.get(self.incoming.namespace)
         _count(self.refusing, node, sign, (t for t in required(pod, anti=True) if is_about(t, pod, self.incoming, labels)))
         if self._is_wanted(pod):

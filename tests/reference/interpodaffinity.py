@@ -60,7 +60,7 @@ class Books:
     def _is_wanted(self, pod: Pod) -> bool:
         return bool(self.wanted) and all(is_about(term, self.incoming, pod) for term in self.wanted)
 
-    def remove(self, pod: Pod) -> None:
+    def remove(self, pod: Pod, node: Node) -> None:
         """A pod leaves; one called like the incoming pod is not followed."""
         if pod.key != self.incoming.key:
             for pairs in (self.refusing_pairs, self.wanted_pairs, self.refused_pairs):

@@ -23,6 +23,7 @@ from kubeclassic.simulation.conform import (
     read_lines,
 )
 from tests.conftest import ROOT
+from tests.support.refusals import refusal_text
 
 Json = dict[str, Any]
 FEW = ROOT / "tests" / "conformance" / "1.16"
@@ -171,9 +172,8 @@ class TestForms:
     )
     def test_a_case_of_another_form_is_refused(self, tmp_path: Path, case: Any, text: str) -> None:
         """A case that conform does not know ends the run, with its file and line."""
-        with pytest.raises(ManifestError) as refused:
-            check_family(family_of(tmp_path, case, STEPS))
-        assert str(refused.value).startswith(f"{tmp_path / 'x.cases.jsonl'}, line 2: {text}")
+        told = refusal_text(ManifestError, check_family, family_of(tmp_path, case, STEPS))
+        assert told.startswith(f"{tmp_path / 'x.cases.jsonl'}, line 2: {text}")
 
     @pytest.mark.parametrize(
         ("answer", "text"),
@@ -191,9 +191,8 @@ class TestForms:
     )
     def test_an_answer_of_another_form_is_refused(self, tmp_path: Path, answer: Any, text: str) -> None:
         """An answer that conform does not know, or in which there is nothing to compare, ends the run, with its file and line."""
-        with pytest.raises(ManifestError) as refused:
-            check_family(family_of(tmp_path, SCRIPT, answer))
-        assert str(refused.value).startswith(f"{tmp_path / 'x.answers.jsonl'}, line 2: {text}")
+        told = refusal_text(ManifestError, check_family, family_of(tmp_path, SCRIPT, answer))
+        assert told.startswith(f"{tmp_path / 'x.answers.jsonl'}, line 2: {text}")
 
 
 class TestDifferences:

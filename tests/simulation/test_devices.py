@@ -11,10 +11,11 @@ import pytest
 import yaml
 
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.cli import run
 from kubeclassic.simulation.bench.cases import CaseSize
 from kubeclassic.simulation.conform import answer_case
 from tests.support.devicebuild import claiming, device_claim, exactly
+from tests.support.manifests import node
+from tests.support.program import ran
 from tests.support.schemas import faults
 
 DRIVER = "gpu.example.com"
@@ -38,11 +39,6 @@ def asking(count: int, *expressions: str) -> Json:
     return {"devices": {"requests": [{"name": "r0", "exactly": {"deviceClassName": "gpu", "count": count, "selectors": selectors}}]}}
 
 
-def node(name: str) -> Json:
-    """A node with room for everything but devices."""
-    return {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "10"}}}
-
-
 def pod(name: str, template: str = "two") -> Json:
     """A pod whose claim comes from a template."""
     claims = [{"name": "gpus", "resourceClaimTemplateName": template}]
@@ -50,7 +46,7 @@ def pod(name: str, template: str = "two") -> Json:
 
 
 CLUSTER = (
-    node("a"), node("b"), gpus("a", "a100", "a100", "t4"), gpus("b", "a100", "t4", "t4", "t4"), _object("DeviceClass", "gpu", {}),
+    node("a", 8), node("b", 8), gpus("a", "a100", "a100", "t4"), gpus("b", "a100", "t4", "t4", "t4"), _object("DeviceClass", "gpu", {}),
     _object("ResourceClaimTemplate", "two", {"spec": asking(2)}),
     _object("ResourceClaimTemplate", "two-a100", {"spec": asking(2, f'device.attributes["{DRIVER}"].model == "a100"')}),
 )  # fmt: skip
@@ -69,12 +65,11 @@ def files(tmp_path: Path) -> Any:
 
 
 @pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Any:
+def told() -> Any:
     """Runs the program, whose answer is JSON."""
 
     def asked(*arguments: str) -> Json:
-        run([*arguments, "--release", "1.34", "-o", "json"])
-        found: Json = json.loads(capsys.readouterr().out)
+        found: Json = ran(*arguments, "--release", "1.34", "-o", "json", status=(0, 1)).document
         names = {"Explanation": "explain", "WhatIf": "what-if", "NewNodes": "new-nodes"}
         assert faults(names.get(found["kind"], arguments[0]), found) == []
         return found

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.cli import run
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
@@ -19,6 +17,7 @@ from kubeclassic.simulation.scenario import Scenario, read_scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import ENDS
+from tests.support.program import ran
 
 CLUSTER = Path(__file__).resolve().parents[2] / "examples" / "cluster"
 SCENARIO = read_scenario(CLUSTER)
@@ -236,9 +235,8 @@ class TestPlaced:
 
 
 class TestCommand:
-    def test_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_alone(self) -> None:
         """``--alone`` explains on the cluster as it stands, without the pods that come before."""
         for arguments, wanted in (([], False), (["--alone"], True)):
-            run(["explain", str(CLUSTER), "shop/orders-1", "-o", "json", *arguments])
-            reports = json.loads(capsys.readouterr().out)["nodes"]
+            reports = ran("explain", str(CLUSTER), "shop/orders-1", "-o", "json", *arguments, status=(0, 1)).document["nodes"]
             assert next(report["fits"] for report in reports if report["node"] == "database-b1") is wanted

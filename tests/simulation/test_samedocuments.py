@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import kubeclassic
-from kubeclassic.cli import run
 from kubeclassic.questions.result import Result
 from tests.conftest import ROOT
+from tests.support.program import ran
 
 HEAD = ("apiVersion", "kind")
 LINE = ("time", "event")
@@ -27,50 +27,47 @@ def pods(count: int) -> list[dict[str, Any]]:
     return [NODE, *made]
 
 
-def check(capsys: pytest.CaptureFixture[str], result: Result, arguments: list[str], without: tuple[str, ...] = HEAD) -> bool:
+def check(result: Result, arguments: list[str], without: tuple[str, ...] = HEAD) -> bool:
     """Compare *result* with what the command prints, or with its last line; answers whether it is well."""
-    capsys.readouterr()
-    status = run(arguments)
-    text = capsys.readouterr().out
+    text = ran(*arguments, status=0 if result.ok else 1).out
     printed = json.loads(text.splitlines()[-1] if without is LINE else text)
     assert result.record() == {name: value for name, value in printed.items() if name not in without}
-    assert result.ok is (status == 0)
     return result.ok
 
 
 @pytest.mark.parametrize("is_right", [True, False])
-def test_conform(is_right: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_conform(is_right: bool, tmp_path: Path) -> None:
     """Cases that are identical, and answers of other cases."""
     answers = "roundrobin" if is_right else "percentage"
     shutil.copy(CASES / "roundrobin.cases.jsonl.gz", tmp_path)
     shutil.copy(CASES / f"{answers}.answers.jsonl.gz", tmp_path / "roundrobin.answers.jsonl.gz")
-    assert check(capsys, kubeclassic.conform(tmp_path), ["conform", str(tmp_path), "-o", "json"]) is is_right
+    assert check(kubeclassic.conform(tmp_path), ["conform", str(tmp_path), "-o", "json"]) is is_right
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_replay(count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay(count: int, tmp_path: Path) -> None:
     """Pods that all get a node, and one that waits in the end: the result is the last line."""
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps({"kind": "List", "items": pods(count)}))
-    assert check(capsys, kubeclassic.replay(path), ["replay", str(path)], LINE) is (count == 1)
+    assert check(kubeclassic.replay(path), ["replay", str(path)], LINE) is (count == 1)
 
 
 @pytest.mark.parametrize("policy", [None, "unknown.json"])
-def test_sweep(policy: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sweep(policy: str | None, tmp_path: Path) -> None:
     """Runs that succeed, and one that has an error."""
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": pods(2)}))
     (tmp_path / "unknown.json").write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "Unknown"}]}))
     runs = [{"name": "as it is"}, {"name": "other", **({"policy": policy} if policy else {})}]
     path = tmp_path / "sweep.json"
     path.write_text(json.dumps({"cluster": "cluster.json", "runs": runs, "grid": {"release": ["1.12", "1.16"]}}))
-    assert check(capsys, kubeclassic.sweep(path), ["sweep", str(path), "-o", "json", "--jobs", "1"]) is (policy is None)
+    assert check(kubeclassic.sweep(path), ["sweep", str(path), "-o", "json", "--jobs", "1"]) is (policy is None)
 
 
 @pytest.mark.parametrize("is_checked", [False, True])
-def test_migrate(is_checked: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_migrate(is_checked: bool) -> None:
     """The document is the profile; the check of it is not in it, but in the exit status. Its head is of Kubernetes, so it stays."""
     policy, cluster = ROOT / "examples" / "policies" / "kubernetes-classic.json", ROOT / "examples" / "cluster"
     more = ["--check", str(cluster)] if is_checked else []
     found = kubeclassic.migrate(policy, "1.16", check=cluster if is_checked else None)
     arguments = ["policy", "migrate", str(policy), "--release", "1.16", "-o", "json", *more]
-    assert check(capsys, found, arguments, ()) is not is_checked
+    assert check(found, arguments, ()) is not is_checked

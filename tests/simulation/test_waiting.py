@@ -11,7 +11,6 @@ import pytest
 from kubeclassic import Cluster, Scheduler
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import UNSET
-from kubeclassic.cli import run
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.status import Status, wait
 from kubeclassic.questions.simulate import summary_lines
@@ -24,6 +23,7 @@ from kubeclassic.simulation.summary import summarise
 from tests.support.build import node, pod
 from tests.support.frameworkbuild import enabled, scheduler
 from tests.support.permitbuild import Doorman, names, waits_of
+from tests.support.program import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -171,15 +171,14 @@ class TestLocked:
 class TestGang:
     ARGUMENTS = ("--profile", "examples/gang/profile.yaml", "--rules", "examples/gang/gang.py:Gang")
 
-    def outcomes(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    def outcomes(self, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
         """What simulate says of the example."""
         monkeypatch.chdir(ROOT)
-        assert run(["simulate", "examples/gang/cluster.yaml", *self.ARGUMENTS, "-o", "json", *arguments]) == 1
-        return json.loads(capsys.readouterr().out)
+        return ran("simulate", "examples/gang/cluster.yaml", *self.ARGUMENTS, "-o", "json", *arguments, status=1).document
 
-    def test_all_or_none(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_all_or_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A gang of which one pod fits nowhere gets nothing, the next one takes its room, and an incomplete one waits."""
-        found = {record["name"]: (record["outcome"], record["host"]) for record in self.outcomes(monkeypatch, capsys)["pods"]}
+        found = {record["name"]: (record["outcome"], record["host"]) for record in self.outcomes(monkeypatch)["pods"]}
         assert {name: outcome for name, (outcome, _) in found.items() if name.startswith("train")} == dict.fromkeys(
             ("train-1", "train-2", "train-3", "train-4"), "unschedulable"
         )
@@ -187,11 +186,10 @@ class TestGang:
         assert {outcome for name, (outcome, _) in found.items() if name.startswith("render")} == {"placed"}
         assert {outcome for name, (outcome, _) in found.items() if name.startswith("report")} == {"waiting"}
 
-    def test_on_the_clock(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_on_the_clock(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """In a replay the gang is bound at once when it is complete; one that stays incomplete is rejected when its time is up."""
         monkeypatch.chdir(ROOT)
-        assert run(["replay", "examples/gang/day.yaml", *self.ARGUMENTS]) == 0
-        records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        records = [json.loads(line) for line in ran("replay", "examples/gang/day.yaml", *self.ARGUMENTS).out.splitlines()]
         bound = [(record["time"], record["pod"]) for record in records if record["event"] == "Bound"]
         assert sorted(bound) == [
             *((25, f"default/train-{i}") for i in range(4)),

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kubeclassic.cli import run
+from tests.support import manifests
+from tests.support.program import ran
 
 Json = dict[str, Any]
 RELEASE = ("--release", "1.27")
-
-
-def pod(name: str, **spec: Any) -> Json:
-    """A pod that waits in namespace data."""
-    return {"kind": "Pod", "metadata": {"name": name, "namespace": "data"}, "spec": {"containers": [{"name": "c"}], **spec}}
+pod = partial(manifests.pod, namespace="data")
 
 
 def claimed(name: str, claim: str) -> Json:
@@ -38,10 +36,9 @@ def dump(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("options", [(), ("--what-if",), ("--want", "a"), ("--node", "a")])
-def test_others_are_counted(options: tuple[str, ...], dump: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_others_are_counted(options: tuple[str, ...], dump: str) -> None:
     """Of a pod without oddities, the odd node is told of, and the number of the other warnings."""
-    run(["explain", dump, "web", *options, *RELEASE])
-    told = capsys.readouterr()
+    told = ran("explain", dump, "web", *options, *RELEASE, status=(0, 1))
     assert "unschedulabel" in told.err
     assert "data/" not in told.err
     assert "(--verbose lists all 5 warnings, 4 of them about other objects)\n" in told.err
@@ -49,41 +46,35 @@ def test_others_are_counted(options: tuple[str, ...], dump: str, capsys: pytest.
         assert "1 pod is judged without its sidecars" in told.out
 
 
-def test_its_own_are_told(dump: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_own_are_told(dump: str) -> None:
     """Of the pod that lacks a claim this is told, and not that the other one lacks one."""
-    run(["explain", dump, "nopvc", *RELEASE])
-    told = capsys.readouterr().err
+    told = ran("explain", dump, "nopvc", *RELEASE, status=(0, 1)).err
     assert "warning: Pod data/nopvc: its claim is not in the input" in told
     assert "other:" not in told
-    run(["explain", dump, "odd", *RELEASE])
-    assert "(Pod odd): spec.nodeSelectr: unknown field" in capsys.readouterr().err
+    assert "(Pod odd): spec.nodeSelectr: unknown field" in ran("explain", dump, "odd", *RELEASE, status=(0, 1)).err
 
 
-def test_all_are_there(dump: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_are_there(dump: str) -> None:
     """--verbose lists them all, and JSON has them all, with the pods that they are about."""
-    run(["explain", dump, "web", "--verbose", *RELEASE])
-    told = capsys.readouterr().err
+    told = ran("explain", dump, "web", "--verbose", *RELEASE, status=(0, 1)).err
     assert all(f"data/{name}" in told or f"(Pod {name})" in told for name in ("nopvc", "other", "mesh", "odd"))
-    run(["explain", dump, "web", "-o", "json", *RELEASE])
-    warnings = json.loads(capsys.readouterr().out)["warnings"]
+    warnings = ran("explain", dump, "web", "-o", "json", *RELEASE, status=(0, 1)).document["warnings"]
     assert {name for one in warnings for name in one["pods"]} == {"data/nopvc", "data/other", "data/mesh", "data/odd"}
 
 
-def test_csv_says_what_does_not_count(dump: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_csv_says_what_does_not_count(dump: str) -> None:
     """CSV has no place for it, so standard error says what does not count."""
-    run(["explain", dump, "web", "-o", "csv", *RELEASE])
-    assert "1 pod is judged without its sidecars" in capsys.readouterr().err
+    assert "1 pod is judged without its sidecars" in ran("explain", dump, "web", "-o", "csv", *RELEASE, status=(0, 1)).err
 
 
-def test_a_pod_whose_node_is_gone_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pod_whose_node_is_gone_is_named(tmp_path: Path) -> None:
     """In JSON the pod of a warning is its name alone, also where the text says on which node it was."""
     path = tmp_path / "dump.json"
     path.write_text(json.dumps({"kind": "List", "items": [NODE, pod("lost", nodeName="gone-7")]}), encoding="utf-8")
-    run(["simulate", str(path), "-o", "json"])
-    assert ["data/lost"] in [one["pods"] for one in json.loads(capsys.readouterr().out)["warnings"]]
+    assert ["data/lost"] in [one["pods"] for one in ran("simulate", str(path), "-o", "json", status=(0, 1)).document["warnings"]]
 
 
-def test_lists_of_some_pods(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lists_of_some_pods(tmp_path: Path) -> None:
     """simulate -n tells of the pods of that namespace, and capacity --pod of the one that is copied."""
     shop = pod("shop", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "e"}}])
     shop["metadata"]["namespace"] = "shop"
@@ -91,17 +82,15 @@ def test_lists_of_some_pods(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     path.write_text(json.dumps({"kind": "List", "items": [NODE, claimed("nopvc", "d"), shop]}), encoding="utf-8")
     template.write_text(json.dumps(pod("copy")), encoding="utf-8")
     for words in (("simulate", "-n", "shop"), ("simulate", "-n", "shop", "-o", "jsonl")):
-        run([words[0], str(path), *words[1:], *RELEASE])
-        told = capsys.readouterr().err
+        told = ran(words[0], str(path), *words[1:], *RELEASE, status=(0, 1)).err
         assert "Pod shop/shop: its claim" in told
         assert "data/nopvc" not in told
-    run(["capacity", str(path), "--pod", str(template), *RELEASE])
-    told = capsys.readouterr().err
+    told = ran("capacity", str(path), "--pod", str(template), *RELEASE, status=(0, 1)).err
     assert "unschedulabel" in told
     assert "its claim" not in told
 
 
-def test_a_used_up_quota_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_used_up_quota_is_told(tmp_path: Path) -> None:
     """Pods that a Deployment lacks since a quota is used up: that is said, as no scheduler sees them; pods that are there fit."""
     amounts = {"requests.cpu": "1"}
     quota = {
@@ -116,12 +105,10 @@ def test_a_used_up_quota_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[s
     }  # fmt: skip
     path = tmp_path / "dump.json"
     path.write_text(json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, web]}), encoding="utf-8")
-    run(["simulate", str(path), *RELEASE])
-    told = capsys.readouterr().err
+    told = ran("simulate", str(path), *RELEASE, status=(0, 1)).err
     assert "and 1 more: the API server would refuse it (exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=1," in told
     there = pod("there", containers=[container])
     there["metadata"]["creationTimestamp"] = "2024-01-01T00:00:00Z"
     quota["status"]["used"] = amounts
     path.write_text(json.dumps({"kind": "List", "items": [{**NODE, "spec": {}}, quota, there]}), encoding="utf-8")
-    run(["explain", str(path), "there", *RELEASE])
-    assert "exceeded quota" not in capsys.readouterr().err
+    assert "exceeded quota" not in ran("explain", str(path), "there", *RELEASE, status=(0, 1)).err

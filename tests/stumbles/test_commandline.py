@@ -14,7 +14,7 @@ import yaml
 from kubeclassic.cli import COMMANDS, cli, run
 from kubeclassic.cli.declaring.commands import INPUT, OTHER, OUTPUT, SCHEDULER, SECTIONS, Command, CommandGroup
 from kubeclassic.simulation.bench import bench as timing
-from tests.support.program import ROOT, heavy_modules, program
+from tests.support.program import ROOT, heavy_modules, program, ran
 
 HELPS = [[], ["--help"], ["--version"], ["policy", "check", "--help"], ["policy", "migrate", "--help"], ["import", "openb", "--help"]]
 NOT_TO_SIMULATE = (
@@ -116,19 +116,16 @@ class TestHelp:
         assert {name: place.short_help for name, place in COMMANDS.items()} == {name: one.short_help for name, one in cli.commands.items()}
 
     @pytest.mark.parametrize("arguments", [[], ["policy"], ["import"]])
-    def test_alone_it_prints_its_help(self, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_alone_it_prints_its_help(self, arguments: list[str]) -> None:
         """``kubeclassic`` and a group alone print their help on standard output, as --help does, with exit status 0."""
-        assert run(arguments) == 0
-        told = capsys.readouterr()
-        assert run([*arguments, "--help"]) == 0
-        assert (told.out, told.err) == (capsys.readouterr().out, "")
+        told = ran(*arguments)
+        assert (told.out, told.err) == (ran(*arguments, "--help").out, "")
         assert told.out.startswith("Usage: kubeclassic")
 
     @pytest.mark.parametrize("name", ["simulate", "bench", "conform"])
-    def test_options_are_in_groups(self, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_options_are_in_groups(self, name: str) -> None:
         """The options of a command are told by what they are about, input first, each once."""
-        run([name, "--help-all"])
-        told = capsys.readouterr().out
+        told = ran(name, "--help-all", status=(0, 1)).out
         headings = [line.rstrip(":") for line in told.splitlines() if line.endswith("ptions:") and not line.startswith(" ")]
         assert headings == [INPUT, SCHEDULER, OUTPUT, OTHER]
         options = [line.split()[0].rstrip(",") for line in told.split("Input options:")[1].splitlines() if line.startswith("  -")]
@@ -146,16 +143,13 @@ class TestFormats:
     @pytest.mark.parametrize(
         "command", [["import", "openb", "nodes.csv", "pods.csv"], ["policy", "migrate", str(ROOT / "examples/policies/openshift-3.json")]]
     )
-    def test_o_is_a_format_everywhere(self, folder: Path, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_o_is_a_format_everywhere(self, folder: Path, command: list[str]) -> None:
         """-o chooses the format and --output the file; -o FILE, the old form, writes that file too and is told of."""
         gates = ["--release", "1.12", "--feature-gates", "TaintNodesByCondition=false"] if command[0] == "policy" else []
-        assert run([*command, *gates, "-o", "json", "--output", "new.json"]) == 0
-        assert capsys.readouterr().err.count("note: ") == 0
-        assert run([*command, *gates, "-o", "old.json"]) == 0
-        assert capsys.readouterr().err.startswith("note: -o is the format now; write --output old.json\n")
+        assert ran(*command, *gates, "-o", "json", "--output", "new.json").err.count("note: ") == 0
+        assert ran(*command, *gates, "-o", "old.json").err.startswith("note: -o is the format now; write --output old.json\n")
         assert json.loads(Path("old.json").read_text()) == json.loads(Path("new.json").read_text())
-        assert run([*command, *gates, "-o", "yaml"]) == 0
-        assert yaml.safe_load(capsys.readouterr().out) == json.loads(Path("new.json").read_text())
+        assert yaml.safe_load(ran(*command, *gates, "-o", "yaml").out) == json.loads(Path("new.json").read_text())
 
     @pytest.mark.parametrize(
         ("options", "says"),
@@ -164,10 +158,9 @@ class TestFormats:
             (["-o", "x.json", "--output", "y.json"], "-o: got x.json beside --output y.json, wanted json, jsonl, yaml"),
         ],
     )
-    def test_other_words_after_o_are_refused(self, folder: Path, options: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_other_words_after_o_are_refused(self, folder: Path, options: list[str], says: str) -> None:
         """A word that is neither a format nor looks like a file is refused, as are two files."""
-        assert run(["import", "openb", "nodes.csv", "pods.csv", *options]) == 2
-        assert says in capsys.readouterr().err
+        assert says in ran("import", "openb", "nodes.csv", "pods.csv", *options, status=2).err
 
 
 class TestEnding:
@@ -206,12 +199,11 @@ class TestRules:
         assert run(["policy", "check", "net.json"]) == 1
         assert capsys.readouterr().err.splitlines() == [f"refused by 1.16: net.json: {refused}", f"warning: {hint}"]
 
-    def test_a_file_supplies_it(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_file_supplies_it(self, folder: Path) -> None:
         """--rules takes a file and a name in it, which may import what lies beside it."""
         rules = ["--rules", "./rules/odd.py:MINE"]
         assert run(["simulate", "cluster.yaml", "--policy", "net.json", *rules]) == 0
-        assert run(["policy", "check", "net.json", *rules]) == 0
-        assert "NetworkMinCost           Policy" in capsys.readouterr().out
+        assert "NetworkMinCost           Policy" in ran("policy", "check", "net.json", *rules).out
 
     def test_a_file_called_as_another_module(self, folder: Path) -> None:
         """A file is taken as it is, even if another module has its name."""
@@ -230,30 +222,27 @@ class TestRules:
         ],
     )
     def test_a_file_that_fails(
-        self, folder: Path, text: str | None, says: str, frames: list[str], capsys: pytest.CaptureFixture[str]
+        self, folder: Path, text: str | None, says: str, frames: list[str]
     ) -> None:
         """A file that is not there, or fails as it is imported, is one line with its place; -v shows the frames of the user's files."""
         if text is not None:
             (folder / "bad.py").write_text(text)
-        assert run(["simulate", "cluster.yaml", "--rules", "./bad.py:MINE", "-v"]) == 2
-        first, *more = capsys.readouterr().err.splitlines()
+        first, *more = ran("simulate", "cluster.yaml", "--rules", "./bad.py:MINE", "-v", status=2).err.splitlines()
         assert first == f'kubeclassic: --rules: got "./bad.py:MINE": {says}'.replace("FILE", str(folder / "bad.py"))
         assert [line.split(", ")[1] for line in more if "File " in line] == frames
 
 
 class TestPolicies:
     @pytest.mark.parametrize("file", ["scheduler-config.yaml", "openshift-4-configmap.yaml", "bin-packing.yaml"])
-    def test_check_reads_what_migrate_reads(self, file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_check_reads_what_migrate_reads(self, file: str) -> None:
         """A component configuration, a ConfigMap and a Policy are all understood by ``policy check``."""
-        assert run(["policy", "check", str(ROOT / "examples/policies" / file), "-o", "json"]) == 0
-        assert json.loads(capsys.readouterr().out)["priorities"]
+        assert ran("policy", "check", str(ROOT / "examples/policies" / file), "-o", "json").document["priorities"]
 
-    def test_check_of_a_provider(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_check_of_a_provider(self, folder: Path) -> None:
         """A component configuration that names a provider is shown with that provider's rules."""
         text = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
         Path("config.yaml").write_text(f"{text}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n")
-        assert run(["policy", "check", "config.yaml", "-o", "json"]) == 0
-        found = json.loads(capsys.readouterr().out)
+        found = ran("policy", "check", "config.yaml", "-o", "json").document
         assert "MostRequestedPriority" in [one["name"] for one in found["priorities"]]
         assert {one["from"] for one in found["predicates"]} == {"mandatory", "ClusterAutoscalerProvider"}
         assert found["warnings"] == []
@@ -265,13 +254,11 @@ class TestPolicies:
         says = f"kubeclassic: --release: got {release}, but Policies ended with 1.22; wanted 1.12, 1.13, 1.14, 1.15, 1.16"
         assert capsys.readouterr().err.startswith(says)
 
-    def test_made_with_no_release(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_made_with_no_release(self, folder: Path) -> None:
         """A checkpoint of a run without --release says so, not "made with --release None"."""
         arguments = ["replay", "cluster.yaml", "--until", "1", "--output", "events", "--checkpoint", "state"]
-        assert run(arguments) in (0, 1, 130)
-        capsys.readouterr()
-        assert run([*arguments, "--resume", "--release", "1.14"]) == 2
-        assert capsys.readouterr().err == "kubeclassic: state: made with no --release, got 1.14\n"
+        ran(*arguments, status=(0, 1, 130))
+        assert ran(*arguments, "--resume", "--release", "1.14", status=2).err == "kubeclassic: state: made with no --release, got 1.14\n"
 
 
 class TestBench:
@@ -280,12 +267,11 @@ class TestBench:
         """The fixed loop takes longer than these benches: its time is made up."""
         monkeypatch.setattr(timing, "calibration", lambda: 0.1)
 
-    def test_preemption_can_be_disabled(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_preemption_can_be_disabled(self) -> None:
         """``bench`` takes --disable-preemption, and then no pod makes room."""
         found = []
         for more in ([], ["--disable-preemption"]):
-            assert run(["bench", "--kind", "preemption", "--nodes", "5", "--pods", "5", "--repeat", "1", *more]) == 0
-            found.append(json.loads(capsys.readouterr().out))
+            found.append(ran("bench", "--kind", "preemption", "--nodes", "5", "--pods", "5", "--repeat", "1", *more).document)
         assert [(one["decisions"], one["scheduled"]) for one in found] == [(10, 5), (5, 0)]
 
     @pytest.mark.parametrize("release", ["1.16", "1.27"])
@@ -301,8 +287,7 @@ class TestBench:
         small = ["bench", "--kind", "basic", "--nodes", "5", "--existing", "0", "--pods", "2", "--repeat", "1"]
         text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
         Path("profile.yaml").write_text(text)
-        assert run([*small, "--profile", "profile.yaml"]) == 0
-        assert capsys.readouterr().err == ""
+        assert ran(*small, "--profile", "profile.yaml").err == ""
         assert run([*small, "--scheduler-profile", "profile.yaml"]) == 0
         assert capsys.readouterr().err == "note: --scheduler-profile is --profile now; write --profile profile.yaml\n"
         assert run([*small, "--profile", "flame.html", "--flame-graph", "other.html"]) == 2

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import API_VERSION
-from kubeclassic.cli import run
 from kubeclassic.cli.report.questions.comparisonmarkdown import comparison_markdown
 from kubeclassic.cli.report.questions.comparisonpage import comparison_html
 from kubeclassic.cli.report.viewtext import write_view
@@ -28,6 +27,7 @@ from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.conftest import ROOT
 from tests.support.build import node, pod
+from tests.support.program import ran
 from tests.support.schemas import faults, version_of
 
 CLUSTER = str(ROOT / "examples" / "cluster")
@@ -86,10 +86,9 @@ def sampled() -> Scenario:
 
 
 class TestTheMode:
-    def test_locked_is_the_default(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_locked_is_the_default(self) -> None:
         """Unless asked otherwise all decide on the same state, so that no difference follows from an earlier one."""
-        assert run(["compare", CLUSTER, "--a", "release=1.16", "--b", "release=1.27", "-o", "json"]) == 1
-        assert json.loads(capsys.readouterr().out)["mode"] == LOCKED
+        assert ran("compare", CLUSTER, "--a", "release=1.16", "--b", "release=1.27", "-o", "json", status=1).document["mode"] == LOCKED
 
     def test_free_mode_names_the_first_difference(self) -> None:
         """In mode free the verdict is followed by the first pod on which the two differ, as later ones can follow from it."""
@@ -162,11 +161,10 @@ class TestConfigurations:
         (tmp_path / "rules_of_one_side.py").write_text(RULES)
         return tmp_path
 
-    def test_each_side_can_have_rules_of_its_own(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_each_side_can_have_rules_of_its_own(self, folder: Path) -> None:
         """The key rules gives one side a user's own rules."""
         arguments = ["--a", "release=1.16", "--b", "release=1.16 rules=rules_of_one_side:MINE", "-o", "json"]
-        assert run(["compare", "cluster.json", *arguments]) == 1
-        (found,) = json.loads(capsys.readouterr().out)["differences"]
+        (found,) = ran("compare", "cluster.json", *arguments, status=1).document["differences"]
         assert (found["decisions"]["a"]["host"], found["decisions"]["b"]["host"]) == ("a", "b")
         assert found["causes"]["b"]["rule"] == "ByName"
 
@@ -181,17 +179,14 @@ class TestForms:
             assert len(faults("compare", {**written, "more": 1})) == 1
         assert version_of("compare") == written["apiVersion"]
 
-    def test_csv_has_a_line_for_each_difference(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_csv_has_a_line_for_each_difference(self) -> None:
         """``-o csv`` has a line for each decision that differs, with the names of ``-o json``."""
         sides = ["--a", "release=1.12", "--b", "release=1.27", "--c", "release=1.16"]
-        assert run(["compare", CLUSTER, *sides, "-o", "json"]) == 1
-        record = json.loads(capsys.readouterr().out)
-        assert run(["compare", CLUSTER, *sides, "-o", "csv"]) == 1
-        lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        record = ran("compare", CLUSTER, *sides, "-o", "json", status=1).document
+        lines = list(csv.DictReader(io.StringIO(ran("compare", CLUSTER, *sides, "-o", "csv", status=1).out)))
         wanted = [(found["pod"], name, cause["rule"] or "") for found in record["differences"] for name, cause in found["causes"].items()]
         assert [(line["pod"], line["second"], line["rule"]) for line in lines] == wanted
-        assert run(["compare", CLUSTER, "--a", "1.15", "--b", "1.15", "-o", "csv"]) == 0
-        assert capsys.readouterr().out == ",".join(lines[0]) + "\n"
+        assert ran("compare", CLUSTER, "--a", "1.15", "--b", "1.15", "-o", "csv").out == ",".join(lines[0]) + "\n"
 
     def test_markdown_keeps_names_as_they_are(self) -> None:
         """``-o markdown`` is tables of Markdown in which no name can end a cell or open a tag."""
@@ -201,7 +196,7 @@ class TestForms:
         assert "| pods | a | b |\n|---|---|---|\n| placed | 1 | 1 |" in text
 
 
-def test_the_status_of_one_row_is_that_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_status_of_one_row_is_that_of_all() -> None:
     """What is asked for one node is what the list of all nodes has for it."""
     engine = engine_for("1.27", {})
     objects = scenario(node("a"), node("b", unschedulable=True), node("c", cpu="1"), pod("p", requests={"cpu": 2}), pod("q", nodeName=""))

@@ -11,6 +11,7 @@ import pytest
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.conform import check_family, find_families, read_cases
+from tests.support.refusals import refusal_text
 
 PROBLEM = {"name": "a", "version": "1.16", "pending": []}
 SCRIPT = {"name": "a", "version": "1.27", "podPriority": True, "script": [{"op": "pop"}]}
@@ -24,10 +25,9 @@ def packed(content: bytes) -> bytes:
 
 def told(path: Path) -> str:
     """The one line about a file of cases that is refused."""
-    with pytest.raises(ManifestError) as refused:
-        list(read_cases(path))
-    assert "\n" not in str(refused.value)
-    return str(refused.value).removeprefix(str(path)).removeprefix(", ")
+    text = refusal_text(ManifestError, list, read_cases(path))
+    assert "\n" not in text
+    return text.removeprefix(str(path)).removeprefix(", ")
 
 
 @pytest.mark.parametrize(

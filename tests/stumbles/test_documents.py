@@ -28,6 +28,7 @@ from kubeclassic.simulation.conform import read_cases
 from kubeclassic.simulation.replay.checkpoint import CheckpointError
 from kubeclassic.simulation.replay.checkpoint import load as load_checkpoint
 from kubeclassic.simulation.replay.inputs.inputs import read_inputs
+from tests.support.refusals import refusal_text
 
 POD = "kind: Pod\nmetadata: {name: p}\n"
 NODE = "kind: Node\nmetadata: {name: n}\n"
@@ -45,9 +46,8 @@ def warnings_of(text: str) -> list[str]:
 
 def refusal(text: str | bytes, *, strict_fields: bool = False) -> str:
     """The error for a text, without its place."""
-    with pytest.raises(ManifestError) as caught:
-        read(text, strict_fields=strict_fields)
-    return str(caught.value).removeprefix("standard input").removeprefix(", document 1").removeprefix(" (Pod p)").removeprefix(": ")
+    told = refusal_text(ManifestError, read, text, strict_fields=strict_fields)
+    return told.removeprefix("standard input").removeprefix(", document 1").removeprefix(" (Pod p)").removeprefix(": ")
 
 
 class TestStrictness:

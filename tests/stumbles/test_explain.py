@@ -6,30 +6,27 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from kubeclassic.cli import run
-from tests.support.schemas import faults
+from tests.support import manifests
+from tests.support.program import inside, ran
+from tests.support.schemas import checked
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = str(ROOT / "examples" / "cluster")
 
 
+pod = partial(manifests.pod, namespace="shop")
+
+
 def node(name: str, cpu: object = 4, **spec: Any) -> dict[str, Any]:
-    """A node with 8 GiB and ten places for pods."""
-    status = {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": 10}, "conditions": [{"type": "Ready", "status": "True"}]}
-    return {"kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}}, "spec": spec, "status": status}
-
-
-def pod(name: str, cpu: object = 0, *, meta: dict[str, Any] | None = None, status: dict[str, Any] | None = None, **spec: Any) -> Any:
-    """A pod of namespace shop."""
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
-    metadata = {"name": name, "namespace": "shop", **(meta or {})}
-    return {"kind": "Pod", "metadata": metadata, "spec": {"containers": [container], **spec}, "status": status or {}}
+    """A node with ten places for pods, and a label for its name."""
+    return manifests.node(name, cpu, "8Gi", 10, labels={"kubernetes.io/hostname": name}, **spec)
 
 
 def owned(kind: str, name: str) -> dict[str, Any]:
@@ -41,21 +38,15 @@ ITEMS = [
     node("a"), node("b"), node("small", 2), node("tainted", taints=[{"key": "k", "effect": "NoSchedule"}]),
     {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000},
     pod("on-a", 3, nodeName="a"), pod("on-b", 2, nodeName="b"), pod("light", "100m", nodeName="a"),
-    pod("done", nodeName="a", status={"phase": "Succeeded"}), pod("going", meta={"deletionTimestamp": "2020-01-01T00:00:00Z"}),
+    pod("done", nodeName="a", status={"phase": "Succeeded"}), pod("going", metadata={"deletionTimestamp": "2020-01-01T00:00:00Z"}),
     pod("alien", schedulerName="other"), pod("gated", schedulingGates=[{"name": "quota"}]),
-    pod("static", nodeName="a", meta={"annotations": {"kubernetes.io/config.mirror": "x"}}),
+    pod("static", nodeName="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}}),
     pod("big", 3), pod("great", 3, priorityClassName="high"), pod("never", 3, priorityClassName="high", preemptionPolicy="Never"),
-    pod("web-5d-x", meta={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}, nodeName="a"),
-    pod("web-5d-y", meta={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}),
-    pod("db-0", meta=owned("StatefulSet", "db")), pod("sum-1", meta=owned("Job", "sum")),
-    pod("agent-1", meta=owned("DaemonSet", "agent"), nodeName="b"),
+    pod("web-5d-x", metadata={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}, nodeName="a"),
+    pod("web-5d-y", metadata={**owned("ReplicaSet", "web-5d"), "labels": {"pod-template-hash": "5d"}}),
+    pod("db-0", metadata=owned("StatefulSet", "db")), pod("sum-1", metadata=owned("Job", "sum")),
+    pod("agent-1", metadata=owned("DaemonSet", "agent"), nodeName="b"),
 ]  # fmt: skip
-
-
-def at_width(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    """Let the terminal be *width* characters wide."""
-    for module in ("report.viewtext", "answering"):
-        monkeypatch.setattr(f"kubeclassic.cli.{module}.width_of", lambda stream: width)
 
 
 Told = Callable[..., str]
@@ -63,15 +54,14 @@ Found = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Told:
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
     """What explain prints for a pod of the small cluster, as it is, 200 columns wide, with the exit status in its last line."""
     (tmp_path / "c.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": ITEMS}), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    at_width(monkeypatch, 200)
 
-    def ask(*arguments: str) -> str:
-        status = run(["explain", "c.json", "--alone", *arguments])
-        return f"{capsys.readouterr().out}{status}"
+    def ask(*arguments: str, columns: int = 200) -> str:
+        done = inside("explain", "c.json", "--alone", *arguments, cwd=Path(), columns=columns)
+        return f"{done.stdout}{done.returncode}"
 
     return ask
 
@@ -79,13 +69,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 @pytest.fixture
 def found(told: Told) -> Found:
     """The same as JSON, which fits the schema."""
-
-    def ask(*arguments: str) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(told(*arguments, "-o", "json")[:-1])
-        assert faults("explain", document) == []
-        return document
-
-    return ask
+    return lambda *arguments: checked(json.loads(told(*arguments, "-o", "json")[:-1]))
 
 
 BOTH = pytest.mark.parametrize("release", ["1.16", "1.27"])
@@ -109,12 +93,11 @@ class TestNoNode:
         assert found("big", "--release", release)["reasons"][0]["leastShort"]["missing"] == 1000
 
     @BOTH
-    def test_more_obstacles_are_farther(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], release: str) -> None:
+    def test_more_obstacles_are_farther(self, tmp_path: Path, release: str) -> None:
         """A node with two things against it comes after one with one, though the scheduler stops asking after the first."""
         items = [node("two", 1, taints=[{"key": "k", "effect": "NoSchedule"}]), node("one", "500m"), pod("big", 3)]
         (tmp_path / "two.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}), encoding="utf-8")
-        assert run(["explain", str(tmp_path / "two.json"), "big", "--release", release, "-o", "json"]) == 1
-        one, two = json.loads(capsys.readouterr().out)["nodes"]
+        one, two = ran("explain", str(tmp_path / "two.json"), "big", "--release", release, "-o", "json", status=1).document["nodes"]
         assert (one["node"], two["node"]) == ("one", "two")
         assert [objection["counted"] for objection in two["objections"]] == [True, False]
 
@@ -156,12 +139,11 @@ class TestAHost:
         ("release", "rule"),
         [("1.15", "each gets its turn, as in the original"), ("1.16", "the original takes one at random"), ("1.27", "takes one at random")],
     )
-    def test_ties_are_told(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], release: str, rule: str) -> None:
+    def test_ties_are_told(self, tmp_path: Path, release: str, rule: str) -> None:
         """Where several nodes share the best total, it says how many, and which rule picks."""
         items = [node("a"), node("b"), node("c"), pod("web")]
         (tmp_path / "ties.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}), encoding="utf-8")
-        assert run(["explain", str(tmp_path / "ties.json"), "web", "--release", release, "-o", "json"]) == 0
-        choice = json.loads(capsys.readouterr().out)["choice"]
+        choice = ran("explain", str(tmp_path / "ties.json"), "web", "--release", release, "-o", "json").document["choice"]
         assert (choice["ties"], choice["against"], choice["decided"]) == (["a", "b", "c"], None, None)
         assert rule in choice["tieBreak"]
 
@@ -235,10 +217,9 @@ class TestNames:
         """A pod may be named as kubectl names it, with -n for its namespace."""
         assert found(*arguments)["pod"] == "shop/big"
 
-    def test_the_example_s_deployment(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_example_s_deployment(self) -> None:
         """A Deployment that is in the input without pods means the first pod that it makes."""
-        assert run(["explain", EXAMPLE, "deploy/storefront", "-o", "json"]) == 0
-        document = json.loads(capsys.readouterr().out)
+        document = ran("explain", EXAMPLE, "deploy/storefront", "-o", "json").document
         assert (document["workload"], len(document["workloadPods"])) == ("Deployment shop/storefront", 6)
 
 
@@ -273,12 +254,11 @@ class TestForms:
         """-o yaml and -o json hold the same."""
         assert yaml.safe_load(told("big", "-o", "yaml")[:-1]) == found("big")
 
-    def test_all_nodes(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_all_nodes(self) -> None:
         """The table has the nearest nodes and says how many there are; --all has every one."""
         texts = []
         for arguments in ([], ["--all"]):
-            run(["explain", EXAMPLE, "yearly-report", *arguments])
-            texts.append(capsys.readouterr().out)
+            texts.append(ran("explain", EXAMPLE, "yearly-report", *arguments, status=(0, 1)).out)
         assert "(the nearest 5 of 11 nodes; --all shows every one)" in " ".join(texts[0].split())
         assert all(f"\ndatabase-{zone}1 " in texts[1] for zone in "abc")
         assert "--all shows" not in texts[1]
@@ -291,7 +271,6 @@ class TestForms:
 
     @pytest.mark.parametrize("width", [60, 100, 200])
     @pytest.mark.parametrize("arguments", [["big"], ["db-0"], ["db-0", "-o", "wide", "--all"], ["big", "--node", "a"], ["light"]])
-    def test_it_fits_the_terminal(self, told: Told, monkeypatch: pytest.MonkeyPatch, width: int, arguments: list[str]) -> None:
+    def test_it_fits_the_terminal(self, told: Told, width: int, arguments: list[str]) -> None:
         """No line is wider than the terminal."""
-        at_width(monkeypatch, width)
-        assert max(map(len, told(*arguments).splitlines())) <= width
+        assert max(map(len, told(*arguments, columns=width).splitlines())) <= width

@@ -18,6 +18,8 @@ from kubeclassic.api.view import Column, Table, View, Words
 from kubeclassic.cli import run
 from kubeclassic.cli.report.viewtext import view_lines
 from kubeclassic.exceptions import ManifestError
+from tests.support.program import ran
+from tests.support.refusals import refusal_text
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = str(ROOT / "examples" / "cluster")
@@ -66,15 +68,12 @@ ARCHIVES = {"dump.tar": in_tar, "dump.tar.gz": lambda members: in_tar(members, "
 def refusal(name: str, content: bytes, tmp_path: Path) -> str:
     """The error for a file of that name."""
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ManifestError) as caught:
-        load(tmp_path / name)
-    return str(caught.value).removeprefix(f"{tmp_path / name}: ")
+    return refusal_text(ManifestError, load, tmp_path / name).removeprefix(f"{tmp_path / name}: ")
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 2) -> str:
+def told(*arguments: str, status: int = 2) -> str:
     """What a command line says on standard error."""
-    assert run(arguments) == status
-    return capsys.readouterr().err
+    return ran(*arguments, status=status).err
 
 
 class TestArchives:
@@ -162,12 +161,11 @@ class TestInput:
         says = refusal("p.json", f'{{"kind": "Policy",\n{comment}\n"apiVersion": "v1"}}'.encode(), tmp_path)
         assert says.endswith("broken JSON: got a comment, which JSON does not have")
 
-    def test_nothing_in_a_file(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_nothing_in_a_file(self, tmp_path: Path) -> None:
         """A file without nodes is named."""
         (tmp_path / "empty.json").write_text("[]")
-        says = told(capsys, "simulate", str(tmp_path / "empty.json"))
+        says = told("simulate", str(tmp_path / "empty.json"))
         assert says == f"kubeclassic: {tmp_path}/empty.json: got no Node, wanted one at least\n"
-
 
     @pytest.mark.parametrize(("annotations", "said"), [({}, 1), ({"pv.kubernetes.io/bind-completed": "yes"}, 0)])
     def test_a_claim_whose_annotations_were_removed(self, annotations: dict[str, str], said: int) -> None:
@@ -203,80 +201,79 @@ class TestConfigurations:
     @pytest.mark.parametrize(
         ("command", "status"), [(["simulate", CLUSTER, "--policy"], 2), (["policy", "check"], 1), (["policy", "migrate"], 2)]
     )
-    def test_the_usual_version_of_1_17(self, command: list[str], status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_usual_version_of_1_17(self, command: list[str], status: int) -> None:
         """A Policy of 1.17 to 1.22 on 1.16 says what to write, or which release to take."""
-        assert self.READ in told(capsys, *command, "policy.json", status=status)
+        assert self.READ in told(*command, "policy.json", status=status)
 
     @pytest.mark.parametrize(
         ("command", "status"), [(["simulate", CLUSTER, "--release", "1.27", "--profile"], 2), (["policy", "check"], 1)]
     )
-    def test_a_plugin_of_an_older_version(self, command: list[str], status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_plugin_of_an_older_version(self, command: list[str], status: int) -> None:
         """A plugin that was in tree is not said to be unknown: what takes its place is named."""
-        says = told(capsys, *command, "profile.yaml", status=status)
+        says = told(*command, "profile.yaml", status=status)
         assert self.CARRIED in says
         assert "--rules" not in says
 
-    def test_a_policy_is_no_profile(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_policy_is_no_profile(self) -> None:
         """--profile with a Policy names --policy."""
-        assert "this is a Policy: --policy takes it" in told(capsys, "simulate", CLUSTER, "--profile", "policy.json")
+        assert "this is a Policy: --policy takes it" in told("simulate", CLUSTER, "--profile", "policy.json")
 
-    def test_a_profile_is_no_policy(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_profile_is_no_policy(self) -> None:
         """--policy with a profile names --profile."""
-        says = told(capsys, "simulate", CLUSTER, "--policy", "profile.yaml")
+        says = told("simulate", CLUSTER, "--policy", "profile.yaml")
         assert "profile.yaml: got a KubeSchedulerConfiguration, which --profile takes, wanted one Policy or one ConfigMap" in says
 
     @pytest.mark.parametrize("release", ["1.16", "1.20"])
-    def test_a_check_lists_every_fault(self, release: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_check_lists_every_fault(self, release: str) -> None:
         """policy check names the file, the entry and what it got, of all that is wrong, in text and in JSON."""
         extenders = [{"urlPrefix": "x", "prioritizeVerb": "p", "weight": 0}, *({"urlPrefix": one, "bindVerb": "b"} for one in "yz")]
         priorities = [{"name": "LeastRequestedPriority", "weight": -3}, {"name": "Huh", "weight": 1}]
         predicates = [{"name": "Nope"}, {"name": "PodFitsResources"}, {"name": "Nope2"}]
         rules = {"predicates": predicates, "priorities": priorities, "extenders": extenders}
         Path("bad.json").write_text(json.dumps({"kind": "Policy", "apiVersion": "v1", **rules}))
-        lines = told(capsys, "policy", "check", "bad.json", "--release", release, status=1).splitlines()
+        lines = told("policy", "check", "bad.json", "--release", release, status=1).splitlines()
         assert lines[0].startswith(f"refused by {release}: bad.json: ")
         whole, *each = [line.removeprefix("  ") for line in lines if line.startswith("  ")]
         places = [line.partition(": ")[0] for line in each]
         assert "extender" in whole
         assert places == ["predicates[0]", "predicates[2]", "priorities[0]", "priorities[1]", "extenders[0]"]
         assert each[2].endswith("should have a positive weight applied to it or it has overflown, got weight -3")
-        assert run(["policy", "check", "bad.json", "--release", release, "-o", "json"]) == 1
-        assert [one["where"] for one in json.loads(capsys.readouterr().out)["faults"]] == ["", *places]
+        said = ran("policy", "check", "bad.json", "--release", release, "-o", "json", status=1).out
+        assert [one["where"] for one in json.loads(said)["faults"]] == ["", *places]
 
 
 class TestNames:
     @pytest.mark.parametrize("release", ["latest", "1.35", "1.11"])
-    def test_releases(self, release: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_releases(self, release: str) -> None:
         """A release that there is not says in a word which there are, auto among them."""
-        says = told(capsys, "simulate", CLUSTER, "--release", release)
+        says = told("simulate", CLUSTER, "--release", release)
         assert says == f'kubeclassic: release: got "{release}", wanted 1.12 to 1.34 or auto\n'
 
-    def test_providers(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_providers(self) -> None:
         """The option and the providers are named."""
-        says = told(capsys, "simulate", CLUSTER, "--provider", "Foo")
+        says = told("simulate", CLUSTER, "--provider", "Foo")
         wanted = "wanted DefaultProvider or ClusterAutoscalerProvider"
         assert says == f'kubeclassic: --provider: plugin "Foo" has not been registered, {wanted}\n'
 
     @pytest.mark.parametrize("release", ["1.16", "1.27"])
-    def test_gates(self, release: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_gates(self, release: str) -> None:
         """The option is named, and near gates, or where all are listed."""
-        says = told(capsys, "simulate", CLUSTER, "--release", release, "--feature-gates", "Foo=true")
+        says = told("simulate", CLUSTER, "--release", release, "--feature-gates", "Foo=true")
         wanted = f"`kubeclassic releases {release}` lists those of {release}"
         assert says == f"kubeclassic: --feature-gates: unrecognized feature gate: Foo; {wanted}\n"
-        assert run(["releases", release]) == 0
-        assert "gate" in capsys.readouterr().out
+        assert "gate" in ran("releases", release).out
 
-    def test_namespaces(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_namespaces(self) -> None:
         """A namespace without pods names those that have some, and says nothing of -l, which was not given."""
-        says = told(capsys, "simulate", CLUSTER, "-n", "shp", status=1)
+        says = told("simulate", CLUSTER, "-n", "shp", status=1)
         wanted = 'no pod to show: -n: got shp, but those that were tried are in analytics, shop, kube-system; did you mean "shop"?\n'
         assert wanted in says
 
-    def test_pods_and_fields_of_edits(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_pods_and_fields_of_edits(self) -> None:
         """--set with a misspelled pod or field names the near one."""
-        says = told(capsys, "simulate", CLUSTER, "--set", "pod analytics/yearly-reprt requests.memory=1Gi")
+        says = told("simulate", CLUSTER, "--set", "pod analytics/yearly-reprt requests.memory=1Gi")
         assert 'did you mean "analytics/yearly-report"' in says
-        says = told(capsys, "simulate", CLUSTER, "--set", "pod analytics/* request.memory=1Gi")
+        says = told("simulate", CLUSTER, "--set", "pod analytics/* request.memory=1Gi")
         assert says.endswith('got the field "request.memory", wanted one that there is; did you mean "requests.memory"?\n')
 
     def test_a_curve_of_bytes(self, capsys: pytest.CaptureFixture[str]) -> None:

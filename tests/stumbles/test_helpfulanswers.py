@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from kubeclassic.cli import run
-from tests.support.schemas import faults
+from tests.support.manifests import pod
+from tests.support.program import ran
 
 Json = dict[str, Any]
 RELEASES = pytest.mark.parametrize("release", ["1.12", "1.16", "1.17", "1.22", "1.27", "1.34"])
@@ -23,12 +23,6 @@ def node(name: str, taints: tuple[Json, ...] = (), gpus: str = "0", **labels: st
     allocatable = {"cpu": "4", "memory": "8Gi", "pods": "10", "nvidia.com/gpu": gpus}
     status = {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": "True"}]}
     return {"kind": "Node", "metadata": {"name": name, "labels": named}, "spec": {"taints": list(taints)}, "status": status}
-
-
-def pod(name: str, labels: Json | None = None, requests: Json | None = None, **spec: Any) -> Json:
-    """A pod; *spec*: more of its spec."""
-    containers = [{"name": "c", "image": "i", "resources": {"requests": requests or {"cpu": "100m"}}}]
-    return {"kind": "Pod", "metadata": {"name": name, "labels": labels or {}}, "spec": {"containers": containers, **spec}}
 
 
 def required(*terms: Json) -> Json:
@@ -68,19 +62,14 @@ THERE = [
 
 
 @pytest.fixture
-def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+def asked(tmp_path: Path) -> Any:
     """A function that explains a pod and tells its JSON, or with *form* another form of it."""
     path = tmp_path / "cluster.yaml"
     path.write_text(yaml.safe_dump_all([*NODES, *THERE, *WAITING]), encoding="utf-8")
 
     def explained(name: str, *options: str, form: str = "json") -> Any:
-        run(["explain", str(path), name, "--alone", *options, "-o", form])
-        out = capsys.readouterr().out
-        if form != "json":
-            return out
-        found = json.loads(out)
-        assert faults("what-if" if "--what-if" in options else "explain", found) == []
-        return found
+        done = ran("explain", str(path), name, "--alone", *options, "-o", form, status=(0, 1))
+        return done.document if form == "json" else done.out
 
     return explained
 
@@ -142,7 +131,7 @@ class TestWhatFails:
         assert told["general-b"] == [f"podAntiAffinity of pod default/db-1 by {ZONE}"]
 
     @pytest.mark.parametrize("release", ["1.18", "1.27", "1.34"])
-    def test_the_constraint(self, release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_constraint(self, release: str, tmp_path: Path) -> None:
         """Of two constraints of the spread the one that fails is named."""
         spread = [
             {"topologyKey": key, "maxSkew": skew, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "web"}}}
@@ -151,8 +140,7 @@ class TestWhatFails:
         waiting = pod("spread", labels={"app": "web"}, topologySpreadConstraints=spread)
         path = tmp_path / "cluster.json"
         path.write_text(json.dumps({"kind": "List", "items": [*NODES[:2], *THERE[:1], waiting]}))
-        assert run(["explain", str(path), "spread", "--release", release, "-o", "json"]) == 0
-        found = json.loads(capsys.readouterr().out)
+        found = ran("explain", str(path), "spread", "--release", release, "-o", "json").document
         assert found["host"] == "general-b"
         assert causes(found) == {"general-a": [f"topologySpreadConstraints {ZONE}, maxSkew 1"]}
 
@@ -202,7 +190,7 @@ class TestWhatIsMissing:
             assert sentence in told
             assert "earest" not in told
 
-    def test_classes(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_classes(self, tmp_path: Path) -> None:
         """So are a StorageClass, a volume, a device class and a PriorityClass."""
         claims = [
             {
@@ -224,5 +212,4 @@ class TestWhatIsMissing:
             "class": "no PriorityClass with name none was found; create it, or add it to the input.",
         }
         for name, sentence in wanted.items():
-            run(["explain", str(path), name, "--release", "1.34", "--alone"])
-            assert sentence in capsys.readouterr().out
+            assert sentence in ran("explain", str(path), name, "--release", "1.34", "--alone", status=(0, 1)).out

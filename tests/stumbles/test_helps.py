@@ -10,6 +10,7 @@ import pytest
 
 from kubeclassic.cli import COMMANDS, cli, run
 from kubeclassic.cli.declaring.commands import MOST_SHOWN, CommonOption
+from tests.support.program import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = str(ROOT / "examples" / "cluster")
@@ -17,10 +18,9 @@ DRAIN = ["drain", str(ROOT / "examples/drain/cluster.yaml"), "--ignore-daemonset
 ONE_SCREEN = 40
 
 
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def printed(*arguments: str) -> str:
     """What a command line that ends well prints."""
-    assert run(arguments) == 0
-    return capsys.readouterr().out
+    return ran(*arguments).out
 
 
 def options_in(text: str) -> list[str]:
@@ -35,9 +35,9 @@ def _eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestShortHelp:
-    def test_simulate_fits_on_one_screen(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_simulate_fits_on_one_screen(self) -> None:
         """Ten options, the examples, the exit statuses, and how to see everything."""
-        text = printed(capsys, "simulate", "--help")
+        text = printed("simulate", "--help")
         assert text.count("\n") <= ONE_SCREEN
         assert options_in(text) == [
             "--kubeconfig", "--release", "--policy", "--profile", "--pods", "--set", "--nodes", "-n", "-o", "--report", "--help-all",
@@ -45,18 +45,18 @@ class TestShortHelp:
         assert "Exit status 0: all placed" in text
         assert "\n  kubeclassic simulate cluster.json --release auto --pods new.yaml\n" in text
 
-    def test_everything_is_one_more_word(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_everything_is_one_more_word(self) -> None:
         """--help-all has every option that is not hidden, and all that the help ever said."""
-        text = printed(capsys, "simulate", "--help-all")
+        text = printed("simulate", "--help-all")
         shown = [param.opts for param in cli.commands["simulate"].params if not getattr(param, "hidden", False) and param.name != "paths"]
         assert all(set(options_in(text)) & {*opts, "-n", "-l", "-o", "-v"} for opts in shown)
         assert len(options_in(text)) == len(shown) + 2
         assert "A pod that makes room by evicting others is tried once more" in text
 
     @pytest.mark.parametrize("name", COMMANDS)
-    def test_no_command_shows_too_much(self, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_no_command_shows_too_much(self, name: str) -> None:
         """A command with many options shows those that its declarations call common, at most fifteen; one with few shows all."""
-        short, whole = printed(capsys, name, "--help"), printed(capsys, name, "--help-all")
+        short, whole = printed(name, "--help"), printed(name, "--help-all")
         assert len(options_in(short)) <= MOST_SHOWN + 2
         assert set(options_in(short)) <= set(options_in(whole))
         assert "--help" in short
@@ -66,9 +66,9 @@ class TestShortHelp:
 
 
 class TestCommands:
-    def test_they_stand_in_groups(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_they_stand_in_groups(self) -> None:
         """The list begins with what people ask, then what they plan, then what runs; the rest comes last."""
-        text = printed(capsys, "--help")
+        text = printed("--help")
         heads = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
         assert heads == ["Options:", "Ask:", "Plan:", "Run:", "More:"]
         named = [line.split()[0] for line in text.partition("Ask:")[2].splitlines() if line.startswith("  ") and line[2] != " "]
@@ -81,41 +81,36 @@ class TestCommands:
             (["help", "policy", "check"], ["policy", "check", "--help"]), (["--help-all"], ["--help"]),
         ],
     )  # fmt: skip
-    def test_names_that_one_guesses(self, guessed: list[str], meant: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_names_that_one_guesses(self, guessed: list[str], meant: list[str]) -> None:
         """``version`` and ``help`` do what they say."""
-        assert printed(capsys, *guessed) == printed(capsys, *meant) != ""
+        assert printed(*guessed) == printed(*meant) != ""
 
     @pytest.mark.parametrize("flag", ["-A", "--all-namespaces"])
-    def test_all_namespaces(self, flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_all_namespaces(self, flag: str) -> None:
         """-A, which every line that makes a dump has, changes nothing."""
-        assert run(["simulate", CLUSTER, flag]) == 1
-        told = capsys.readouterr()
-        assert run(["simulate", CLUSTER]) == 1
-        assert told == capsys.readouterr()
+        told = ran("simulate", CLUSTER, flag, status=1)
+        assert told == ran("simulate", CLUSTER, status=1)
 
 
 class TestDrain:
-    def test_names_for_kubectl(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_names_for_kubectl(self) -> None:
         """-o name prints the nodes that can go, a line each, and nothing else on standard output."""
-        assert printed(capsys, *DRAIN, "--auto", "--keep", "1", "-o", "name") == "worker-2\nworker-4\n"
+        assert printed(*DRAIN, "--auto", "--keep", "1", "-o", "name") == "worker-2\nworker-4\n"
 
     @pytest.mark.parametrize(
         "flags", [["--dry-run"], ["--dry-run=server"], ["--grace-period", "30"], ["--grace-period=30"], ["--timeout=5m"]]
     )
-    def test_a_line_pasted_from_kubectl(self, flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_line_pasted_from_kubectl(self, flags: list[str]) -> None:
         """Flags of kubectl drain that mean nothing here are ignored with a word, wherever they stand."""
-        assert run([*DRAIN, *flags, "worker-2"]) == 0
-        told = capsys.readouterr()
+        told = ran(*DRAIN, *flags, "worker-2")
         name = flags[0].partition("=")[0]
         assert told.err.splitlines()[0] == f"{name} of kubectl is ignored: it means nothing here"
-        assert run([*DRAIN, "worker-2"]) == 0
-        assert told.out == capsys.readouterr().out
+        assert told.out == ran(*DRAIN, "worker-2").out
 
-    def test_other_flags_are_still_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_other_flags_are_still_refused(self) -> None:
         """A flag that nobody has is an error as before, and what comes after -- is no flag."""
         assert run([*DRAIN, "--dry-rum", "worker-2"]) == 2
-        assert run([*DRAIN, "--", "--dry-run"]) == 2
-        assert "ignored" not in capsys.readouterr().err
+        assert "ignored" not in ran(*DRAIN, "--", "--dry-run", status=2).err
 
 
 class TestOneself:

@@ -12,9 +12,9 @@ import pytest
 from kubeclassic import Cluster, Scheduler, simulate
 from kubeclassic.api.controlplane.workloads import WORKLOADS
 from kubeclassic.api.objects import KINDS
-from kubeclassic.cli import run
 from tests.support.keywords import keywords_of
 from tests.support.madedump import Size, made, text
+from tests.support.program import inside, ran
 
 Json = dict[str, Any]
 SHORT_NAMES = {
@@ -65,18 +65,16 @@ def workload(kind: str, name: str, replicas: int = 3, **spec: Any) -> Json:
 class Told:
     """What a command said."""
 
-    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.folder, self.capsys = folder, capsys
-        self.status, self.out, self.err = 0, "", ""
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.status, self.out, self.err = folder, 0, "", ""
 
     def of(self, *documents: Json, command: str = "simulate", more: tuple[Json, ...] = (), options: tuple[str, ...] = ()) -> Told:
         """Run a command on *documents*, with *more* as ``--pods``."""
         (self.folder / "cluster.json").write_text(json.dumps(documents))
         (self.folder / "more.json").write_text(json.dumps(more))
         added = ("--pods", str(self.folder / "more.json")) if more else ()
-        self.status = run([command, str(self.folder / "cluster.json"), *added, *options])
-        said = self.capsys.readouterr()
-        self.out, self.err = said.out, said.err
+        done = inside(command, str(self.folder / "cluster.json"), *added, *options, cwd=Path())
+        self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
         return self
 
     @property
@@ -91,9 +89,9 @@ class Told:
 
 
 @pytest.fixture
-def told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Told:
+def told(tmp_path: Path) -> Told:
     """Runs commands."""
-    return Told(tmp_path, capsys)
+    return Told(tmp_path)
 
 
 HASHED = {"app": "web", "pod-template-hash": "abc"}
@@ -181,12 +179,11 @@ class TestWorkloads:
         told.of(node("a"), manifest("PersistentVolumeClaim", "c", spec=claim), asks)
         assert len(told.warnings(line)) == 1
 
-    def test_help_and_readme_name_the_line_that_dumps_all(self, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_help_and_readme_name_the_line_that_dumps_all(self, root: Path) -> None:
         """README and --help-all name one kubectl line, with every kind that any release reads, and every kind of workload."""
         assert {*KINDS, *WORKLOADS} <= {*SHORT_NAMES.values(), *NEWER_NAMES.values(), *BOUNDS}
         line = f"kubectl get {','.join(SHORT_NAMES)} -A -o json > cluster.json\n"
-        run(["simulate", "--help-all"])
-        for told in (capsys.readouterr().out, (root / "README.md").read_text(encoding="utf-8")):
+        for told in (ran("simulate", "--help-all", status=(0, 1)).out, (root / "README.md").read_text(encoding="utf-8")):
             assert line in told
             assert f",{','.join(NEWER_NAMES)}" in told
 
@@ -369,11 +366,10 @@ class TestPriorities:
 class TestOtherInput:
     """Point 17."""
 
-    def test_a_trace_points_to_import(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_trace_points_to_import(self, tmp_path: Path) -> None:
         """A CSV file is refused with the commands that read it."""
         (tmp_path / "openb.csv").write_text("sn,cpu_milli\n")
-        assert run(["simulate", str(tmp_path / "openb.csv")]) == 2
-        said = capsys.readouterr().err
+        said = ran("simulate", str(tmp_path / "openb.csv"), status=2).err
         assert "got a CSV file" in said
         assert "`kubeclassic import`" in said
 
@@ -383,6 +379,7 @@ class TestOtherInput:
         assert told.of(table).status == 2
         assert "`kubectl get -o json`" in told.err
         assert len(told.of(node("a"), table).warnings("kind Table")) == 1
+
 
 class TestTheMadeDump:
     """The dump with every oddity."""
@@ -401,10 +398,9 @@ class TestTheMadeDump:
         assert "twice/" not in written
         assert written.count('"replicas"') > sum(json.dumps(item).count('"replicas"') for item in objects)
 
-    def test_its_warnings_are_a_few_lines(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_its_warnings_are_a_few_lines(self, tmp_path: Path) -> None:
         """Whatever is odd in it, what simulate says fits on a screen, and only what waits is scheduled."""
         (tmp_path / "dump.json").write_text(text(made(self.SIZE)))
-        run(["simulate", str(tmp_path / "dump.json"), "--release", "auto"])
-        said = capsys.readouterr()
+        said = ran("simulate", str(tmp_path / "dump.json"), "--release", "auto", status=(0, 1))
         assert len(said.err.splitlines()) < 40
         assert len(said.out.splitlines()) < 200

@@ -15,6 +15,7 @@ from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
 from tests.support.build import node, pod
+from tests.support.program import ran
 
 FULL = "node(s) exceed max volume count"
 BY_CSI_ALONE = [name for name, found in FRAMEWORK_RELEASES.items() if "EBSLimits" not in found.configuration.default_plugins]
@@ -40,18 +41,17 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 class TestDisks:
     @RELEASES
-    def test_the_environment(self, release: str, cluster: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_environment(self, release: str, cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """KUBE_MAX_PD_VOLS limits the disks of nodes that do not say how many they take; what is no number is ignored, and told of."""
         for written, status in (("2", 1), ("3", 0), ("-2", 0), ("many", 0)):
             monkeypatch.setenv("KUBE_MAX_PD_VOLS", written)
-            assert run(["simulate", cluster, "--release", release]) == status
-            assert ("KUBE_MAX_PD_VOLS: got" in capsys.readouterr().err) == (written in ("-2", "many"))
+            said = ran("simulate", cluster, "--release", release, status=status).err
+            assert ("KUBE_MAX_PD_VOLS: got" in said) == (written in ("-2", "many"))
 
     @RELEASES
-    def test_the_option(self, release: str, cluster: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_option(self, release: str, cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """--max-pd-vols says the same, and counts before the environment."""
-        assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "2"]) == 1
-        assert FULL in capsys.readouterr().out
+        assert FULL in ran("simulate", cluster, "--release", release, "--max-pd-vols", "2", status=1).out
         monkeypatch.setenv("KUBE_MAX_PD_VOLS", "2")
         assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "3"]) == 0
         assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "0"]) == 2
@@ -61,10 +61,10 @@ class TestDisks:
         """Where only the CSINode limits volumes, the option changes nothing."""
         assert run(["simulate", cluster, "--release", release, "--max-pd-vols", "2"]) == 0
 
-    def test_each_side_of_a_comparison(self, cluster: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_each_side_of_a_comparison(self, cluster: str) -> None:
         """In a comparison each side can have a limit of its own."""
-        assert run(["compare", cluster, "--a", "release=1.16", "--b", "release=1.16 max-pd-vols=2", "-o", "json"]) == 1
-        assert json.loads(capsys.readouterr().out)["differences"][0]["causes"]["b"]["text"] == FULL
+        said = ran("compare", cluster, "--a", "release=1.16", "--b", "release=1.16 max-pd-vols=2", "-o", "json", status=1).out
+        assert json.loads(said)["differences"][0]["causes"]["b"]["text"] == FULL
 
     @RELEASES
     def test_python(self, release: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +102,7 @@ class TestManyResources:
 
     @pytest.mark.parametrize("release", ["1.12", "1.16", "1.22", "1.27"])
     @pytest.mark.parametrize("form", ["table", "wide", "json"])
-    def test_every_report(self, release: str, form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_every_report(self, release: str, form: str, tmp_path: Path) -> None:
         """Forty kinds of resources are in the summary, and every command takes them."""
         items: list[Any] = [
             {"kind": "Node", "metadata": {"name": n}, "status": {"allocatable": {"cpu": "4", "pods": "9", **MANY}}} for n in "ab"
@@ -111,8 +111,7 @@ class TestManyResources:
         items += [{"kind": "Pod", "metadata": {"name": n}, "spec": {"containers": [container]}} for n in "pqr"]
         (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": items}))
         file = str(tmp_path / "cluster.json")
-        assert run(["simulate", file, "--release", release, "-o", form]) == 1
-        told = capsys.readouterr()
+        told = ran("simulate", file, "--release", release, "-o", form, status=1)
         assert all(name in told.err for name in MANY)
         assert run(["explain", file, "r", "--release", release]) == 1
         assert run(["compare", file, "--a", f"release={release}", "--b", "release=1.16", "-o", "html"]) in (0, 1)

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.cli import run
 from tests.conftest import ROOT
+from tests.support.program import ran
 
 NODE = "kind: Node\nmetadata: {name: %s, labels: {pool: %s}}\nstatus: {allocatable: {cpu: %s, memory: 8Ti, pods: 9}}\n---\n"
 POD = (
@@ -47,13 +47,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def told(folder: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+def told(folder: Path) -> Any:
     """A function from arguments to what ``simulate cluster.yaml`` says with them on standard output; ``told.err`` is the rest."""
 
-    def simulate(*arguments: str, status: int = 1) -> str:
-        capsys.readouterr()
-        assert run(["simulate", "cluster.yaml", *arguments]) == status
-        found = capsys.readouterr()
+    def simulate(*arguments: str, status: int = 1, columns: int = 0) -> str:
+        found = ran("simulate", "cluster.yaml", *arguments, status=status, columns=columns)
         simulate.err = found.err  # type: ignore[attr-defined]  # a function can carry it
         return found.out
 
@@ -173,10 +171,9 @@ class TestForms:
         """A column of the table of nodes is named as its header is."""
         assert told("--nodes", "--sort-by", "-cpu free", "-o", "name").split() == [SECOND, FIRST]
 
-    def test_an_unknown_column_is_refused_before_the_run(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_an_unknown_column_is_refused_before_the_run(self, folder: Path) -> None:
         """The columns that there are, and the nearest one, are told."""
-        assert run(["simulate", "cluster.yaml", "--sort-by", "prioritie"]) == 2
-        told = capsys.readouterr()
+        told = ran("simulate", "cluster.yaml", "--sort-by", "prioritie", status=2)
         assert told.out == ""
         assert told.err.startswith('kubeclassic: --sort-by: got "prioritie", wanted one of pod, ')
         assert told.err.endswith('did you mean "priority"?\n')
@@ -214,23 +211,18 @@ class TestForms:
         ],
     )
     def test_what_does_not_go_is_refused(
-        self, folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], fault: str
+        self, folder: Path, arguments: tuple[str, ...], fault: str
     ) -> None:
         """Unknown fields, broken selectors and options that do not go together are refused in one line."""
-        assert run(["simulate", "cluster.yaml", *arguments]) == 2
-        assert capsys.readouterr().err.startswith(f"kubeclassic: {fault}")
+        assert ran("simulate", "cluster.yaml", *arguments, status=2).err.startswith(f"kubeclassic: {fault}")
 
 
 class TestWidths:
     @pytest.mark.parametrize("form", ["table", "wide"])
     @pytest.mark.parametrize("width", [60, 100, 200])
-    def test_tables_fit_the_terminal(self, told: Any, monkeypatch: pytest.MonkeyPatch, form: str, width: int) -> None:
+    def test_tables_fit_the_terminal(self, told: Any, form: str, width: int) -> None:
         """No line is longer than the terminal is wide, and names keep their ends."""
-        for name, value in {"COLUMNS": str(width), "NO_COLOR": "1"}.items():
-            monkeypatch.setenv(name, value)
-        for stream in (sys.stdout, sys.stderr):
-            monkeypatch.setattr(stream, "isatty", lambda: True)
-        lines = told("-o", form).splitlines()
+        lines = told("-o", form, columns=width).splitlines()
         assert max(map(len, [*lines, *told.err.splitlines()])) <= width
         assert all("-1a" in line for line in lines if "worker" in line)
 
@@ -285,11 +277,10 @@ class TestSummary:
         told(status=0)
         assert told.err.startswith("no pod waits for a node; 1 node\n")
 
-    def test_so_it_is_in_a_replay(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_so_it_is_in_a_replay(self, folder: Path) -> None:
         """A replay counts one node and one pod as one, too."""
         (folder / "one.yaml").write_text(NODE % ("a", "one", 4) + POD % ("p", "shop", "web", "", "", 9))
-        run(["replay", "one.yaml"])
-        told = capsys.readouterr().err
+        told = ran("replay", "one.yaml", status=(0, 1)).err
         assert "1 node at the end\n1 pod arrived, " in told
         assert "1 pod still waits, " in told
 

@@ -16,7 +16,7 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.cli.answering import write_yaml
 from kubeclassic.cli.console.output import OutputError, writing
-from tests.support.program import command, program
+from tests.support.program import command, program, ran
 
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n---\n"
 POD = "kind: Pod\nmetadata: {name: web}\n"
@@ -175,13 +175,12 @@ class TestSameFiles:
             ("bench cluster.yaml --check more.json --output more.json", "--output: got more.json, which is an input too"),
         ],
     )
-    def test_an_input_is_not_written_over(self, folder: Path, arguments: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_an_input_is_not_written_over(self, folder: Path, arguments: str, says: str) -> None:
         """An output that is an input too, or the file of another output, is refused before anything is written."""
         (folder / "more.json").write_text('{"kind": "Policy", "apiVersion": "v1"}')
         (folder / "link.yaml").symlink_to("cluster.yaml")
         before = {path.name: path.read_text() for path in folder.iterdir()}
-        assert run(arguments.split()) == 2
-        assert capsys.readouterr().err.startswith(f"kubeclassic: {says}")
+        assert ran(*arguments.split(), status=2).err.startswith(f"kubeclassic: {says}")
         assert {path.name: path.read_text() for path in folder.iterdir()} == before
 
     def test_a_device_may_be_named_twice(self, folder: Path) -> None:
@@ -247,16 +246,14 @@ class TestValues:
             (["bench", "--kind", "basic", "--nodes", "9" * 5000], "wanted a whole number"),
         ],
     )
-    def test_values_that_are_none(self, folder: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_values_that_are_none(self, folder: Path, arguments: list[str], says: str) -> None:
         """Empty names, names with a NUL, and numbers in other digits than 0 to 9 are refused in one line."""
-        assert run(arguments) == 2
-        told = capsys.readouterr().err
+        told = ran(*arguments, status=2).err
         assert says in told
         assert told.count("\n") == 1
 
-    def test_a_configuration_that_names_a_path_with_nul(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_configuration_that_names_a_path_with_nul(self, folder: Path) -> None:
         """So is such a name in a file."""
         source = {"policy": {"file": {"path": "a\0b"}}}
         (folder / "config.json").write_text(json.dumps({"kind": "KubeSchedulerConfiguration", "algorithmSource": source}))
-        assert run(["simulate", "cluster.yaml", "--config", "config.json"]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+        assert ran("simulate", "cluster.yaml", "--config", "config.json", status=2).err.count("\n") == 1

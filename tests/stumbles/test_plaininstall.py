@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kubeclassic import simulate
-from kubeclassic.cli import run
 from kubeclassic.core.devices import claimjudging
 from kubeclassic.exceptions import KubeclassicError
 from tests.conftest import ROOT
+from tests.support.program import ran
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 
@@ -27,10 +27,9 @@ def without_cel(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "words", [("simulate", "--release", "1.34"), ("upgrade", "--from", "1.16", "--to", "1.34"), ("simulate", "--release", "auto")]
 )
-def test_the_example_cluster_needs_no_extra(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_cluster_needs_no_extra(words: tuple[str, ...]) -> None:
     """The claims of the example are judged by every release, as they compare texts."""
-    assert run([words[0], CLUSTER, *words[1:]]) in (0, 1)
-    assert "kubeclassic[devices]" not in capsys.readouterr().err
+    assert "kubeclassic[devices]" not in ran(words[0], CLUSTER, *words[1:], status=(0, 1)).err
 
 
 def test_python_needs_none_either() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import sys
@@ -12,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.cli import run
 from kubeclassic.cli.console import progress
 from tests.support.madedump import Size, write
+from tests.support.program import Terminal, ran
 
 WIDTHS = pytest.mark.parametrize("width", [60, 100, 200])
 Printed = Callable[..., tuple[str, str]]
@@ -31,13 +30,6 @@ POLICY = {
 """A Policy with a predicate that never runs, and two priorities of which a translation has long notes."""
 
 
-class Terminal(io.StringIO):
-    """A stream that people look at."""
-
-    def isatty(self) -> bool:
-        return True
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a made dump and a Policy."""
@@ -51,17 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Printed:
     """A function from a width and arguments to what a terminal of that width gets: standard output and standard error."""
     monkeypatch.chdir(folder)
-
-    def on_terminal(width: int, *arguments: str) -> tuple[str, str]:
-        streams = Terminal(), Terminal()
-        monkeypatch.setenv("NO_COLOR", "1")
-        monkeypatch.setenv("COLUMNS", str(width))
-        monkeypatch.setattr(sys, "stdout", streams[0])
-        monkeypatch.setattr(sys, "stderr", streams[1])
-        assert run([*arguments]) in (0, 1)
-        return streams[0].getvalue(), streams[1].getvalue()
-
-    return on_terminal
+    return lambda width, *arguments: ran(*arguments, status=(0, 1), columns=width)
 
 
 def too_long(text: str, width: int) -> list[str]:
@@ -148,15 +130,14 @@ class TestProgress:
         assert not re.search(r"\x1b\[3[36]m", stream.getvalue())
 
 
-def test_a_page_does_not_publish_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_does_not_publish_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page names the files that were read, not the folders of the one who made it: in its warnings and its command neither."""
     dump = tmp_path / "dump.json"
     odd = {"kind": "Node", "metadata": {"name": "a"}, "spec": {"unschedulabel": True}, "status": {"allocatable": {"cpu": "1", "pods": "1"}}}
     dump.write_text(json.dumps({"kind": "List", "items": [odd]}), encoding="utf-8")
     for words in (["simulate", str(dump)], ["simulate", str(dump), f"--report={tmp_path / 'page.html'}"]):
         monkeypatch.setattr("sys.argv", ["kubeclassic", *words, "-o", "html"])
-        run([*words, "-o", "html"])
-        page = capsys.readouterr().out
+        page = ran(*words, "-o", "html", status=(0, 1)).out
         assert "dump.json" in page
         assert "unschedulabel" in page
         assert str(tmp_path) not in page

@@ -23,6 +23,7 @@ from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.rules import Batch, Cycle, Reads, Template
 from tests.support.build import node, pod
+from tests.support.program import ran
 
 LONGEST = 400
 """Characters of a repr that fit on a few lines."""
@@ -163,17 +164,15 @@ def test_frames_need_a_library(monkeypatch: pytest.MonkeyPatch, example: Cluster
 # --- 20: what the commands do -----------------------------------------------------------------------------------------
 
 
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+def printed(*arguments: str) -> Any:
     """The JSON that a command prints."""
-    capsys.readouterr()
-    assert run([*arguments]) in (0, 1)
-    return json.loads(capsys.readouterr().out)
+    return ran(*arguments, status=(0, 1)).document
 
 
-def test_simulate_is_one_call(root: Path, capsys: pytest.CaptureFixture[str], example: Cluster) -> None:
+def test_simulate_is_one_call(root: Path, example: Cluster) -> None:
     """``kubeclassic.simulate`` decides as the command does, on paths, a Cluster or manifests alike."""
     path = root / "examples" / "cluster"
-    cycles = printed(capsys, "simulate", str(path), "--release", "1.14", "--order", "priority", "-o", "json")["decisions"]
+    cycles = printed("simulate", str(path), "--release", "1.14", "--order", "priority", "-o", "json")["decisions"]
     hosts = {cycle["pod"]: cycle["host"] for cycle in cycles}
     for given in (path, [str(path)], example, list(example.objects)):
         found = kubeclassic.simulate(given, scheduler="1.14", order="priority")

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.cli import run
 from kubeclassic.core.guard import RuleGuard
 from kubeclassic.core.rule import Predicate, Priority, PriorityError, Reduction
 from kubeclassic.exceptions import PolicyError, RuleError
@@ -23,6 +22,7 @@ from kubeclassic.framework.status import Code, Status
 from kubeclassic.plugins import Plugin, each_node
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate, priority
 from tests.support.build import node, pod
+from tests.support.program import ran
 
 HERE = Path(__file__).name
 R = Reads.NODE | Reads.REQUESTS
@@ -385,7 +385,7 @@ class Quitter(Plugin):
 )
 @pytest.mark.parametrize("command", [["simulate"], ["explain"]])
 def test_a_faulty_rule_is_bad_input(
-    command: list[str], arguments: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: list[str], arguments: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command line ends with 2 and one line, which has the rule's name, its file and line."""
     monkeypatch.chdir(tmp_path)
@@ -395,7 +395,6 @@ def test_a_faulty_rule_is_bad_input(
     waiting = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     (tmp_path / "cluster.json").write_text(json.dumps({"kind": "List", "items": [*items, waiting]}))
     monkeypatch.delitem(sys.modules, "faulty_rules", raising=False)
-    assert run([*command, "cluster.json", *(["p"] if command == ["explain"] else []), *arguments]) == 2
-    error = capsys.readouterr().err
+    error = ran(*command, "cluster.json", *(["p"] if command == ["explain"] else []), *arguments, status=2).err
     assert error.startswith(f"kubeclassic: {told}")
     assert error.count("\n") == 1

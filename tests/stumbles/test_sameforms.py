@@ -14,6 +14,7 @@ from kubeclassic.api.meaning.labels import zone_of
 from kubeclassic.cli import run
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
+from tests.support.program import ran
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 SMALL = str(ROOT / "examples" / "capacity" / "small-pod.yaml")
@@ -21,28 +22,26 @@ SMALL = str(ROOT / "examples" / "capacity" / "small-pod.yaml")
 
 class TestNames:
     @pytest.mark.parametrize("name", ["po/shop/orders-0", "pod/shop/orders-0", "deploy/shop/storefront"])
-    def test_kind_namespace_name(self, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_kind_namespace_name(self, name: str) -> None:
         """A kind may stand before namespace/name: for ``explain`` and in Python alike."""
-        assert run(["explain", CLUSTER, name]) == 0
-        assert capsys.readouterr().out.startswith("shop/")
+        assert ran("explain", CLUSTER, name).out.startswith("shop/")
         assert kubeclassic.explain(CLUSTER, name).decision.pod.namespace == "shop"
 
-    def test_of_the_wrong_namespace(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_of_the_wrong_namespace(self) -> None:
         """A name that the namespace does not have is still an error, with names that are near."""
-        assert run(["explain", CLUSTER, "po/shp/orders-0"]) == 2
-        assert 'pod: got "po/shp/orders-0", wanted a pod of the input in namespace shp' in capsys.readouterr().err
+        said = ran("explain", CLUSTER, "po/shp/orders-0", status=2).err
+        assert 'pod: got "po/shp/orders-0", wanted a pod of the input in namespace shp' in said
 
-    def test_explain_without_a_pod(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_explain_without_a_pod(self) -> None:
         """``explain cluster/`` lacks the pod, not the paths."""
-        assert run(["explain", CLUSTER]) == 2
-        assert f"kubeclassic: Missing argument 'POD': got {CLUSTER} alone, which is a path" in capsys.readouterr().err
+        assert f"kubeclassic: Missing argument 'POD': got {CLUSTER} alone, which is a path" in ran("explain", CLUSTER, status=2).err
 
 
 class TestOptions:
-    def test_extenders_that_nobody_knows(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_extenders_that_nobody_knows(self) -> None:
         """A word that --extenders does not have is refused where no extender is configured, too."""
-        assert run(["simulate", CLUSTER, "--extenders", "offf"]) == 2
-        assert 'extenders: got "offf", wanted off, call, record FILE or replay FILE' in capsys.readouterr().err
+        said = ran("simulate", CLUSTER, "--extenders", "offf", status=2).err
+        assert 'extenders: got "offf", wanted off, call, record FILE or replay FILE' in said
         with pytest.raises(KubeclassicError, match='extenders: got "offf"'):
             kubeclassic.simulate(CLUSTER, kubeclassic.Classic(extenders="offf"))
 
@@ -64,16 +63,14 @@ class TestOptions:
         said = capsys.readouterr().err
         assert f"KUBECONFIG: the cluster that {tmp_path / 'gone'}:{path} names\n" in said
         assert "127.0.0.1:9" in said
-        assert run(["simulate", CLUSTER]) == 1
-        assert "KUBECONFIG" not in capsys.readouterr().err
+        assert "KUBECONFIG" not in ran("simulate", CLUSTER, status=1).err
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "gone"))
-        assert run(["simulate"]) == 2
-        assert f"KUBECONFIG: got {tmp_path / 'gone'}, wanted a file that exists" in capsys.readouterr().err
+        assert f"KUBECONFIG: got {tmp_path / 'gone'}, wanted a file that exists" in ran("simulate", status=2).err
         monkeypatch.setenv("KUBECONFIG", "")
         assert run(["simulate"]) == 2
         assert "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME, or the variable KUBECONFIG" in capsys.readouterr().err
 
-    def test_a_release_alone(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_release_alone(self) -> None:
         """``compare --a 1.16`` is what ``compare(cluster, "1.16", ...)`` is in Python."""
         assert run(["compare", CLUSTER, "--a", "1.16", "--b", "v1.16.3"]) == 0
         assert kubeclassic.compare(CLUSTER, "1.16", "v1.16.3").ok

@@ -11,12 +11,12 @@ import pytest
 
 import kubeclassic
 from kubeclassic.api.objects import Pod
-from kubeclassic.cli import run
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.simulation.releasenotes import fields_of, release_notices
 from tests.support.build import obj, pod
 from tests.support.newerdump import dump
+from tests.support.program import ran
 from tests.support.schemas import faults
 
 SIDECARS = "3 pods are judged without their sidecars: 1.27 does not know them"
@@ -53,60 +53,52 @@ def about_sidecars(warnings: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 class TestAnswers:
     @pytest.mark.parametrize("schema", QUESTIONS)
-    def test_json_names_the_pods(self, schema: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_json_names_the_pods(self, schema: str, folder: Path) -> None:
         """Each command's JSON has a warning with the sentence, the field, the release and the pods, as its schema says."""
-        run([*QUESTIONS[schema], "-o", "json"])
-        record = json.loads(capsys.readouterr().out)
+        record = ran(*QUESTIONS[schema], "-o", "json", status=(0, 1)).document
         found = about_sidecars(record["warnings"])
         assert (found["text"], found["release"], found["pods"]) == (SIDECARS, "1.27", PODS)
         assert faults(schema, record) == []
 
     @pytest.mark.parametrize("schema", QUESTIONS)
-    def test_text_has_the_sentence(self, schema: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_text_has_the_sentence(self, schema: str, folder: Path) -> None:
         """The text of each command ends with the sentence, on the stream that has the outcome."""
-        run([*QUESTIONS[schema]])
-        told = capsys.readouterr()
+        told = ran(*QUESTIONS[schema], status=(0, 1))
         stream = told.err if schema in ("simulate", "drain") else told.out
         assert f"{SIDECARS}." in stream
 
     @pytest.mark.parametrize("schema", [name for name in QUESTIONS if name != "what-if"])
-    def test_pages_have_the_sentence(self, schema: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_pages_have_the_sentence(self, schema: str, folder: Path) -> None:
         """The page of each command has the sentence under its outcome."""
-        run([*QUESTIONS[schema], "-o", "html"])
-        page = capsys.readouterr().out
+        page = ran(*QUESTIONS[schema], "-o", "html", status=(0, 1)).out
         assert SIDECARS in page.partition("</h1>")[2].partition('<section class="about"')[0]
 
     @pytest.mark.parametrize("schema", QUESTIONS)
-    def test_strict_refuses(self, schema: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_strict_refuses(self, schema: str, folder: Path) -> None:
         """--strict refuses what would not count, with status 2."""
-        assert run([*QUESTIONS[schema], "--strict"]) == 2
-        assert "judged without" in capsys.readouterr().err
+        assert "judged without" in ran(*QUESTIONS[schema], "--strict", status=2).err
 
-    def test_templates_count_too(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_templates_count_too(self, folder: Path) -> None:
         """A sidecar of the pod whose copies are counted is told of."""
         spec = {"initContainers": [{"name": "s", "restartPolicy": "Always"}], "containers": [{"name": "c"}]}
         (folder / TEMPLATE).write_text(json.dumps({"kind": "Pod", "metadata": {"name": "copy"}, "spec": spec}))
-        run([*QUESTIONS["capacity"], "-o", "json"])
-        assert about_sidecars(json.loads(capsys.readouterr().out)["warnings"])["pods"][:3] == PODS
+        assert about_sidecars(ran(*QUESTIONS["capacity"], "-o", "json", status=(0, 1)).document["warnings"])["pods"][:3] == PODS
 
-    def test_replay(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_replay(self, folder: Path) -> None:
         """The Summary of a replay has the warnings, and the text about it the sentence."""
-        run(["replay", "dump.json", *OLD])
-        told = capsys.readouterr()
+        told = ran("replay", "dump.json", *OLD, status=(0, 1))
         assert about_sidecars(json.loads(told.out.splitlines()[-1])["warnings"])["pods"] == PODS
         assert f"{SIDECARS}." in told.err
 
-    def test_the_release_that_reads_all(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_release_that_reads_all(self, folder: Path) -> None:
         """1.34 reads everything, so that there is no warning, and nothing to refuse."""
-        run(["simulate", "dump.json", "--release", "auto", "--strict", "-o", "json"])
-        assert json.loads(capsys.readouterr().out)["warnings"] == []
+        assert ran("simulate", "dump.json", "--release", "auto", "--strict", "-o", "json", status=(0, 1)).document["warnings"] == []
 
-    def test_nodes_beyond_all_releases(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_nodes_beyond_all_releases(self, folder: Path) -> None:
         """Nodes of a release that is not known yet are judged as the newest, and the answer says so."""
         newer = (folder / "dump.json").read_text().replace("v1.34.1", "v1.99.0")
         (folder / "dump.json").write_text(newer)
-        run(["simulate", "dump.json", "--release", "auto", "-o", "json"])
-        (found,) = json.loads(capsys.readouterr().out)["warnings"]
+        (found,) = ran("simulate", "dump.json", "--release", "auto", "-o", "json", status=(0, 1)).document["warnings"]
         assert found["text"] == "the nodes run 1.99, and are judged as 1.34, the newest release that is known"
 
 

@@ -19,17 +19,14 @@ from kubeclassic.simulation.lab.labconfiguration import LabError
 from kubeclassic.simulation.sweep.sweepconfigurations import SweepConfiguration, best_of
 from tests.conftest import ROOT
 from tests.support.labbuild import session
+from tests.support.manifests import pod
+from tests.support.program import ran
 
 Json = dict[str, Any]
 CLUSTER = str(ROOT / "examples" / "cluster")
 NODE = {"kind": "Node", "metadata": {"name": "n", "labels": {"pool": "gpu"}}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
 EXTENDER = {"urlPrefix": "http://127.0.0.1:9", "filterVerb": "filter", "prioritizeVerb": "prioritize", "weight": 5}
 POLICY = {"kind": "Policy", "apiVersion": "v1", "extenders": [EXTENDER]}
-
-
-def pod(name: str, **spec: Any) -> Json:
-    """A pod that waits."""
-    return {"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}
 
 
 def plain(page: str) -> str:
@@ -110,21 +107,19 @@ class TestExtendersOfAPolicy:
             assert "leaving out" not in page
             assert "the check called them, or took their kept answers" in page
 
-    def test_python_takes_the_same(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_python_takes_the_same(self, folder: Path) -> None:
         """In Python it is ``migrate(..., extenders=...)``, with the same words."""
         found = kubeclassic.migrate(POLICY, "1.15", check=CLUSTER)
         assert found.report.left_out == 1
         with pytest.raises(kubeclassic.KubeclassicError, match=r'^extenders: got "offf", wanted off, call, record FILE or replay FILE$'):
             kubeclassic.migrate(POLICY, "1.15", check=CLUSTER, extenders="offf")
-        assert run(["policy", "migrate", written("policy.yaml", POLICY), "--extenders", "off"]) == 2
-        assert "--extenders needs --check" in capsys.readouterr().err
+        assert "--extenders needs --check" in ran("policy", "migrate", written("policy.yaml", POLICY), "--extenders", "off", status=2).err
 
 
 class TestSweeps:
-    def test_no_winner_where_intervals_overlap(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_no_winner_where_intervals_overlap(self) -> None:
         """A difference that more seeds may undo is no victory: "no configuration is best for certain"."""
-        assert run(["sweep", str(ROOT / "examples" / "sweep.yaml"), "-o", "html"]) == 0
-        page = plain(capsys.readouterr().out)
+        page = plain(ran("sweep", str(ROOT / "examples" / "sweep.yaml"), "-o", "html").out)
         assert "No configuration is best for certain in placed, cpu used, imbalance and zone skew, as intervals overlap." in page
         assert "is best in placed" not in page
 
@@ -147,32 +142,29 @@ def from_a_server(item: Json) -> Json:
 
 
 class TestInputsThatLack:
-    def test_nodes_without_pods(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_nodes_without_pods(self, folder: Path) -> None:
         """Nodes alone (``kubectl get no -o json``): capacity would be that of an empty cluster, and a warning says so."""
         nodes = written("nodes.yaml", from_a_server(NODE))
         for asked in (["simulate", nodes], ["capacity", nodes, "--pod", str(ROOT / "examples/capacity/small-pod.yaml")]):
-            assert run(asked) in (0, 1)
-            assert "warning: got no Pod in the input, so its nodes count as empty (kubectl get pods -A)\n" in capsys.readouterr().err
+            assert "warning: got no Pod in the input, so its nodes count as empty (kubectl get pods -A)\n" in ran(*asked, status=(0, 1)).err
         whole = written("whole.yaml", from_a_server(NODE), from_a_server(pod("p")))
-        run(["simulate", whole])
-        assert "got no Pod" not in capsys.readouterr().err
+        assert "got no Pod" not in ran("simulate", whole, status=(0, 1)).err
 
-    def test_pods_that_are_refused(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_pods_that_are_refused(self, folder: Path) -> None:
         """Pods refused for a missing PriorityClass are in the headline, beside "1 of 1 pod"."""
         cluster = written("cluster.yaml", NODE, pod("p"), pod("q", priorityClassName="none"))
-        run(["simulate", cluster])
-        assert "1 of 1 pod placed on 1 node, 0 unschedulable, 1 more refused by the API server\n" in capsys.readouterr().err
-        run(["simulate", cluster, "-o", "html"])
-        assert "The pod finds a node; 1 more is refused by the API server." in plain(capsys.readouterr().out)
+        said = ran("simulate", cluster, status=(0, 1)).err
+        assert "1 of 1 pod placed on 1 node, 0 unschedulable, 1 more refused by the API server\n" in said
+        said = ran("simulate", cluster, "-o", "html", status=(0, 1)).out
+        assert "The pod finds a node; 1 more is refused by the API server." in plain(said)
 
-    def test_an_edit_that_changes_nothing(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_an_edit_that_changes_nothing(self, folder: Path) -> None:
         """An edit that changes nothing says so: on the command line, in JSON and in Python."""
         cluster, edit = written("cluster.yaml", NODE, pod("p")), "node pool=gpu taints-=nvidia.com/gpu"
         sentence = f"--set '{edit}': nothing changed: 1 Node, and each is so already"
-        assert run(["simulate", cluster, "--set", edit, "-o", "json"]) == 0
-        told = capsys.readouterr()
+        told = ran("simulate", cluster, "--set", edit, "-o", "json")
         assert f"warning: {sentence}\n" in told.err
-        assert sentence in {one["text"] for one in json.loads(told.out)["warnings"]}
+        assert sentence in {one["text"] for one in told.document["warnings"]}
         for given in (cluster, kubeclassic.Cluster.load(cluster)):
             assert sentence in list(map(str, kubeclassic.simulate(given, edits=edit).warnings))
 
@@ -183,9 +175,7 @@ class TestInputsThatLack:
             found.do({"do": "edit", "text": "node pool=gpu taints-=nvidia.com/gpu"})
         assert len(found.history) == 1
 
-    def test_a_replay_without_events(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_replay_without_events(self, folder: Path) -> None:
         """A replay of a file in which nothing happens says so."""
-        assert run(["replay", written("nodes.yaml", NODE)]) == 0
-        assert "warning: got no Pod and no event, so nothing happens in this replay\n" in capsys.readouterr().err
-        assert run(["replay", written("pods.yaml", NODE, pod("p"))]) == 0
-        assert "nothing happens" not in capsys.readouterr().err
+        assert "warning: got no Pod and no event, so nothing happens in this replay\n" in ran("replay", written("nodes.yaml", NODE)).err
+        assert "nothing happens" not in ran("replay", written("pods.yaml", NODE, pod("p"))).err

@@ -13,11 +13,12 @@ import pytest
 
 import kubeclassic
 from kubeclassic.api.words import short_name, used_up
-from kubeclassic.cli import COMMANDS, run
+from kubeclassic.cli import COMMANDS
 from kubeclassic.cli.schema import DOCUMENTS
 from kubeclassic.questions import compare, upgrade
 from kubeclassic.simulation.compare.agreement import MODES, Mode
 from tests.conftest import ROOT
+from tests.support.program import ran
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 WITHOUT_INPUT = {
@@ -28,20 +29,19 @@ WITHOUT_INPUT = {
 """Documents without warnings, and why."""
 
 
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str, status: int) -> str:
+def printed(*arguments: str, status: int) -> str:
     """What a command prints on standard output, and then on standard error."""
-    assert run(arguments) == status
-    return "".join(capsys.readouterr())
+    return "".join(ran(*arguments, status=status))
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENTS))
-def test_every_document_has_warnings(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_document_has_warnings(name: str) -> None:
     """Each JSON that answers about an input has ``warnings``, always, and the schema says so."""
-    schema = json.loads(printed(capsys, "schema", name, status=0))
+    schema = json.loads(printed("schema", name, status=0))
     assert ('"warnings"' in json.dumps(schema)) == (name not in WITHOUT_INPUT)
 
 
-def test_a_drain_names_whom_it_closes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_drain_names_whom_it_closes() -> None:
     """Where reasons call nodes unschedulable that only the drain closes, that is said."""
     line = "the nodes that were unschedulable are those that the drain itself closes: none of the input is cordoned"
     drained = {"ignore_daemonsets": True, "delete_emptydir_data": True, "force": True}
@@ -57,12 +57,12 @@ def test_what_runs_out(resource: str, said: str) -> None:
     assert short_name(resource) + used_up(resource) == said
 
 
-def test_decisions_are_no_cycles(capsys: pytest.CaptureFixture[str]) -> None:
+def test_decisions_are_no_cycles() -> None:
     """Pages and texts of simulate and compare count decisions; cycles are the engine's word."""
-    html = printed(capsys, "simulate", CLUSTER, "-o", "html", status=1)
+    html = printed("simulate", CLUSTER, "-o", "html", status=1)
     assert re.search(r">22</span></b><span>decisions<", html)
     assert ">Cycles<" not in html
-    text = printed(capsys, "compare", CLUSTER, "--a", "1.12", "--b", "1.16", status=1)
+    text = printed("compare", CLUSTER, "--a", "1.12", "--b", "1.16", status=1)
     assert "locked: 22 pods, 22 decisions" in text
 
 
@@ -78,15 +78,15 @@ PUZZLES = re.compile(r"among the best|held back|passed over|not admitted|\bcycle
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENTS))
-def test_json_has_no_puzzles(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_no_puzzles(name: str) -> None:
     """Each schema has one plain term: equally good, gated, ignored, refused, decisions."""
-    assert PUZZLES.findall(printed(capsys, "schema", name, status=0)) == []
+    assert PUZZLES.findall(printed("schema", name, status=0)) == []
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_help_has_no_puzzles(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_has_no_puzzles(name: str) -> None:
     """Nor has the help of any command."""
-    assert PUZZLES.findall(printed(capsys, name, "--help-all", status=0)) == []
+    assert PUZZLES.findall(printed(name, "--help-all", status=0)) == []
 
 
 @pytest.mark.parametrize("path", [path for path in (*ROOT.glob("docs/**/*.md"), ROOT / "README.md") if "lab.md" not in str(path)], ids=str)

@@ -19,6 +19,7 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.failures import Failures
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.rule import Predicate, Priority
+from tests.support import manifests
 
 Json = dict[str, Any]
 
@@ -30,23 +31,15 @@ def obj(document: Mapping[str, Any]) -> Any:
     return made
 
 
-def node(name: str, *, labels: Json | None = None, cpu: str = "4", memory: str = "32Gi", pods: str = "110", **more: Any) -> Node:
-    """A node; *more*: ``allocatable`` (added to cpu, memory, pods), ``taints``, ``conditions``, ``images``, ``unschedulable`` and so on."""
-    allocatable = {"cpu": cpu, "memory": memory, "pods": pods} | more.pop("allocatable", {})
-    meta = {"name": name, "labels": labels or {}, "annotations": more.pop("annotations", None)}
-    spec = {key: more.pop(key) for key in ("taints", "unschedulable") if key in more}
-    made: Node = obj({"kind": "Node", "metadata": meta, "spec": spec, "status": {"allocatable": allocatable, **more}})
+def node(*words: Any, **fields: Any) -> Node:
+    """A node; *words* and *fields*: as in its :func:`manifest <tests.support.manifests.node>`."""
+    made: Node = obj(manifests.node(*words, **fields))
     return made
 
 
-def pod(
-    name: str, *, on: str = "", requests: Json | None = None, labels: Json | None = None, namespace: str = "default", **spec: Any
-) -> Pod:
-    """A pod, bound with *on*; *spec*: further fields of its spec, by the API's names; ``metadata`` and ``status`` are merged in."""
-    meta = {"name": name, "namespace": namespace, "labels": labels or {}} | spec.pop("metadata", {})
-    status = spec.pop("status", {})
-    containers = [{"name": "c", "image": "img", "resources": {"requests": requests or {}}}]
-    made: Pod = obj({"kind": "Pod", "metadata": meta, "spec": {"containers": containers, "nodeName": on, **spec}, "status": status})
+def pod(*words: Any, **fields: Any) -> Pod:
+    """A pod; *words* and *fields*: as in its :func:`manifest <tests.support.manifests.pod>`."""
+    made: Pod = obj(manifests.pod(*words, **fields))
     return made
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, read_configuration
 from kubeclassic.framework.profile import Profile, build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.support.refusals import refusal_text
 
 GROUP = "kubescheduler.config.k8s.io"
 
@@ -34,9 +33,7 @@ def built(*given: Any, **fields: Any) -> Profile:
 
 def refusal(*given: Any, **fields: Any) -> str:
     """Why it is refused."""
-    with pytest.raises(PolicyError) as caught:
-        built(*given, **fields)
-    return str(caught.value)
+    return refusal_text(PolicyError, built, *given, **fields)
 
 
 def arguments(plugin: str, **args: Any) -> dict[str, Any]:

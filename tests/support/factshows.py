@@ -20,8 +20,8 @@ from typing import Any
 import click
 
 from kubeclassic.core.release import Release
+from kubeclassic.core.release.fact import CONFIGURATION, Fact
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.framework.facts.fact import CONFIGURATION, Fact
 from kubeclassic.framework.facts.facttable import FACTS, release_before, undone
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.caseforms import FIELDS

@@ -6,11 +6,14 @@ import json
 import re
 import zlib
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import attrs
+
+from tests.support.program import ran
 
 VOID = {"meta", "input", "br", "hr", "img", "col", "link"}
 SCALES = {"%": 0.01, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50, "s": 1, "": 1}
@@ -148,6 +151,13 @@ def says(text: str, value: Any, unit: str = "", units: Units | None = None) -> b
         return False
     exact = value / SCALES[found[3]] / (1000 if unit == "milli" else 1)
     return abs(float(found[1].replace(",", "")) - exact) <= 0.5 * 10.0 ** -len(found[2] or "") * (1 + 1e-9) * bool(exact % 1)
+
+
+def with_page(folder: Path, *words: object, status: int | Collection[int] = 0) -> tuple[str, Any]:
+    """The page of a command, which is written in *folder*, and what ``-o json`` says beside it."""
+    page = folder / "page.html"
+    record = ran(*words, "--report", page, "-o", "json", status=status).document
+    return page.read_text(encoding="utf-8"), record
 
 
 def assert_told(html: str, record: Any, units: Units | None = None) -> None:

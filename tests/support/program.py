@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from kubeclassic.cli import run
+from tests.support.schemas import checked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIND = f"""
@@ -48,12 +52,42 @@ def program(
     return subprocess.run(command(*arguments, before=before), env={**os.environ, **(environment or {})}, check=False, **wanted)
 
 
-def inside(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """What :func:`program` answers for *arguments*, from this process: for what needs none of its own."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+class Terminal(io.StringIO):
+    """A stream that people look at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def inside(*arguments: str, cwd: Path = ROOT, columns: int = 0) -> subprocess.CompletedProcess[str]:
+    """What :func:`program` answers for *arguments*, from this process: for what needs none of its own.
+
+    *columns*: its output is a terminal of that width, without colours; 0: it is none.
+    """
+    out, err = (Terminal(), Terminal()) if columns else (io.StringIO(), io.StringIO())
+    environment = {"COLUMNS": str(columns), "NO_COLOR": "1"} if columns else {}
+    with patch.dict(os.environ, environment), contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = run(arguments)
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
+
+
+class Printed(NamedTuple):
+    """What a command line printed."""
+
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """What ``-o json`` printed, which is as its schema says."""
+        return checked(json.loads(self.out))
+
+
+def ran(*words: str, status: int | Collection[int] = 0, columns: int = 0) -> Printed:
+    """As :func:`inside`, in the present folder; it must end with *status*, or one of several."""
+    done = inside(*words, cwd=Path(), columns=columns)
+    assert done.returncode in ([status] if isinstance(status, int) else status), (words, done.returncode, done.stderr)
+    return Printed(done.stdout, done.stderr)
 
 
 def _as_at_a_terminal() -> None:

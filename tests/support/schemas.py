@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from kubeclassic.api.record import API_VERSION
-from kubeclassic.cli.schema import text_of
+from kubeclassic.cli.schema import names, text_of
 
 Json = dict[str, Any]
 
@@ -35,6 +35,25 @@ def faults(name: str, document: Any) -> list[str]:
     """What the schema *name* has against *document*: place and fault, at most ten."""
     found = _validator(name).iter_errors(document)
     return [f"{error.json_path}: {error.message[:200]}" for error, _ in zip(found, range(10), strict=False)]
+
+
+@cache
+def _by_kind() -> dict[str, str]:
+    """Kind of a document -> its schema."""
+    found = {}
+    for name in names():
+        schema = json.loads(text_of(name))
+        for part in (schema, *schema.get("$defs", {}).values()):
+            if kind := part.get("properties", {}).get("kind", {}).get("const"):
+                found[kind] = name
+    return found
+
+
+def checked(document: Any) -> Any:
+    """*document*, which is as the schema of its kind says where it is one of ours."""
+    if isinstance(document, dict) and document.get("apiVersion") == API_VERSION:
+        assert faults(_by_kind()[document["kind"]], document) == []
+    return document
 
 
 def version_of(name: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from functools import cache
 from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Node, Pod
+from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, obj, pod
 
 Json = dict[str, Any]
@@ -246,3 +248,12 @@ OTHERS = {
 }
 VOLUME_KINDS = ("PersistentVolume", "PersistentVolumeClaim", "StorageClass", "CSINode")
 OWNER_KINDS = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
+
+
+def drawn(seed: int) -> Scenario:
+    """A small cluster by lot: nodes, pods on them, and pods that wait."""
+    rng = random.Random(seed)
+    nodes = [node_form(number, rng.randrange(1024)) for number in range(rng.randrange(1, 6))]
+    there = [pod_form("any", rng.randrange(1024), f"t{number}", rng.choice(nodes).name) for number in range(rng.randrange(6))]
+    waiting = [pod_form("any", rng.randrange(1024), f"w{number}") for number in range(rng.randrange(1, 8))]
+    return Scenario((*nodes, *there), tuple(waiting))

@@ -25,6 +25,7 @@ from kubeclassic.api.objects import (
 )
 from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.exceptions import ManifestError
+from tests.support.refusals import refusal_text
 
 
 def expand(
@@ -266,9 +267,7 @@ class TestErrors:
     )
     def test_errors_say_where(self, given: dict[str, Any], text: str) -> None:
         """A workload that cannot be read is told with kind, name and field."""
-        with pytest.raises(ManifestError) as caught:
-            expand([given], cron_jobs=True)
-        assert str(caught.value) == text
+        assert refusal_text(ManifestError, expand, [given], cron_jobs=True) == text
 
     def test_other_kinds_are_passed_over(self) -> None:
         """Documents that are no workloads add nothing."""

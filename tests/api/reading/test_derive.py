@@ -13,6 +13,7 @@ from kubeclassic.api.objects.quantity import INT32, INT64, Int32, Quantity
 from kubeclassic.api.reading.derive import INLINE, UNREAD, Field, Form, Schema, json_name, over
 from kubeclassic.api.reading.fields import Mismatch, remembered, text
 from kubeclassic.api.reading.shapes import ANYTHING, Shape, named, unknown_fields
+from tests.support.refusals import refusal_text
 
 
 @attrs.frozen
@@ -58,9 +59,7 @@ def read(schema: Schema, kind: type[Any], **document: Any) -> Any:
 
 def refusal(schema: Schema, kind: type[Any], **document: Any) -> str:
     """Why *schema* refuses a document."""
-    with pytest.raises(Mismatch) as caught:
-        schema.reader(kind)(document)
-    return str(caught.value)
+    return refusal_text(Mismatch, lambda: schema.reader(kind)(document))
 
 
 class TestNames:

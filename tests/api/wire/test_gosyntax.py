@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.wire.godecode import GoNames, decode
 from kubeclassic.api.wire.gosyntax import MOST_SCANNED, GoJsonError, first_value, quoted
+from tests.support.refusals import refusal_text
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8
@@ -59,9 +60,7 @@ class TestSyntax:
     )
     def test_what_go_says(self, body: bytes, text: str) -> None:
         """A text that is no JSON is refused in Go's words."""
-        with pytest.raises(GoJsonError) as refused:
-            first_value(body)
-        assert str(refused.value) == text
+        assert refusal_text(GoJsonError, first_value, body) == text
 
     @given(JSON, st.sampled_from(["", " ", '{"a": 1}', "x"]))
     def test_what_is_json_is_taken(self, value: Any, rest: str) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.cli import run
 from kubeclassic.cli.console.output import note
 from kubeclassic.exceptions import KubeclassicError
 from tests.apiserver.app import make_app, serving
@@ -18,6 +17,7 @@ from tests.apiserver.store import Store
 from tests.apiserver.transport import Fault, StoreTransport, refused
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
+from tests.support.program import ran
 
 CORPUS = ROOT / "tests/fuzz/corpus"
 ESCAPES, EXAMPLE = str(CORPUS / "terminal-escapes.json"), str(ROOT / "examples/cluster")
@@ -60,16 +60,14 @@ class TestCommands:
     """All output of commands about a cluster with such names."""
 
     @pytest.mark.parametrize("words", COMMANDS.values(), ids=list(COMMANDS))
-    def test_nothing_is_obeyed(self, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_nothing_is_obeyed(self, words: list[str]) -> None:
         """Output and messages have escapes in place of control characters, of marks of direction, and of line breaks in names."""
-        assert run(words) in (0, 1, 2)
-        captured = capsys.readouterr()
+        captured = ran(*words, status=(0, 1, 2))
         assert commanding(captured.out) + commanding(captured.err) == []
 
-    def test_the_names_can_be_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_names_can_be_told(self) -> None:
         """The escapes say what the name is."""
-        run(["simulate", ESCAPES])
-        out = capsys.readouterr().out
+        out = ran("simulate", ESCAPES, status=(0, 1)).out
         assert r"default/p\x1b]0;pwned\x07" in out
         assert r"n\x1b[31m\u202eX" in out
         assert r"default/q\ndefault/forged" in out
@@ -95,14 +93,13 @@ class TestMessages:
             yield kubeconfig(tmp_path, {"server": address})
 
     @pytest.mark.parametrize("words", [["snapshot"], ["shadow", "--for", "0.5"]], ids=["snapshot", "shadow"])
-    def test_what_a_server_says(self, hostile: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_what_a_server_says(self, hostile: Path, words: list[str]) -> None:
         """The text of an API server is escaped too."""
-        run([*words, "--kubeconfig", str(hostile)])
-        captured = capsys.readouterr()
+        captured = ran(*words, "--kubeconfig", str(hostile), status=2)
         assert r"\x1b]0;pwned\x07" in captured.err
         assert commanding(captured.err) == []
 
-    def test_a_group_of_errors(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_group_of_errors(self, capsys: pytest.CaptureFixture[str]) -> None:
         """Of errors that ended several tasks at once the first is told, and one that is a defect before the others."""
         from kubeclassic.cli.console.exitstatus import status_of
 
@@ -112,8 +109,7 @@ class TestMessages:
         assert status_of(ExceptionGroup("x", [bad, KeyError("z")]), ()) == 3
 
 
-def test_no_formula_in_csv(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_formula_in_csv() -> None:
     """A text that a spreadsheet would take for a formula has an apostrophe before it; numbers do not."""
-    assert run(["simulate", str(CORPUS / "csv-formula.json"), "-o", "csv"]) == 0
-    cells = [cell for row in csv.reader(io.StringIO(capsys.readouterr().out)) for cell in row]
+    cells = [cell for row in csv.reader(io.StringIO(ran("simulate", str(CORPUS / "csv-formula.json"), "-o", "csv").out)) for cell in row]
     assert [cell for cell in cells if cell[:1] in ("=", "+", "@")] == []

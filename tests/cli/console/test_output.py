@@ -12,6 +12,7 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.cli.console.output import OutputError, writing
 from kubeclassic.core.engine import Engine
+from tests.support.program import ran
 
 CLUSTER = Path(__file__).resolve().parents[3] / "examples" / "cluster"
 SIMULATE = ["simulate", str(CLUSTER)]
@@ -97,20 +98,17 @@ class TestSimulateOutput:
         assert run([*SIMULATE, "-o", "jsonl", "--output", str(tmp_path / "out.jsonl")]) == 130
         assert os.listdir(tmp_path) == []
 
-    def test_the_file_holds_what_standard_output_would(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_file_holds_what_standard_output_would(self, tmp_path: Path) -> None:
         """With --output the records are in the file and standard output is empty."""
-        run([*SIMULATE, "-o", "jsonl"])
-        wanted = capsys.readouterr().out
-        run([*SIMULATE, "-o", "jsonl", "--output", str(tmp_path / "out")])
-        assert capsys.readouterr().out == ""
+        wanted = ran(*SIMULATE, "-o", "jsonl", status=(0, 1)).out
+        assert ran(*SIMULATE, "-o", "jsonl", "--output", str(tmp_path / "out"), status=(0, 1)).out == ""
         assert (tmp_path / "out").read_text() == wanted
 
 
 class TestForms:
-    def test_jsonl(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_jsonl(self) -> None:
         """One line a cycle, in order, with pod, host, error, preemption and which cycle it is, and nothing else on standard output."""
-        assert run([*SIMULATE, "-o", "jsonl"]) == 1
-        told = capsys.readouterr()
+        told = ran(*SIMULATE, "-o", "jsonl", status=1)
         cycles = [json.loads(line) for line in told.out.splitlines()]
         assert len(cycles) == PENDING
         assert all(list(cycle) == ["pod", "host", "error", "preemption", "retry", "final"] for cycle in cycles)
@@ -119,36 +117,31 @@ class TestForms:
         assert cycles[0]["error"].startswith("0/11 nodes are available: ")
         assert "21 of 22 pods placed on 11 nodes, 1 unschedulable\n" in told.err
 
-    def test_jsonl_with_details(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_jsonl_with_details(self) -> None:
         """With --details a line has every field of a conformance cycle."""
-        run([*SIMULATE, "-o", "jsonl", "--details"])
-        cycle = json.loads(capsys.readouterr().out.splitlines()[3])
+        cycle = json.loads(ran(*SIMULATE, "-o", "jsonl", "--details", status=(0, 1)).out.splitlines()[3])
         assert set(cycle) == {"pod", "host", "error", "feasible", "failed", "priorities", "scores", "preemption", "retry", "final"}
         assert cycle["host"] in cycle["feasible"]
         assert cycle["scores"][cycle["host"]] == max(cycle["scores"].values())
 
-    def test_name(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_name(self) -> None:
         """name gives the pods that were placed, each with its node."""
-        run([*SIMULATE, "-o", "name"])
-        lines = capsys.readouterr().out.splitlines()
+        lines = ran(*SIMULATE, "-o", "name", status=(0, 1)).out.splitlines()
         assert len(lines) == PENDING - 1
         assert "shop/orders-0 database-b1" in lines
 
     @pytest.mark.parametrize("form", ["table", "wide"])
-    def test_tables(self, capsys: pytest.CaptureFixture[str], form: str) -> None:
+    def test_tables(self, form: str) -> None:
         """A table has a line a pod, and upstream's message for the one that fits nowhere."""
-        run([*SIMULATE, "-o", form])
-        header, first, *rest = capsys.readouterr().out.split("\n\n")[0].splitlines()
+        header, first, *rest = ran(*SIMULATE, "-o", form, status=(0, 1)).out.split("\n\n")[0].splitlines()
         assert header.split()[:2] == ["POD", "NODE"]
         assert first.split()[:2] == ["analytics/yearly-report", "<none>"]
         assert "0/11 nodes are available: 1 node(s) were unschedulable, 3 node(s) had taints that the pod didn't tolerate" in first
         assert len(rest) == PENDING - 1
 
-    def test_verbose(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_verbose(self) -> None:
         """--verbose says on standard error what runs; standard output stays as it was."""
-        run([*SIMULATE, "-o", "name"])
-        wanted = capsys.readouterr().out
-        run([*SIMULATE, "-o", "name", "--verbose"])
-        told = capsys.readouterr()
+        wanted = ran(*SIMULATE, "-o", "name", status=(0, 1)).out
+        told = ran(*SIMULATE, "-o", "name", "--verbose", status=(0, 1))
         assert told.out == wanted
         assert "release 1.16, 11 nodes, 22 pods wait\npredicates: CheckNodeUnschedulable, GeneralPredicates, " in told.err

@@ -15,17 +15,11 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.cli.console import progress
 from kubeclassic.cli.console.progress import Work, counting, following, telling, working
+from tests.support.program import Terminal
 
 CLUSTER = str(Path(__file__).resolve().parents[3] / "examples" / "cluster")
 POD = str(Path(CLUSTER).parent / "capacity" / "small-pod.yaml")
 NO_PATIENCE = 60.0
-
-
-class Terminal(io.StringIO):
-    """A stream that people look at."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture(autouse=True)
@@ -184,9 +178,7 @@ class TestQuiet:
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
-def test_each_command_says_what_it_does(
-    arguments: tuple[str, ...], told: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_command_says_what_it_does(arguments: tuple[str, ...], told: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Each piece of work of a command is shown if it takes long enough, under its own word."""
     seen: list[str] = []
 

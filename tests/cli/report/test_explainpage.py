@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from html import escape
 from pathlib import Path
@@ -17,8 +16,8 @@ from kubeclassic.questions.explainview import verdict
 from kubeclassic.simulation.explain.explanation import ExplanationDocument, NodeCounts
 from kubeclassic.simulation.explain.values import CloseUp, HostChoice, Lead, ReasonGroup, RuleVerdict
 from tests.conftest import ROOT
-from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page
-from tests.support.schemas import faults
+from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page, with_page
+from tests.support.program import ran
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 CASES = {
@@ -39,10 +38,7 @@ Pair = tuple[str, dict[str, Any]]
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """A page, and what ``-o json`` says; the page is written beside it."""
     arguments, status = CASES[request.param]
-    folder = tmp_path_factory.mktemp("explain")
-    report, record = folder / "page.html", folder / "record.json"
-    assert run(["explain", CLUSTER, *arguments, "-o", "json", "--output", str(record), "--report", str(report)]) == status
-    return report.read_text(encoding="utf-8"), json.loads(record.read_text(encoding="utf-8"))
+    return with_page(tmp_path_factory.mktemp("explain"), "explain", CLUSTER, *arguments, status=status)
 
 
 def _text(html: str) -> str:
@@ -53,7 +49,6 @@ class TestPage:
     def test_every_number_is_in_the_record(self, pair: Pair) -> None:
         """Verdict, facts, leads, reasons, room, scores and totals say what the record says, which its schema describes."""
         html, record = pair
-        assert faults("explain", record) == []
         assert_told(html, record)
         told = {mark.path for mark in numbers_of_page(html)}
         if record["closeUp"] is None:
@@ -166,14 +161,11 @@ class TestForms:
         """The page of --what-if and --want has why and what would help; its numbers are those of both records."""
         monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
         monkeypatch.setattr("sys.argv", ["kubeclassic"])
-        page, record, why = tmp_path / "page.html", tmp_path / "record.json", tmp_path / "why.json"
         words = ["explain", CLUSTER, "analytics/yearly-report"]
-        assert run([*words, *asked, "-o", "html", "--output", str(page)]) == 0
-        assert run([*words, *asked, "-o", "json", "--output", str(record), "--report", str(tmp_path / "b.html")]) == 0
-        run([*words, *(("--node", asked[1]) if len(asked) > 1 else ()), "-o", "json", "--output", str(why)])
-        html, found = page.read_text(), json.loads(record.read_text())
-        assert page.read_bytes() == (tmp_path / "b.html").read_bytes()
-        assert_told(html, {**json.loads(why.read_text()), **found})
+        html, found = with_page(tmp_path, *words, *asked)
+        why = ran(*words, *(("--node", asked[1]) if len(asked) > 1 else ()), "-o", "json", status=(0, 1)).document
+        assert html == ran(*words, *asked, "-o", "html").out
+        assert_told(html, {**why, **found})
         helping = html[html.index('id="what-would-help"') :]
         for one in found["suggestions"]:
             assert escape(f"{one['change'][0].upper()}{one['change'][1:]}") in helping

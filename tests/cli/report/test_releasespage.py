@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from kubeclassic.cli import run
 from tests.conftest import ROOT
-from tests.support.pages import assert_told, data_of_page
-from tests.support.schemas import faults
+from tests.support.pages import assert_told, data_of_page, with_page
+from tests.support.program import ran
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 
@@ -21,11 +19,7 @@ CLUSTER = str(ROOT / "examples" / "cluster")
 )
 def test_every_number_is_in_the_record(pod: str, releases: str, status: int, tmp_path: Path) -> None:
     """The page says what the record says, which its schema describes; its list has the nodes that differ."""
-    report, record = tmp_path / "page.html", tmp_path / "record.json"
-    arguments = ["explain", CLUSTER, pod, "--release", releases, "-o", "json", "--output", str(record), "--report", str(report)]
-    assert run(arguments) == status
-    html, document = report.read_text(encoding="utf-8"), json.loads(record.read_text(encoding="utf-8"))
-    assert faults("explain-releases", document) == []
+    html, document = with_page(tmp_path, "explain", CLUSTER, pod, "--release", releases, status=status)
     assert_told(html, document)
     for decision in document["decisions"]:
         assert f"{decision['release']} ({decision['like']})" in html
@@ -33,10 +27,9 @@ def test_every_number_is_in_the_record(pod: str, releases: str, status: int, tmp
         assert data_of_page(html)["nodes-data"]["count"] == len(document["nodes"])
 
 
-def test_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_text() -> None:
     """Text has the sentence, the reason, both messages, the causes, and each node in both releases."""
-    assert run(["explain", CLUSTER, "shop/orders-1", "--release", "1.28,1.29"]) == 1
-    told = " ".join(capsys.readouterr().out.split())
+    told = " ".join(ran("explain", CLUSTER, "shop/orders-1", "--release", "1.28,1.29", status=1).out.split())
     head = "shop/orders-1: <none> in 1.28, database-b1 in 1.29; 8 of 11 nodes differ. "
     why = "1.29: gate SidecarContainers is on: pods with sidecars are taken. "
     assert told.startswith(f"{head}{why}1.28 (1.28.14): 0 of 11 nodes fit: 0/11 nodes are available: ")
@@ -44,10 +37,9 @@ def test_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert " database-a1 Pod has a restartable init container and the SidecarContainers feature is disabled fits, 647 " in told
 
 
-def test_csv_has_the_nodes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_csv_has_the_nodes() -> None:
     """CSV has a line for each node that differs, with the facts."""
-    run(["explain", CLUSTER, "shop/orders-1", "--release", "1.28,1.29", "-o", "csv"])
-    head, first, *_ = capsys.readouterr().out.splitlines()
+    head, first, *_ = ran("explain", CLUSTER, "shop/orders-1", "--release", "1.28,1.29", "-o", "csv", status=(0, 1)).out.splitlines()
     assert head == "node,1.28,1.29,rules,facts"
     assert first.startswith("database-b1,")
     assert first.endswith("sidecars-by-default")

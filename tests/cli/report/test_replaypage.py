@@ -20,6 +20,7 @@ from kubeclassic.simulation.replay.history import ROWS, Thinned
 from kubeclassic.simulation.replay.journal import ReplaySummary
 from tests.conftest import ROOT
 from tests.support.pages import assert_told, bare_numbers, data_of_page, numbers_of_page, table_of_page
+from tests.support.program import ran
 
 WAITING = """
 - {opcode: createNodes, count: 2, nodeTemplate: {status: {allocatable: {cpu: 2, pods: 10}}}}
@@ -165,7 +166,6 @@ class TestWords:
         assert (kept[0], kept[-1]) == (0, 12_344)
         assert len({later - earlier for earlier, later in pairwise(kept[:-1])}) == 1
 
-
     def test_few_rows_are_made(self) -> None:
         """A row that is not kept is not made; those that are kept are the same as if all were."""
         thinned, made, whole = Thinned(), list[int](), Thinned()
@@ -177,11 +177,12 @@ class TestWords:
 
 
 class TestForms:
-    def test_the_events_stay_as_they_are(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_events_stay_as_they_are(self, tmp_path: Path) -> None:
         """--report changes no event and no row; a page without any time in it is a page too."""
         day = str(ROOT / "examples" / "day.yaml")
-        assert run(["replay", day, "--report", str(tmp_path / "page.html")]) == run(["replay", day, "--output", str(tmp_path / "events")])
-        assert capsys.readouterr().out == (tmp_path / "events").read_text()
+        said = ran("replay", day, "--report", tmp_path / "page.html", status=1).out
+        ran("replay", day, "--output", tmp_path / "events", status=1)
+        assert said == (tmp_path / "events").read_text()
         (tmp_path / "none.yaml").write_text("kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 2, pods: 9}}\n")
         assert run(["replay", str(tmp_path / "none.yaml"), "--report", str(tmp_path / "none.html")]) == 0
         html = (tmp_path / "none.html").read_text(encoding="utf-8")
@@ -197,8 +198,7 @@ class TestForms:
         assert run([*day, "--resume", *report]) == 2
         assert run([*day, "--resume"]) == 0
 
-    def test_places_are_checked_first(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_places_are_checked_first(self, tmp_path: Path) -> None:
         """A page that cannot be written is refused before anything runs."""
-        assert run(["replay", str(ROOT / "examples" / "day.yaml"), "--report", str(tmp_path / "no" / "page.html")]) == 2
-        out, err = capsys.readouterr()
+        out, err = ran("replay", str(ROOT / "examples" / "day.yaml"), "--report", str(tmp_path / "no" / "page.html"), status=2)
         assert (out, "cannot be written" in err) == ("", True)

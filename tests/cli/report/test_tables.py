@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.cli.report.tables import Figure, TextTable, shorten, wants_colour, width_of, write_tables
+from tests.support.program import Terminal
 
 POD = "shop/storefront-7d4b9c6f5-x2x9z"
 MESSAGE = "0/11 nodes are available: 1 node(s) were unschedulable, 6 Insufficient cpu."
@@ -83,14 +84,6 @@ class TestLines:
         """Headers are bold and a missing node red; the text is the same."""
         header, line = TextTable(["pod", "node"], [["a", "<none>"]]).lines(colour=True)
         assert (header, line) == ("\x1b[1mPOD   NODE\x1b[0m", "a     \x1b[31m<none>\x1b[0m")
-
-
-class Terminal(io.StringIO):
-    """A stream that says that it is a terminal, of unknown width."""
-
-    def isatty(self) -> bool:
-        """It says so."""
-        return True
 
 
 class TestStreams:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from kubeclassic.cli import run
 from tests.conftest import ROOT
-from tests.support.pages import assert_told
-from tests.support.schemas import faults
+from tests.support.pages import assert_told, with_page
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 
@@ -20,16 +16,12 @@ CLUSTER = str(ROOT / "examples" / "cluster")
 @pytest.fixture(scope="module", params=["1.16,1.19,1.22,1.29", "1.30,1.34"])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, object]]:
     """A page, and what ``-o json`` says."""
-    folder = tmp_path_factory.mktemp("upgrade")
-    report, record = folder / "page.html", folder / "record.json"
-    run(["upgrade", CLUSTER, "--steps", request.param, "-o", "json", "--output", str(record), "--report", str(report)])
-    return report.read_text(encoding="utf-8"), json.loads(Path(record).read_text(encoding="utf-8"))
+    return with_page(tmp_path_factory.mktemp("upgrade"), "upgrade", CLUSTER, "--steps", request.param, status=(0, 1))
 
 
 def test_every_number_is_in_the_record(pair: tuple[str, dict[str, object]]) -> None:
     """Verdict, steps and causes say what the record says, which its schema describes."""
     html, record = pair
-    assert faults("upgrade", record) == []
     assert_told(html, record)
 
 

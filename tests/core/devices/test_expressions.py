@@ -14,6 +14,7 @@ from kubeclassic.core.devices.claimjudging import TextComparison, compiled, comp
 from kubeclassic.core.devices.makes import Make, Makes
 from kubeclassic.exceptions import KubeclassicError
 from tests.support.devicebuild import DRIVER
+from tests.support.refusals import refusal_text
 
 ATTRIBUTES = {
     "model": {"string": "a100"}, "index": {"int": 1}, "healthy": {"bool": True}, "version": {"version": "1.10.0-rc.1+build"},
@@ -73,9 +74,7 @@ def test_what_is_true(text: str) -> None:
 @pytest.mark.parametrize("text", ERRORS, ids=range(len(ERRORS)))
 def test_errors(text: str) -> None:
     """Errors have upstream's words."""
-    with pytest.raises(DeviceSelectorError) as found:
-        compiled(text).matches(make())
-    assert str(found.value) == ERRORS[text]
+    assert refusal_text(DeviceSelectorError, lambda: compiled(text).matches(make())) == ERRORS[text]
 
 
 def test_what_cannot_be_read() -> None:

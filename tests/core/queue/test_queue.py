@@ -7,6 +7,7 @@ import pytest
 from kubeclassic.exceptions import CacheError
 from tests.support.build import pod
 from tests.support.queuebuild import ALL, BY_FLAG, MARK, WITH_BACKOFF, bench, failed, parked
+from tests.support.refusals import refusal_text
 
 
 class TestActiveOrder:
@@ -69,9 +70,7 @@ class TestAddUnschedulable:
             made.fail(pod("c"), -1)
             texts["c"] = "pod is already present in the backoffQ"
         for name, text in texts.items():
-            with pytest.raises(CacheError) as refused:
-                made.fail(failed(name))
-            assert str(refused.value) == text
+            assert refusal_text(CacheError, made.fail, failed(name)) == text
         assert made.queue.pending.total == len(texts)
 
 

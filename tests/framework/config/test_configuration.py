@@ -10,13 +10,12 @@ from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.config.defaults import PluginEntry
 from tests.support.frameworkbuild import configuration, disabled, document, enabled
+from tests.support.refusals import refusal_text
 
 
 def refusal(found: dict[str, Any], **gates: bool) -> str:
     """The text with which a configuration is refused."""
-    with pytest.raises(PolicyError) as caught:
-        read_configuration(found, gates)
-    return str(caught.value)
+    return refusal_text(PolicyError, read_configuration, found, gates)
 
 
 def with_args(plugin: str, **args: Any) -> dict[str, Any]:

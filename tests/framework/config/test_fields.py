@@ -16,6 +16,7 @@ from kubeclassic.framework.config.profiles import ProfileConfig
 from kubeclassic.framework.extensionpoints import POINTS
 from tests.support.fieldwalk import attributes_in, changes
 from tests.support.frameworkbuild import document
+from tests.support.refusals import refusal_text
 
 EXTENDER = (
     "urlPrefix filterVerb preemptVerb prioritizeVerb weight bindVerb enableHTTPS tlsConfig httpTimeout nodeCacheCapable managedResources"
@@ -49,9 +50,7 @@ ARGS = [kind for kind, fields in FIELDS if "apiVersion" in fields][1:]
 
 def refusal(**more: Any) -> str:
     """The text with which a configuration that has *more* is refused."""
-    with pytest.raises(PolicyError) as caught:
-        read_configuration(document(**more))
-    return str(caught.value)
+    return refusal_text(PolicyError, read_configuration, document(**more))
 
 
 @pytest.mark.parametrize(("kind", "fields"), FIELDS, ids=lambda value: value.__name__ if isinstance(value, type) else "")

@@ -9,6 +9,7 @@ from kubeclassic.core.release import Release
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.describe import DECIDING, IDLE
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.support.refusals import refusal_text
 
 VERSIONS = [f"1.{minor}" for minor in range(27, 35)]
 NEWEST = FRAMEWORK_RELEASES["1.34"]
@@ -81,6 +82,4 @@ def test_settled_gates() -> None:
 )  # fmt: skip
 def test_refused(version: str, wanted: str, text: str) -> None:
     """A gate that a release does not know, or has locked, is refused with upstream's text."""
-    with pytest.raises(PolicyError) as caught:
-        resolved_gates(FRAMEWORK_RELEASES[version], wanted)
-    assert str(caught.value) == text
+    assert refusal_text(PolicyError, resolved_gates, FRAMEWORK_RELEASES[version], wanted) == text

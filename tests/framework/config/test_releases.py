@@ -16,6 +16,7 @@ from kubeclassic.framework.profilecheck import check_profile
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.support.configbuild import GROUP, arguments, built, configuration, refusal
+from tests.support.refusals import refusal_text
 
 ALL = tuple(FRAMEWORK_RELEASES)
 VERSIONS = tuple(version for version, release in FRAMEWORK_RELEASES.items() if "v1" in release.configuration.api_versions)
@@ -205,23 +206,20 @@ class TestProfilesTogether:
         if shown is None:
             assert configuration(version, api, profiles=profiles)
             return
-        with pytest.raises(PolicyError) as caught:
-            configuration(version, api, profiles=profiles)
+        told = refusal_text(PolicyError, configuration, version, api, profiles=profiles)
         text = f"profiles[1].plugins.queueSort: Invalid value: {shown}: has to match for all profiles"
-        assert str(caught.value).endswith(text)
+        assert told.endswith(text)
 
     @pytest.mark.parametrize(("version", "api"), [("1.18", "v1alpha2"), ("1.21", "v1beta1"), ("1.22", "v1beta2"), ("1.23", "v1beta2")])
     def test_when_queue_sort_plugins_are_counted(self, version: str, api: str) -> None:
         """Up to 1.22 they are counted before the profile is made, and up to 1.21 two of them are only then too many."""
-        with pytest.raises(PolicyError) as none:
-            built(version, api, profiles=[{"plugins": {"queueSort": {"disabled": [{"name": "*"}]}}}])
+        told = refusal_text(PolicyError, built, version, api, profiles=[{"plugins": {"queueSort": {"disabled": [{"name": "*"}]}}}])
         text = 'one queue sort plugin required for profile with scheduler name "default-scheduler"'
         begins = f"initializing profiles: {'' if version != '1.23' else 'creating profile for scheduler name default-scheduler: '}"
-        assert str(none.value).removeprefix("couldn't create scheduler: ") == f"{begins}{text}"
-        with pytest.raises(PolicyError) as two:
-            built(version, api, profiles=[{"plugins": {"queueSort": {"enabled": [{"name": "NodeName"}]}}}])
+        assert told.removeprefix("couldn't create scheduler: ") == f"{begins}{text}"
+        told = refusal_text(PolicyError, built, version, api, profiles=[{"plugins": {"queueSort": {"enabled": [{"name": "NodeName"}]}}}])
         late = version in ("1.18", "1.21")
-        assert str(two.value).endswith(text if late else "only one queue sort plugin can be enabled")
+        assert told.endswith(text if late else "only one queue sort plugin can be enabled")
 
     def test_arguments_up_to_1_21(self) -> None:
         """Different arguments of the plugin are refused when the second profile is made; policy check has it as a fault."""

@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.algorithmprovider.description import behaviour
 from kubeclassic.core.release import Release
-from kubeclassic.framework.facts.fact import CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, value_of
+from kubeclassic.core.release.fact import CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, value_of
 from kubeclassic.framework.facts.facttable import BY_ID, FACTS, facts_between, facts_of, life_of, release_before, undone
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES

@@ -17,6 +17,7 @@ from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
+from tests.support.refusals import refusal_text
 
 HEAD = {"kind": "Policy", "apiVersion": "v1"}
 WITH_POLICIES = ("1.17", "1.18", "1.19", "1.20", "1.21", "1.22")
@@ -41,9 +42,8 @@ def weights(config: KubeSchedulerConfiguration) -> dict[str, int]:
 
 def refusal(release: str, **policy: Any) -> str:
     """Why *release* refuses the Policy."""
-    with pytest.raises(PolicyError) as caught:
-        build_profiles(translated(release, **policy), registry_of(FRAMEWORK_RELEASES[release]))
-    return str(caught.value)
+    registry = registry_of(FRAMEWORK_RELEASES[release])
+    return refusal_text(PolicyError, lambda: build_profiles(translated(release, **policy), registry))
 
 
 def named(*rules: str) -> list[dict[str, Any]]:
@@ -244,9 +244,7 @@ class TestOptions:
     )
     def test_what_does_not_go_together(self, options: dict[str, Any], message: str) -> None:
         """Options that the release lacks, or that exclude each other, are refused in one line."""
-        with pytest.raises(KubeclassicError) as caught:
-            SchedulerSpec.of(options_of(options)).read().engine()
-        assert str(caught.value).startswith(message)
+        assert refusal_text(KubeclassicError, lambda: SchedulerSpec.of(options_of(options)).read().engine()).startswith(message)
 
 
 class TestCheck:

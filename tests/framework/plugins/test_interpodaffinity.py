@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Node, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.framework.config.args import InterPodAffinityArgs
@@ -15,6 +15,8 @@ from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
 from kubeclassic.framework.status import SKIP, Code, Status
 from tests.reference.framework_interpodaffinity import Books, liking, scaled
+from tests.support.affinitybuild import BARE, NODES, POD_LABELS, A, C, affinity, bound_to, edit, made, made_nodes, peer, placed, term
+from tests.support.affinitybuild import TERM as TERM_PARTS
 from tests.support.asking import cycle_of, found_by, handle, refusals, scores
 from tests.support.build import node, obj, overlay, pod
 from tests.support.examples import examples
@@ -28,35 +30,11 @@ SHORT = {
 NEAR = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
 BAD = {"labelSelector": NEAR, "topologyKey": "zone"}
 RED = {"matchLabels": {"team": "red"}}
-A, B = node("a", labels={"zone": "x", "host": "a"}), node("b", labels={"zone": "x", "host": "b"})
-C, BARE = node("c", labels={"zone": "y", "host": "c"}), node("bare")
-
-
-def term(app: str | None = "a", key: str = "zone", **more: Any) -> dict[str, Any]:
-    """A term about pods with ``app: a``, by zone; any pod with *app* None."""
-    return {"labelSelector": {"matchLabels": {"app": app}} if app else {}, "topologyKey": key, **more}
-
-
-def affinity(want: Any = (), refuse: Any = (), like: Any = (), dislike: Any = ()) -> dict[str, Any]:
-    """Terms, as the field ``affinity`` of a pod's spec; *like* and *dislike*: (weight, term)."""
-
-    def part(required: Any, preferred: Any) -> dict[str, Any]:
-        weighted = [{"weight": weight, "podAffinityTerm": found} for weight, found in preferred]
-        given = {"required": list(required), "preferred": weighted}
-        return {f"{name}DuringSchedulingIgnoredDuringExecution": terms for name, terms in given.items() if terms}
-
-    parts = {"podAffinity": part(want, like), "podAntiAffinity": part(refuse, dislike)}
-    return {name: found for name, found in parts.items() if found}
 
 
 def new(app: str = "a", namespace: str = "default", **terms: Any) -> Pod:
     """The incoming pod."""
     return pod("new", labels={"app": app}, namespace=namespace, affinity=affinity(**terms))
-
-
-def peer(name: str = "f", on: str = "a", app: str = "a", namespace: str = "default", **terms: Any) -> Pod:
-    """A pod that is there."""
-    return pod(name, on=on, labels={"app": app}, namespace=namespace, affinity=affinity(**terms))
 
 
 def namespace(name: str, **labels: str) -> Any:
@@ -277,20 +255,10 @@ class TestScores:
 
 # --- against plain loops --------------------------------------------------------------------------------------------
 
-LABELS = st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xy"), "rack": st.sampled_from(["", "1", "2"])})
-NODES = st.lists(LABELS, min_size=1, max_size=5)
-SELECTORS = st.sampled_from([
-    {}, None, {"matchLabels": {"app": "a"}}, {"matchLabels": {"app": "b"}}, {"matchLabels": {"app": "a", "tier": "t"}},
-    {"matchExpressions": [{"key": "app", "operator": "Exists"}]},
-])  # fmt: skip
 BY_LABELS = st.sampled_from([None, None, {}, RED, {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["red"]}]}])
-TERM = st.fixed_dictionaries({
-    "labelSelector": SELECTORS, "topologyKey": st.sampled_from(["zone", "rack"]),
-    "namespaces": st.sampled_from([[], ["far"], ["default", "far"]]), "namespaceSelector": BY_LABELS,
-})  # fmt: skip
+TERM = st.fixed_dictionaries(TERM_PARTS | {"namespaceSelector": BY_LABELS})
 TERMS = st.lists(TERM, max_size=2)
 WEIGHED = st.lists(st.tuples(st.integers(1, 5), TERM), max_size=2)
-POD_LABELS = st.sampled_from([{}, {"app": "a"}, {"app": "b"}, {"app": "a", "tier": "t"}])
 SPACES = st.sampled_from(["default", "far", "lost"])
 KINDS = st.tuples(POD_LABELS, SPACES, st.builds(affinity, TERMS, TERMS))
 LIKING_KINDS = st.tuples(POD_LABELS, SPACES, st.builds(affinity, TERMS, TERMS, WEIGHED, WEIGHED))
@@ -300,59 +268,32 @@ NAMESPACES = st.dictionaries(st.sampled_from(["default", "far"]), st.sampled_fro
 EDITS = st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["remove", "put back", "nominate"]), KINDS), max_size=8)
 
 
-def made(name: str, kind: Any, on: str = "") -> Pod:
-    """A pod of a random kind."""
-    labels, space, terms = kind
-    return pod(name, on=on, labels=labels, namespace=space, affinity=terms)
-
-
-def bound_to(nodes: dict[str, Node], pods: Any) -> list[Pod]:
-    """Random pods on the nodes."""
-    return [made(f"p{i}", kind, f"n{at % len(nodes)}") for i, (at, kind) in enumerate(pods)]
-
-
 @given(NODES, st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8), KINDS, EDITS, NAMESPACES, RELEASES)
 @examples(2)
 def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, edits: Any, spaces: Any, release: str) -> None:
     """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
-    nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(labels)}
-    bound, incoming = bound_to(nodes, pods), made("new", kind)
+    nodes, incoming = made_nodes(labels), made("new", kind)
+    bound = bound_to(nodes, pods)
+    there = placed(nodes, bound)
     cycle = cycle_of(incoming, *nodes.values(), *bound, *(namespace(name, **found) for name, found in spaces.items()), release=release)
-    placed = [(n, [p for p in bound if p.spec.node_name == name]) for name, n in nodes.items()]
-    books = {name: Books(incoming, placed, spaces, keeps=release == "1.34") for name in nodes}
+    books = {name: Books(incoming, there, spaces, keeps=release == "1.34") for name in nodes}
     judge = plugin()
     assert (judge.pre_filter(cycle.template, cycle) is SKIP) is books["n0"].skips
     assert named(found_by(judge, cycle, Batch(cycle.table))) == {name: books[name].objection(n) for name, n in nodes.items()}
     trial = overlay(cycle)
     for number, (at, what, extra) in enumerate(edits):
-        _edit(cycle, trial, at % trial.n, what, made(f"e{number}", extra), nodes, books)
+        edit(cycle, trial, at % trial.n, what, made(f"e{number}", extra), nodes, books)
         assert named(found_by(judge, cycle, trial)) == {name: books[name].objection(n) for name, n in nodes.items()}
-
-
-def _edit(cycle: FrameworkCycle, trial: Overlay, at: int, what: str, extra: Pod, nodes: dict[str, Node], books: dict[str, Books]) -> None:
-    """Take the first of a node's bound pods off, put back the first that is off, or nominate *extra*."""
-    name = trial.name(at)
-    there = [entry for entry in trial.pods(at) if not entry.nominated]
-    away = [entry for entry in cycle.table.pods[trial.row(at)] if entry not in there]
-    if what == "remove" and there:
-        trial.remove(there[0], at)
-        books[name].change(there[0].pod, nodes[name], -1)
-    elif what == "put back" and away:
-        trial.add(away[0], at)
-        books[name].change(away[0].pod, nodes[name], 1)
-    elif what == "nominate":
-        trial.add(cycle.nominated_entry(extra), at)
-        books[name].change(extra, nodes[name], 1)
 
 
 @given(NODES, st.lists(st.tuples(st.integers(0, 4), LIKING_KINDS), max_size=8), LIKING_KINDS, NAMESPACES, HARD_WEIGHTS, RELEASES)
 @examples(2)
 def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, kind: Any, spaces: Any, weight: int, release: str) -> None:
     """Raw and normalised scores are those of upstream's loops."""
-    nodes = {f"n{i}": node(f"n{i}", labels=found) for i, found in enumerate(labels)}
-    bound, incoming = bound_to(nodes, pods), made("new", kind)
+    nodes, incoming = made_nodes(labels), made("new", kind)
+    bound = bound_to(nodes, pods)
+    there = placed(nodes, bound)
     objects = (*nodes.values(), *bound, *(namespace(name, **found) for name, found in spaces.items()))
-    placed = [(n, [p for p in bound if p.spec.node_name == name]) for name, n in nodes.items()]
-    expected = [liking(incoming, n, placed, spaces, weight, keeps=release == "1.34") for n in nodes.values()]
+    expected = [liking(incoming, n, there, spaces, weight, keeps=release == "1.34") for n in nodes.values()]
     assert list(scores(plugin(weight), incoming, *objects, raw=True, release=release).values()) == expected
     assert list(scores(plugin(weight), incoming, *objects, release=release).values()) == scaled(expected)

@@ -21,7 +21,7 @@ import trustme
 from kubeclassic.cli import run
 from kubeclassic.live.server.serving import Listening
 from tests.conftest import ROOT
-from tests.support.program import command
+from tests.support.program import command, ran
 from tests.support.serverbuild import node_json, pod_json
 
 READY = "listening on "
@@ -214,12 +214,11 @@ class TestOptions:
         ],
     )  # fmt: skip
     def test_what_does_not_go(
-        self, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Options that do not go together end it with status 2 and one line."""
         monkeypatch.chdir(ROOT)
-        assert run(["serve", *options]) == 2
-        line = capsys.readouterr().err
+        line = ran("serve", *options, status=2).err
         assert line.startswith(f"kubeclassic: {said}")
         assert line.count("\n") == 1
 
@@ -236,11 +235,10 @@ class TestOptions:
         with Listening().socket() as found:
             assert found.proto == socket.IPPROTO_TCP
 
-    def test_a_library_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_library_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without the extra's libraries one line says what to install."""
         monkeypatch.chdir(ROOT)
         monkeypatch.setitem(sys.modules, "uvicorn", None)
         for name in [name for name in sys.modules if name.startswith(("kubeclassic.live.server.serving", "kubeclassic.live.server.app"))]:
             monkeypatch.delitem(sys.modules, name)
-        assert run(["serve", "examples/cluster"]) == 2
-        assert capsys.readouterr().err == "kubeclassic: serve needs uvicorn: pip install 'kubeclassic[serve]'\n"
+        assert ran("serve", "examples/cluster", status=2).err == "kubeclassic: serve needs uvicorn: pip install 'kubeclassic[serve]'\n"

@@ -13,6 +13,7 @@ from kubeclassic.api.record import plain
 from kubeclassic.simulation.bench.against import Opponent, OpponentError, as_file
 from kubeclassic.simulation.bench.bench import time_once
 from kubeclassic.simulation.bench.cases import CaseSize, read_case
+from tests.support.refusals import refusal_text
 
 
 def opponent(command: str) -> Opponent:
@@ -71,9 +72,7 @@ def test_what_it_says() -> None:
 )
 def test_what_is_refused(command: str, says: str) -> None:
     """A command that cannot be run, fails or does not say how fast it was is an error."""
-    with pytest.raises(OpponentError) as error:
-        opponent(command).run()
-    assert says in str(error.value)
+    assert says in refusal_text(OpponentError, lambda: opponent(command).run())
 
 
 def test_a_generated_case_is_written(tmp_path: Path) -> None:

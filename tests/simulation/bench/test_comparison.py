@@ -10,6 +10,7 @@ import pytest
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.bench.comparison import PairedCases, compared
+from tests.support.refusals import refusal_text
 
 
 def line(case: str = "basic", rate: float = 100.0, calibration: float | None = 0.1, release: str = "1.16", **more: Any) -> str:
@@ -82,6 +83,4 @@ def test_releases(tmp_path: Path) -> None:
 )
 def test_what_is_refused(text: str, says: str, tmp_path: Path) -> None:
     """Files that are not bench's, and files without a case in common."""
-    with pytest.raises(ManifestError) as error:
-        files(tmp_path, [text], [line()])
-    assert says in str(error.value)
+    assert says in refusal_text(ManifestError, files, tmp_path, [text], [line()])

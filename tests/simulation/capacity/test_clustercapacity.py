@@ -13,25 +13,14 @@ import pytest
 
 from kubeclassic import capacity
 from tests.conftest import ROOT
+from tests.support.manifests import node, pod
 
 Json = dict[str, Any]
 SMALL = ROOT / "examples/capacity/small-pod.yaml"
 RELEASES = pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
 
 
-def node(name: str, cpu: str = "2", memory: str = "4G", pods: str = "110", *, labels: Json | None = None, **status: Any) -> Json:
-    """A node; *status*: what else its status has."""
-    allocatable = {"cpu": cpu, "memory": memory, "pods": pods}
-    return {"kind": "Node", "metadata": {"name": name, "labels": labels or {}}, "status": {"allocatable": allocatable, **status}}
-
-
-def pod(name: str, requests: Json, *, limits: Json | None = None, labels: Json | None = None, **spec: Any) -> Json:
-    """A pod with one container."""
-    containers = [{"name": "c", "image": "img", "resources": {"requests": requests, "limits": limits or {}}}]
-    return {"kind": "Pod", "metadata": {"name": name, "labels": labels or {}}, "spec": {"containers": containers, **spec}}
-
-
-KUBE_NODES = [node(f"kube-node-{number}") for number in range(1, 5)]
+KUBE_NODES = [node(f"kube-node-{number}", "2", "4G") for number in range(1, 5)]
 
 
 @RELEASES
@@ -46,7 +35,7 @@ class TestDocumentation:
         """46 instances beside six pods of nginx, 11 or 12 on each node."""
         bound = [f"kube-node-{number}" for number in (1, 1, 2, 3, 3, 4)]
         there = [
-            pod(f"nginx-{number}", {"cpu": "150m", "memory": "100Mi"}, labels={"app": "nginx"}, nodeName=name)
+            pod(f"nginx-{number}", requests={"cpu": "150m", "memory": "100Mi"}, labels={"app": "nginx"}, on=name)
             for number, name in enumerate(bound)
         ]
         found = capacity([*KUBE_NODES, *there], SMALL, scheduler=release)
@@ -56,7 +45,7 @@ class TestDocumentation:
     @pytest.mark.parametrize(
         ("nodes", "fits"),
         [
-            ([node("127.0.0.1", cpu="3500m")], {"127.0.0.1": 23}),
+            ([node("127.0.0.1", "3500m", "4G")], {"127.0.0.1": 23}),
             (
                 [node(name, cpu="4", memory="8G") for name in ("192.168.124.214", "192.168.124.120")],
                 {"192.168.124.214": 26, "192.168.124.120": 26},
@@ -71,7 +60,7 @@ class TestDocumentation:
         """Four instances where a quota allows four pods, and the API server's words."""
         quota = {"pods": "4", "requests.cpu": "1", "requests.memory": "1Gi", "limits.cpu": "2", "limits.memory": "2Gi"}
         there = {"kind": "ResourceQuota", "metadata": {"name": "compute-resources"}, "spec": {"hard": quota}}
-        found = capacity([node("127.0.0.1", cpu="8"), there], SMALL, scheduler=release)
+        found = capacity([node("127.0.0.1", "8", "4G"), there], SMALL, scheduler=release)
         assert (found.fits, found.nodes) == (4, {"127.0.0.1": 4})
         assert found.stop.message == (
             'pods "small-pod-4" is forbidden: exceeded quota: compute-resources, requested: pods=1, used: pods=4, limited: pods=4'
@@ -88,8 +77,8 @@ class TestDocumentation:
         ]  # fmt: skip
         limits = {"kind": "LimitRange", "metadata": {"name": "resource-limits"}, "spec": {"limits": items}}
         labels = {"region": "hpc", "load": "high"}
-        nodes = [node("kube-node-1"), node("kube-node-2", cpu="1100m", labels=labels)]
-        found = capacity([*nodes, limits], pod("cluster-capacity-stub-container", {}, nodeSelector=labels), scheduler=release)
+        nodes = [node("kube-node-1", "2", "4G"), node("kube-node-2", "1100m", "4G", labels=labels)]
+        found = capacity([*nodes, limits], pod("cluster-capacity-stub-container", nodeSelector=labels), scheduler=release)
         assert (found.nodes, found.counted.placed[0].requests) == ({"kube-node-2": 5}, {"cpu": 200, "memory": 100 * 2**20})
         assert found.stop.reasons["Insufficient cpu"] == 1
         # There kube-node-1 says MatchNodeSelector, as before 1.8.
@@ -107,7 +96,7 @@ class TestPrediction:
     def simulated(self) -> Json:
         """The pod."""
         amounts = {"cpu": "100m", "memory": "5M", "nvidia.com/gpu": "0"}
-        return pod("simulated-pod", amounts, limits=amounts)
+        return pod("simulated-pod", requests=amounts, limits=amounts)
 
     def test_with_and_without_a_limit(self, release: str) -> None:
         """With a limit of six the count stops there; without one three fit on each node."""
@@ -125,7 +114,7 @@ class TestColocation:
         """A pod with affinity to its own label."""
         term = {"topologyKey": key, "labelSelector": {"matchLabels": {"key": "value"}}}
         affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-        return pod("pod-affinity", {"cpu": "10m", "memory": "10"}, labels={"key": "value"}, affinity=affinity)
+        return pod("pod-affinity", requests={"cpu": "10m", "memory": "10"}, labels={"key": "value"}, affinity=affinity)
 
     def test_on_a_node(self, release: str) -> None:
         """All are on one node, until it has no room for pods."""

@@ -16,20 +16,10 @@ from kubeclassic.plugins import Plugin, unschedulable, wait
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate
 from tests.conftest import ROOT
 from tests.support.keywords import keywords_of
+from tests.support.manifests import node, pod
 
 Json = dict[str, Any]
 EXAMPLE, SMALL = ROOT / "examples/cluster", ROOT / "examples/capacity/small-pod.yaml"
-
-
-def node(name: str = "a", cpu: str = "4", **labels: str) -> Json:
-    """A node."""
-    return {"kind": "Node", "metadata": {"name": name, "labels": labels}, "status": {"allocatable": {"cpu": cpu, "pods": "20"}}}
-
-
-def pod(name: str = "web", cpu: str = "1", **spec: Any) -> Json:
-    """A pod."""
-    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]
-    return {"kind": "Pod", "metadata": {"name": name, "labels": {"app": name}}, "spec": {"containers": containers, **spec}}
 
 
 class Threes(Plugin):
@@ -54,7 +44,8 @@ class Threes(Plugin):
 @pytest.mark.parametrize(("options", "fits"), [({}, 6), ({"pods": 7}, 6), ({"pods": 5}, 3), ({"pods": 2}, 0)])
 def test_copies_that_wait_on_permit_do_not_count(options: Json, fits: int) -> None:
     """A copy counts once Permit plugins have let it go, not while it waits, and not if it was rejected."""
-    assert capacity(node(cpu="8"), pod(), **keywords_of({"release": "1.27", "plugins": [Threes], **options}, "preemption")).fits == fits
+    given = {"release": "1.27", "plugins": [Threes], **options}
+    assert capacity(node(cpu="8"), pod(cpu=1), **keywords_of(given, "preemption")).fits == fits
 
 
 def test_users_rules_count() -> None:
@@ -64,7 +55,7 @@ def test_users_rules_count() -> None:
     def small(pod: Any, nodes: Any, cycle: Any) -> Failures | None:
         return Failures.where(Reason("node(s) were too big"), nodes.allocatable("cpu") > 4_000)
 
-    found = capacity([node("a"), node("b", cpu="5")], pod(), scheduler=Classic(catalogue=CATALOGUE.with_(small)))
+    found = capacity([node("a"), node("b", cpu="5")], pod(cpu=1), scheduler=Classic(catalogue=CATALOGUE.with_(small)))
     assert (found.nodes, found.stop.reasons) == ({"a": 4}, {"node(s) were too big": 1, "Insufficient cpu": 1})
     assert found.stop.out_of_reach["cpu"] == 5000
 
@@ -72,25 +63,25 @@ def test_users_rules_count() -> None:
 def test_copies_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing stops copies, the count ends all the same."""
     monkeypatch.setattr("kubeclassic.simulation.capacity.counting.MOST", 30)
-    found = capacity(node(cpu="1"), pod(), scheduler=Classic(policy={"kind": "Policy", "predicates": [{"name": "HostName"}]}))
+    found = capacity(node(cpu="1"), pod(cpu=1), scheduler=Classic(policy={"kind": "Policy", "predicates": [{"name": "HostName"}]}))
     assert (found.fits, found.stop.kind) == (30, "LimitReached")
 
 
 def test_gates() -> None:
     """A pod that is not ready to be tried has no copies, and it is said why."""
-    found = capacity(node(), pod(schedulingGates=[{"name": "wait"}]), scheduler="1.27")
+    found = capacity(node(), pod(cpu=1, schedulingGates=[{"name": "wait"}]), scheduler="1.27")
     assert (found.fits, found.stop.kind) == (0, "SchedulingGated")
 
 
 def test_another_scheduler() -> None:
     """A template for another scheduler is asked about all the same."""
-    assert capacity(node(), pod(schedulerName="other")).fits == 4
+    assert capacity(node(), pod(cpu=1, schedulerName="other")).fits == 4
 
 
 def test_pending_pods_come_in_order() -> None:
     """With ``pending_first`` the pods that wait are tried in the order that is asked for."""
     waiting = [pod("low", "3"), pod("high", "2", priority=9)]
-    left = {order: capacity([node(), *waiting], pod(), pending_first=True, order=order) for order in ("input", "priority")}
+    left = {order: capacity([node(), *waiting], pod(cpu=1), pending_first=True, order=order) for order in ("input", "priority")}
     assert {order: (found.fits, found.counted.pending) for order, found in left.items()} == {"input": (1, 1), "priority": (2, 1)}
 
 
@@ -106,9 +97,9 @@ def test_excluded_nodes_go_with_their_pods() -> None:
     """The pods on excluded nodes keep no copy away."""
     term = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}}
     alone = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    there = [node("a", zone="z"), node("b", zone="z"), {**pod(nodeName="b"), "metadata": {"name": "there", "labels": {"app": "web"}}}]
-    assert capacity(there, pod(affinity=alone)).fits == 0
-    assert capacity(there, pod(affinity=alone), exclude_nodes="b").fits == 1
+    there = [node("a", labels={"zone": "z"}), node("b", labels={"zone": "z"}), pod("there", 1, on="b", labels={"app": "web"})]
+    assert capacity(there, pod(cpu=1, labels={"app": "web"}, affinity=alone)).fits == 0
+    assert capacity(there, pod(cpu=1, labels={"app": "web"}, affinity=alone), exclude_nodes="b").fits == 1
 
 
 def test_higher_copies_evict_lower_ones() -> None:
@@ -143,4 +134,4 @@ class TestResults:
     def test_wrong_arguments(self, arguments: Json, kind: type[Exception]) -> None:
         """What cannot be asked raises an error of the package."""
         with pytest.raises(kind):
-            kubeclassic.capacity(node(), **keywords_of({"pod": pod(), **arguments}, "preemption"))
+            kubeclassic.capacity(node(), **keywords_of({"pod": pod(cpu=1), **arguments}, "preemption"))

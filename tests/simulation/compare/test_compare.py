@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +28,12 @@ from tests.conftest import ROOT, SHARED
 from tests.support.build import node, pod
 from tests.support.deviationtrials import Drawn
 from tests.support.examples import examples
-from tests.support.worldforms import node_form, pod_form
+from tests.support.worldforms import drawn
 
 CASES = ROOT / "tests" / "conformance"
 FOLDERS = [folder for folder in (SHARED / "conformance", CASES) if folder.is_dir()][:1]
 """The whole mixed cases, or the few in the repository."""
 PAIR = {"a": "1.12", "b": "1.16"}
-
-
-def drawn(seed: int) -> Scenario:
-    """A small cluster by lot: nodes, pods on them, and pods of unlike priorities that wait."""
-    rng = random.Random(seed)
-    nodes = [node_form(number, rng.randrange(1024)) for number in range(rng.randrange(1, 6))]
-    there = [pod_form("any", rng.randrange(1024), f"t{number}", rng.choice(nodes).name) for number in range(rng.randrange(6))]
-    waiting = [pod_form("any", rng.randrange(1024), f"w{number}") for number in range(rng.randrange(1, 8))]
-    return Scenario((*nodes, *there), tuple(waiting))
 
 
 def of(*objects: KubeObject) -> Scenario:

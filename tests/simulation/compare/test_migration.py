@@ -7,8 +7,7 @@ from typing import Any
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import KubeObject, Node, Pod
-from kubeclassic.api.reading.decode import decode
+from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import plain
 from kubeclassic.framework.migrate.translation import migrate
 from kubeclassic.simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, LOCKED
@@ -16,32 +15,10 @@ from kubeclassic.simulation.compare.causes import PREDICATE, SCORE
 from kubeclassic.simulation.compare.compare import Comparison
 from kubeclassic.simulation.compare.migration import POLICY, PROFILE, Check, agrees
 from kubeclassic.simulation.scenario import Scenario
+from tests.support.build import node, obj, pod
 from tests.support.deviationtrials import Drawn
 
 Json = dict[str, Any]
-
-
-def read(document: Json) -> KubeObject:
-    """The object that *document* describes."""
-    found = decode(document, "test")
-    assert found is not None
-    return found
-
-
-def node(name: str, cpu: str = "8", memory: str = "16Gi", **labels: str) -> Node:
-    """A node of that size."""
-    allocatable = {"cpu": cpu, "memory": memory, "pods": "110"}
-    found = read({"kind": "Node", "apiVersion": "v1", "metadata": {"name": name, "labels": labels}, "status": {"allocatable": allocatable}})
-    assert isinstance(found, Node)
-    return found
-
-
-def pod(name: str, cpu: str = "100m", memory: str = "100Mi", **spec: Any) -> Pod:
-    """A pod that asks for that much."""
-    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu, "memory": memory}}}]
-    found = read({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": name}, "spec": {"containers": containers, **spec}})
-    assert isinstance(found, Pod)
-    return found
 
 
 def checked(
@@ -84,15 +61,13 @@ class TestCheck:
 
     def test_a_predicate_that_is_gone(self) -> None:
         """Where the old release turns the other node down, its predicate and reason are told."""
-        objects: list[KubeObject] = [node("a", region="x"), node("b", "64", "128Gi", region="y"), node("c", region="x")]
+        objects: list[KubeObject] = [node(name, labels={"region": "x"}) for name in "ac"]
+        objects.append(node("b", "64", "128Gi", labels={"region": "y"}))
         service = {"kind": "Service", "apiVersion": "v1", "metadata": {"name": "s"}, "spec": {"selector": {"app": "web"}}}
-        objects.append(read(service))
-        labelled = [read(document) for document in (_web("there", nodeName="a"), _web("new"))]
-        objects.append(labelled[0])
+        objects += [obj(service), pod("there", on="a", labels={"app": "web"})]
         predicates = [{"name": "CheckServiceAffinity", "argument": {"serviceAffinity": {"labels": ["region"]}}}]
-        waiting = labelled[1]
-        assert isinstance(waiting, Pod)
-        found = checked(objects, [waiting], predicates=predicates, priorities=[{"name": "LeastRequestedPriority", "weight": 1}])
+        priorities = [{"name": "LeastRequestedPriority", "weight": 1}]
+        found = checked(objects, [pod("new", labels={"app": "web"})], predicates=predicates, priorities=priorities)
         assert verdicts(found) == [(DIFFERENT, "a", "b")]
         cause = found.differences[0].causes[PROFILE]
         assert (cause.kind, cause.rule, cause.side, cause.node) == (PREDICATE, "CheckServiceAffinity", POLICY, "b")
@@ -101,10 +76,11 @@ class TestCheck:
 
     def test_a_score_that_tips(self) -> None:
         """Where both nodes fit, the rule that tipped it is told, and by how much on either side."""
-        objects: list[KubeObject] = [node("a"), node("b"), node("c")]
-        objects += [pod("o1", "4", "8Gi", nodeName="a"), pod("o2", "4", "8Gi", nodeName="b"), pod("o3", "7", "1Gi", nodeName="c")]
+        objects: list[KubeObject] = [*(node(name, "8", "16Gi") for name in "abc")]
+        objects += [pod(f"on-{name}", "4", requests={"memory": "8Gi"}, on=name) for name in "ab"]
+        objects.append(pod("on-c", "7", requests={"memory": "1Gi"}, on="c"))
         entries = [{"name": "LeastRequestedPriority", "weight": 1}, {"name": "BalancedResourceAllocation", "weight": 1}]
-        pending = [pod("p", "1m", "1Mi")]
+        pending = [pod("p", "1m", requests={"memory": "1Mi"})]
         assert agrees(checked(objects, pending, priorities=entries))
         found = checked(objects, pending, {"NodeResourcesBalancedAllocation": 1, "NodeResourcesFit": 90}, priorities=entries)
         assert verdicts(found) == [(DIFFERENT, "a", "c")]
@@ -114,14 +90,14 @@ class TestCheck:
 
     def test_another_of_the_best(self) -> None:
         """Where the old release's coarser scores hold both nodes equal the decision is equally good: neither the same nor different."""
-        objects: list[KubeObject] = [node("a"), node("b"), pod("o", "100m", "100Mi", nodeName="a")]
-        found = checked(objects, [pod("p")], priorities=[{"name": "LeastRequestedPriority", "weight": 1}])
+        objects: list[KubeObject] = [node("a"), node("b"), pod("o", "100m", on="a")]
+        found = checked(objects, [pod("p", "100m")], priorities=[{"name": "LeastRequestedPriority", "weight": 1}])
         assert verdicts(found) == [(EQUALLY_GOOD, "a", "b")]
         assert agrees(found)
 
     def test_those_that_preempt(self) -> None:
         """Who is evicted leaves both, the preemptor waits in both, and its retry is judged too."""
-        objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", nodeName="a", priority=0)]
+        objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", on="a", priority=0)]
         found = checked(objects, [pod("high", "800m", priority=10)])
         assert (found.cycles, found.differences) == (2, [])
         for one in found.contestants:
@@ -130,7 +106,7 @@ class TestCheck:
 
     def test_without_preemption(self) -> None:
         """Where the configuration disables preemption neither side makes room."""
-        objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", nodeName="a", priority=0)]
+        objects: list[KubeObject] = [node("a", "1"), pod("low", "800m", on="a", priority=0)]
         found = checked(objects, [pod("high", "800m", priority=10)], config={"disable_preemption": True})
         assert (found.cycles, found.differences) == (1, [])
         assert [one.simulation.evicted for one in found.contestants] == [{}, {}]
@@ -143,8 +119,3 @@ class TestCheck:
             runs = [Check(None, release, AlgorithmConfiguration(), document).on(scenario) for scenario in Drawn(3)()]
             differing[keeps] = sum(run.agreements[PROFILE].counts[DIFFERENT] for run in runs)
         assert differing[True] * 2 < differing[False]
-
-
-def _web(name: str, **spec: Any) -> Json:
-    metadata = {"name": name, "labels": {"app": "web"}}
-    return {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": {"containers": [{"name": "c", "image": "i"}], **spec}}

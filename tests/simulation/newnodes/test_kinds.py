@@ -17,6 +17,7 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.newnodes.kinds import NodeKind, kinds_of
 from tests.support.build import node, obj, pod
 from tests.support.keywords import keywords_of
+from tests.support.refusals import refusal_text
 
 Json = dict[str, Any]
 HOSTNAME = "kubernetes.io/hostname"
@@ -169,9 +170,7 @@ class TestWrongInput:
     def test_one_clear_line(self, options: Json, told: str) -> None:
         """Each wrong argument is told."""
         given = {"nodes": [SSD], "pod": WEB, "pods": 3, **options}
-        with pytest.raises(KubeclassicError) as caught:
-            add_nodes([HDD], given.pop("nodes"), **keywords_of(given, "preemption"))
-        assert told in str(caught.value)
+        assert told in refusal_text(KubeclassicError, add_nodes, [HDD], given.pop("nodes"), **keywords_of(given, "preemption"))
 
 
 def test_a_result_can_be_pickled() -> None:

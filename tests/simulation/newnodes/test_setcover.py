@@ -15,9 +15,10 @@ from kubeclassic.simulation.newnodes import setcover as covers_module
 from kubeclassic.simulation.newnodes.setcover import CoverRow, SetCover
 from tests.support.examples import examples
 from tests.support.keywords import keywords_of
+from tests.support.manifests import node, pod
 
 Json = dict[str, Any]
-NODE: Json = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "10"}}}
+NODE = node("a", "2", "4Gi", "10")
 
 
 @st.composite
@@ -61,12 +62,6 @@ class TestCheapestFirst:
         assert problem.cut_at >= problem.key(found[-1])
 
 
-def pod(name: str, cpu: str, memory: str = "1Gi") -> Json:
-    """A pod's manifest."""
-    requests = {"cpu": cpu, "memory": memory}
-    return {"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [{"name": "c", "resources": {"requests": requests}}]}}
-
-
 def bound(cluster: list[Json], **options: Any) -> tuple[int, int]:
     """How many nodes are added, and how many mixes were simulated: where the bound is the answer these are two."""
     found = add_nodes(cluster, "like:a", **keywords_of(options, "preemption"))
@@ -76,7 +71,7 @@ def bound(cluster: list[Json], **options: Any) -> tuple[int, int]:
 class TestNeeds:
     def test_sizes_count(self) -> None:
         """Pods of more than half a node need a node each, though their sum is less; what is free in small pieces is no room for them."""
-        filled = [{**pod("filler", "1"), "spec": {**pod("filler", "1")["spec"], "nodeName": "a"}}]
+        filled = [pod("filler", "1", on="a")]
         assert bound([NODE, *filled, *(pod(f"web-{at}", "1100m") for at in range(6))]) == (6, 2)
 
     def test_no_bound_by_rules_that_are_off(self) -> None:

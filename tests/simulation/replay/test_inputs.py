@@ -15,6 +15,7 @@ from kubeclassic.simulation.replay.inputs.inputs import InputOptions, Inputs, re
 from kubeclassic.simulation.replay.inputs.times import as_timestamp, parse_duration, parse_time
 from kubeclassic.simulation.replay.inputs.traces import Reading
 from kubeclassic.simulation.replay.replay import Replay
+from tests.support.refusals import refusal_text
 from tests.support.replaybuild import engine, lines, of_file, played, told
 
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 4, pods: 9}}\n"
@@ -178,10 +179,9 @@ class TestBadInput:
     @pytest.mark.parametrize(("line", "message"), BAD)
     def test_a_bad_line(self, tmp_path: Path, line: dict[str, Any], message: str) -> None:
         """A bad line is told with file, line, field, what was got and what was wanted."""
-        with pytest.raises(ManifestError) as raised:
-            of_file(tmp_path, lines(recorded(0, "Add", "a", kind="Node"), line), "events.jsonl")
-        assert str(raised.value).startswith(f"{tmp_path}/events.jsonl, document 2")
-        assert message in str(raised.value)
+        text = refusal_text(ManifestError, of_file, tmp_path, lines(recorded(0, "Add", "a", kind="Node"), line), "events.jsonl")
+        assert text.startswith(f"{tmp_path}/events.jsonl, document 2")
+        assert message in text
 
     def test_no_node(self, tmp_path: Path) -> None:
         """A cluster that never has a node is bad input."""

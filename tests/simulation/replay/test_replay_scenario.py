@@ -8,6 +8,7 @@ import pytest
 
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.replay.replay import Replay
+from tests.support.refusals import refusal_text
 from tests.support.replaybuild import BUSY, Json, engine, of_file, played, told
 
 NODES = "- {opcode: createNodes, count: 2}\n"
@@ -126,6 +127,4 @@ BAD = [
 @pytest.mark.parametrize(("text", "message"), BAD)
 def test_a_bad_scenario(tmp_path: Path, text: str, message: str) -> None:
     """What is wrong with an operation is told with file, operation and field."""
-    with pytest.raises(ManifestError) as raised:
-        of_file(tmp_path, f"{text}\n")
-    assert message in str(raised.value)
+    assert message in refusal_text(ManifestError, of_file, tmp_path, f"{text}\n")

@@ -13,6 +13,7 @@ from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.traces.openb import Manifest, manifests
+from tests.support.refusals import refusal_text
 
 NODES = "sn,cpu_milli,memory_mib,gpu,model\nplain,32000,262144,0,\ngpus,64000,1024,2,T4\n"
 HEADER = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time\n"
@@ -89,9 +90,7 @@ class TestRefusals:
     )
     def test_a_bad_row(self, tmp_path: Path, pods: str, wanted: str) -> None:
         """A bad file is refused with file, line, column, what was got and what was wanted."""
-        with pytest.raises(ManifestError) as refused:
-            read(tmp_path, pods)
-        assert str(refused.value) == f"{tmp_path}/pods.csv, {wanted}"
+        assert refusal_text(ManifestError, read, tmp_path, pods) == f"{tmp_path}/pods.csv, {wanted}"
 
 
 @pytest.fixture(scope="module")

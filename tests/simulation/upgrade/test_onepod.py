@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 import kubeclassic
@@ -12,22 +10,11 @@ from kubeclassic.simulation.upgrade.onepod import differences, explain_both
 from kubeclassic.simulation.upgrade.stages import StartedWith, stages_of
 from kubeclassic.simulation.upgrade.way import Way
 from tests.conftest import ROOT
-from tests.simulation.upgrade.test_upgrade import drawn
+from tests.support.manifests import node, pod
+from tests.support.worldforms import drawn
 
 CLUSTER = str(ROOT / "examples" / "cluster")
 STEPS = [("1.16", "1.17"), ("1.21", "1.22"), ("1.23", "1.24"), ("1.28", "1.29"), ("1.18", "1.30")]
-
-
-def node(name: str, **more: Any) -> dict[str, Any]:
-    """A node with room for four cores."""
-    allocatable = {"cpu": "4", "memory": "8Gi", "pods": "10"}
-    return {"kind": "Node", "metadata": {"name": name, **more.pop("metadata", {})}, "spec": more, "status": {"allocatable": allocatable}}
-
-
-def pod(name: str, **more: Any) -> dict[str, Any]:
-    """A pod of one core."""
-    container = {"name": "c", "image": "web", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
-    return {"kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [container], **more}}
 
 
 class TestFacts:
@@ -36,7 +23,7 @@ class TestFacts:
     def test_a_reason_in_other_words(self) -> None:
         """The text about a taint is new in 1.24: the decision is the same, and the node differs by that fact."""
         nodes = [node("free"), node("taken", taints=[{"key": "gpu", "value": "yes", "effect": "NoSchedule"}])]
-        found = kubeclassic.explain_releases([*nodes, pod("web")], "web", "1.23", "1.24")
+        found = kubeclassic.explain_releases([*nodes, pod("web", 1)], "web", "1.23", "1.24")
         assert found.ok
         assert found.hosts == {"1.23": "free", "1.24": "free"}
         assert [(one.node, one.differences[0].what, one.differences[0].fact) for one in found.document.nodes] == [
@@ -46,7 +33,7 @@ class TestFacts:
     def test_a_node_that_fits_no_more(self) -> None:
         """A pod with a sidecar fits in 1.27, which does not read that, and nowhere in 1.28."""
         sidecar = {"name": "log", "image": "log", "restartPolicy": "Always"}
-        found = kubeclassic.explain_releases([node("a"), pod("web", initContainers=[sidecar])], "web", "1.27", "1.28")
+        found = kubeclassic.explain_releases([node("a"), pod("web", 1, initContainers=[sidecar])], "web", "1.27", "1.28")
         assert not found.ok
         assert found.hosts == {"1.27": "a", "1.28": None}
         assert found.why == "1.28: a pod with sidecars fits nowhere while gate SidecarContainers is off"
@@ -57,26 +44,26 @@ class TestFacts:
     def test_a_score(self) -> None:
         """Points of a rule are compared by weight: TaintToleration weighs 3 in place of 1 from 1.23 on."""
         avoided = node("avoided", taints=[{"key": "old", "value": "", "effect": "PreferNoSchedule"}])
-        found = kubeclassic.explain_releases([node("a"), avoided, pod("web")], "web", "1.22", "1.23")
+        found = kubeclassic.explain_releases([node("a"), avoided, pod("web", 1)], "web", "1.22", "1.23")
         told = {one.node: [(each.rule, each.points, each.fact) for each in one.differences] for one in found.document.nodes}
         assert told == {"a": [("TaintToleration", 200, "weights-of-v1beta3")]}
 
     def test_the_same_points_everywhere_decide_nothing(self) -> None:
         """Without such a taint all nodes gain the same by that weight, which is no difference."""
-        found = kubeclassic.explain_releases([node("a"), node("b"), pod("web")], "web", "1.22", "1.23")
+        found = kubeclassic.explain_releases([node("a"), node("b"), pod("web", 1)], "web", "1.22", "1.23")
         assert found.document.nodes == ()
         assert "0 of 2 nodes differ" in str(found.view().verdict)
 
     def test_only_the_message(self) -> None:
         """1.29 ends the message with one full stop: no node differs, and the fact is that of the message."""
-        found = kubeclassic.explain_releases([node("a"), pod("web", nodeSelector={"disk": "ssd"})], "web", "1.28", "1.29")
+        found = kubeclassic.explain_releases([node("a"), pod("web", 1, nodeSelector={"disk": "ssd"})], "web", "1.28", "1.29")
         assert found.document.nodes == ()
         assert [(one.what, one.nodes, one.fact) for one in found.document.causes] == [("message", 0, "one-full-stop")]
 
     def test_one_reason_a_node(self) -> None:
         """1.17 says one reason where 1.16 says all: what no cell of the table says is found, too."""
         big = {"name": "c", "resources": {"requests": {"cpu": "100", "memory": "100Gi"}}}
-        found = kubeclassic.explain_releases([node("a"), pod("web", containers=[big])], "web", "1.16", "1.17")
+        found = kubeclassic.explain_releases([node("a"), pod("web", 1, containers=[big])], "web", "1.16", "1.17")
         assert [one.fact for one in found.document.causes] == ["first-reason-alone"]
 
     @pytest.mark.parametrize(("before", "after"), STEPS)
@@ -113,18 +100,18 @@ class TestTheState:
 
     def test_alone(self) -> None:
         """With *alone* the pods that come before do not take the room."""
-        cluster = [node("a"), *(pod(f"early-{at}") for at in range(4)), pod("web")]
+        cluster = [node("a"), *(pod(f"early-{at}", 1) for at in range(4)), pod("web", 1)]
         assert kubeclassic.explain_releases(cluster, "web", "1.28", "1.34").hosts["1.34"] is None
         assert kubeclassic.explain_releases(cluster, "web", "1.28", "1.34", alone=True).hosts["1.34"] == "a"
 
     def test_a_pod_for_another_scheduler(self) -> None:
         """A pod that is not scheduled has no decisions, and the answer says why."""
-        found = kubeclassic.explain_releases([node("a"), pod("web", schedulerName="mine")], "web", "1.28", "1.34")
+        found = kubeclassic.explain_releases([node("a"), pod("web", 1, schedulerName="mine")], "web", "1.28", "1.34")
         assert found.document.decisions == ()
         assert 'its schedulerName is "mine"' in str(found.view().verdict)
 
     def test_a_policy_is_carried_over(self) -> None:
         """The older release runs the Policy, the newer one what `policy migrate` makes of it."""
         policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsResources"}], "priorities": []}
-        found = kubeclassic.explain_releases([node("a"), pod("web")], "web", "1.16", "1.27", policy=policy)
+        found = kubeclassic.explain_releases([node("a"), pod("web", 1)], "web", "1.16", "1.27", policy=policy)
         assert [one.runs for one in found.document.decisions] == ["the Policy", "the Policy, migrated to a profile"]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 
 import attrs
 import pytest
@@ -31,19 +29,10 @@ from kubeclassic.simulation.upgrade.way import Way
 from tests.conftest import ROOT
 from tests.support.build import node
 from tests.support.build import pod as made_pod
-from tests.support.worldforms import node_form, pod_form
+from tests.support.worldforms import drawn, node_form, pod_form
 
 CLUSTER = ROOT / "examples" / "cluster"
 ALL = list(ALL_RELEASES)
-
-
-def drawn(seed: int) -> Scenario:
-    """A small cluster by lot: nodes, pods on them, and pods that wait."""
-    rng = random.Random(seed)
-    nodes = [node_form(number, rng.randrange(1024)) for number in range(rng.randrange(1, 6))]
-    there = [pod_form("any", rng.randrange(1024), f"t{number}", rng.choice(nodes).name) for number in range(rng.randrange(6))]
-    waiting = [pod_form("any", rng.randrange(1024), f"w{number}") for number in range(rng.randrange(1, 8))]
-    return Scenario((*nodes, *there), tuple(waiting))
 
 
 def through(scenario: Scenario, versions: list[str] = ALL, mode: str = "locked", *, shares: bool = True) -> UpgradeDocument:
@@ -287,7 +276,7 @@ def _with(document: UpgradeDocument, name: str) -> UpgradeDocument:
     return replace(document, facts=(ReleaseFact.of(BY_ID[name]),))
 
 
-def test_the_page_draws_the_way(tmp_path: Path, example: UpgradeResult) -> None:
+def test_the_page_draws_the_way(example: UpgradeResult) -> None:
     """The page has a column for each release and a band for each group of pods."""
     from kubeclassic.cli.report.questions.upgradepage import upgrade_html
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from types import MappingProxyType
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from ...core.release import Release
+from .release import Release
 
 EVERYTHING = "*"
 """In place of a plugin: it may change what any rule says."""
@@ -20,11 +20,6 @@ REASONS = "reasons"
 """In place of a plugin: which of the reasons against a node are said."""
 PLUGINS = "framework/plugins"
 """Where upstream's plugins are."""
-CLOUD_DISKS = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
-LIMIT_RULES = ("NodeVolumeLimits", "EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits")
-USAGE = ("NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio")
-"""The plugins whose scores NodeResourcesFit took over."""
-SELECTOR_SPREAD = ("SelectorSpread", "DefaultPodTopologySpread", "SelectorSpreadPriority", "ServiceSpreadingPriority")
 
 Cells = Mapping[str, Any]
 """Cell -> value. A cell is named by its path: ``framework.counts_images_late``, or ``configuration.point_plugins.POINT`` for the default
@@ -44,9 +39,9 @@ class Fact:
     upstream: str
     """The file below ``pkg/scheduler`` that changed."""
     was: Cells = attrs.field(factory=dict, eq=False)
-    """The cells of the table of releases that say it, up to 1.27: with the values that the release before has."""
+    """The cells of the table of releases that say it, from 1.17 to 1.27: with the values that the release before has."""
     now: Cells = attrs.field(factory=dict, eq=False)
-    """The same from 1.28 on: with the values that the release has."""
+    """The same in all others: with the values that the release has."""
     elsewhere: tuple[str, ...] = ()
     """Further such cells, of which another table has the values; ``gates.NAME`` is a gate's default."""
     others: tuple[str, ...] = ()
@@ -115,3 +110,19 @@ def _changed_part(before: Any, within: dict[str, Any]) -> Any:
     if isinstance(value, _Edit):
         return value.of(before)
     return MappingProxyType(value) if isinstance(value, dict) else value
+
+
+def changed_by(release: Release, values: Iterable[Cells]) -> Release:
+    """*release* with all of *values*, one after the other."""
+    return reduce(changed, _at_once(values), release)
+
+
+def _at_once(values: Iterable[Cells]) -> Iterator[Cells]:
+    """The same in as few steps as there can be: a cell that is edited twice needs two."""
+    found: dict[str, Any] = {}
+    for each in values:
+        if not found.keys().isdisjoint(each):
+            yield found
+            found = {}
+        found.update(each)
+    yield found
