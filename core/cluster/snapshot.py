@@ -5,7 +5,7 @@ Upstream: UpdateNodeInfoSnapshot in pkg/scheduler/internal/cache/cache.go (1.12:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -58,17 +58,18 @@ class Snapshot:
         if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(self.cache.infos):
             self._drop_missing()
 
-    def _add_rows(self, names: Iterable[str]) -> None:
-        """Make rows for those of *names* that get one."""
+    def _add_rows(self, changes: Mapping[str, Sequence[CacheChange]]) -> None:
+        """Make rows for those nodes with *changes* that get one."""
         infos, row_of = self.cache.infos, self.table.row_of
         new = [
-            name for name in names
+            name for name in changes
             if name not in row_of and (info := infos.get(name)) is not None and (self.keeps_nodeless or info.node is not None)
         ]  # fmt: skip
         if new:
             self.table.add_rows(new)
             if self.drops_nodeless:
-                self._stale.update(name for name in new if infos[name].pods)  # some may be older than the changes
+                # Pods may be older than the changes, also those that left with one of them.
+                self._stale.update(name for name in new if infos[name].pods or len(changes[name]) > 1)
                 self.version += len(new)
 
     def _give_nodes(self) -> None:

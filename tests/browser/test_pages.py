@@ -16,7 +16,8 @@ MOST_BYTES = 1_000_000
 
 every = pytest.mark.parametrize("subject", ALL, ids=str, scope="module")
 usual = pytest.mark.parametrize("subject", [*EXAMPLES, *LARGE[:1]], ids=str, scope="module")
-small = pytest.mark.parametrize("subject", EXAMPLES, ids=str, scope="module")
+few = pytest.mark.parametrize("subject", EXAMPLES[::5], ids=str, scope="module")
+"""For what one script does on all pages."""
 
 
 @usual
@@ -49,7 +50,7 @@ def test_every_width_fits(subject: Subject, page_file: Path, visit: Visits) -> N
     assert found == {width: [] for width in WIDTHS}
 
 
-@small
+@few
 def test_it_is_dark_where_that_is_wished(subject: Subject, page_file: Path, visit: Visits) -> None:
     """Who wishes dark pages gets one; a button changes that, and the choice is kept."""
     page = visit(page_file.as_uri(), color_scheme="dark")

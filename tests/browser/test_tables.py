@@ -17,6 +17,8 @@ FEW = 2
 """Of large pages so many columns are sorted."""
 large_and_small = pytest.mark.parametrize("subject", WITH_TABLES, ids=str, scope="module")
 small = pytest.mark.parametrize("subject", SMALL_WITH_TABLES, ids=str, scope="module")
+few = pytest.mark.parametrize("subject", SMALL_WITH_TABLES[::3], ids=str, scope="module")
+"""For what one script does to all tables, and opens a page more for each."""
 
 
 @large_and_small
@@ -87,7 +89,7 @@ def _open_and_close(table: DataTable) -> None:
     assert more.count() == 1
 
 
-@small
+@few
 def test_a_link_holds_the_state(subject: Subject, page_file: Path, visit: Visits, tmp_path: Path) -> None:
     """Search and order are in the link; who opens it sees the same rows, and CSV has them all, in that order."""
     for table in fresh_tables_of(visit.look(page_file.as_uri()))[:2]:

@@ -94,6 +94,14 @@ class TestTheFramework:
         EventFeed(made).put(node("a"))
         assert refreshed(made) == {"a": (True, ["p"]), "b": (True, [])}
 
+    def test_a_pod_that_was_there_first_and_left(self) -> None:
+        """A pod that was told of before its node, and is gone when the node comes, is on no row."""
+        made = scheduler(pod("p", on="a"))
+        assert refreshed(made) == {}
+        EventFeed(made).put(node("a"))
+        EventFeed(made).delete(pod("p", on="a"))
+        assert refreshed(made) == {"a": (True, [])}
+
     def test_the_set_of_nodes_has_a_version(self) -> None:
         """It moves when a row comes or goes, not when a pod does."""
         made = scheduler(node("a"), pod("p", on="a"))
