@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.chromium import Visits
 from tests.browser.looking import headings, outside, serious_faults
-from tests.browser.runninglab import Running, opened
+from tests.browser.runninglab import IDLE, Running, done, opened
 from tests.support.labbuild import by_function, fates
 
 MOVES, SEED = 15, 15
@@ -157,11 +157,12 @@ class TestLooks:
         page.evaluate("for (const one of document.querySelectorAll('.columns details')) one.open = true")
         page.click("text=Pin as A")
         page.evaluate(SLIDE, ["MostRequestedPriority", 20])
-        page.wait_for_selector("body[data-state='1']")
+        done(page, 1)
         page.click("#list .labrows .link >> nth=0")
         page.wait_for_selector("#why .matrix")
         page.click("text=Replay it on its clock")
         page.wait_for_selector("#clock .event")
+        page.wait_for_function(IDLE)  # what is under way is grey
         assert serious_faults(page) == []
         assert outside(page) == []
         levels = [level for level, _ in headings(page)]
