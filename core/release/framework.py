@@ -39,7 +39,14 @@ def words_of(cells: type[Struct]) -> Iterator[tuple[str, str, str]]:
             yield field, about, getattr(words, "description", None) or ""
 
 
-class FrameworkCells(Struct, frozen=True, kw_only=True):
+class CellGroup(Struct, frozen=True, kw_only=True):
+    """A group of cells: too many to be shown in full."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """How a release of the framework decides."""
 
     # --- the search -------------------------------------------------------------------------------------------------
@@ -334,7 +341,7 @@ class FrameworkCells(Struct, frozen=True, kw_only=True):
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
-class ConfigurationCells(Struct, frozen=True, kw_only=True):
+class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     """How a release of the framework reads its component configuration, and which plugins it has."""
 
     capacity_gate: Annotated[str, says("the gate with which VolumeBinding scores the capacity of volumes")] = "VolumeCapacityPriority"
@@ -415,7 +422,7 @@ class ConfigurationCells(Struct, frozen=True, kw_only=True):
 Room = Literal["requested", "again", "left"]
 
 
-class DeviceCells(Struct, frozen=True, kw_only=True):
+class DeviceCells(CellGroup, frozen=True, kw_only=True):
     """How a release allocates devices."""
 
     alternatives: Annotated[bool, says("a request may name alternatives (firstAvailable), with gate DRAPrioritizedList")] = False

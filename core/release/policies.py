@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import field
 
 from ...api.record import says
+from .framework import CellGroup
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
-class PolicyCells(Struct, frozen=True, kw_only=True):
+class PolicyCells(CellGroup, frozen=True, kw_only=True):
     """How a release makes a profile of a Policy."""
 
     # --- rules and plugins ------------------------------------------------------------------------------------------

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Struct
-
 from ...api.record import says
+from .framework import CellGroup
 
 
-class QueueingCells(Struct, frozen=True, kw_only=True):
+class QueueingCells(CellGroup, frozen=True, kw_only=True):
     """Which events a release of the framework has, which plugins wait for them, and what its queue does with them."""
 
     # --- events -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Struct, field
 
 from ...api.record import says
-from .framework import ConfigurationCells, DeviceCells, FrameworkCells
+from .framework import CellGroup, ConfigurationCells, DeviceCells, FrameworkCells
 from .policies import PolicyCells
 from .queueing import QueueingCells
 
@@ -81,7 +81,7 @@ class GateEffect(Struct, frozen=True, kw_only=True):
     """Whether that priority is added to every provider's set, with weight 1."""
 
 
-class VolumeCells(Struct, frozen=True, kw_only=True):
+class VolumeCells(CellGroup, frozen=True, kw_only=True):
     """How a release counts, binds and matches volumes (reference C.9 to C.12 and G)."""
 
     counts_unresolved_claims: Annotated[bool, says("a claim that cannot be resolved counts towards the limit of every type of disk")]
@@ -141,7 +141,7 @@ class VolumeCells(Struct, frozen=True, kw_only=True):
     attributes_class_gate: Annotated[str, says("the gate for the VolumeAttributesClass of claims and volumes (none: it is not read)")] = ""
 
 
-class PreemptionCells(Struct, frozen=True, kw_only=True):
+class PreemptionCells(CellGroup, frozen=True, kw_only=True):
     """How a release preempts (reference E).
 
     Three differences are not cells, because they change no decision:
@@ -164,7 +164,7 @@ class PreemptionCells(Struct, frozen=True, kw_only=True):
     """Or no candidate, if the extender is ignorable."""
 
 
-class NominationCells(Struct, frozen=True, kw_only=True):
+class NominationCells(CellGroup, frozen=True, kw_only=True):
     """How a release keeps which pods are nominated to which node (reference F.5)."""
 
     by_uid: Annotated[bool, says("pods that wait for a node are told apart by UID (no: by name)")]
@@ -177,7 +177,7 @@ class NominationCells(Struct, frozen=True, kw_only=True):
     placed_are_nominated: Annotated[bool, says("all the same, a pod that has a node can wait for one")] = False
 
 
-class QueueCells(Struct, frozen=True, kw_only=True):
+class QueueCells(CellGroup, frozen=True, kw_only=True):
     """How a release queues pods (reference F)."""
 
     by_timestamp: Annotated[bool, says("pods of equal priority are tried by age (no: in no order)")]
@@ -207,7 +207,7 @@ class QueueCells(Struct, frozen=True, kw_only=True):
     probe_times: Annotated[bool, says("each failed attempt writes its time into condition PodScheduled")]
 
 
-class LiveCells(Struct, frozen=True, kw_only=True):
+class LiveCells(CellGroup, frozen=True, kw_only=True):
     """What a release writes to the API server as it schedules."""
 
     binding_failure_texts: Annotated[bool, says("after a binding that failed condition PodScheduled has the error as its message")] = True
@@ -222,7 +222,7 @@ class LiveCells(Struct, frozen=True, kw_only=True):
     ] = 30.0
 
 
-class ClientCells(Struct, frozen=True, kw_only=True):
+class ClientCells(CellGroup, frozen=True, kw_only=True):
     """How a release's clients ask an API server, list and watch. Recordings of 1.15.5 and 1.28.7 hold these."""
 
     resources: Annotated[Mapping[str, str], says("the kinds that it lists and watches, with the version of the API")]
@@ -246,7 +246,7 @@ class ClientCells(Struct, frozen=True, kw_only=True):
     )
 
 
-class ExtenderCells(Struct, frozen=True, kw_only=True):
+class ExtenderCells(CellGroup, frozen=True, kw_only=True):
     """How a release talks to extenders (reference H)."""
 
     adds_nodes: Annotated[bool, says("an extender's filter may answer with nodes that it was not sent")]

@@ -6,12 +6,17 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from tests.cli.conftest import Ran
-from tests.cli.test_capacity import EXAMPLE, SMALL, node, pod
+from tests.cli.test_capacity import EXAMPLE, SMALL
+from tests.support import manifests
 from tests.support.program import ran
+
+node = partial(manifests.node, cpu="2", memory="8Gi", pods="10")
+pod = partial(manifests.pod, cpu="1", requests={"memory": "1Gi"})
 
 
 @pytest.fixture
@@ -104,9 +109,9 @@ class TestQuestions:
 
     def test_zones(self, ask: Ran, write: Callable[..., str]) -> None:
         """Nodes of two zones are two kinds: pods that keep to zones get the nodes that they need."""
-        spread = {"nodeSelector": {"topology.kubernetes.io/zone": "z2"}}
+        spread = {"nodeSelector": {"topology.kubernetes.io/zone": "z-b"}}
         pods = [*(pod(f"here-{at}", cpu="2") for at in range(2)), *(pod(f"there-{at}", cpu="2", **spread) for at in range(3))]
-        cluster = write("zones.yaml", node("a", zone="z1"), node("b", zone="z2"), *pods)
+        cluster = write("zones.yaml", *(node(name, labels={"topology.kubernetes.io/zone": f"z-{name}"}) for name in "ab"), *pods)
         found = ask("--add-node", "like:a", "--add-node", "like:b", "-o", "json", cluster=cluster).document
         assert (sum(row["count"] for row in found["added"]), found["cheapest"]) == (3, True)
         assert {row["node"]: row["count"] for row in found["added"]}["b"] >= 2

@@ -11,8 +11,8 @@ import yaml
 
 from kubeclassic.simulation.bench.cases import CaseSize
 from tests.cli.test_bench import profile_file, written
-from tests.cli.test_capacity import node, pod
 from tests.conftest import ROOT
+from tests.support.manifests import node, pod
 from tests.support.program import ran
 
 EXPLAIN = "explain examples/cluster analytics/yearly-report"
