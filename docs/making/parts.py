@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubeclassic.api.meaning.labels import ZONES
 from kubeclassic.api.view import CHANGES, MEANINGS, Column, Table
 from kubeclassic.cli.report.page.about import About
 from kubeclassic.cli.report.page.charts import Chart, ChartSeries
-from kubeclassic.cli.report.page.clustermap import ZONES, ClusterMap, MapSide
+from kubeclassic.cli.report.page.clustermap import ClusterMap, MapSide
 from kubeclassic.cli.report.page.document import Page, page_html
 from kubeclassic.cli.report.page.markup import Markup, Text, code, element, joined, named, sentence
 from kubeclassic.cli.report.page.matrix import Matrix, MatrixLine, RuleScore
