@@ -66,6 +66,7 @@ class Boards:
         """The board of the template of *cycle*; *lines*: with the scores of each rule, as in :class:`~.rows.RowScores`."""
         found, still = self._known.pop(cycle.template, None), self.answers.still(cycle)
         if found is not None and found.still != still:
+            found.even.clear()
             found = found if all(self.answers.is_idle(rule, cycle, still) for rule in found.idle) else None
         if found is None or found.near.keeps_lines is not lines:
             found = self._new(cycle, still, lines)

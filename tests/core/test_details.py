@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from kubeclassic.api.objects import Pod
+from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
@@ -101,6 +103,19 @@ class TestWhatIsReadOff:
                 EventFeed(made).put(change)
                 EventFeed(long).put(change)
             assert place(made, small(str(number))) == place(long, small(str(number)))
+
+    def test_all_nodes_change_alike(self, release: str) -> None:
+        """A score that is the same for all nodes, and another one after all of them have changed, is told as it is now."""
+        made, long = cluster(release, nodes=3), cluster(release, at_once=False, nodes=3)
+        owners = [{"kind": "ReplicaSet", "uid": "u", "name": "x", "controller": True}]
+        avoid = json.dumps({"preferAvoidPods": [{"podSignature": {"podController": {"kind": "ReplicaSet", "uid": "u"}}}]})
+        for number in range(4):
+            for at in range(3 if number == 2 else 0):
+                changed = node(f"n{at:02}", cpu=str(2 + at), labels={"zone": f"z{at % 2}"}, annotations={AVOID: avoid})
+                EventFeed(made).put(changed)
+                EventFeed(long).put(changed)
+            incoming = small(str(number), metadata={"ownerReferences": owners})
+            assert place(made, incoming) == place(long, incoming)
 
     def test_other_pods_matter(self, release: str) -> None:
         """A service's pods spread, so that scores follow from what is on other nodes; these are read off a board, too."""
