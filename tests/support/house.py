@@ -1,16 +1,23 @@
-"""What ``tests/test_layers.py`` asks of the source: files, imports, circles, floors, sizes, and the table of ARCHITECTURE.md.
+"""The measures of the house: tokens, functions, files, imports, circles, floors, and the table of ARCHITECTURE.md.
 
-Files are named by their path from the root of the repository, with slashes. Every function takes what it looks at, so that a test can
+``python -m tests.support.house`` prints the sizes; ``tests/test_layers.py`` holds them from above. Files are named by their path from the root of the repository, with slashes. Every function takes what it looks at, so that a test can
 give it something wrong and see that it is found.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
+import itertools
 import re
+import sys
+import tokenize
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from types import FrameType
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NO_PARTS = {"tests", "build"}
@@ -50,13 +57,10 @@ def sources() -> tuple[str, ...]:
     return tuple(sorted(file.relative_to(ROOT).as_posix() for file in files))
 
 
-def crowded(files: Iterable[str], most: int, free: Collection[str]) -> dict[str, int]:
-    """Folder -> how many modules it holds, for those with more than *most* that are not *free*; subfolders count apart."""
-    folders: dict[str, int] = {}
-    for folder, _, name in (file.rpartition("/") for file in files):
-        if name != "__init__.py" and folder not in free:
-            folders[folder] = folders.get(folder, 0) + 1
-    return {folder: count for folder, count in folders.items() if count > most}
+@cache
+def test_files() -> tuple[str, ...]:
+    """Every Python file below ``tests``."""
+    return tuple(sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "tests").rglob("*.py")))
 
 
 # --- imports --------------------------------------------------------------------------------------------------------
@@ -186,6 +190,36 @@ def longest_chain(graph: Graph, units: Mapping[str, str]) -> list[str]:
 
 # --- sizes ----------------------------------------------------------------------------------------------------------
 
+WIDTH = 110
+"""The columns of a line; longer ones are counted."""
+COUNTED = {getattr(tokenize, kind) for kind in ("NAME", "NUMBER", "STRING", "OP", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END") if hasattr(tokenize, kind)}
+ENDS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+BY_ITSELF = ("__hash__", "__eq__", "__get__")
+"""Python calls these for a key or an attribute: no reader follows them."""
+
+
+def tokens(source: str) -> Counter[str]:
+    """``code``: names, numbers, texts and operators; ``docstrings`` and ``comments`` in words."""
+    found: Counter[str] = Counter()
+    begins = True
+    for token, after in itertools.pairwise(tokenize.generate_tokens(io.StringIO(source).readline)):
+        if token.type == tokenize.COMMENT:
+            found["comments"] += len(token.string.split())
+        elif token.type == tokenize.STRING and begins and after.type in (tokenize.NEWLINE, tokenize.COMMENT):
+            found["docstrings"] += len(token.string.split())
+            begins = False
+        elif token.type in COUNTED:
+            found["code"] += 1
+            begins = False
+        elif token.type in ENDS:
+            begins = True
+    return found
+
+
+def code_tokens(files: Iterable[str]) -> int:
+    """The tokens of code in *files*."""
+    return sum(tokens(text(file))["code"] for file in files)
+
 
 def functions(module: ast.AST) -> Iterator[Function]:
     """Every function and method."""
@@ -196,6 +230,67 @@ def body_lines(node: Function) -> int:
     """The lines of a function without signature and docstring."""
     body = node.body[1:] if ast.get_docstring(node) is not None and len(node.body) > 1 else node.body
     return (node.end_lineno or 0) - body[0].lineno + 1
+
+
+def called_once(module: ast.Module) -> list[str]:
+    """The private functions of a file that one place in it names."""
+    private = {node.name for node in functions(module) if node.name.startswith("_") and not node.name.startswith("__")}
+    uses = Counter(name for name in names_in(module) if name in private)
+    return sorted(name for name in private if uses[name] == 1)
+
+
+def changes_of_file(arguments: list[str]) -> tuple[int, int]:
+    """(files entered, calls into another file than the call before) of a command that has run once before.
+
+    Returns do not count, nor do functions of other packages.
+    """
+    from kubeclassic.cli import main
+
+    def run() -> None:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(SystemExit):
+            main(arguments)
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        file = frame.f_code.co_filename
+        if event == "call" and file.startswith(f"{ROOT}/") and "site-packages" not in file and frame.f_code.co_name not in BY_ITSELF:
+            entered.append(file)
+
+    entered: list[str] = []
+    run()
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return len(set(entered)), sum(one != other for one, other in itertools.pairwise(entered))
+
+
+def table() -> list[tuple[str, str]]:
+    """The sizes of the house, each with its name."""
+    of_source, of_tests = (sum((tokens(text(file)) for file in files), Counter()) for files in (sources(), test_files()))
+    modules_ = [tree(path) for path in sources()]
+    bodies = [body_lines(node) for module in modules_ for node in functions(module)]
+    lines = [line for path in sources() for line in text(path).splitlines()]
+    files, changes = changes_of_file(["simulate", str(ROOT / "examples" / "cluster")])
+    one_liners = sum(size == 1 for size in bodies)
+    rows: list[tuple[str, int | str]] = [
+        ("source tokens", of_source["code"]),
+        ("test tokens", of_tests["code"]),
+        ("source files", len(sources())),
+        ("source lines", len(lines)),
+        (f"lines over {WIDTH} columns", sum(len(line) > WIDTH for line in lines)),
+        ("words of docstrings, source", of_source["docstrings"]),
+        ("words of comments, source", of_source["comments"]),
+        ("functions", len(bodies)),
+        ("mean body, lines", f"{sum(bodies) / len(bodies):.1f}"),
+        ("bodies of one line", f"{one_liners:,} ({one_liners / len(bodies):.0%})"),
+        ("private functions that one place calls", sum(len(called_once(module)) for module in modules_)),
+        ("classes", sum(isinstance(node, ast.ClassDef) for module in modules_ for node in nodes(module))),
+        ("test files", len(test_files())),
+        ("files entered by a warm `simulate examples/cluster`", files),
+        ("changes of file in it", changes),
+    ]
+    return [(name, size if isinstance(size, str) else f"{size:,}") for name, size in rows]
 
 
 # --- kinds ----------------------------------------------------------------------------------------------------------
@@ -218,8 +313,8 @@ def classes_asked(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def names_in(node: ast.expr) -> Iterator[str]:
-    """The names in an expression, and the last parts of dotted ones."""
+def names_in(node: ast.AST) -> Iterator[str]:
+    """The names in a piece of code, and the last parts of dotted ones."""
     for part in ast.walk(node):
         if isinstance(part, ast.Name | ast.Attribute):
             yield part.id if isinstance(part, ast.Name) else part.attr
@@ -287,3 +382,8 @@ def misplaced(places: Iterable[tuple[str, str]], root: Path) -> list[str]:
     """The first cells of the rows that do not name one file that is there."""
     named = ((change, files_in(rest)) for change, rest in places)
     return [change for change, files in named if not (len(files) == 1 and (root / files[0]).is_file())]
+
+
+if __name__ == "__main__":
+    for name, size in table():
+        print(f"{name:55} {size:>12}")
