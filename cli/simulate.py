@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from ..exceptions import UnknownNameError, did_you_mean
 from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
 from .declaring.outputs import Output, check_together, output_options
-from .declaring.paramtypes import TextType
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
@@ -27,33 +25,12 @@ if TYPE_CHECKING:
     from .opening import Console
 
 FORMS = ("table", "wide", "name", "json", "jsonl", "yaml", "csv", "html")
-CUSTOM = "custom-columns="
 KEEPS = {"json": "document", "yaml": "document", "html": "page"}
 """Form -> what a result keeps for it, where that has another name."""
 EXCLUDES = (
     ("-n", "--nodes", "nodes have no namespace"), ("--nodes", "-o jsonl", "its lines are decisions"),
     ("--sort-by", "-o jsonl", "its decisions come as they are"),
 )  # fmt: skip
-
-
-class OutputForm(TextType):
-    """One of :data:`FORMS`, or ``custom-columns=NAME:FIELD,...``."""
-
-    name = "form"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """What the help shows: all forms."""
-        return f"[{'|'.join(FORMS)}|{CUSTOM}...]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """*value* itself, if it is a form."""
-        if value not in FORMS and not str(value).startswith(CUSTOM):
-            self.fail(f"got {value!r}, wanted one of {', '.join(FORMS)}, {CUSTOM}NAME:FIELD", param, ctx)
-        return str(value)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The forms that begin so."""
-        return [CompletionItem(form) for form in (*FORMS, CUSTOM) if form.startswith(incomplete)]
 
 
 @command(short_help="Where do the waiting pods go?", outputs=["--nodes"])
@@ -70,7 +47,7 @@ class OutputForm(TextType):
 @click.option("--sort-by", metavar="COLUMN", help="Sort by a column or field, such as node or .requests.cpu; -COLUMN: the greatest first.")
 @click.option("--details", is_flag=True, help="json, jsonl, yaml, html: feasible nodes, reasons and scores of each decision too.")
 @output_options(
-    OutputForm(), "How to write the records.", what="the records", verbose="Say what runs and who is evicted, on standard error."
+    FORMS, "How to write the records.", what="the records", verbose="Say what runs and who is evicted, on standard error."
 )
 def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, **asked: Any) -> None:
     """Schedule the pods without a node in PATHS, manifests or a dump of a cluster (`kubectl get ... -A -o json`), as kube-scheduler would.
@@ -100,7 +77,7 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
     kubeclassic simulate cluster.json --release auto --pods new.yaml
     kubeclassic simulate cluster/ --release 1.13 -o wide --sort-by -cpu -n shop
     kubeclassic simulate cluster/ --nodes --sort-by "cpu free"
-    kubeclassic simulate cluster/ -o custom-columns=POD:.pod,CPU:.requests.cpu,BY:.evictedBy
+    kubeclassic simulate cluster/ -o json | jq -r '.pods[] | [.pod, .requests.cpu, .evictedBy] | @tsv'
     """
     given = {"--nodes": asked["nodes"], "-n": asked["namespace"] is not None, "--sort-by": asked["sort_by"] is not None}
     check_together({**given, "-o jsonl": output.form == "jsonl"}, (), EXCLUDES)

@@ -1,4 +1,4 @@
-"""Records for programs: JSON, and lists in kubectl's forms: sorted by a field, as CSV, or with columns of one's own.
+"""Records for programs: JSON, and lists that are sorted by a field or written as CSV.
 
 A field is a path into a record, in the form of kubectl's JSONPath: ``.requests.cpu``, ``requests.nvidia\\.com/gpu`` or
 ``.requests['nvidia.com/gpu']``.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import IO, Any, TypeVar
 
 import attrs
@@ -18,16 +18,12 @@ import msgspec
 from ...api.record import plain
 from ...api.words import no_formula
 from ...exceptions import UnknownNameError, did_you_mean
-from .tables import NO_HOST, Cell, TextTable
 
 Record = Mapping[str, Any]
 Path = tuple[str, ...]
-FieldColumn = tuple[str, Path]
-"""A header, and the field below it."""
 T = TypeVar("T")
 
 _PART = re.compile(r"\[\s*'([^']*)'\s*\]|\[\s*\"([^\"]*)\"\s*\]|((?:\\.|[^.\[\\])+)")
-CUSTOM = "custom-columns="
 
 
 def path_of(field: str) -> Path:
@@ -63,8 +59,12 @@ class Sorting:
         Raises :class:`~kubeclassic.exceptions.UnknownNameError` for another one.
         """
         wanted = text.strip().removeprefix("-")
-        alias = aliases.get(plain_name(wanted))
-        return cls(alias or checked(path_of(wanted), wanted, fields, "--sort-by", aliases), text.strip().startswith("-"))
+        path = aliases.get(plain_name(wanted)) or path_of(wanted)
+        if not path or (path[0] not in fields and plain_name(wanted) not in aliases):
+            names = [*aliases] or [f".{name}" for name in fields]
+            hint = did_you_mean(path[0] if path else "", [*fields, *aliases])
+            raise UnknownNameError(f'--sort-by: got "{wanted}", wanted one of {", ".join(names)}{hint}')
+        return cls(path, text.strip().startswith("-"))
 
     def sorted(self, records: Sequence[T]) -> list[T]:
         """*records*, typed or plain, in this order; equal ones stay as they are."""
@@ -88,42 +88,7 @@ def plain_name(header: str) -> str:
     return re.sub(r"[\s_-]+|(?<=[a-z])(?=[A-Z])", "-", header.strip()).lower()
 
 
-def checked(path: Path, text: str, fields: Collection[str], option: str, aliases: Collection[str] = ()) -> Path:
-    """*path*, whose first part must be one of *fields*."""
-    if path and path[0] in fields:
-        return path
-    names = [*aliases] or [f".{name}" for name in fields]
-    hint = did_you_mean(path[0] if path else "", [*fields, *aliases])
-    raise UnknownNameError(f'{option}: got "{text}", wanted one of {", ".join(names)}{hint}')
-
-
-# --- forms ----------------------------------------------------------------------------------------------------------
-
-
-def custom_columns(text: str, fields: Collection[str]) -> list[FieldColumn]:
-    """Header and field of each column that ``custom-columns=NAME:FIELD,...`` names; fields begin with one of *fields*.
-
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
-    """
-    columns = []
-    for part in re.split(r",(?![^\[]*\])", text.removeprefix(CUSTOM)):
-        header, colon, field = part.partition(":")
-        if not (header.strip() and colon and field.strip()):
-            raise UnknownNameError(f'-o custom-columns: got "{part}", wanted NAME:FIELD, such as POD:.pod')
-        columns.append((header.strip(), checked(path_of(field), field, fields, "-o custom-columns")))
-    return columns
-
-
-def custom_table(columns: Sequence[FieldColumn], records: Iterable[Record], *, headers: bool = True) -> TextTable:
-    """A table of *records* with the *columns* that were asked for."""
-    rows = [[_custom_cell(value_at(record, path)) for _, path in columns] for record in records]
-    return TextTable([header for header, _ in columns], rows, headers)
-
-
-def _custom_cell(value: Any) -> Cell:
-    if isinstance(value, list | Mapping):
-        return written(value)
-    return NO_HOST if value is None else value
+# --- CSV ------------------------------------------------------------------------------------------------------------
 
 
 def write_csv(records: Sequence[Record], stream: IO[str], *, headers: bool = True, first: Sequence[str] = ()) -> None:

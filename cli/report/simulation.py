@@ -13,16 +13,14 @@ from ...exceptions import visible
 from ...questions.simulate import SimulationResult
 from ...simulation.nodesbyuse import NodeRecord
 from ...simulation.records import POD_COLUMNS, PodRecord, ScoredPod
-from .listing import CUSTOM, FieldColumn, Path, Sorting, custom_columns, custom_table, plain_name, write_csv, write_rows
+from .listing import Path, Sorting, plain_name, write_csv, write_rows
 
 
 @attrs.frozen(repr=False)
 class ListedRecords:
-    """In which order records are listed, and the columns of ``custom-columns``."""
+    """The order in which records are listed."""
 
-    form: str
     sorting: Sorting | None
-    columns: list[FieldColumn]
 
     @classmethod
     def of(cls, form: str, sort_by: str | None, resources: list[str], *, nodes: bool) -> ListedRecords:
@@ -33,8 +31,7 @@ class ListedRecords:
         kind = ScoredPod if form == "wide" else PodRecord
         aliases = _node_aliases(resources) if nodes else _pod_aliases(kind, resources)
         fields = (NodeRecord if nodes else kind).__struct_encode_fields__
-        sorting = None if sort_by is None else Sorting.parse(sort_by, fields, aliases)
-        return cls(form, sorting, custom_columns(form, fields) if form.startswith(CUSTOM) else [])
+        return cls(None if sort_by is None else Sorting.parse(sort_by, fields, aliases))
 
     def sorted(self, found: SimulationResult) -> SimulationResult:
         """*found* with its records in order."""
@@ -47,14 +44,11 @@ class ListedRecords:
     def forms(self, found: SimulationResult, *, headers: bool) -> Mapping[str, Callable[[IO[str]], None]]:
         """How *found* is written in forms of its own, as CSV of all fields, and as JSON with a line for each record."""
         listed = found.shown_nodes if found.options.nodes else found.outcome.pods
-        forms: dict[str, Callable[[IO[str]], None]] = {
+        return {
             "name": lambda stream: stream.writelines(map(_name_line, listed)),
             "csv": lambda stream: write_csv(plain(listed), stream, headers=headers),
             "json": lambda stream: write_rows(as_document(found.document), stream),
         }
-        if self.columns:
-            forms[self.form] = lambda stream: custom_table(self.columns, plain(listed), headers=headers).write(stream)
-        return forms
 
 
 def _name_line(record: NodeRecord | PodRecord) -> str:

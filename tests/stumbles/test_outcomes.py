@@ -194,16 +194,9 @@ class TestForms:
         assert (first["pod"], first["requests.cpu"], first["victims"]) == ("jobs/high", "3000", "shop/old shop/bare")
         assert (second["host"], second["error"]) == ("", "0/2 nodes are available: 2 Insufficient cpu.")
 
-    def test_custom_columns(self, told: Any) -> None:
-        """``-o custom-columns=NAME:FIELD,...`` prints these columns, in kubectl's manner."""
-        lines = told("-o", "custom-columns=POD:.name,CPU:{.requests.cpu},NODE:.host").splitlines()
-        assert [line.split() for line in lines] == [["POD", "CPU", "NODE"], ["high", "3000", FIRST], ["huge", "30000", "<none>"]]
-
     @pytest.mark.parametrize(
         ("arguments", "fault"),
         [
-            (("-o", "custom-columns=POD"), '-o custom-columns: got "POD", wanted NAME:FIELD, such as POD:.pod'),
-            (("-o", "custom-columns=P:.pot"), '-o custom-columns: got ".pot", wanted one of .pod, '),
             (("-l", "a in b"), '-l: got "a in b", wanted KEY=VALUE, '),
             (("--nodes", "-n", "shop"), "-n cannot be combined with --nodes: nodes have no namespace"),
             (("--nodes", "-o", "jsonl"), "--nodes cannot be combined with -o jsonl: "),

@@ -1,7 +1,8 @@
 """The measures of the house: tokens, functions, files, imports, circles, floors, and the table of ARCHITECTURE.md.
 
-``python -m tests.support.house`` prints the sizes; ``tests/test_layers.py`` holds them from above. Files are named by their path from the root of the repository, with slashes. Every function takes what it looks at, so that a test can
-give it something wrong and see that it is found.
+``python -m tests.support.house`` prints the sizes; ``tests/test_layers.py`` holds them from above. Files are named by their path from the
+root of the repository, with slashes. Every function takes what it looks at, so that a test can give it something wrong and see that it is
+found.
 """
 
 from __future__ import annotations
@@ -192,7 +193,8 @@ def longest_chain(graph: Graph, units: Mapping[str, str]) -> list[str]:
 
 WIDTH = 110
 """The columns of a line; longer ones are counted."""
-COUNTED = {getattr(tokenize, kind) for kind in ("NAME", "NUMBER", "STRING", "OP", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END") if hasattr(tokenize, kind)}
+KINDS = ("NAME", "NUMBER", "STRING", "OP", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")
+COUNTED = {getattr(tokenize, kind) for kind in KINDS if hasattr(tokenize, kind)}
 ENDS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 BY_ITSELF = ("__hash__", "__eq__", "__get__")
 """Python calls these for a key or an attribute: no reader follows them."""
@@ -386,4 +388,4 @@ def misplaced(places: Iterable[tuple[str, str]], root: Path) -> list[str]:
 
 if __name__ == "__main__":
     for name, size in table():
-        print(f"{name:55} {size:>12}")
+        sys.stdout.write(f"{name:55} {size:>12}\n")

@@ -26,7 +26,6 @@ COMMANDS: dict[str, list[str]] = {
     "simulate": ["simulate", ESCAPES],
     "simulate wide": ["simulate", ESCAPES, "-o", "wide"],
     "simulate name": ["simulate", ESCAPES, "-o", "name"],
-    "simulate columns": ["simulate", ESCAPES, "-o", "custom-columns=POD:.pod,HOST:.host"],
     "simulate nodes": ["simulate", ESCAPES, "--nodes"],
     "simulate verbose": ["simulate", ESCAPES, "--verbose"],
     "simulate json": ["simulate", ESCAPES, "-o", "json"],

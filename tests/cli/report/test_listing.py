@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.words import rounded
-from kubeclassic.cli.report.listing import Sorting, custom_columns, custom_table, indented, path_of, value_at, write_csv, write_rows
+from kubeclassic.cli.report.listing import Sorting, indented, path_of, value_at, write_csv, write_rows
 from kubeclassic.exceptions import UnknownNameError
 
 RECORDS: list[dict[str, Any]] = [
@@ -39,12 +39,6 @@ def test_an_unknown_field_is_refused() -> None:
     """The error names what there is."""
     with pytest.raises(UnknownNameError, match=r'^--sort-by: got "pot", wanted one of cpu; did you mean "pod"\?$'):
         Sorting.parse("pot", FIELDS, {"cpu": ("requests", "cpu")})
-
-
-def test_custom_columns() -> None:
-    """Headers are as given, in capitals; lists are written with blanks, and what is missing as ``<none>``."""
-    table = custom_table(custom_columns("custom-columns=Name:.pod,GPU:.requests['nvidia.com/gpu'],V:.victims", FIELDS), RECORDS[:2])
-    assert [line.split() for line in table.lines()] == [["NAME", "GPU", "V"], ["b", "1", "x", "y"], ["a", "<none>", "-"]]
 
 
 def test_csv() -> None:
