@@ -366,8 +366,6 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     fields_lacked: Annotated[frozenset[str], says("the fields of other versions of the configuration that are unknown")] = frozenset()
     args_lacked: Annotated[frozenset[str], says("the arguments of plugins of other releases that are unknown")] = frozenset()
     """Plugins without any, or ``PLUGIN.field``."""
-    listens_without_tls: Annotated[bool, says("the addresses of a configuration may have a port without TLS")] = False
-    leases_alone: Annotated[bool, says("leader election locks a Lease alone")] = True
     lenient_fields: Annotated[bool, says("unknown fields of the configuration are ignored, with a warning")] = False
     first_args: Annotated[bool, says("RequestedToCapacityRatio and ServiceAffinity have arguments of other names")] = False
     lenient_args: Annotated[bool, says("fields of arguments that a plugin does not have are ignored")] = False

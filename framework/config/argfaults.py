@@ -17,8 +17,8 @@ from ...api.objects import LabelSelector, NodeSelector, NodeSelectorTerm, Prefer
 from ...core.release import FrameworkCells
 from . import args as a
 from .args import takes_args
-from .fielderrors import Context, aggregated, as_json, duplicate, forbidden, invalid, required, unsupported
-from .plainfaults import candidates_fault, conflict_fault, ratio_fault, timeout_fault, weight_fault
+from .fielderrors import Context, aggregated, duplicate, forbidden, invalid, required, unsupported
+from .plainfaults import conflict_fault, ratio_fault, weight_fault
 
 _PLAIN = FrameworkCells()
 OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
@@ -136,9 +136,6 @@ Faults = Iterator[str]
 
 
 def _preemption(args: a.DefaultPreemptionArgs, path: str, context: Context) -> Faults:
-    if context.cells.plain_arg_faults:
-        yield from candidates_fault(args)
-        return
     share, number = args.min_candidate_nodes_percentage, args.min_candidate_nodes_absolute
     percentage, absolute = f"{path}minCandidateNodesPercentage", f"{path}minCandidateNodesAbsolute"
     if not 0 <= share <= 100:
@@ -285,23 +282,15 @@ def _constraint(constraint: TopologySpreadConstraint, path: str, context: Contex
 
 
 def _volume_binding(args: a.VolumeBindingArgs, path: str, context: Context) -> Faults:
-    if context.cells.plain_arg_faults:
-        yield from timeout_fault(args)
-    elif args.bind_timeout_seconds < 0:
+    # Upstream: the first releases with this argument want more than 0.
+    if args.bind_timeout_seconds < context.cells.plain_arg_faults:
         message = "invalid BindTimeoutSeconds, should not be a negative value"
         yield invalid(f"{path}bindTimeoutSeconds", args.bind_timeout_seconds, message)
     if context.scores_capacity:
         yield from _shape(args.shape or (), f"{path}shape", context)
     elif args.shape is not None:
         message = f"unexpected field `shape`, remove it or turn on the feature gate {context.cells.capacity_gate}"
-        yield f"{path}shape: Invalid value: {_points(args.shape, context)}: {message}"
-
-
-def _points(shape: Sequence[a.ShapePoint], context: Context) -> str:
-    if context.framework.faults_as_json:
-        return as_json([{"Utilization": point.utilization, "Score": point.score} for point in shape])
-    kind = "config.UtilizationShapePoint"
-    return f"[]{kind}{{{', '.join(f'{kind}{{Utilization:{point.utilization}, Score:{point.score}}}' for point in shape)}}}"
+        yield forbidden(f"{path}shape", message)
 
 
 def _devices(args: a.DynamicResourcesArgs, path: str, context: Context) -> Faults:

@@ -36,7 +36,6 @@ from .defaults import GROUP, PluginSet, default_plugins, merged
 from .fielderrors import ConfigurationError, Context, ProfileFault, aggregated, invalid, mismatched, unknown
 from .firstargs import later_args
 from .profiles import PluginArgs, ProfileConfig, percentage_faults, profile_faults
-from .servingfaults import address_faults, lock_faults
 
 EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=lambda value: duration(value) or DEFAULT_TIMEOUT)}
 """How an item of ``extenders`` differs from :class:`~kubeclassic.algorithmprovider.extenders.ExtenderConfig`."""
@@ -70,10 +69,6 @@ class KubeSchedulerConfiguration:
     extenders: tuple[ExtenderConfig, ...] = ()
     begins: str = ""
     """How the refusal of one of its profiles begins."""
-    about_locks: tuple[str, ...] = ()
-    """The faults of leader election, of which scheduling reads nothing."""
-    about_addresses: tuple[str, ...] = ()
-    """Those of the addresses at which it serves."""
     checks_all: bool = False
     """Each node is asked about by all Filter plugins, even after one rejects it: ``alwaysCheckAllPredicates`` of a Policy."""
 
@@ -92,11 +87,9 @@ class KubeSchedulerConfiguration:
 
     def faults(self) -> Iterator[str]:
         """What upstream's validation finds, in its words and in its order."""
-        yield from self.about_locks
         if self.parallelism <= 0:
             yield invalid("parallelism", self.parallelism, "should be an integer value greater than zero")
         yield from profile_faults(self.profiles, self.api_version, self.context)
-        yield from self.about_addresses
         yield from percentage_faults(self.percentage, "percentageOfNodesToScore")
         if self.initial_backoff <= 0:
             yield invalid("podInitialBackoffSeconds", self.initial_backoff, "must be greater than 0")
@@ -123,7 +116,7 @@ def configuration_schema() -> Schema:
     points = (*POINTS, "multiPoint")
     plugins = Field(read=record(dict, {point: (point, read) for point in points}), shape=Shape(dict.fromkeys(points, shape)))
     config: dict[str, Override] = {
-        **dict.fromkeys(("release", "api_version", "gates", "checks_all", "about_locks", "about_addresses", "begins", "unread"), UNREAD),
+        **dict.fromkeys(("release", "api_version", "gates", "checks_all", "begins", "unread"), UNREAD),
         "percentage": _PERCENTAGE_OF_NODES,
         "initial_backoff": Field("podInitialBackoffSeconds"),
         "max_backoff": Field("podMaxBackoffSeconds"),
@@ -200,7 +193,6 @@ def decoded_configuration(
     begins = release.configuration.refusal_text
     return attrs.evolve(
         raw, release=release, begins=begins, api_version=f"{GROUP}/{version}", gates=known, profiles=profiles,
-        about_locks=tuple(lock_faults(document, cells)), about_addresses=tuple(address_faults(document, cells)),
         unread=tuple(ignored),
     )  # fmt: skip
 

@@ -50,23 +50,6 @@ def weight_fault(resources: Sequence[a.ResourceSpec]) -> Iterator[str]:
             return
 
 
-def candidates_fault(args: a.DefaultPreemptionArgs) -> Iterator[str]:
-    """The first fault of DefaultPreemption's arguments."""
-    percentage, absolute = args.min_candidate_nodes_percentage, args.min_candidate_nodes_absolute
-    if not 0 <= percentage <= MOST:
-        yield "minCandidateNodesPercentage is not in the range [0, 100]"
-    elif absolute < 0:
-        yield "minCandidateNodesAbsolute is not in the range [0, inf)"
-    elif percentage == absolute == 0:
-        yield "both minCandidateNodesPercentage and minCandidateNodesAbsolute cannot be zero"
-
-
-def timeout_fault(args: a.VolumeBindingArgs) -> Iterator[str]:
-    """The fault of VolumeBinding's arguments."""
-    if args.bind_timeout_seconds <= 0:
-        yield f"invalid BindTimeoutSeconds: {args.bind_timeout_seconds}, must be positive integer"
-
-
 def conflict_fault(args: a.NodeLabelArgs) -> Iterator[str]:
     """The first label that NodeLabel's arguments want both present and absent."""
     sides = (

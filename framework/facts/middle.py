@@ -127,7 +127,7 @@ MIDDLE_FACTS = (
             "framework.foreign_claim_text": 'persistentvolumeclaim "{name}" was not created for the pod',
             "configuration.refused_plugins": frozenset(("NodeLabel", "NodePreferAvoidPods", "ServiceAffinity", *USAGE)),
             "configuration.refused_text": 'was removed in version "kubescheduler.config.k8s.io/v1beta2"',
-            "configuration.listens_without_tls": True, "configuration.sorters_first": True,
+            "configuration.sorters_first": True,
         },
         upstream=f"{PLUGINS}/volumebinding/volume_binding.go",
     ),
@@ -301,9 +301,7 @@ MIDDLE_FACTS = (
     ),
     Fact(
         "default-points-of-1.27", "1.27", CONFIGURATION, sentence="VolumeZone and the scores of resources have a PreFilter and a PreScore",
-        was={
-            "configuration.args_lacked": also("InterPodAffinity.ignorePreferredTermsOfExistingPods"), "configuration.leases_alone": False,
-        },
+        was={"configuration.args_lacked": also("InterPodAffinity.ignorePreferredTermsOfExistingPods")},
         elsewhere=("configuration.point_plugins",), decides=False, upstream="apis/config/v1beta2/default_plugins.go",
     ),
 )

@@ -178,35 +178,6 @@ class TestFields:
         assert configuration("1.17", "v1alpha1", None, algorithmSource={"provider": "DefaultProvider"})
 
 
-class TestServing:
-    """What a configuration says besides scheduling may still be why a release does not start."""
-
-    @pytest.mark.parametrize(
-        ("written", "text"),
-        [
-            ("0.0.0.0:10251", "must be empty or with an explicit 0 port"),
-            ("0.0.0.0", "address 0.0.0.0: missing port in address"),
-            ("here:0", "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
-            ("1.2.3.4:x", 'strconv.Atoi: parsing "x": invalid syntax'),
-        ],
-    )
-    def test_addresses(self, written: str, text: str) -> None:
-        """From 1.23 on v1beta2 has addresses that must not be used."""
-        assert refusal("1.23", "v1beta2", None, healthzBindAddress=written) == f'healthzBindAddress: Invalid value: "{written}": {text}'
-        assert configuration("1.22", "v1beta2", None, healthzBindAddress="0.0.0.0:10251")
-        assert configuration("1.27", "v1beta2", None, healthzBindAddress="[::]:0", metricsBindAddress="")
-
-    def test_locks(self) -> None:
-        """From 1.27 on leader election locks a Lease alone, unless it is off."""
-        election = {"resourceLock": "endpointsleases"}
-        assert configuration("1.26", "v1", None, leaderElection=election)
-        assert refusal("1.27", "v1", None, leaderElection=election) == (
-            'leaderElection.resourceLock: Invalid value: "endpointsleases": resourceLock value must be "leases"'
-        )
-        assert configuration("1.27", "v1", None, leaderElection={**election, "leaderElect": False})
-        assert configuration("1.34", "v1", None, leaderElection={"leaderElect": True})
-
-
 class TestArguments:
     @pytest.mark.parametrize(
         ("plugin", "args", "first"),
@@ -323,25 +294,10 @@ class TestValidation:
         ("plugin", "args", "texts"),
         [
             (
-                "DefaultPreemption", {"minCandidateNodesPercentage": 0, "minCandidateNodesAbsolute": 0},
-                (
-                    "both minCandidateNodesPercentage and minCandidateNodesAbsolute cannot be zero",
-                    "[minCandidateNodesPercentage: Invalid value: 0: cannot be zero at the same time as minCandidateNodesAbsolute,"
-                    " minCandidateNodesAbsolute: Invalid value: 0: cannot be zero at the same time as minCandidateNodesPercentage]",
-                ),
-            ),
-            (
                 "PodTopologySpread", {"defaultingType": "Mine"},
                 (
                     'defaultingType: Invalid value: "Mine": must be one of {"System", "List"}',
                     'defaultingType: Unsupported value: "Mine": supported values: "System", "List"',
-                ),
-            ),
-            (
-                "VolumeBinding", {"bindTimeoutSeconds": -1},
-                (
-                    "invalid BindTimeoutSeconds: -1, must be positive integer",
-                    "bindTimeoutSeconds: Invalid value: -1: invalid BindTimeoutSeconds, should not be a negative value",
                 ),
             ),
         ],
@@ -350,6 +306,11 @@ class TestValidation:
         """Up to 1.20 the first fault is told in plain words, from 1.21 on all of them with their fields."""
         for release, text in zip(("1.20", "1.21"), texts, strict=True):
             assert refusal(release, "v1beta1", arguments(plugin, **args)).endswith(f'initializing plugin "{plugin}": {text}')
+
+    def test_the_least_timeout(self) -> None:
+        """Up to 1.20 no time at all is refused, from 1.21 on only less than that."""
+        assert "bindTimeoutSeconds: Invalid value: 0: " in refusal("1.20", "v1beta1", arguments("VolumeBinding", bindTimeoutSeconds=0))
+        assert configuration("1.21", "v1beta1", arguments("VolumeBinding", bindTimeoutSeconds=0))
 
     def test_resources_without_a_weight(self) -> None:
         """RequestedToCapacityRatio takes weight 1 for none, but for 1.19 to 1.21, which refuse it."""
