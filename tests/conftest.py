@@ -62,13 +62,20 @@ def pytest_configure() -> None:
         raise pytest.UsageError(f"these tests would run on the copy in {found}, in which {', '.join(stale)} is not as here: {wanted}")
 
 
-LONG = ("test_docs_site.py", "test_drain_openb.py", "test_live_bench.py")
-"""Files with a test of many seconds; those of conformance have as many in all."""
+WHOLE = (
+    "browser", "deploy", "live/server/test_serving.py", "live/test_live_bench.py", "live/test_pages.py",
+    "simulation/compare/test_compare_openb.py", "simulation/drain/test_drain_openb.py", "stumbles/test_commandline.py",
+    "stumbles/test_helps.py", "test_docs_site.py", "test_notebooks.py", "test_packaging.py",
+)  # fmt: skip
+"""Files and folders whose tests have the mark ``whole``: they start browsers, sites, processes or servers, or read the largest data."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest tests come first in each half, with which two processes begin: those at the end are short, so that both end together."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    """Mark the tests of :data:`WHOLE`, and let the cases of conformance begin, which take longest: then processes end together."""
+    for item in items:
+        if any(item.path.is_relative_to(ROOT / "tests" / name) for name in WHOLE):
+            item.add_marker("whole")
     cases = [item for item in items if item.path.name == "test_conformance.py"]
     others = [item for item in items if item.path.name != "test_conformance.py"]
     half = len(others) // 2
