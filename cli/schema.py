@@ -17,10 +17,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 DOCUMENTS = {
-    "bench": "simulation.bench.measured:BenchDocument",
-    "bench-compare": "simulation.bench.comparison:BenchComparison",
     "capacity": "simulation.capacity.answer:CapacityDocument",
-    "capacity-curve": "simulation.capacity.curve:CapacityCurveDocument",
     "compare": "simulation.compare.document:ComparisonDocument",
     "conform": "simulation.conform:ConformanceDocument",
     "drain": "simulation.drain.plan:DrainDocument",
@@ -40,7 +37,7 @@ DOCUMENTS = {
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 TITLES = {
-    "bench-compare": "bench compare", "capacity-curve": "capacity --curve", "explain-releases": "explain --release A,B",
+    "explain-releases": "explain --release A,B",
     "new-nodes": "capacity --add-node", "policy-check": "policy check", "policy-check-profile": "policy check",
     "policy-migrate": "policy migrate", "what-if": "explain --what-if",
 }  # fmt: skip

@@ -17,7 +17,7 @@ from .declaring.paramtypes import FILE, FileName
 FORMS = ("table", "csv", "json", "html")
 
 
-@command(short_help="Which configuration is best? Many, in one table.", reads_folders=False, outputs=["--plot"])
+@command(short_help="Which configuration is best? Many, in one table.", reads_folders=False)
 @click.argument("file", type=FILE)
 @click.option("--search", is_flag=True, help="Search for the weights that the file names, in place of running the grid once.")
 @process_options(cores, "one a core")
@@ -27,7 +27,6 @@ FORMS = ("table", "csv", "json", "html")
     "--output", type=FileName(allow_dash=False), metavar="FOLDER",
     help="Write results.csv, results.parquet and sweep.json there, and each finished run at once; what is there is not run again.",
 )  # fmt: skip
-@click.option("--plot", type=FileName(allow_dash=False), metavar="FILE", help="Draw the runs into this file: .svg, .png or .pdf.")
 @takes_report
 def sweep(file: Path, **asked: Any) -> None:
     """Run each combination of what FILE lists, and write one table: a row a run.
@@ -56,13 +55,12 @@ def sweep(file: Path, **asked: Any) -> None:
     kubeclassic sweep sweep.yaml --output results/ --jobs 8
     kubeclassic sweep sweep.yaml --report sweep.html
     kubeclassic sweep sweep.yaml --search -o json
-    kubeclassic sweep sweep.yaml --plot runs.svg
     kubeclassic sweep sweep.yaml --output results/ --dask tcp://10.0.0.1:8786
     """
     sys.exit(_run(file, **asked))
 
 
-def _run(file: Path, form: str, report: str | None, plot: Path | None, rules: Sequence[str], **options: Any) -> int:
+def _run(file: Path, form: str, report: str | None, rules: Sequence[str], **options: Any) -> int:
     from ..api.record import as_document
     from ..questions.sweep import sweep as run_sweep
     from .answering import about, answer
@@ -70,15 +68,10 @@ def _run(file: Path, form: str, report: str | None, plot: Path | None, rules: Se
     from .console.progress import working
     from .declaring.outputs import Output
     from .report.listing import write_rows
-    from .report.plots import check_place, draw_runs
     from .report.questions.sweeppage import sweep_html
 
-    if plot is not None:
-        check_place(plot)
     with working("sweeping", unit="runs") as work:
         found = run_sweep(file, **options, **_rules(rules), on_progress=work.at)
-    if plot is not None:
-        draw_runs(found, plot)
 
     def page() -> str:
         releases = [row["release"] for row in found.rows if row.get("release")]

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.simulation.bench.cases import CaseSize
 from kubeclassic.simulation.conform import answer_case
+from tests.bench.cases import CaseSize
 from tests.support.devicebuild import claiming, device_claim, exactly
 from tests.support.manifests import node
 from tests.support.program import ran

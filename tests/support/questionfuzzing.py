@@ -31,7 +31,6 @@ EDITS = (
 CAPACITY = (
     {"pod": "small", "pods": 5}, {"pod": ["small", "web"], "ratio": [3, 1], "max_limit": 20}, {"pod": "web", "exclude_nodes": "pool=gpu"},
     {"pod": "small", "max_limit": 9, "exclude_nodes": ["general-a1", "pool in (database)"], "pending_first": True, "order": "queue"},
-    {"curve": "cpu=100m..4:3,memory=1Gi..8Gi:2:log", "max_limit": 5},
 )  # fmt: skip
 DRAIN = (
     {"nodes": ["worker-1", "worker-2"], "ignore_daemonsets": True, "order": "priority"}, {"auto": True, "keep": 1, "force": True},
@@ -40,7 +39,7 @@ DRAIN = (
 )  # fmt: skip
 ARGUMENTS = (
     b"capacity CLUSTER --pod POD --pods 5 -o json", b"capacity CLUSTER --pod POD --pod WEB --ratio 3:1 --max-limit 9 -o wide",
-    b"capacity CLUSTER --curve cpu=100m..4:2:log --max-limit 3 -o csv", b"capacity CLUSTER --pod POD --exclude-nodes pool=gpu --pods 4",
+    b"capacity CLUSTER --pod POD --exclude-nodes pool=gpu --pods 4",
     b"drain DRAINED worker-1 worker-2 --ignore-daemonsets -o csv", b"drain DRAINED --auto --keep 2 --force --ignore-daemonsets -o json",
     b"drain DRAINED --zone north-a -l !gpu --pod-selector app=web --delete-emptydir-data", b"drain DRAINED --node worker-3 --recreate-bare",
 )  # fmt: skip
@@ -110,11 +109,6 @@ def _keywords(content: bytes) -> dict[str, Any]:
 
 def _capacity(content: bytes) -> None:
     given = _keywords(content)
-    if "curve" in given:
-        names = ("curve", "max_limit", "exclude_nodes", "pending_first")
-        asked = {name: given[name] for name in names if name in given}
-        kubeclassic.capacity_curve(str(PLACES["CLUSTER"]), **keywords_of(asked, "preemption"))
-        return
     names = ("ratio", "pods", "max_limit", "exclude_nodes", "pending_first", "order")
     asked = given.get("pod", "small")
     pods = [TEMPLATES.get(name, name) if isinstance(name, str) else name for name in (asked if isinstance(asked, list) else [asked])]

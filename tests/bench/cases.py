@@ -12,12 +12,12 @@ from typing import Any
 
 import attrs
 
-from ...algorithmprovider.releases import DEFAULT_RELEASE, RELEASES
-from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.documents import read_documents
-from ...exceptions import ManifestError, UnknownNameError
-from ...framework.config.configuration import load_configuration
-from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
+from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE, RELEASES
+from kubeclassic.api.objects.pods import DEFAULT_SCHEDULER
+from kubeclassic.api.reading.documents import read_documents
+from kubeclassic.core.release.release import Release
+from kubeclassic.exceptions import ManifestError
+from kubeclassic.framework.releases import find_any_release
 
 Json = dict[str, Any]
 
@@ -30,7 +30,6 @@ STRIDE = 7919
 NODE_MILLICORES = 4000
 LOWER_PODS = 30
 """Bound pods a node of kind ``preemption``, by default."""
-PERCENTAGE = "percentageOfNodesToScore"
 DRIVER, CLASS, TEMPLATE = "gpu.example.com", "gpu", "gpus"
 MODELS = (("a100", "80Gi"), ("h100", "80Gi"), ("l4", "24Gi"))
 """Model and memory, from node to node in turn."""
@@ -281,76 +280,34 @@ def _object(kind: str, name: str, spec: Json) -> Json:
     return {"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": {"name": name, "uid": f"uid-{name}"}, "spec": spec}
 
 
-# --- the case that is asked for -------------------------------------------------------------------------------------
+# --- a case in a file -----------------------------------------------------------------------------------------------
 
 
-def case_of(
-    asked: Path | CaseSize, *, release: str | None = None, profile: Path | None = None, percentage: int | None = None,
-    preempts: bool = True, say: Callable[[str], None] = print,
-) -> Json:  # fmt: skip
-    """The case in a file, or one of that size, changed as the others say; *say* is called with what of the case does not count."""
-    release = _version(release, profile)
-    default = release or DEFAULT_RELEASE
-    found = asked.case(default) if isinstance(asked, CaseSize) else read_case(asked, default)
-    found = found if release is None else _with_release(found, release, say)
-    return found | {"config": _config(found.get("config") or {}, profile, percentage, preempts)}
-
-
-def _version(release: str | None, profile: Path | None) -> str | None:
-    """The wanted release, if any; with a profile alone, the one that has profiles."""
-    if release is None:
-        return None if profile is None else DEFAULT_FRAMEWORK
-    version = find_any_release(release).version
-    if profile is not None and version not in FRAMEWORK_RELEASES:
-        raise UnknownNameError(f"--profile: got {profile}, which release {version} does not have, wanted --release {DEFAULT_FRAMEWORK}")
-    return version
-
-
-def _config(config: dict[str, Any], file: Path | None, percentage: int | None, preempts: bool) -> dict[str, Any]:
-    """The case's *config*, and over it what is asked for."""
-    changes: dict[str, Any] = {} if preempts else {"preemption": False}
-    profile = config.get("profile")
-    if file is not None:
-        load_configuration(file)
-        profile = next(iter(read_documents(file))).data
-    if percentage is not None:
-        changes[PERCENTAGE] = percentage
-        profile = profile and _with_percentage(profile, percentage)
-    return config | changes | ({"profile": profile} if profile else {})
-
-
-def _with_percentage(configuration: Mapping[str, Any], percentage: int) -> dict[str, Any]:
-    """A configuration whose profiles all have this share."""
-    profiles = [{key: value for key, value in profile.items() if key != PERCENTAGE} for profile in configuration.get("profiles") or ()]
-    return {**configuration, PERCENTAGE: percentage} | ({"profiles": profiles} if profiles else {})
-
-
-def _with_release(case: Json, release: str, say: Callable[[str], None]) -> Json:
-    """A case of any release, changed to *release*, without the gates that this one does not know."""
-    config, gates = case.get("config") or {}, find_any_release(release).gates
-    kept = {name: value for name, value in (config.get("featureGates") or {}).items() if name in gates}
-    left_out = [name for name in config.get("featureGates") or {} if name not in kept]
-    if left_out:
-        say(f"left out, as release {release} has no such gates: {', '.join(left_out)}")
-    return case | {"version": release, "config": {**config, "featureGates": kept}}
-
-
-def read_case(path: Path, release: str) -> Json:
+def read_case(path: Path, release: str | None = None) -> Json:
     """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node wait.
 
-    *release* is used if the case names none. With manifests all nodes are scored and preemption is off.
+    *release*: in place of the one that the case names; gates that it does not know are left out. With manifests all nodes are scored and
+    preemption is off.
     """
     documents = [document.data for document in read_documents(path)]
     if len(documents) == 1 and "pending" in documents[0]:
-        return {"version": release, **documents[0]}
+        case = {"version": DEFAULT_RELEASE, **documents[0]}
+        return case if release is None else _with_release(case, find_any_release(release))
     if any("pending" in document for document in documents):
         raise ManifestError(f"{path}: got {len(documents)} cases, wanted one")
     items = [item for document in documents for item in (document.get("items") or [document])]
     waiting = [item for item in items if _waits(item)]
     config = {"percentageOfNodesToScore": 100, "preemption": False}
     there = [item for item in items if not _waits(item)]
-    return {"name": path.name.split(".")[0], "version": release, "config": config, "objects": there, "pending": waiting}
+    version = find_any_release(release or DEFAULT_RELEASE).version
+    return {"name": path.name.split(".")[0], "version": version, "config": config, "objects": there, "pending": waiting}
 
 
-def _waits(item: Mapping[str, Any]) -> bool:
+def _waits(item: Json) -> bool:
     return item.get("kind") == "Pod" and not (item.get("spec") or {}).get("nodeName")
+
+
+def _with_release(case: Json, release: Release) -> Json:
+    config = case.get("config") or {}
+    gates = {name: value for name, value in (config.get("featureGates") or {}).items() if name in release.gates}
+    return case | {"version": release.version, "config": {**config, "featureGates": gates}}
