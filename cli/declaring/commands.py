@@ -24,12 +24,10 @@ SECTIONS: dict[str, str] = {
     **dict.fromkeys(("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods", "--strict"), INPUT),
     **dict.fromkeys(("--pod", "--ratio", "--max-limit", "--exclude-nodes", "--pending-first"), INPUT),
     **dict.fromkeys(("--add-node", "--cost", "--most-nodes", "--most-trials"), "New nodes"),
-    **dict.fromkeys(("--kind", "--nodes", "--existing", "--templates"), INPUT),
     **dict.fromkeys(("--release", "--profile", "--feature-gates", "--rules", "--disable-preemption", "--memory", "--no-memory"), SCHEDULER),
     **dict.fromkeys(("--percentage-of-nodes-to-score", "--preemption"), SCHEDULER),
     **dict.fromkeys(("-o", "--output", "--details", "--verbose", "--show", "--report", "--series", "--series-every"), OUTPUT),
     **dict.fromkeys(("--namespace", "--selector", "--sort-by", "--no-headers"), OUTPUT),
-    **dict.fromkeys(("--flame-graph",), OUTPUT),
 }
 """Option -> the section of the help that has it, for every command; those that are not here are in :data:`OTHER`."""
 MOST_SHOWN = 15
