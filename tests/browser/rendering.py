@@ -65,8 +65,7 @@ EXAMPLES = (
     _subject("capacity", "capacity examples/cluster --pod examples/capacity/small-pod.yaml", "table map"),
     _subject("new-nodes", "capacity examples/cluster --add-node examples/capacity/big-node.yaml", "table"),
     _subject("drain", "drain examples/cluster --auto --ignore-daemonsets --delete-emptydir-data", "table map"),
-    _subject("sweep", "sweep examples/sweep.yaml --jobs 1", "table chart"),
-    _subject("search", "sweep examples/sweep.yaml --search --jobs 1", "table chart"),
+    _subject("sweep", "sweep examples/sweep.yaml --jobs 1", "table"),
 )
 LARGE = (
     _subject("compare-openb", f"compare {SOME} --a release=1.16 --b release=1.27", "table map", 1),
