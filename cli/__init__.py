@@ -63,7 +63,7 @@ def cli() -> None:
     kubeclassic COMMAND --help                               what most people need; --help-all: everything
 
     Exit status: 0 and 1 are a command's answers, which its --help says; 2: bad input; 3: a defect of kubeclassic; 130: interrupted.
-    Long work shows its progress on standard error; KUBECLASSIC_PROGRESS=0 turns that off.
+    At a terminal long work shows its progress on standard error; KUBECLASSIC_PROGRESS=0 turns that off.
     """
 
 
