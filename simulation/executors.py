@@ -86,7 +86,7 @@ def _runner(shared: bytes) -> TaskRunner[Any, Any]:
 def executor_of(jobs: int, dask: str | None) -> Iterator[Executor | None]:
     """What ``--jobs`` and ``--dask`` ask for: None for this process, a pool of *jobs* processes, or a Dask scheduler at the address *dask*.
 
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` where nobody answers at that address.
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` where no scheduler answers at that address.
     """
     if dask is not None:
         client = _client(dask)

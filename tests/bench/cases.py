@@ -30,15 +30,6 @@ STRIDE = 7919
 NODE_MILLICORES = 4000
 LOWER_PODS = 30
 """Bound pods a node of kind ``preemption``, by default."""
-DRIVER, CLASS, TEMPLATE = "gpu.example.com", "gpu", "gpus"
-MODELS = (("a100", "80Gi"), ("h100", "80Gi"), ("l4", "24Gi"))
-"""Model and memory, from node to node in turn."""
-GPUS = 8
-MOST_CLAIMED = 4
-SELECTORS = (
-    f'device.attributes["{DRIVER}"].model in ["a100", "h100"]',
-    f'device.capacity["{DRIVER}"].memory.compareTo(quantity("40Gi")) >= 0',
-)
 
 
 @attrs.frozen(eq=False)
@@ -88,15 +79,10 @@ class CaseSize:
             yield from (_service(group) for group in range(GROUPS))
         yield from (self._node(number) for number in range(self.nodes))
         yield from (self._bound_pod(number) for number in range(self.bound))
-        if self.kind == "devices":
-            yield from device_objects(list(map(_name, range(self.nodes))), list(map(_waiting, range(self.pods))))
 
     def _pending(self) -> Iterator[Json]:
         for number in range(self.pods):
-            pod = _pod(_waiting(number), self._form(number), priority=1000 if self.kind == "preemption" else 0)
-            if self.kind == "devices":
-                pod["status"] = {"resourceClaimStatuses": [{"name": "gpus", "resourceClaimName": claim_of(_waiting(number))}]}
-            yield pod
+            yield _pod(f"p{number:05}", self._form(number), priority=1000 if self.kind == "preemption" else 0)
 
     def _form(self, number: int) -> Json:
         """Labels and spec of a pod of the kind."""
@@ -107,7 +93,7 @@ class CaseSize:
         return form
 
     def _bound_pod(self, number: int) -> Json:
-        form = _basic(number) if self.kind == "devices" else self._form(number)
+        form = self._form(number)
         if self.kind == "preemption":
             form["cpu"] = f"{NODE_MILLICORES * 39 // 40 // max(self.bound // self.nodes, 1)}m"
         return _pod(f"e{number:05}", form, on=_name(number * STRIDE % self.nodes))
@@ -125,10 +111,6 @@ class CaseSize:
 
 def _name(number: int) -> str:
     return f"node-{number:05}"
-
-
-def _waiting(number: int) -> str:
-    return f"p{number:05}"
 
 
 def _service(group: int) -> Json:
@@ -170,12 +152,6 @@ def _anti_affinity(number: int) -> Json:
     return {"labels": labels, "affinity": _required("podAntiAffinity", selector, HOSTNAME)}
 
 
-def _node_affinity(number: int) -> Json:
-    terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["zone-0", "zone-1"]}]}]
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    return {"labels": {"app": "nodeaff"}, "affinity": {"nodeAffinity": required}}
-
-
 def _spread(number: int) -> Json:
     labels, selector = _grouped("spread", number)
     hard = {"maxSkew": 5, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
@@ -211,10 +187,6 @@ def _preferring_solitude(number: int) -> Json:
     return {"labels": _app(number), "affinity": {"podAntiAffinity": preferred}}
 
 
-def _devices(number: int) -> Json:
-    return {"labels": {"app": "devices"}, "resourceClaims": [{"name": "gpus", "resourceClaimTemplateName": TEMPLATE}]}
-
-
 def _plain(number: int) -> Json:
     return {"labels": _app(number)}
 
@@ -230,54 +202,11 @@ FORMS: Mapping[str, Callable[[int], Json]] = {
     "basic": _basic,
     "affinity": _affinity,
     "antiaffinity": _anti_affinity,
-    "nodeaffinity": _node_affinity,
     "spread": _spread,
     "preemption": _preemption,
     "mixed": _mixed,
-    "devices": _devices,
 }
 """Kind -> labels and spec of its pod of a number."""
-
-
-# --- devices: nodes with eight GPUs, pods that claim one to four of them by two selectors ----------------------------
-
-
-def device_objects(nodes: list[str], pods: list[str]) -> Iterator[Json]:
-    """The class, a slice for each of *nodes*, and a claim that was made for each of *pods*."""
-    yield _object("DeviceClass", CLASS, {"selectors": _selectors(f'device.driver == "{DRIVER}"')})
-    for number, node in enumerate(nodes):
-        pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
-        yield _object("ResourceSlice", f"gpu-{node}", {"driver": DRIVER, "nodeName": node, "pool": pool, "devices": _gpus(number)})
-    for number, pod in enumerate(pods):
-        count = number % MOST_CLAIMED + 1
-        exactly = {"deviceClassName": CLASS, "allocationMode": "ExactCount", "count": count, "selectors": _selectors(*SELECTORS)}
-        claim = _object("ResourceClaim", claim_of(pod), {"devices": {"requests": [{"name": "gpus", "exactly": exactly}]}})
-        owner = {"apiVersion": "v1", "kind": "Pod", "name": pod, "uid": f"uid-{pod}", "controller": True}
-        yield {**claim, "metadata": {**claim["metadata"], "namespace": "default", "ownerReferences": [owner]}}
-
-
-def claim_of(pod: str) -> str:
-    """The name of the claim of *pod*."""
-    return f"{pod}-gpus"
-
-
-def _gpus(number: int) -> list[Json]:
-    model, memory = MODELS[number % len(MODELS)]
-    return [
-        {
-            "name": f"gpu-{index}", "capacity": {"memory": {"value": memory}},
-            "attributes": {"model": {"string": model}, "index": {"int": index}, "numa": {"int": index * 2 // GPUS}},
-        }
-        for index in range(GPUS)
-    ]  # fmt: skip
-
-
-def _selectors(*expressions: str) -> list[Json]:
-    return [{"cel": {"expression": expression}} for expression in expressions]
-
-
-def _object(kind: str, name: str, spec: Json) -> Json:
-    return {"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": {"name": name, "uid": f"uid-{name}"}, "spec": spec}
 
 
 # --- a case in a file -----------------------------------------------------------------------------------------------
