@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.bench.cases import CaseSize
-from tests.bench.loop import calibration, timed
+from tests.bench.loop import timed
 
 Json = dict[str, Any]
 RELEASE = "1.16"
@@ -72,17 +73,7 @@ def by_release(repeat: int) -> list[Json]:
     for release in ALL_RELEASES:
         cases = {kind: CaseSize(kind=kind, nodes=5000).case(release) for kind in KINDS}
         rows.append({"release": release, **{kind: max(timed(case).rate for _ in range(repeat)) for kind, case in cases.items()}})
-        write("  ".join([release, *(f"{kind} {rows[-1][kind]:,.0f} pods/s" for kind in KINDS)]) + "\n")
     return rows
-
-
-def print_rows(series: str, rows: list[Json]) -> None:
-    """A table of pods/s, the cost of a pod, and how it compares with that of the smallest case."""
-    write(f"\n{SERIES[series][0]}\n{'size':>8} {'pods/s':>9} {'us/pod':>9} {'ratio':>6} {'load s':>7}\n")
-    for row in rows:
-        rate = row["pods_per_s"]
-        ratio = rows[0]["pods_per_s"] / rate
-        write(f"{row['size']:>8} {rate:>9.0f} {1e6 / rate:>9.1f} {ratio:>6.2f} {row['load_seconds']:>7.1f}\n")
 
 
 def as_markdown(results: dict[str, list[Json]], releases: list[Json], picture: str | None) -> str:
@@ -131,39 +122,23 @@ def given(series: str) -> str:
     return SERIES[series][0].partition("(")[2].split(", ")[0]
 
 
-def write(text: str) -> None:
-    """Text to standard output, at once."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
 def main() -> None:
     """Measure, print tables, and draw where asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("series", nargs="*", metavar="SERIES", help=f"any of {', '.join([*SERIES, BY_RELEASE])}, or none; default: all")
+    parser.add_argument("series", nargs="*", metavar="SERIES", help=f"any of {', '.join([*SERIES, BY_RELEASE])}; default: all")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each case, of which the best counts")
     parser.add_argument("--most", type=int, default=1_000_000, help="leave out the cases larger than this")
-    parser.add_argument("--results", type=Path, help="keep the rows in this JSON file, and draw those of earlier runs in it too")
     parser.add_argument("--plot", type=Path, help="draw into this file, .svg or .png; needs matplotlib")
     parser.add_argument("--table", type=Path, help="write the tables into this Markdown file")
     arguments = parser.parse_args()
-    results: dict[str, Any] = {}
-    if arguments.results is not None and arguments.results.exists():
-        results = json.loads(arguments.results.read_text())
-    results["calibration"] = calibration()
-    for series in [] if arguments.series == ["none"] else arguments.series or [*SERIES, BY_RELEASE]:
-        if series == BY_RELEASE:
-            results[series] = by_release(arguments.repeat)
-        else:
-            results[series] = list(measured(series, arguments.repeat, arguments.most))
-            print_rows(series, results[series])
-        if arguments.results is not None:
-            arguments.results.write_text(json.dumps(results, indent=1) + "\n")
-    known = {series: results[series] for series in SERIES if series in results}
+    asked = arguments.series or [*SERIES, BY_RELEASE]
+    results = {series: list(measured(series, arguments.repeat, arguments.most)) for series in SERIES if series in asked}
     if arguments.plot is not None:
-        draw(known, arguments.plot)
+        draw(results, arguments.plot)
+    releases = by_release(arguments.repeat) if BY_RELEASE in asked else []
+    text = as_markdown(results, releases, arguments.plot and arguments.plot.name)
+    click.echo(text)
     if arguments.table is not None:
-        text = as_markdown(known, results.get(BY_RELEASE, []), arguments.plot and arguments.plot.name)
         arguments.table.write_text(text, encoding="utf-8")
 
 

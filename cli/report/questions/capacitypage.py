@@ -1,5 +1,5 @@
-"""The pages of ``capacity``: how many more fit, what stops the next copy, where the copies go, and what is left; the counts of many
-sizes; and the new nodes that pods need.
+"""The pages of ``capacity``: how many more fit, what stops the next copy, where the copies go, and what is left;
+and the new nodes that pods need.
 """
 
 from __future__ import annotations
