@@ -45,10 +45,6 @@ objectives: [placed, cpu used, zone skew]
 grid:
   release: '1.15'
   tie-break: [first, random]
-search:
-  weights: {{LeastRequestedPriority: 0..3}}
-  maximise: [placed]
-  trials: 1
 """,
 )
 
