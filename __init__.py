@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .framework.options import Classic as Classic
     from .framework.options import Framework as Framework
     from .questions.capacity import capacity as capacity
-    from .questions.capacitycurve import capacity_curve as capacity_curve
     from .questions.compare import compare as compare
     from .questions.conform import conform as conform
     from .questions.drain import drain as drain

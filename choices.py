@@ -11,7 +11,6 @@ NEWEST_RELEASE = "1.34"  # framework/releases.py
 FIRST_FRAMEWORK = "1.17"  # framework/releases.py
 TIE_BREAKS = ("release", "round-robin", "first", "random")  # algorithmprovider/cells.py
 ORDERS = ("input", "priority", "queue")  # simulation/scenario.py
-CASE_KINDS = ("basic", "affinity", "antiaffinity", "nodeaffinity", "spread", "preemption", "mixed", "devices")  # simulation/bench/cases.py
 WITHOUT = ("policy", "preemption", "events")  # simulation/conform.py
 DEVIATIONS = (  # framework/migrate/deviations.py
     "older-rules", "never-run", "own-defaults", "label-presence", "label-preference", "service-anti-affinity", "ratio-resources",

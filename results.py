@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .core.decision.decision import Decision as Decision
     from .questions.capacity import CapacityResult as CapacityResult
-    from .questions.capacitycurve import CapacityCurveResult as CapacityCurveResult
     from .questions.compare import CompareResult as CompareResult
     from .questions.conform import ConformResult as ConformResult
     from .questions.drain import DrainResult as DrainResult

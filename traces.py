@@ -6,11 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .questions.importing import ImportResult as ImportResult
-    from .questions.importing import import_alibaba2025 as import_alibaba2025
-    from .questions.importing import import_alibaba2026 as import_alibaba2026
-    from .questions.importing import import_azure_packing as import_azure_packing
     from .questions.importing import import_csv as import_csv
-    from .questions.importing import import_google2019 as import_google2019
     from .questions.importing import import_openb as import_openb
     from .questions.importing import import_simkube as import_simkube
 else:

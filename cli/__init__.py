@@ -31,7 +31,6 @@ COMMANDS = {
     "run": CommandPlace("run", "Schedule the pods of a live cluster.", RUN),
     "serve": CommandPlace("serve", "Be the extender of another scheduler.", RUN),
     "conform": CommandPlace("conform", "Prove it: run cases that the original scheduler answered.", MORE),
-    "bench": CommandPlace("bench", "How fast is it? Pods a second, and the same decisions.", MORE),
     "import": CommandPlace("importing", "Turn a published trace into manifests.", MORE),
     "releases": CommandPlace("releases", "What the releases are, and how two of them differ.", MORE),
     "schema": CommandPlace("schema", "What the JSON of the commands holds.", MORE),
@@ -64,7 +63,7 @@ def cli() -> None:
     kubeclassic COMMAND --help                               what most people need; --help-all: everything
 
     Exit status: 0 and 1 are a command's answers, which its --help says; 2: bad input; 3: a defect of kubeclassic; 130: interrupted.
-    Long work shows its progress on standard error; KUBECLASSIC_PROGRESS=0 turns that off.
+    At a terminal long work shows its progress on standard error; KUBECLASSIC_PROGRESS=0 turns that off.
     """
 
 

@@ -15,7 +15,7 @@ from ..exceptions import ManifestError
 from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, input_options, scheduler_options
 from .declaring.outputs import OptionsError, Output, check_together, output_options
-from .declaring.paramtypes import FILE, FileName, Whole, plain_number
+from .declaring.paramtypes import FILE, Whole, plain_number
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
@@ -27,17 +27,13 @@ if TYPE_CHECKING:
 FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 FLAGS = {
     "templates": "--pod", "ratio": "--ratio", "wanted": "--pods", "max_limit": "--max-limit", "pending_first": "--pending-first",
-    "curve": "--curve", "plot": "--plot", "add_node": "--add-node", "cost": "--cost", "most_nodes": "--most-nodes",
-    "most_trials": "--most-trials",
+    "add_node": "--add-node", "cost": "--cost", "most_nodes": "--most-nodes", "most_trials": "--most-trials",
 }  # fmt: skip
 """Of the options that do not all go together."""
 NEW_NODES = ("--cost", "--most-nodes", "--most-trials")
-_SIZES, _WAITING = "it counts as many of each size as fit", "else new nodes are for the pods that wait"
-NEEDS = (*((flag, "--add-node") for flag in NEW_NODES), ("--plot", "--curve"))
-EXCLUDES = (
-    *((flag, "--add-node") for flag in ("--curve", "--plot", "--max-limit")),
-    *(("--curve", flag, _SIZES) for flag in ("--pods", "--ratio", "a second --pod")),
-)
+_WAITING = "else new nodes are for the pods that wait"
+NEEDS = tuple((flag, "--add-node") for flag in NEW_NODES)
+EXCLUDES = (("--max-limit", "--add-node"),)
 NEW_NODES_NEED = tuple((flag, "--pod", _WAITING) for flag in ("--pods", "--ratio", "--pending-first"))
 """With --add-node."""
 
@@ -50,7 +46,7 @@ def ratio(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-@command(short_help="How many more pods fit, and what stops the next?", outputs=["--plot"])
+@command(short_help="How many more pods fit, and what stops the next?")
 @takes_paths("ResourceQuota", "LimitRange")
 @scheduler_options
 @input_options
@@ -70,11 +66,6 @@ def ratio(text: str) -> tuple[int, ...]:
 )  # fmt: skip
 @click.option("--pending-first", is_flag=True, help="Place the pods that wait before all copies. Else they are left out.")
 @click.option("--preemption", "preempts", is_flag=True, help="Let copies evict pods of lower priority. Else they take free room only.")
-@click.option(
-    "--curve", cls=CommonOption, multiple=True, metavar="RESOURCE=FROM..TO[:STEPS][:log],...",
-    help="Count for many sizes of the pod, such as cpu=100m..4:20,memory=1Gi..8Gi. Without --pod: of one that requests nothing else.",
-)  # fmt: skip
-@click.option("--plot", type=FileName(allow_dash=False), help="With --curve: draw the counts into this file too: .svg, .png or .pdf.")
 @click.option(
     "--add-node", cls=CommonOption, multiple=True, metavar="FILE|like:NODE",
     help="Say how many new nodes are needed: of the Node in FILE, or copies of a node. Several: the cheapest mix of them.",
@@ -100,9 +91,6 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
 
     `room for copies by it alone` is how many copies would fit if no other resource counted, on nodes that take such pods.
 
-    With --curve the count is made for each of many sizes of the pod's first container, each time in the same cluster: in even steps, or
-    with :log in steps that grow. The table then has a row a size, or, for two resources, a row and a column.
-
     With --add-node it says how many new nodes are needed so that all pods that wait find a node, or with --pod and --pods N copies do, and
     simulates it with one node less. Several kinds: the mix that costs least. Exit status 1: no number of them is enough.
 
@@ -112,48 +100,36 @@ def capacity(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
     kubeclassic capacity cluster.json --pod small-pod.yaml
     kubeclassic capacity cluster/ --pod web.yaml --pod db.yaml --ratio 3:1 -o wide
     kubeclassic capacity cluster/ --pod deployment.yaml --pods 20 --exclude-nodes pool=gpu -o json
-    kubeclassic capacity cluster/ --curve cpu=100m..4:20,memory=1Gi..16Gi:6:log --plot sizes.svg
     kubeclassic capacity cluster/ --pod web.yaml --report capacity.html
     kubeclassic capacity cluster/ --add-node big.yaml --add-node like:node-7 --cost big=3,node-7=1
     """
     given = {flag: bool(asked[name]) for name, flag in FLAGS.items()}
-    kind = "--add-node" if any(given[flag] for flag in ("--add-node", *NEW_NODES)) else "--curve" if given["--curve"] else ""
-    given["a second --pod"] = len(asked["templates"]) > 1
-    check_together(given, (*NEEDS, *(NEW_NODES_NEED if kind == "--add-node" else ())), EXCLUDES)
-    if not kind and not asked["templates"]:
+    adds = any(given[flag] for flag in ("--add-node", *NEW_NODES))
+    check_together(given, (*NEEDS, *(NEW_NODES_NEED if adds else ())), EXCLUDES)
+    if not adds and not asked["templates"]:
         raise OptionsError("--pod: got none, wanted a file with a Pod, a PodTemplate or a workload")
     if asked["preempts"] and not setup.get("preemption"):
         raise OptionsError("--preemption cannot be combined with --disable-preemption")
-    if kind == "--add-node" and asked["templates"] and not asked["wanted"]:
+    if adds and asked["templates"] and not asked["wanted"]:
         raise OptionsError("--pods: got none, wanted the number of copies that new nodes are for")
-    sys.exit(_run(kind, paths, setup.with_(preemption=asked["preempts"]), cluster, output.widened(), asked))
+    sys.exit(_run(adds, paths, setup.with_(preemption=asked["preempts"]), cluster, output.widened(), asked))
 
 
-def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, asked: Mapping[str, Any]) -> int:
-    from ..questions import capacity, capacitycurve, newnodes
-    from ..simulation.capacity.curve import axes_of
+def _run(adds: bool, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, asked: Mapping[str, Any]) -> int:
+    from ..questions import capacity, newnodes
     from ..simulation.newnodes.kinds import LIKE, read_costs
     from .answering import about_input, answer
-    from .console.output import warn
     from .opening import Console, opened
-    from .report import plots
     from .report.questions import capacitypage
 
-    axes = axes_of(asked["curve"])
-    for axis in axes:
-        if axis.in_few_bytes:
-            unit = f"a size in memory has a unit, such as {axis.resource}=1Gi..4Gi"
-            warn(f"--curve: {axis.resource} has at most {axis.values[-1]:,} bytes: {unit}")
-    if asked["plot"] is not None:
-        plots.check_plot(asked["plot"], axes)
     given = opened(paths, cluster, setup)
-    templates = _templates(asked["templates"], cluster, setup) if asked["templates"] or kind != "--curve" else capacitycurve.any_pod()
+    templates = _templates(asked["templates"], cluster, setup)
     options = capacity.CapacityOptions(
         templates=templates, ratio=asked["ratio"], pods=asked["wanted"], max_limit=asked["max_limit"], exclude_nodes=asked["exclude"],
         pending_first=asked["pending_first"],
     )  # fmt: skip
     console, read = Console(output.verbose, partial(_left_out, options)), [*paths, *asked["templates"]]
-    if kind == "--add-node":
+    if adds:
         nodes = list(_new_nodes(asked["add_node"], cluster, setup))
         wanted = newnodes.NewNodesOptions(
             nodes=nodes, copies=options, costs=read_costs(asked["cost"]), most_nodes=asked["most_nodes"], most_trials=asked["most_trials"]
@@ -161,11 +137,6 @@ def _run(kind: str, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoic
         found = newnodes.ask(given, wanted, console)
         read += [Path(text) for text in asked["add_node"] if not text.startswith(LIKE)]
         return answer(found, output, lambda: capacitypage.new_nodes_html(found, about_input(given, read)))
-    if kind == "--curve":
-        curve = capacitycurve.ask(given, options, axes, console)
-        if asked["plot"] is not None:
-            plots.draw(axes, curve.points, asked["plot"])
-        return answer(curve, output, lambda: capacitypage.curve_html(curve, about_input(given, read)))
     counted = capacity.ask(given, options, console)
     return answer(counted, output, lambda: capacitypage.capacity_html(counted, about_input(given, read)))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ import click
 from ..api.words import count_of
 from .declaring.commands import CommandGroup
 from .declaring.outputs import OptionsError, Output, output_options
-from .declaring.paramtypes import FileName, FormOrFile, Whole, days, gib
+from .declaring.paramtypes import FileName, FormOrFile
 
 if TYPE_CHECKING:
     from .answering import Writer
@@ -98,92 +97,6 @@ def openb(nodes: Path, pods: Path, output: Output) -> None:
     _write(output, "openb", nodes, pods)
 
 
-@importing.command("alibaba-2026", short_help="Alibaba's trace of spot GPUs (cluster-trace-v2026-spot-gpu).")
-@click.argument("nodes", metavar="NODES.csv", type=CSV)
-@click.argument("jobs", metavar="JOBS.csv", type=CSV)
-@click.option("--memory-per-cpu", type=gib, metavar="AMOUNT", help="The trace has no memory: so much for each core, such as 4Gi.")
-@written
-def alibaba2026(nodes: Path, jobs: Path, memory_per_cpu: Decimal | None, output: Output) -> None:
-    """Read the nodes and jobs of Alibaba's trace of spot GPUs.
-
-    \b
-    NODES.csv  gpu_model, gpu_capacity_num, cpu_num, node_name
-    JOBS.csv   job_name, organization, gpu_model, cpu_request, gpu_request, worker_num, submit_time, duration, job_type
-
-    Each worker of a job is a pod (namespace spot-gpu, labels job, type, organization) that runs for the job's duration. GPUs are
-    alibabacloud.com/gpu-milli, 1000 each; a model becomes required node affinity. Jobs of type HP have priority 1000, those of type Spot 0:
-    HP preempts Spot.
-
-    \b
-    kubeclassic import alibaba-2026 node_info_df.csv job_info_df.csv --memory-per-cpu 4Gi --output spot.json
-    """
-    _write(output, "alibaba-2026", nodes, jobs, memory_per_cpu)
-
-
-@importing.command("alibaba-2025", short_help="Alibaba's trace of recommendation models (cluster-trace-gpu-v2025).")
-@click.argument("instances", metavar="INSTANCES.csv", type=CSV)
-@written
-def alibaba2025(instances: Path, output: Output) -> None:
-    """Read the instances of Alibaba's trace of recommendation models. It has no nodes: give them beside it.
-
-    \b
-    INSTANCES.csv  instance_sn, role, app_name, cpu_request, gpu_request, memory_request, disk_request, rdma_request,
-                   max_instance_per_node, creation_time, scheduled_time, deletion_time, ...
-
-    Each instance is a pod (namespace dlrm, labels app, role) that requests cpu in cores, memory and ephemeral-storage in GiB,
-    nvidia.com/gpu and alibabacloud.com/rdma-percent. One instance a node is required anti-affinity, more are a spread over nodes. Without a
-    creation time the pod is there from the beginning, without a deletion time it stays. Limits are dropped.
-
-    \b
-    kubeclassic import alibaba-2025 disaggregated_DLRM_trace.csv --output dlrm.json
-    kubeclassic simulate dlrm.json nodes.yaml --release 1.34
-    """
-    _write(output, "alibaba-2025", instances)
-
-
-@importing.command("azure-packing", short_help="Azure Traces for Packing 2020.")
-@click.argument("trace", metavar="TRACE", type=CSV)
-@click.option("--machine", type=Whole(0), required=True, metavar="ID", help="The machineId of all nodes.")
-@click.option("--machines", type=Whole(1), required=True, metavar="N", help="How many nodes.")
-@click.option("--days", type=days, metavar="D", help="Leave out requests after that many days.")
-@click.option("--most", type=Whole(1), metavar="N", help="Take the first N requests by time.")
-@written
-def azure(trace: Path, output: Output, **chosen: Any) -> None:
-    """Read the requests for virtual machines of Azure's packing trace: its SQLite file, or the zip file with it.
-
-    A request is a pod (namespace azure, labels tenant, type), a machine a node. Amounts are parts of a machine: a whole one has 1000 cores,
-    1,000,000 KiB of memory, and 1,000,000 of azure.com/hdd, azure.com/ssd and azure.com/nic. The trace's priority 0, the high one, is 1000
-    here, and 1 is 0. Requests from before the trace are there at the beginning; without an end they stay. Requests for types that the
-    machine does not have are dropped.
-
-    \b
-    kubeclassic import azure-packing AzurePackingTraceV1.zip --machine 0 --machines 500 --days 0.5 --output azure.json
-    """
-    _write(output, "azure-packing", trace, chosen)
-
-
-@importing.command("google-2019", short_help="A slice of Google's cluster data of 2019.")
-@click.argument("instances", metavar="INSTANCE_EVENTS", type=CSV)
-@click.argument("machines", metavar="MACHINE_EVENTS", type=CSV)
-@click.option("--attributes", type=CSV, metavar="FILE", help="machine_attributes: the labels that constraints are about.")
-@written
-def google2019(instances: Path, machines: Path, attributes: Path | None, output: Output) -> None:
-    """Read exports of Google's BigQuery tables instance_events and machine_events: CSV, or JSON with an object a line.
-
-    \b
-    INSTANCE_EVENTS  time, type, collection_id, instance_index, priority, resource_request.cpus, resource_request.memory, constraint
-    MACHINE_EVENTS   time, machine_id, type, capacity.cpus, capacity.memory, platform_id
-
-    An instance is a pod (namespace google, label collection) from its SUBMIT on; it runs from its last SCHEDULE to its end. Amounts are
-    normalised: 1 is 1000 cores and 1,000,000 KiB. Constraints become required node affinity to attributes of machines; LESS_THAN_EQUAL and
-    GREATER_THAN_EQUAL have no such form and are dropped, as are updates of machines.
-
-    \b
-    kubeclassic import google-2019 instance_events.csv machine_events.csv --attributes machine_attributes.csv --output google.json
-    """
-    _write(output, "google-2019", instances, machines, attributes)
-
-
 @importing.command(short_help="A trace of SimKube (msgpack).")
 @click.argument("trace", metavar="TRACE", type=CSV)
 @written
@@ -228,7 +141,7 @@ def own_csv(table: Path, columns: Path, output: Output) -> None:
     kind: pods                       # or nodes
     name: task_id
     namespace: team                  # these and the following may be left out
-    priority: prio
+    priority: prio                   # with words in it: priorities: {high: 1000, low: 0}
     count: instances                 # that many of each row
     created: start                   # seconds
     runs: seconds                    # or deleted: end
@@ -236,7 +149,8 @@ def own_csv(table: Path, columns: Path, output: Output) -> None:
     labels: {app: service}
     nodeSelector: {disk: disk_type}
 
-    Units: cores, millicores, bytes, KiB, MiB, GiB, pieces. For nodes `requests` is what they have.
+    Units: cores, millicores, bytes, KiB, MiB, GiB, pieces; `cores * 4 in GiB` is four for each core. For nodes `requests` is what they
+    have. examples/traces has maps for the traces of Alibaba (2025, 2026), Azure (2020) and Google (2019).
 
     \b
     kubeclassic import csv tasks.csv --map tasks.yaml --output pods.json

@@ -30,14 +30,12 @@ if TYPE_CHECKING:
     from .report.page.about import About
 
 INTERRUPTED = 130
-NOT_COMPARED = {"paths", "output", "series", "plot", "checkpoint", "checkpoint_every", "resume", "report", "until", "verbose", "strict"}
+NOT_COMPARED = {"paths", "output", "series", "checkpoint", "checkpoint_every", "resume", "report", "until", "verbose", "strict"}
 """Parameters that may differ between a checkpoint and what resumes from it."""
-PLOT_ON, PARQUET = "--plot with --checkpoint", "--series FILE.parquet"
 NEEDS = (
     ("--checkpoint", "--output", "events on standard output cannot be resumed"), ("--resume", "--checkpoint"),
-    (PLOT_ON, "--series", "a replay that goes on draws all of it"),
 )  # fmt: skip
-EXCLUDES = (("--report", "--resume", "the page is about the whole replay"), ("--plot", PARQUET, "it reads CSV"))
+EXCLUDES = (("--report", "--resume", "the page is about the whole replay"),)
 
 
 def seconds(value: Any) -> float:
@@ -71,7 +69,7 @@ def _delays(command: Any) -> Any:
     return command
 
 
-@command(short_help="What would have happened over time?", outputs=["--plot"])
+@command(short_help="What would have happened over time?")
 @takes_paths()
 @scheduler_options
 @click.option(
@@ -97,14 +95,13 @@ def _delays(command: Any) -> Any:
     help="Write time series there: CSV, or Parquet if the name ends in .parquet.",
 )  # fmt: skip
 @click.option("--series-every", type=seconds, default=0.0, show_default="every instant", help="Virtual time between two rows.")
-@click.option("--plot", cls=CommonOption, type=PATH, metavar="FILE", help="Draw the time series into this file: .svg, .png or .pdf.")
 @takes_report
 @click.option("--checkpoint", type=PATH, metavar="FILE", help="Save the state there, for --resume; needs --output.")
 @click.option("--checkpoint-every", type=Whole(1), default=10_000, show_default=True, metavar="N", help="In steps.")
 @click.option("--resume", is_flag=True, help="Resume from the checkpoint, if there is one; the results are the same as without a stop.")
 def replay(
     paths: tuple[Path, ...], setup: Setup, no_defaults: bool, output: Path | None, series: Path | None, series_every: float,
-    plot: Path | None, report: str | None, **more: Any,
+    report: str | None, **more: Any,
 ) -> None:  # fmt: skip
     """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
 
@@ -121,26 +118,25 @@ def replay(
 
     \b
     kubeclassic replay openb_node_list_all_node.csv openb_pod_list_default.csv --series use.csv > events.jsonl
-    kubeclassic replay cluster.yaml recording.jsonl --release 1.14 --compress-time 60 --plot use.svg
+    kubeclassic replay cluster.yaml recording.jsonl --release 1.14 --compress-time 60 --series use.csv
     kubeclassic replay cluster.yaml recording.jsonl --profile profile.yaml
     kubeclassic replay scenario.yaml --report day.html > events.jsonl
     kubeclassic replay scenario.yaml --output events.jsonl --checkpoint state --resume
     """
-    options = {"--output": output, "--series": series, "--report": report, "--plot": plot}
+    options = {"--output": output, "--series": series, "--report": report}
     given = {flag: bool(value) for flag, value in (*options.items(), ("--checkpoint", more["checkpoint"]), ("--resume", more["resume"]))}
-    given |= {PLOT_ON: bool(plot and more["checkpoint"]), PARQUET: series is not None and series.suffix == ".parquet"}
     check_together(given, NEEDS, EXCLUDES)
     from ..simulation.replay.settings import Places
 
     places = Places(
-        events=output, series=series, series_every=series_every, keeps_series=plot is not None and series is None,
+        events=output, series=series, series_every=series_every,
         checkpoint=more["checkpoint"], checkpoint_every=more["checkpoint_every"], report=None if report is None else Path(report),
         resume=more["resume"], made_with=_made_with(),
     )  # fmt: skip
-    sys.exit(_run(paths, setup, no_defaults, places, plot, more))
+    sys.exit(_run(paths, setup, no_defaults, places, more))
 
 
-def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, plot: Path | None, more: Mapping[str, Any]) -> int:
+def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: Mapping[str, Any]) -> int:
     from ..questions.replay import ask
     from ..simulation.input import SILENT
     from ..simulation.replay.guard import guarded
@@ -152,10 +148,6 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
     from .report.tables import width_of
     from .report.viewtext import view_lines
 
-    if plot is not None:
-        from .report import plots
-
-        plots.check_place(plot)
     breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
     with guarded(places, paths):
@@ -172,8 +164,6 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
     tell_unread(given.inputs.warnings)
     if not found.is_over:
         note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
-    if plot is not None:
-        plots.draw_series(plots.read_series(places.series) if places.series else plots.columns_of(found.series), plot)
     return INTERRUPTED if not found.is_over else 0 if found.ok else 1
 
 

@@ -12,15 +12,9 @@ from ..api.record import API_VERSION, DocumentRecord, Record, schema_of
 from ..exceptions import UnknownNameError, did_you_mean
 from .declaring.commands import command
 
-LINE = "-line"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-
-
 DOCUMENTS = {
-    "bench": "simulation.bench.measured:BenchDocument",
-    "bench-compare": "simulation.bench.comparison:BenchComparison",
     "capacity": "simulation.capacity.answer:CapacityDocument",
-    "capacity-curve": "simulation.capacity.curve:CapacityCurveDocument",
     "compare": "simulation.compare.document:ComparisonDocument",
     "conform": "simulation.conform:ConformanceDocument",
     "drain": "simulation.drain.plan:DrainDocument",
@@ -39,12 +33,6 @@ DOCUMENTS = {
     "what-if": "simulation.whatif.whatif:WhatIfDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
-TITLES = {
-    "bench-compare": "bench compare", "capacity-curve": "capacity --curve", "explain-releases": "explain --release A,B",
-    "new-nodes": "capacity --add-node", "policy-check": "policy check", "policy-check-profile": "policy check",
-    "policy-migrate": "policy migrate", "what-if": "explain --what-if",
-}  # fmt: skip
-"""Name -> the command, where it is another."""
 
 
 def names() -> list[str]:
@@ -54,17 +42,12 @@ def names() -> list[str]:
 
 def text_of(name: str) -> str:
     """The schema of that *name* as JSON. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if there is none."""
-    known = names()
-    if name not in known:
-        raise UnknownNameError(f'schema: got "{name}", wanted one of {", ".join(known)}{did_you_mean(name, known)}')
-    return json.dumps(_schema(name), indent=2)
-
-
-def _schema(name: str) -> dict[str, Any]:
+    if name not in DOCUMENTS:
+        raise UnknownNameError(f'schema: got "{name}", wanted one of {", ".join(names())}{did_you_mean(name, names())}')
     module, _, found = DOCUMENTS[name].partition(":")
-    record = getattr(import_module(f"...{module}", __name__), found)
-    head = {"$schema": DRAFT, "$id": f"urn:kubeclassic:{name}:{API_VERSION.rpartition('/')[2]}", "title": f"kubeclassic {_title(name)}"}
-    return {**head, **{word: value for word, value in schema_of(record, _leading).items() if word != "title"}}
+    schema = schema_of(getattr(import_module(f"...{module}", __name__), found), _leading)
+    head = {"$schema": DRAFT, "$id": f"urn:kubeclassic:{name}:{API_VERSION.rpartition('/')[2]}", "title": f"kubeclassic {name}"}
+    return json.dumps({**head, **{word: value for word, value in schema.items() if word != "title"}}, indent=2)
 
 
 def _leading(record: type[Record]) -> dict[str, Any]:
@@ -72,17 +55,8 @@ def _leading(record: type[Record]) -> dict[str, Any]:
     return {"apiVersion": {"const": API_VERSION}, "kind": {"const": record.KIND}} if issubclass(record, DocumentRecord) else {}
 
 
-def _title(name: str) -> str:
-    line = name.removesuffix(LINE)
-    return f"{TITLES.get(name, line)} -o json" if line == name else f"{TITLES.get(line, line)}, a line of JSON Lines"
-
-
-def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in names() if name.startswith(incomplete)]
-
-
 @command(short_help="What the JSON of the commands holds.")
-@click.argument("name", required=False, shell_complete=_completed)
+@click.argument("name", required=False, shell_complete=lambda *given: [name for name in DOCUMENTS if name.startswith(given[-1])])
 def schema(name: str | None) -> None:
     """Print the JSON Schema (draft 2020-12) of NAME, or list the names.
 
@@ -93,4 +67,4 @@ def schema(name: str | None) -> None:
     \b
     kubeclassic schema simulate
     """
-    click.echo("\n".join(names()) if name is None else text_of(name).rstrip("\n"))
+    click.echo("\n".join(names()) if name is None else text_of(name))

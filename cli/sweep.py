@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,25 +11,18 @@ import click
 
 from .declaring.commands import command
 from .declaring.options import cores, process_options
-from .declaring.outputs import takes_report
-from .declaring.paramtypes import FILE, FileName
+from .declaring.outputs import Output, output_options
+from .declaring.paramtypes import FILE
 
-FORMS = ("table", "csv", "json", "html")
+FORMS = ("table", "csv", "json", "yaml", "html")
 
 
-@command(short_help="Which configuration is best? Many, in one table.", reads_folders=False, outputs=["--plot"])
+@command(short_help="Which configuration is best? Many, in one table.", reads_folders=False)
 @click.argument("file", type=FILE)
-@click.option("--search", is_flag=True, help="Search for the weights that the file names, in place of running the grid once.")
 @process_options(cores, "one a core")
 @click.option("--rules", multiple=True, metavar="FILE.py:NAME", help="Your own rules, as for simulate: a Catalogue, or plugins.")
-@click.option("-o", "form", type=click.Choice(FORMS), default="table", show_default=True, help="How to write the records; html: a page.")
-@click.option(
-    "--output", type=FileName(allow_dash=False), metavar="FOLDER",
-    help="Write results.csv, results.parquet and sweep.json there, and each finished run at once; what is there is not run again.",
-)  # fmt: skip
-@click.option("--plot", type=FileName(allow_dash=False), metavar="FILE", help="Draw the runs into this file: .svg, .png or .pdf.")
-@takes_report
-def sweep(file: Path, **asked: Any) -> None:
+@output_options(FORMS, "How to write the table; html: a page.", what="the table", verbose=None)
+def sweep(file: Path, jobs: int, dask: str | None, rules: tuple[str, ...], output: Output) -> None:
     """Run each combination of what FILE lists, and write one table: a row a run.
 
     \b
@@ -40,59 +33,38 @@ def sweep(file: Path, **asked: Any) -> None:
       order: [input, shuffled]
       seed: [0, 1, 2]
     objectives: [placed, cpu used, fragmentation]
-    search:                                       # for --search
-      weights: {LeastRequestedPriority: 0..10, BalancedResourceAllocation: 0..10}
-      maximise: [placed]
-      trials: 40
 
-    docs/guides/sweep.md has all keys. A run that fails is a row with its error. Where several seeds run, a second table has means and 95 %
-    intervals. --search shows the trials that no other one beats, and last trial 0, which is the configuration without other weights. The
-    table is the same whatever runs it. With --output a sweep that was stopped goes on from where it was when it is run again.
+    docs/guides/sweep.md has all keys, and how to search for weights with Optuna. A run that fails is a row with its error. The table is
+    the same whatever runs it.
 
     Exit status 0: every run is finished, 1: some failed, 2: bad input, 130: interrupted.
 
     \b
     kubeclassic sweep sweep.yaml
-    kubeclassic sweep sweep.yaml --output results/ --jobs 8
+    kubeclassic sweep sweep.yaml -o csv --output runs.csv --jobs 8
     kubeclassic sweep sweep.yaml --report sweep.html
-    kubeclassic sweep sweep.yaml --search -o json
-    kubeclassic sweep sweep.yaml --plot runs.svg
-    kubeclassic sweep sweep.yaml --output results/ --dask tcp://10.0.0.1:8786
+    kubeclassic sweep sweep.yaml --dask tcp://10.0.0.1:8786
     """
-    sys.exit(_run(file, **asked))
-
-
-def _run(file: Path, form: str, report: str | None, plot: Path | None, rules: Sequence[str], **options: Any) -> int:
-    from ..api.record import as_document
     from ..questions.sweep import sweep as run_sweep
+    from ..simulation.executors import executor_of
     from .answering import about, answer
-    from .console.output import note, warn
+    from .console.output import note
     from .console.progress import working
-    from .declaring.outputs import Output
-    from .report.listing import write_rows
-    from .report.plots import check_place, draw_runs
     from .report.questions.sweeppage import sweep_html
 
-    if plot is not None:
-        check_place(plot)
-    with working("sweeping", unit="runs") as work:
-        found = run_sweep(file, **options, **_rules(rules), on_progress=work.at)
-    if plot is not None:
-        draw_runs(found, plot)
+    with working("sweeping", unit="runs") as work, executor_of(jobs, dask) as executor:
+        found = run_sweep(file, executor=executor, **_rules(rules), on_progress=work.at)
 
     def page() -> str:
         releases = [row["release"] for row in found.rows if row.get("release")]
-        warnings, unread = [*found.notes, *map(str, found.warnings)], [group.text for group in found.warnings if group.is_unread]
-        return sweep_html(found, about(None, [file], releases=releases, rules=rules, warnings=warnings, unread=unread))
+        unread = [group.text for group in found.warnings if group.is_unread]
+        return sweep_html(found, about(None, [file], releases=releases, rules=rules, warnings=[*map(str, found.warnings)], unread=unread))
 
-    forms = {"json": lambda stream: write_rows(as_document(found.document), stream)}
-    status = answer(found, Output(form=form, report=report), page, unread=False, forms=forms)
-    for line in found.notes:
-        warn(line)
+    status = answer(found, output, page, unread=False)
     note(found.summary)
     for group in found.warnings:
         note(f"{group.text}." if group.is_unread else f"warning: {group}")
-    return status
+    sys.exit(status)
 
 
 def _rules(places: Iterable[str]) -> dict[str, Any]:

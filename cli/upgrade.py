@@ -74,7 +74,7 @@ def upgrade(
     kubeclassic upgrade cluster/ --from 1.12 --mode free --jobs 4
     """
     from ..questions.upgrade import UpgradeOptions, ask, started_with
-    from ..simulation.processes.executors import executor_of
+    from ..simulation.executors import executor_of
     from .answering import about, answer
     from .opening import Console, scenario_of_default
     from .report.questions.upgradepage import upgrade_html
@@ -87,5 +87,6 @@ def upgrade(
     )  # fmt: skip
     versions = options.versions
     scenario = scenario_of_default(paths, cluster)
-    found = ask(scenario, options, cluster.order, Console(output.verbose), executor_of(jobs, dask))
+    with executor_of(jobs, dask) as executor:
+        found = ask(scenario, options, cluster.order, Console(output.verbose), executor)
     sys.exit(answer(found, output, lambda: upgrade_html(found, about(scenario, (*paths, *cluster.pods), releases=versions))))

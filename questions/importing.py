@@ -6,7 +6,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import attrs
 
 from ..api.cluster import Cluster
 from ..api.view import Column, Table, View
-from ..simulation.traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, openb, simkube, simulatorexport
+from ..simulation.traces import columnmap, openb, simkube, simulatorexport
 from ..simulation.traces.made import Trace
 from ..simulation.traces.rows import PathLike
 from .result import Result
@@ -68,10 +67,6 @@ class ImportResult(Result):
 
 READERS: Mapping[str, Callable[..., Trace]] = {
     "openb": openb.read,
-    "alibaba-2025": alibaba2025.read,
-    "alibaba-2026": alibaba2026.read,
-    "azure-packing": lambda trace, options: azurepacking.read(trace, azurepacking.PackingOptions(**options)),
-    "google-2019": google2019.read,
     "simkube": simkube.read,
     "simulator": simulatorexport.read,
     "csv": lambda table, columns: columnmap.read(table, columnmap.read_map(columns)),
@@ -94,45 +89,11 @@ def import_openb(nodes: str | os.PathLike[str], pods: str | os.PathLike[str]) ->
     return ask("openb", nodes, pods)
 
 
-def import_alibaba2025(instances: PathLike) -> ImportResult:
-    """Read Alibaba's trace of recommendation models (cluster-trace-gpu-v2025), a CSV file, as manifests of pods.
-
-    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says the file, the line and the column.
-    """
-    return ask("alibaba-2025", instances)
-
-
-def import_alibaba2026(nodes: PathLike, jobs: PathLike, *, memory_per_cpu: float | None = None) -> ImportResult:
-    """Read Alibaba's trace of spot GPUs (cluster-trace-v2026-spot-gpu), two CSV files, as manifests.
-
-    *memory_per_cpu*: GiB for each core; None: memory does not count. Raises as :func:`import_alibaba2025` does.
-    """
-    per_cpu = None if memory_per_cpu is None else Decimal(str(memory_per_cpu))
-    return ask("alibaba-2026", nodes, jobs, per_cpu)
-
-
-def import_azure_packing(
-    trace: PathLike, *, machine: int, machines: int, days: float | None = None, most: int | None = None
-) -> ImportResult:
-    """Read Azure Traces for Packing 2020, an SQLite file or the zip file with it, as manifests.
-
-    *machine*: the machineId of all nodes, *machines*: how many; *days*, *most*: how much of the trace. Raises
-    :class:`~kubeclassic.exceptions.ManifestError`.
-    """
-    until = None if days is None else Decimal(str(days))
-    return ask("azure-packing", trace, {"machine": machine, "machines": machines, "days": until, "most": most})
-
-
-def import_google2019(instances: PathLike, machines: PathLike, *, attributes: PathLike | None = None) -> ImportResult:
-    """Read exports of Google's cluster data of 2019 as manifests. Raises as :func:`import_alibaba2025` does."""
-    return ask("google-2019", instances, machines, attributes)
-
-
 def import_simkube(trace: PathLike) -> ImportResult:
     """Read a trace of SimKube as manifests of pods. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     return ask("simkube", trace)
 
 
 def import_csv(table: PathLike, columns: PathLike) -> ImportResult:
-    """Read a CSV table as manifests; *columns* is the file that says which column is what. Raises as :func:`import_alibaba2025` does."""
+    """Read a CSV table as manifests; *columns* is the file that says which column is what. Raises as :func:`import_openb` does."""
     return ask("csv", table, columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from ..framework.facts.records import ReleaseFact
 from ..simulation.compare.agreement import LOCKED, MODES, Mode
 from ..simulation.compare.causes import KINDS
 from ..simulation.input import SILENT, GivenCluster, Observer, check_order, scenario_of
-from ..simulation.processes.executors import Executor, executor_of
 from ..simulation.releasenotes import with_release_notices
 from ..simulation.scenario import Scenario
 from ..simulation.upgrade.causes import BY_FACT, EARLIER
@@ -281,7 +281,7 @@ def started_with(policy: Any, profile: Any, percentage: int | None) -> StartedWi
 def upgrade(
     cluster: GivenCluster, start: str, end: str, *, steps: Sequence[str] = (), policy: Any = None, profile: Any = None,
     mode: Mode = LOCKED, pods: GivenCluster = (), order: str = "input", percentage: int | None = None, defaults: bool = True,
-    jobs: int = 1, dask: str | None = None,
+    executor: Executor | None = None,
 ) -> UpgradeResult:  # fmt: skip
     """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves which pod, and why.
 
@@ -297,12 +297,10 @@ def upgrade(
     :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
     :param percentage: percentageOfNodesToScore in all releases; None: what each takes by itself.
     :param defaults: False: take objects as they are, without the API server's defaults.
-    :param jobs: how many processes of this machine.
-    :param dask: the address of a Dask scheduler, which runs it instead.
+    :param executor: what runs it, as for :func:`~kubeclassic.sweep`; None: this process. The answer is the same.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    executor = executor_of(jobs, dask)
     given = started_with(policy, profile, percentage)
     check_mode(mode)
     scenario = scenario_of(cluster, pods, scheduler_names=[DEFAULT_SCHEDULER], defaults=defaults)

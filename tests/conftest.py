@@ -8,6 +8,7 @@ import itertools
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -48,6 +49,11 @@ def _alias_checkout() -> None:
         assert spec.loader is not None
         sys.modules["kubeclassic"] = module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
+        link = ROOT / "build" / "bare" / "kubeclassic"  # processes of a pool look for the package by its name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            link.symlink_to(ROOT)
+        sys.path.append(str(link.parent))
 
 
 def pytest_configure() -> None:

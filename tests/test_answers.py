@@ -21,7 +21,6 @@ from tests.support.program import inside
 CLUSTER, DRAIN = "examples/cluster", "examples/drain/cluster.yaml"
 SMALL, WEB, BIG, QUOTA = (f"examples/capacity/{name}.yaml" for name in ("small-pod", "web", "big-node", "quota"))
 TWO, PACKING = "examples/profiles/two-profiles.yaml", "examples/policies/bin-packing.yaml"
-CURVE = "cpu=500m..4:4,memory=1Gi..8Gi:4:log"
 OLD = Classic(release="1.12", gates="PodPriority=false")
 GANG = "examples/gang/cluster.yaml --profile examples/gang/profile.yaml --rules examples/gang/gang.py:Gang"
 LOW = {
@@ -40,7 +39,6 @@ OF_GOLDEN: Mapping[str, Callable[[], Any]] = {
     "conform": lambda: kubeclassic.conform("tests/conformance/1.16/preemption.cases.jsonl.gz"),
     "capacity": lambda: kubeclassic.capacity(CLUSTER, [SMALL, WEB], ratio=(5, 1)),
     "capacity-quota": lambda: kubeclassic.capacity([CLUSTER, QUOTA], SMALL),
-    "curve": lambda: kubeclassic.capacity_curve(CLUSTER, CURVE),
     "add-node": lambda: kubeclassic.add_nodes(CLUSTER, "like:general-a1", pod=SMALL, pods=200),
     "add-node-mix": lambda: kubeclassic.add_nodes(CLUSTER, ["like:gpu-b1", BIG], costs={"gpu-b1": 5, "big": 2}),
     "drain": lambda: kubeclassic.drain(DRAIN, ["worker-2", "worker-3"], ignore_daemonsets=True),
@@ -73,9 +71,6 @@ OTHERS: Mapping[str, Callable[[], Any]] = {
             CLUSTER, WEB, "auto", max_limit=3, pending_first=True, order="queue", exclude_nodes="general-a1"
         ),
     f"capacity {CLUSTER} --pod {WEB} --release 1.12 --feature-gates PodPriority=false": lambda: kubeclassic.capacity(CLUSTER, WEB, OLD),
-    f"capacity {CLUSTER} --curve cpu=500..600:2 --pod {WEB}": lambda: kubeclassic.capacity_curve(CLUSTER, "cpu=500..600:2", WEB),
-    f"capacity {CLUSTER} --curve cpu=500m..4:2 --pod {WEB} --order priority --pending-first --max-limit 0":
-        lambda: kubeclassic.capacity_curve(CLUSTER, "cpu=500m..4:2", WEB, pending_first=True, order="priority", max_limit=0),
     f"capacity {CLUSTER} --pod {SMALL} --pods 300 --add-node like:general-a1 --most-nodes 2 --release 1.31":
         lambda: kubeclassic.add_nodes(CLUSTER, "like:general-a1", "1.31", pod=SMALL, pods=300, most_nodes=2),
     f"capacity {CLUSTER} --add-node like:gpu-b1 --release 1.12 --feature-gates PodPriority=false":
@@ -163,7 +158,7 @@ def test_pods_that_wait_on_permit() -> None:
 
 
 @pytest.mark.parametrize("name", [
-    "simulate-nodes", "explain-node", "explain-releases", "what-if", "capacity", "curve", "add-node-mix", "drain", "compare", "upgrade",
+    "simulate-nodes", "explain-node", "explain-releases", "what-if", "capacity", "add-node-mix", "drain", "compare", "upgrade",
     "releases",
 ])  # fmt: skip
 def test_one_document_in_each_form(name: str, tmp_path: Path) -> None:

@@ -22,14 +22,12 @@ FIRST, LAST = (INPUT, SCHEDULER), (OUTPUT, OTHER)
 
 SECTIONS: dict[str, str] = {
     **dict.fromkeys(("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods", "--strict"), INPUT),
-    **dict.fromkeys(("--pod", "--ratio", "--max-limit", "--exclude-nodes", "--pending-first", "--curve"), INPUT),
+    **dict.fromkeys(("--pod", "--ratio", "--max-limit", "--exclude-nodes", "--pending-first"), INPUT),
     **dict.fromkeys(("--add-node", "--cost", "--most-nodes", "--most-trials"), "New nodes"),
-    **dict.fromkeys(("--kind", "--nodes", "--existing", "--templates"), INPUT),
     **dict.fromkeys(("--release", "--profile", "--feature-gates", "--rules", "--disable-preemption", "--memory", "--no-memory"), SCHEDULER),
     **dict.fromkeys(("--percentage-of-nodes-to-score", "--preemption"), SCHEDULER),
     **dict.fromkeys(("-o", "--output", "--details", "--verbose", "--show", "--report", "--series", "--series-every"), OUTPUT),
     **dict.fromkeys(("--namespace", "--selector", "--sort-by", "--no-headers"), OUTPUT),
-    **dict.fromkeys(("--flame-graph",), OUTPUT),
 }
 """Option -> the section of the help that has it, for every command; those that are not here are in :data:`OTHER`."""
 MOST_SHOWN = 15
@@ -144,37 +142,6 @@ def _without(ignored: Mapping[str, bool], args: list[str]) -> Iterator[str]:
         if ignored[flag] and not equals:
             next(words, None)
         note(f"{flag} of kubectl is ignored: it means nothing here")
-
-
-class ParentCommand(Command):
-    """A command that also has commands of its own: where the first word is the name of one, that one is meant."""
-
-    def __init__(self, *arguments: Any, **attributes: Any) -> None:
-        super().__init__(*arguments, **attributes)
-        self.commands: dict[str, click.Command] = {}
-
-    def add(self, inner: click.Command) -> None:
-        """Have *inner* as a command."""
-        self.commands[inner.name or ""] = inner
-
-    def make_context(self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any) -> click.Context:
-        """Read the command line, of this command or of one that it has."""
-        inner = self.commands.get(args[0]) if args else None
-        if inner is None:
-            return super().make_context(info_name, args, parent, **extra)
-        return inner.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, then the commands."""
-        super().format_options(ctx, formatter)
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, inner.get_short_help_str(80)) for name, inner in self.commands.items()])
-
-    def complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """What its first argument can be: a command of its own, or what *param* takes."""
-        begun = ((name, inner) for name, inner in self.commands.items() if name.startswith(incomplete))
-        found = [CompletionItem(name, help=inner.get_short_help_str()) for name, inner in begun]
-        return found + param.type.shell_complete(ctx, param, incomplete)
 
 
 def section_of(option: click.Option) -> str:

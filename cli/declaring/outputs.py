@@ -88,9 +88,9 @@ def check_together(given: Mapping[str, bool], needs: Sequence[tuple[str, ...]], 
 
     An entry of *needs* is a flag, the flag that it needs, and perhaps why; of *excludes* a flag, another one, and perhaps why.
 
-    >>> check_together({"--plot": True, "--curve": False}, [("--plot", "--curve")], [])
+    >>> check_together({"--cost": True, "--add-node": False}, [("--cost", "--add-node")], [])
     Traceback (most recent call last):
-    kubeclassic.cli.declaring.outputs.OptionsError: --plot needs --curve
+    kubeclassic.cli.declaring.outputs.OptionsError: --cost needs --add-node
     """
     for flag, other, *why in needs:
         if given[flag] and not given[other]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -73,28 +71,6 @@ def plain_number(text: str) -> int | None:
 FILE = FileName()
 WHOLE = Whole()
 _GIB = 1 << 30
-
-
-def gib(text: str) -> Decimal:
-    """Memory as a quantity, more than 0, in GiB."""
-    from ...api.objects.quantity import Quantity
-
-    found = 0
-    with suppress(QuantityError):
-        found = Quantity.parse(text).value()
-    if found <= 0:
-        raise click.BadParameter(f"got {text!r}, wanted an amount of memory such as 4Gi")
-    return Decimal(found) / _GIB
-
-
-def days(text: str) -> Decimal:
-    """A number of days, 0 or more, which may have a fraction."""
-    found = Decimal(-1)
-    with suppress(InvalidOperation):
-        found = Decimal(text)
-    if not found.is_finite() or found < 0:
-        raise click.BadParameter(f"got {text!r}, wanted a number of days such as 0.5")
-    return found
 
 
 # --- -o -------------------------------------------------------------------------------------------------------------

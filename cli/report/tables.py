@@ -130,13 +130,6 @@ class TextTable:
             yield from (_coloured(line) for line in lines) if colour else lines
 
 
-def write_tables(tables: Iterable[TextTable], stream: IO[str]) -> None:
-    """Write *tables*, with an empty line between two."""
-    for number, table in enumerate(tables):
-        stream.write("\n" if number else "")
-        table.write(stream)
-
-
 # --- columns --------------------------------------------------------------------------------------------------------
 
 

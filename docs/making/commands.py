@@ -10,7 +10,7 @@ import click
 from making.markdown import block, escaped, table
 
 from kubeclassic.cli import COMMANDS, cli
-from kubeclassic.cli.declaring.commands import FIRST, LAST, ParentCommand, section_of
+from kubeclassic.cli.declaring.commands import FIRST, LAST, section_of
 
 FOLDER = "reference/commands"
 
@@ -39,7 +39,7 @@ def _told(command: click.Command, path: str, level: int) -> Iterator[str]:
 
 
 def _inner(command: click.Command) -> list[tuple[str, click.Command]]:
-    return list(command.commands.items()) if isinstance(command, click.Group | ParentCommand) else []
+    return list(command.commands.items()) if isinstance(command, click.Group) else []
 
 
 def _sections(command: click.Command, context: click.Context) -> dict[str, list[list[str]]]:

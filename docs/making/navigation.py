@@ -15,7 +15,7 @@ FIRST: Mapping[str, Sequence[str]] = {
     ),
     "Live": ("live/beside.md", "live/live.md", "live/serve.md", "live/extenders.md"),
     "Python": ("python/first.md", "python/python.md", "python/rules.md"),
-    "Speed": ("speed/performance.md", "speed/growth.md", "speed/bench.md"),
+    "Speed": ("speed/performance.md", "speed/growth.md"),
     "Project": ("project/architecture.md", "project/contributing.md", "project/changes.md"),
 }  # fmt: skip
 """Section -> its pages that come first, in order."""

@@ -20,7 +20,7 @@ ALL_ORDERS = (*ORDERS, SHUFFLED)
 WEIGHT = "weights."
 """What the keys of weights begin with: ``weights.LeastRequestedPriority``."""
 MOST_WEIGHT = 1_000_000_000
-INPUT, SEED, ORDER, EDITS, NODES, PODS = "input", "seed", "order", "set", "scale.nodes", "scale.pods"
+INPUT, SEED, ORDER, EDITS = "input", "seed", "order", "set"
 FILES = ("policy", "profile", "config")
 """Keys whose values are files."""
 _LONGEST = 100
@@ -55,16 +55,11 @@ def _or_nothing(axis: SweepAxis) -> SweepAxis:
     return SweepAxis(f"{axis.wanted}, or null for none", lambda value: value is None or axis.holds(value))
 
 
-def _is_factor(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1000
-
-
 def _are_edits(value: Any) -> bool:
     return _is_text(value) or (isinstance(value, list) and bool(value) and all(map(_is_text, value)))
 
 
 _FILE = _or_nothing(SweepAxis("a file", lambda value: _is_text(value) or isinstance(value, os.PathLike)))
-_FACTOR = SweepAxis("a number above 0, 1000 at most", _is_factor)
 _WEIGHT = _whole(0, MOST_WEIGHT)
 
 AXES: Mapping[str, SweepAxis] = {
@@ -81,8 +76,6 @@ AXES: Mapping[str, SweepAxis] = {
     SEED: _whole(0, 2**63 - 1),
     ORDER: _one_of(*ALL_ORDERS),
     EDITS: _or_nothing(SweepAxis('an edit such as "pod web/* requests.cpu=500m", or a list of them', _are_edits)),
-    NODES: _FACTOR,
-    PODS: _FACTOR,
 }
 """Key -> its values; ``weights.NAME`` comes on top of these."""
 _NAMES = {declared_of(field).key or name.replace("_", "-"): name for name, field in FIELDS.items()}

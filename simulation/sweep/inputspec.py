@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import pickle
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,6 @@ from typing import Any
 import attrs
 
 from ...api.cluster import Cluster
-from ...api.reading.formats.files import manifests_in
 from ...exceptions import ManifestError
 from ..input import GivenCluster, objects_of, parts_of, paths_among, scenario_of
 from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
@@ -61,10 +58,6 @@ class ClusterInput:
             files = Files(loaded, True, parsed, tuple(edited))
         return files.scenario(names, cron_jobs=self.cron_jobs, priorities=priorities)
 
-    def digest(self) -> str:
-        """A hash of all that is read and how."""
-        return _digest([self.cluster, self.pods], f"cluster {self.cron_jobs}")
-
 
 @attrs.define(repr=False)
 class TraceInput:
@@ -87,40 +80,8 @@ class TraceInput:
         )
         return read_inputs(paths_among("trace", self.trace), choice, objects=objects_of("trace", self.trace, defaults=True))
 
-    def digest(self) -> str:
-        """A hash of all that is read and how."""
-        return _digest([self.trace], repr((self.until, self.compress, self.reading, self.recreate, self.delays)))
-
 
 InputSpec = ClusterInput | TraceInput
-
-
-def _digest(given: Iterable[GivenCluster], how: str) -> str:
-    """A hash of the bytes of files, of objects, and of *how* they are read."""
-    found = hashlib.sha256(how.encode())
-    for one in given:
-        for part in (one,) if isinstance(one, Cluster) else parts_of("cluster", one):
-            for data in _bytes_of(part):
-                found.update(hashlib.sha256(data).digest())
-    return found.hexdigest()
-
-
-def _bytes_of(part: Any) -> Iterable[bytes]:
-    if isinstance(part, Cluster):
-        return [pickle.dumps(part.objects)]
-    if not isinstance(part, str | os.PathLike):
-        return [pickle.dumps(part)]
-    place = os.fspath(part)
-    files = manifests_in(place) if os.path.isdir(place) else [place]
-    return (file_bytes(file) for file in files)
-
-
-def file_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise ManifestError(f"{path}: {(error.strerror or str(error)).lower()}") from None
 
 
 # --- reading --------------------------------------------------------------------------------------------------------

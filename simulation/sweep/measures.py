@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -27,8 +27,6 @@ BY_DEFAULT = ("placed", "cpu used", "memory used", "fragmentation", "imbalance",
 NAMES = (*COUNTS, *OF_ALL, *OF_WAITING)
 WANTED = f"{', '.join(NAMES)}, or a resource and {', '.join(OF_A_RESOURCE[:-1])} or {OF_A_RESOURCE[-1]}, such as cpu used"
 
-MEASURED = 1
-"""The version of what is measured and how: another one makes old results of no use."""
 Measures = Mapping[str, Any]
 """Objective -> its value in one run; None where there is nothing to measure."""
 
@@ -57,11 +55,6 @@ def more_is_better(name: str) -> bool | None:
 def known_names() -> tuple[str, ...]:
     """Names to suggest for a wrong one."""
     return (*NAMES, *(f"{resource} {what}" for resource in ("cpu", "memory", "pods") for what in OF_A_RESOURCE))
-
-
-def beats(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether *one* is as good as *other* in everything, and better in something; of all numbers the higher is the better."""
-    return one != other and all(mine >= theirs for mine, theirs in zip(one, other, strict=True))
 
 
 # --- one run ----------------------------------------------------------------------------------------------------------

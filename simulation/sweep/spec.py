@@ -1,9 +1,8 @@
-"""The file of a sweep: what is scheduled, the grid, the objectives and the search. Errors say where in the file."""
+"""The file of a sweep: what is scheduled, the grid, the objectives. Errors say where in the file."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,31 +11,12 @@ import attrs
 
 from ...api.reading.documents import only_document
 from ...exceptions import ManifestError, check_type, did_you_mean, one_line
-from .axes import FILES, KEYS, MOST_WEIGHT, WEIGHT, axis_of, check_keys, refuse
+from .axes import FILES, KEYS, axis_of, check_keys, refuse
 from .inputspec import InputSpec, read_input
 from .measures import BY_DEFAULT, OF_WAITING, WANTED, is_objective, known_names
 
-SECTIONS = ("cluster", "pods", "trace", "inputs", "grid", "runs", "objectives", "search")
-SEARCH = ("weights", "maximise", "minimise", "trials", "seed")
+SECTIONS = ("cluster", "pods", "trace", "inputs", "grid", "runs", "objectives")
 NAME = "name"
-_RANGE = re.compile(r"(\d{1,10})\.\.(\d{1,10})")
-_TRIALS = 50
-
-
-@attrs.frozen(repr=False)
-class SearchSpec:
-    """Which weights are tried, within which bounds, and what is better."""
-
-    weights: Mapping[str, tuple[int, int]]
-    maximise: tuple[str, ...] = ()
-    minimise: tuple[str, ...] = ()
-    trials: int = _TRIALS
-    seed: int = 0
-
-    @property
-    def objectives(self) -> tuple[str, ...]:
-        """All that are looked at."""
-        return (*self.maximise, *self.minimise)
 
 
 @attrs.frozen(repr=False)
@@ -48,7 +28,6 @@ class Spec:
     runs: tuple[Mapping[str, Any], ...] = ()
     """Settings by key, and their ``name``."""
     objectives: tuple[str, ...] = BY_DEFAULT
-    search: SearchSpec | None = None
     folder: Path = Path()
     """What the paths of policies and the like are relative to."""
 
@@ -80,8 +59,7 @@ class _Reader:
             for key in run:
                 if key in grid:
                     refuse(self._at(f"runs[{number}]"), key, f"a key that is not in the grid too: {key} is")
-        search = self._search()
-        return Spec(self._inputs(), grid, runs, self._objectives(search), search, self.folder)
+        return Spec(self._inputs(), grid, runs, self._objectives(), self.folder)
 
     def _at(self, path: str) -> str:
         return f"{self.where}: {path}"
@@ -153,13 +131,12 @@ class _Reader:
 
     # --- objectives -------------------------------------------------------------------------------------------------
 
-    def _objectives(self, search: SearchSpec | None) -> tuple[str, ...]:
-        more = search.objectives if search is not None else ()
+    def _objectives(self) -> tuple[str, ...]:
         if "objectives" in self.data:
-            return tuple(dict.fromkeys([*self._objective_list("objectives", self.data["objectives"]), *more]))
+            return self._objective_list("objectives", self.data["objectives"])
         has_trace = "trace" in self.data or any(isinstance(one, Mapping) and "trace" in one for one in self._named("inputs").values())
         waits = tuple(name for name in OF_WAITING if name in ("waiting p50", "waiting p99")) if has_trace else ()
-        return tuple(dict.fromkeys([*BY_DEFAULT, *waits, *more]))
+        return (*BY_DEFAULT, *waits)
 
     def _objective_list(self, path: str, given: Any) -> tuple[str, ...]:
         listed = given if isinstance(given, list | tuple) else [given]
@@ -169,33 +146,3 @@ class _Reader:
         if not listed or len(set(listed)) < len(listed):
             refuse(self._at(path), list(listed), "one objective at least, each once")
         return tuple(listed)
-
-    def _search(self) -> SearchSpec | None:
-        if self.data.get("search") is None:
-            return None
-        given = check_keys(self._at("search"), self.data["search"], SEARCH)
-        weights = given.get("weights")
-        if not isinstance(weights, Mapping) or not weights:
-            refuse(self._at("search.weights"), weights, "an object such as {LeastRequestedPriority: 0..10}")
-        bounds = {str(name): self._bounds(f"search.weights.{name}", value) for name, value in weights.items()}
-        taken = next((name for name in bounds if f"{WEIGHT}{name}" in self._named("grid")), None)
-        if taken is not None:
-            refuse(self._at("search.weights"), taken, "a weight that is not in the grid too")
-        up, down = (self._objective_list(f"search.{side}", given[side]) if side in given else () for side in ("maximise", "minimise"))
-        if not (up or down) or set(up) & set(down):
-            refuse(self._at("search"), sorted(given), "maximise or minimise, with one objective at least and none in both")
-        trials, seed = self._whole(given, "trials", 1, _TRIALS), self._whole(given, "seed", 0, 0)
-        return SearchSpec(bounds, up, down, trials, seed)
-
-    def _bounds(self, path: str, value: Any) -> tuple[int, int]:
-        found = _RANGE.fullmatch(value) if isinstance(value, str) else None
-        low, high = (int(found[1]), int(found[2])) if found else (1, 0)
-        if not low < high <= MOST_WEIGHT:
-            refuse(self._at(path), value, "the least and the greatest weight, such as 0..10")
-        return low, high
-
-    def _whole(self, given: Mapping[str, Any], key: str, least: int, default: int) -> int:
-        value = given.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 1_000_000:
-            refuse(self._at(f"search.{key}"), value, f"a whole number from {least} to 1000000")
-        return value

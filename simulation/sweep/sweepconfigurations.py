@@ -1,48 +1,65 @@
-"""The configurations of a sweep as they are compared: short names, values, and which are best in what."""
+"""The configurations of a sweep as they are compared: short names, means over seeds, and which are best in what."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 import attrs
 
-from .measures import beats, more_is_better
-from .sweepfolder import cell
+from .axes import SEED, WEIGHT
+from .measures import more_is_better
 
 Row = Mapping[str, Any]
 SPOKEN = ("name", "release", "policy", "profile", "provider", "order", "cluster", "trace", "input")
 """Settings whose values say by themselves what they are."""
+DIGITS = 6
 
 
-@attrs.frozen(repr=False)
+@attrs.frozen
 class SweepConfiguration:
-    """One of those that are compared."""
+    """One of those that are compared, with the mean of each objective over its seeds."""
 
     name: str
-    row: Row
-    path: str
-    """Of its row in ``-o json``."""
-
-    def value(self, objective: str) -> float | None:
-        """What it comes to."""
-        found: float | None = self.row.get(objective)
-        return found
-
-    def ends(self, objective: str) -> tuple[float, float]:
-        """The ends of its 95 % interval; without seeds both are the value."""
-        value = self.value(objective) or 0.0
-        return self.row.get(f"{objective} low", value), self.row.get(f"{objective} high", value)
+    values: Mapping[str, float]
 
 
-def configurations(record: Mapping[str, Any]) -> list[SweepConfiguration]:
-    """Each configuration with its mean over seeds, or without seeds each run that has not failed."""
-    where = "confidence" if record["confidence"] else "runs"
-    rows = [(at, row) for at, row in enumerate(record[where]) if not row.get("error")]
-    settings = [key for key in record["settings"] if key != "seed"]
-    names = short_names([{key: row.get(key) for key in settings} for _, row in rows])
-    return [SweepConfiguration(name, row, f"{where}.{at}") for name, (at, row) in zip(names, rows, strict=True)]
+@attrs.frozen
+class Best:
+    """The configurations that are best in an objective, and their value."""
+
+    objective: str
+    value: float
+    names: tuple[str, ...]
+
+
+def configurations(rows: Sequence[Row], settings: Sequence[str], objectives: Sequence[str]) -> list[SweepConfiguration]:
+    """Each configuration that has a run without an error."""
+    kept = [key for key in settings if key != SEED]
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        if row["error"] is None:
+            groups.setdefault(tuple(repr(row.get(key)) for key in kept), []).append(row)
+    names = short_names([{key: group[0].get(key) for key in kept} for group in groups.values()])
+    return [SweepConfiguration(name, _means(group, objectives)) for name, group in zip(names, groups.values(), strict=True)]
+
+
+def _means(rows: Sequence[Row], objectives: Sequence[str]) -> dict[str, float]:
+    values = {name: [row[name] for row in rows if row[name] is not None] for name in objectives}
+    return {name: round(fmean(found), DIGITS) for name, found in values.items() if found}
+
+
+def best_of(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[Best]:
+    """Who is best in each objective in which configurations differ and of which one way is better."""
+    answer = []
+    for objective in objectives:
+        values, more = [one.values[objective] for one in found if objective in one.values], more_is_better(objective)
+        if more is None or len(set(values)) < 2:
+            continue
+        best = max(values) if more else min(values)
+        answer.append(Best(objective, best, tuple(one.name for one in found if one.values.get(objective) == best)))
+    return answer
 
 
 def short_names(rows: Sequence[Row]) -> list[str]:
@@ -66,52 +83,11 @@ def short_names(rows: Sequence[Row]) -> list[str]:
 
 def _word(key: str, value: Any) -> str:
     told = "none" if value is None else str(cell(value))
-    return told if key in SPOKEN and value is not None else f"{key.removeprefix('weights.')} {told}"
+    return told if key in SPOKEN and value is not None else f"{key.removeprefix(WEIGHT)} {told}"
 
 
-# --- which is best --------------------------------------------------------------------------------------------------
-
-
-@attrs.frozen(repr=False)
-class Best:
-    """Who is best in an objective, and worst."""
-
-    objective: str
-    more: bool
-    """Whether more is better."""
-    best: tuple[SweepConfiguration, ...]
-    worst: tuple[SweepConfiguration, ...]
-    rivals: tuple[SweepConfiguration, ...] = ()
-    """Others whose 95 % interval overlaps that of the best: more seeds might say that they are better."""
-
-
-def best_of(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[Best]:
-    """Who is best in each objective in which configurations differ and of which one way is better."""
-    answer = []
-    for objective in objectives:
-        ways, groups = more_is_better(objective), defaultdict[float, list[SweepConfiguration]](list)
-        for one in found:
-            value = one.value(objective)
-            if value is not None:
-                groups[value].append(one)
-        if ways is not None and len(groups) > 1:
-            ends = sorted(groups, reverse=ways)
-            best, others = groups[ends[0]], [one for end in ends[1:] for one in groups[end]]
-            rivals = tuple(one for one in others if any(_overlap(one.ends(objective), each.ends(objective)) for each in best))
-            answer.append(Best(objective, ways, tuple(best), tuple(groups[ends[-1]]), rivals))
-    return answer
-
-
-def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    return one[0] <= other[1] and other[0] <= one[1]
-
-
-def unbeaten(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[SweepConfiguration]:
-    """Those that no other one beats: as good in all *objectives*, and better in one."""
-    signs = {name: 1 if more_is_better(name) else -1 for name in objectives}
-
-    def worth(one: SweepConfiguration) -> list[float]:
-        return [sign * (one.value(name) or 0) for name, sign in signs.items()]
-
-    values = [worth(one) for one in found]
-    return [one for one, mine in zip(found, values, strict=True) if not any(beats(other, mine) for other in values)]
+def cell(value: Any) -> Any:
+    """*value* as one cell: lists as text, true and false as in YAML."""
+    if isinstance(value, list | tuple):
+        return "; ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else value

@@ -21,7 +21,6 @@ from ..scenario import Scenario
 from ..simulate import Simulation
 from .inputspec import InputSpec, TraceInput
 from .measures import Measures, OverTime, replay_measures, simulation_measures
-from .scaling import scaled
 from .weights import Weights, weighed_algorithm, weighed_profiles
 
 
@@ -38,18 +37,14 @@ class Place:
 
 @attrs.frozen(kw_only=True, eq=False, repr=False)
 class Task:
-    """One run. *key*: a hash of all that its result depends on."""
+    """One run."""
 
-    key: str
     scheduler_spec: SchedulerSpec
     place: Place
     weights: Weights = attrs.field(factory=dict)
     order: str = "input"
     shuffle: int | None = None
     """The seed by which waiting pods are shuffled first."""
-    nodes: float = 1
-    pods: float = 1
-    """How many times as many there are."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {field.name: getattr(self, field.name) for field in attrs.fields(Task)}
@@ -80,18 +75,15 @@ class Done:
 
     measures: Measures | None = None
     error: str | None = None
-    is_final: bool = True
-    """Whether another try would come to the same: not for a process that was lost, or a defect."""
 
 
 @attrs.define(eq=False, repr=False)
 class Shared:
-    """What runs have in common: the inputs, read once, by place. It is handed once to each process."""
+    """What runs have in common: the inputs, read once, by place. """
 
     specs: Mapping[str, InputSpec]
     read: dict[Place, Scenario | Inputs | str] = attrs.field(factory=dict)
     """A text is the error that reading it came to."""
-    _scaled: dict[tuple[Place, float, float], Scenario | Inputs] = attrs.field(factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         specs = {name: attrs.evolve(spec, trace=()) for name, spec in self.specs.items() if isinstance(spec, TraceInput)}
@@ -105,15 +97,6 @@ class Shared:
             self.read[place] = self.specs[place.input].load(place.scheduler_names, place.priorities, place.edits)
         except KubeclassicError as error:
             self.read[place] = str(error)
-
-    def scaled(self, task: Task) -> Scenario | Inputs | str:
-        """What *task* runs on; the latest scaled one is kept."""
-        found, wanted = self.read[task.place], (task.place, task.nodes, task.pods)
-        if isinstance(found, str) or task.nodes == task.pods == 1:
-            return found
-        if wanted not in self._scaled:
-            self._scaled = {wanted: scaled(found, task.nodes, task.pods)}
-        return self._scaled[wanted]
 
     def notices(self, task: Task) -> Sequence[Notice]:
         """What is odd in the input of *task*, and what of it does not count."""
@@ -131,18 +114,14 @@ class Shared:
     def run(self, task: Task) -> Done:
         """Run *task*; whatever goes wrong is in its result."""
         try:
-            given = self.scaled(task)
+            given = self.read[task.place]
             if isinstance(given, str):
                 return Done(error=given)
             return Done(_simulated(task, given) if isinstance(given, Scenario) else self._replayed(task, given))
         except KubeclassicError as error:
             return Done(error=str(error))
         except Exception as error:  # a run that fails is a row of the table; the others go on
-            return Done(error=f"{type(error).__name__}: {error}", is_final=False)
-
-    def lost(self, error: str) -> Done:
-        """A run that came to nothing by itself; another try may end well."""
-        return Done(error=error, is_final=False)
+            return Done(error=f"{type(error).__name__}: {error}")
 
     def _replayed(self, task: Task, inputs: Inputs) -> Measures:
         spec = self.specs[task.place.input]

@@ -15,26 +15,29 @@ from ...exceptions import ManifestError, did_you_mean
 from .made import Manifest, Trace, cores, gibibytes, label_value, node, object_name, plain, pod, timed, whole
 from .rows import PathLike, TraceRow, read_rows
 
-FIELDS = ("kind", "name", "namespace", "priority", "created", "deleted", "runs", "count", "requests", "labels", "nodeSelector")
+FIELDS = (
+    "kind", "name", "namespace", "priority", "created", "deleted", "runs", "count", "requests", "labels", "nodeSelector", "priorities",
+)  # fmt: skip
 KINDS = ("pods", "nodes")
 UNITS: Mapping[str, Callable[[Decimal], str]] = {
     "cores": cores, "millicores": lambda amount: cores(amount / 1000), "bytes": whole, "KiB": lambda amount: f"{plain(amount)}Ki",
     "MiB": lambda amount: gibibytes(amount / 1024), "GiB": gibibytes, "pieces": whole,
 }  # fmt: skip
 DEFAULT_UNITS = {"cpu": "cores", "memory": "bytes", "ephemeral-storage": "bytes"}
-_AMOUNT = re.compile(r"(?P<column>.+?)(?:\s+in\s+(?P<unit>\w+))?")
+_AMOUNT = re.compile(r"(?P<column>.+?)(?:\s*\*\s*(?P<factor>[0-9]{1,9}(?:\.[0-9]{1,9})?))?(?:\s+in\s+(?P<unit>\w+))?")
 
 
 @attrs.frozen
 class AmountColumn:
-    """Where the amount of a resource is, and in which unit."""
+    """Where the amount of a resource is, times what, and in which unit."""
 
     column: str
     unit: str
+    factor: Decimal = Decimal(1)
 
     def of(self, row: TraceRow) -> str:
         """The quantity in *row*."""
-        return UNITS[self.unit](row.amount(self.column))
+        return UNITS[self.unit](row.amount(self.column) * self.factor)
 
 
 @attrs.frozen(kw_only=True)
@@ -52,6 +55,8 @@ class ColumnMap:
     requests: Mapping[str, AmountColumn]
     labels: Mapping[str, str]
     node_selector: Mapping[str, str]
+    priorities: Mapping[str, int]
+    """Word in the column of priorities -> priority; empty: the column has numbers."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -80,7 +85,8 @@ def read_map(path: PathLike) -> ColumnMap:
     texts = {name: _text(data.get(name), f"{where}: {name}") for name in FIELDS[1:8]}
     requests = {name: _amount(name, text, where) for name, text in _texts(data, "requests", where).items()}
     selector = _texts(data, "nodeSelector", where)
-    return ColumnMap(kind=kind, **texts, requests=requests, labels=_texts(data, "labels", where), node_selector=selector)
+    labels, priorities = _texts(data, "labels", where), _priorities(data, where)
+    return ColumnMap(kind=kind, **texts, requests=requests, labels=labels, node_selector=selector, priorities=priorities)
 
 
 def read(table: PathLike, columns: ColumnMap) -> Trace:
@@ -112,11 +118,19 @@ def _made(row: TraceRow, columns: ColumnMap, trace: Trace) -> Iterator[Manifest]
 
 def _pod(row: TraceRow, columns: ColumnMap, name: str, amounts: Mapping[str, str], labels: Mapping[str, str]) -> Manifest:
     namespace = object_name(row.text(columns.namespace)) if columns.namespace and row.text(columns.namespace) else "default"
-    made = pod(name, namespace, amounts, int(row.number(columns.priority) or 0) if columns.priority else 0, labels)
+    made = pod(name, namespace, amounts, _priority(row, columns), labels)
     selector = {key: label_value(row.text(column)) for key, column in columns.node_selector.items() if row.text(column)}
     if selector:
         made["spec"]["nodeSelector"] = selector
     return made
+
+
+def _priority(row: TraceRow, columns: ColumnMap) -> int:
+    if not columns.priorities:
+        return int(row.number(columns.priority) or 0) if columns.priority else 0
+    if row.text(columns.priority) not in columns.priorities:
+        raise row.error(columns.priority, " or ".join(columns.priorities))
+    return columns.priorities[row.text(columns.priority)]
 
 
 def _with_times(made: Manifest, row: TraceRow, columns: ColumnMap) -> Manifest:
@@ -124,6 +138,13 @@ def _with_times(made: Manifest, row: TraceRow, columns: ColumnMap) -> Manifest:
         return row.number(column) if column else None
 
     return timed(made, created=at(columns.created), deleted=at(columns.deleted), runs=at(columns.runs))
+
+
+def _priorities(data: Mapping[str, Any], where: str) -> dict[str, int]:
+    found = data.get("priorities") or {}
+    if not isinstance(found, dict) or not all(type(value) is int for value in found.values()) or (found and not data.get("priority")):
+        raise ManifestError(f"{where}: priorities: got {shown(found)}, wanted words of the column that priority names, with numbers")
+    return {str(word): value for word, value in found.items()}
 
 
 def _texts(data: Mapping[str, Any], name: str, where: str) -> dict[str, str]:
@@ -145,6 +166,6 @@ def _amount(resource: str, text: str, where: str) -> AmountColumn:
     found = _AMOUNT.fullmatch(text)
     unit = (found["unit"] if found else None) or DEFAULT_UNITS.get(resource, "pieces")
     if found is None or unit not in UNITS:
-        wanted = f"COLUMN or COLUMN in UNIT, with one of {', '.join(UNITS)}"
+        wanted = f"COLUMN or COLUMN in UNIT, or COLUMN * NUMBER in UNIT, with one of {', '.join(UNITS)}"
         raise ManifestError(f"{where}: requests.{resource}: got {shown(text)}, wanted {wanted}")
-    return AmountColumn(found["column"], unit)
+    return AmountColumn(found["column"], unit, Decimal(found["factor"] or 1))

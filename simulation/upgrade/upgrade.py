@@ -9,6 +9,7 @@ import io
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
@@ -23,9 +24,9 @@ from ...framework.facts.records import ReleaseFact
 from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
 from ..compare.agreement import LOCKED
 from ..compare.compare import Following, unfollowed
+from ..executors import run_on
 from ..gcpause import settled
 from ..input import SILENT, Observer
-from ..processes.executors import Executor, InThisProcess
 from .course import Course, LedCourse
 from .stages import Stage
 from .upgradedocument import MovedPod, UpgradeCause, UpgradeDocument, UpgradeStage, UpgradeStep
@@ -84,36 +85,26 @@ class UpgradeRunner:
         except Exception as error:
             return RuntimeError(f"{type(error).__name__}: {error}")
 
-    def lost(self, error: str) -> Exception:
-        """A task without an answer."""
-        return KubeclassicError(error)
-
 
 def _runner(way: Way, led: bytes) -> UpgradeRunner:
     return UpgradeRunner(way, unpacked(led, way))
 
 
-def results(tasks: Sequence[UpgradeTask[R]], way: Way, led: LedCourse | None, executor: Executor, observer: Observer) -> Iterator[R]:
+def results(tasks: Sequence[UpgradeTask[R]], way: Way, led: LedCourse | None, executor: Executor | None, observer: Observer) -> Iterator[R]:
     """What each of *tasks* comes to, in order.
 
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a task whose process is always lost.
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process that is lost.
     """
-    if isinstance(executor, InThisProcess):
+    if executor is None:
         for task in tasks:
             yield task(way, led, observer.following)
         return
     asked = [packed(task, way) for task in tasks]
-    found: dict[bytes, bytes | Exception] = {}
-
-    def finished() -> Iterator[None]:
-        for data, answer in executor.run(asked, UpgradeRunner(way, led)):
-            found[data] = answer
-            yield
-
-    for _ in observer.following(finished(), len(asked), "upgrading", "tasks"):
-        pass
-    for data in asked:
-        answer = found[data]
+    found: dict[int, bytes | Exception] = {}
+    for number, done in observer.following(run_on(executor, UpgradeRunner(way, led), asked), len(asked), "upgrading", "tasks"):
+        found[number] = done
+    for number in range(len(asked)):
+        answer = found[number]
         if isinstance(answer, Exception):
             raise answer
         yield unpacked(answer, way)
@@ -176,14 +167,14 @@ def upgrade(
 ) -> UpgradeDocument:
     """The same pods through each release of *way*, and why each decision changes; *executor*: what runs it, this process by default.
 
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process that is lost again and again.
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what a release refuses, and for a process that is lost.
     """
-    with settled(), executor or InThisProcess() as runs:
-        courses = _courses(way, observer, runs)
-        return _document(way, courses, _moved(way, courses, observer, runs), warnings)
+    with settled():
+        courses = _courses(way, observer, executor)
+        return _document(way, courses, _moved(way, courses, observer, executor), warnings)
 
 
-def _courses(way: Way, observer: Observer, executor: Executor) -> Courses:
+def _courses(way: Way, observer: Observer, executor: Executor | None) -> Courses:
     """The course of each stage. Courses of stages whose causes cannot be tried are made in pairs, with the causes."""
     alike = way.alike()
     numbers = list(dict.fromkeys(alike))
@@ -200,12 +191,12 @@ def _courses(way: Way, observer: Observer, executor: Executor) -> Courses:
     return Courses(led, [made[number] for number in alike], causes)
 
 
-def _moved(way: Way, courses: Courses, observer: Observer, executor: Executor) -> dict[int, tuple[MovedPod, ...]]:
+def _moved(way: Way, courses: Courses, observer: Observer, executor: Executor | None) -> dict[int, tuple[MovedPod, ...]]:
     """Number of a stage -> what the step to it moves. Where causes are known there is too little left to hand over."""
     sides = enumerate(zip(courses.each, courses.each[1:], strict=False), 1)
     steps = {number: both for number, both in sides if both[0] is not both[1]}
     moved: dict[int, tuple[MovedPod, ...]] = {}
-    for is_known, runs in ((False, executor), (True, InThisProcess())):
+    for is_known, runs in ((False, executor), (True, None)):
         numbers = [number for number in steps if (number in courses.causes) == is_known]
         tasks = [partial(step_of, number, *steps[number], courses.causes.get(number)) for number in numbers]
         moved |= zip(numbers, results(tasks, way, courses.led, runs, observer), strict=True)

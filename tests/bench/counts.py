@@ -18,11 +18,13 @@ from typing import Any
 import click
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 import kubeclassic
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.run import Run
-from kubeclassic.simulation.bench.cases import CaseSize
 from kubeclassic.simulation.conform import build, decisions, read_items
+from tests.bench.cases import CaseSize
 
 FIGURES = Path(__file__).with_name("counts.json")
 ROOT = str(Path(kubeclassic.__file__).parent) + "/"

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kubeclassic.api.record import plain
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.simulation.bench.bench import calibration, document_of, runs_of, time_once
-from kubeclassic.simulation.bench.cases import CaseSize
+from tests.bench.cases import CaseSize
+from tests.bench.loop import timed
 
 Json = dict[str, Any]
 RELEASE = "1.16"
@@ -21,8 +23,7 @@ TEXT = """# How cost grows
 
 The cost of one more pod, by the size of the cluster, the number of bound pods and the number of distinct templates that wait; release 1.16,
 default provider, all nodes scored, decisions without details. Pods a second of processor time of one core, the loop alone; the ratio is
-that of a pod's cost to its cost at the smallest size. `peak MB` is the largest memory of the measuring process so far, earlier rows
-included. Made by `tests/bench/growth.py`.
+that of a pod's cost to its cost at the smallest size. Made by `tests/bench/growth.py`.
 """
 
 SERIES: dict[str, tuple[str, list[tuple[int, CaseSize]]]] = {
@@ -61,8 +62,9 @@ def measured(series: str, repeat: int, most: int) -> Iterator[Json]:
     """One row a case, up to the size *most*."""
     for size, shape in SERIES[series][1]:
         if size <= most:
-            case = shape.case(RELEASE)
-            yield {"size": size, **plain(document_of(case, runs_of(case, {}, repeat)))}
+            runs = [timed(shape.case(RELEASE)) for _ in range(repeat)]
+            rate, load = max(run.rate for run in runs), min(run.load_seconds for run in runs)
+            yield {"size": size, "pods_per_s": round(rate, 1), "load_seconds": round(load, 3)}
 
 
 def by_release(repeat: int) -> list[Json]:
@@ -70,20 +72,8 @@ def by_release(repeat: int) -> list[Json]:
     rows = []
     for release in ALL_RELEASES:
         cases = {kind: CaseSize(kind=kind, nodes=5000).case(release) for kind in KINDS}
-        rows.append(
-            {"release": release, **{kind: max(time_once(case, {}).loop_rate for _ in range(repeat)) for kind, case in cases.items()}}
-        )
-        write("  ".join([release, *(f"{kind} {rows[-1][kind]:,.0f} pods/s" for kind in KINDS)]) + "\n")
+        rows.append({"release": release, **{kind: max(timed(case).rate for _ in range(repeat)) for kind, case in cases.items()}})
     return rows
-
-
-def print_rows(series: str, rows: list[Json]) -> None:
-    """A table of pods/s, the cost of a pod, and how it compares with that of the smallest case."""
-    write(f"\n{SERIES[series][0]}\n{'size':>8} {'pods/s':>9} {'us/pod':>9} {'ratio':>6} {'p50 ms':>8} {'p99 ms':>8} {'load s':>7}\n")
-    for row in rows:
-        ratio = rows[0]["loop_pods_per_s"] / row["loop_pods_per_s"]
-        write(f"{row['size']:>8} {row['loop_pods_per_s']:>9.0f} {1e6 / row['loop_pods_per_s']:>9.1f} {ratio:>6.2f}"
-              f" {row['p50_ms']:>8.3f} {row['p99_ms']:>8.3f} {row['load_seconds']:>7.1f}\n")  # fmt: skip
 
 
 def as_markdown(results: dict[str, list[Json]], releases: list[Json], picture: str | None) -> str:
@@ -91,12 +81,11 @@ def as_markdown(results: dict[str, list[Json]], releases: list[Json], picture: s
     lines = [TEXT] + ([f"\n![pods a second by size]({picture})\n"] if picture else [])
     for series, rows in results.items():
         grows, _, given = SERIES[series][0].partition(" (")
-        lines.append(f"\n## {grows.capitalize()}: {given.rstrip(')')}\n\n| {grows} | pods/s | µs/pod | ratio | p99 ms | load s | peak MB |")
-        lines.append("|---:|---:|---:|---:|---:|---:|---:|")
+        lines.append(f"\n## {grows.capitalize()}: {given.rstrip(')')}\n\n| {grows} | pods/s | µs/pod | ratio | load s |")
+        lines.append("|---:|---:|---:|---:|---:|")
         for row in rows:
-            rate, ratio = row["loop_pods_per_s"], rows[0]["loop_pods_per_s"] / row["loop_pods_per_s"]
-            lines.append(f"| {row['size']:,} | {rate:,.0f} | {1e6 / rate:,.0f} | {ratio:.2f} "
-                         f"| {row['p99_ms']:.2f} | {row['load_seconds']:.1f} | {row['peak_rss_mb']:,.0f} |")  # fmt: skip
+            rate, ratio = row["pods_per_s"], rows[0]["pods_per_s"] / row["pods_per_s"]
+            lines.append(f"| {row['size']:,} | {rate:,.0f} | {1e6 / rate:,.0f} | {ratio:.2f} | {row['load_seconds']:.1f} |")
     if releases:
         lines += ["\n## Releases: 5,000 nodes, 1,000 bound pods, 1,000 pending; pods/s\n", f"| release | {' | '.join(KINDS)} |"]
         lines += ["|---" + "|---:" * len(KINDS) + "|"]
@@ -119,7 +108,7 @@ def draw(results: dict[str, list[Json]], path: Path) -> None:
             sizes = [max(row["size"], 1) for row in results[series]]
             kind = series.partition("-")[2] or "basic" if picture != "preemption" else "preempting"
             label = kind if given(series) == given(picture) else f"{kind}, {given(series)}"
-            pane.plot(sizes, [row["loop_pods_per_s"] for row in results[series]], marker="o", label=label)
+            pane.plot(sizes, [row["pods_per_s"] for row in results[series]], marker="o", label=label)
         pane.set(xscale="log", yscale="log", xlabel=SERIES[picture][0].partition(" (")[0], ylabel="pods/s of processor time")
         pane.set_title(textwrap.fill(SERIES[picture][0].partition("(")[2].rstrip(")"), 44), fontsize=8)
         pane.grid(visible=True, which="both", alpha=0.3)
@@ -133,39 +122,23 @@ def given(series: str) -> str:
     return SERIES[series][0].partition("(")[2].split(", ")[0]
 
 
-def write(text: str) -> None:
-    """Text to standard output, at once."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
 def main() -> None:
     """Measure, print tables, and draw where asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("series", nargs="*", metavar="SERIES", help=f"any of {', '.join([*SERIES, BY_RELEASE])}, or none; default: all")
+    parser.add_argument("series", nargs="*", metavar="SERIES", help=f"any of {', '.join([*SERIES, BY_RELEASE])}; default: all")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each case, of which the best counts")
     parser.add_argument("--most", type=int, default=1_000_000, help="leave out the cases larger than this")
-    parser.add_argument("--results", type=Path, help="keep the rows in this JSON file, and draw those of earlier runs in it too")
     parser.add_argument("--plot", type=Path, help="draw into this file, .svg or .png; needs matplotlib")
     parser.add_argument("--table", type=Path, help="write the tables into this Markdown file")
     arguments = parser.parse_args()
-    results: dict[str, Any] = {}
-    if arguments.results is not None and arguments.results.exists():
-        results = json.loads(arguments.results.read_text())
-    results["calibration"] = calibration()
-    for series in [] if arguments.series == ["none"] else arguments.series or [*SERIES, BY_RELEASE]:
-        if series == BY_RELEASE:
-            results[series] = by_release(arguments.repeat)
-        else:
-            results[series] = list(measured(series, arguments.repeat, arguments.most))
-            print_rows(series, results[series])
-        if arguments.results is not None:
-            arguments.results.write_text(json.dumps(results, indent=1) + "\n")
-    known = {series: results[series] for series in SERIES if series in results}
+    asked = arguments.series or [*SERIES, BY_RELEASE]
+    results = {series: list(measured(series, arguments.repeat, arguments.most)) for series in SERIES if series in asked}
     if arguments.plot is not None:
-        draw(known, arguments.plot)
+        draw(results, arguments.plot)
+    releases = by_release(arguments.repeat) if BY_RELEASE in asked else []
+    text = as_markdown(results, releases, arguments.plot and arguments.plot.name)
+    click.echo(text)
     if arguments.table is not None:
-        text = as_markdown(known, results.get(BY_RELEASE, []), arguments.plot and arguments.plot.name)
         arguments.table.write_text(text, encoding="utf-8")
 
 

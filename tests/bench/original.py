@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
@@ -19,14 +20,18 @@ from typing import Any
 import attrs
 import click
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.bench.cases import CaseSize
+
 Json = dict[str, Any]
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "speed" / "performance.md"
 SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", HERE.parents[2] / "shared")).resolve()
 BEGIN, END = "<!-- table: made by tests/bench/original.py -->", "<!-- end of the table of tests/bench/original.py -->"
-HEAD = """| case | release | with preparation, best | median | loop alone, best | median | the original, median | ratio |
-|---|---|---:|---:|---:|---:|---:|---:|"""
-MADE = ("--kind", "basic", "--nodes", "5000", "--pods", "1000", "--templates", "1000")
+HEAD = """| case | release | with preparation, median | loop alone, best | the original, median | ratio |
+|---|---|---:|---:|---:|---:|"""
+MADE = CaseSize(nodes=5000, pods=1000, templates=1000)
 """A case of 1,000 pods that all request something else."""
 
 
@@ -45,17 +50,25 @@ class Beside:
         return self.case or "basic-5000, 1,000 different requests"
 
     def measure(self, repeat: int) -> Json:
-        """The line that bench prints."""
-        path = SHARED / "bench" / f"{self.case}.jsonl.gz"
-        asked = [str(path)] if self.case else list(MADE)
-        if self.case and self.release == "1.16":
-            asked += ["--check", str(path).replace(".jsonl", ".hosts.json")]
-        words = [sys.executable, "-m", "kubeclassic", "bench", *asked, "--release", self.release, "--repeat", str(repeat)]
-        run = subprocess.run(words, capture_output=True, text=True, check=False)
+        """The line that loop.py prints."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = SHARED / "bench" / f"{self.case}.jsonl.gz" if self.case else made(Path(folder), self.release)
+            hosts = str(path).replace(".jsonl", ".hosts.json")
+            check = ["--check", hosts] if self.case and self.release == "1.16" else []
+            words = [sys.executable, str(HERE / "loop.py"), str(path), *check, "--release", self.release, "--repeat", str(repeat)]
+            run = subprocess.run(words, capture_output=True, text=True, check=False)
         if run.returncode:
             raise click.ClickException(f"{self.name}: {run.stderr.strip()[-500:]}")
         found: Json = json.loads(run.stdout)
         return found
+
+
+def made(folder: Path, release: str) -> Path:
+    """A file with the case of MADE."""
+    case = MADE.case(release)
+    path = folder / "made.json"
+    path.write_text(json.dumps({**case, **{key: list(case[key]) for key in ("objects", "pending")}}), encoding="utf-8")
+    return path
 
 
 CASES = (
@@ -70,11 +83,9 @@ def table(found: Mapping[Beside, Sequence[Json]], repeat: int) -> str:
     """The figures as Markdown."""
     lines = [HEAD]
     for row, measured in found.items():
-        best = max(line["pods_per_s"] for line in measured)
-        middle = median(rate for line in measured for rate in line["runs"])
-        loop = max(line["loop_pods_per_s"] for line in measured)
-        loop_middle = median(line["loop_median_pods_per_s"] for line in measured)
-        figures = (best, middle, loop, loop_middle, row.original, middle / row.original)
+        pods = measured[0]["pods"]
+        whole, loop = (pods / median(line[key] for line in measured) for key in ("cpu_seconds", "loop_seconds"))
+        figures = (whole, loop, row.original, whole / row.original)
         lines.append(f"| {row.name} | {row.release} | {' | '.join(f'{figure:,.0f}' for figure in figures)} |")
     calibrations = [line["calibration"] for measured in found.values() for line in measured]
     runs = repeat * len(next(iter(found.values())))
@@ -93,17 +104,12 @@ def main() -> None:
     for _ in range(asked.processes):
         for row, measured in found.items():
             measured.append(row.measure(asked.repeat))
-            click.echo(f"{row.name}, {row.release}: {measured[-1]['pods_per_s']:,.0f} pods/s", err=True)
+            click.echo(f"{row.name}, {row.release}: {measured[-1]['cpu_seconds']} s", err=True)
     text = table(found, asked.repeat)
     click.echo(text)
     if asked.write:
-        put(text, BEGIN, END)
-
-
-def put(text: str, begin: str, end: str) -> None:
-    """Write *text* between the lines *begin* and *end* of the page."""
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-    PAGE.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -22,11 +22,13 @@ from types import FrameType
 
 import click
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 import kubeclassic
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.run import Run
-from kubeclassic.simulation.bench.cases import CaseSize
 from kubeclassic.simulation.conform import build, read_items
+from tests.bench.cases import CaseSize
 
 Step = tuple[str, str]
 """(file seen from the package, function) of a call."""

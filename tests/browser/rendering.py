@@ -63,11 +63,9 @@ EXAMPLES = (
     _subject("explain-node", "explain examples/cluster shop/orders-1 --node general-a1 --release 1.27", "", 1),
     _subject("replay", "replay examples/day.yaml", "table map chart"),
     _subject("capacity", "capacity examples/cluster --pod examples/capacity/small-pod.yaml", "table map"),
-    _subject("curve", "capacity examples/cluster --curve cpu=500m..4:8,memory=1Gi..8Gi:4:log", "table chart"),
     _subject("new-nodes", "capacity examples/cluster --add-node examples/capacity/big-node.yaml", "table"),
     _subject("drain", "drain examples/cluster --auto --ignore-daemonsets --delete-emptydir-data", "table map"),
-    _subject("sweep", "sweep examples/sweep.yaml --jobs 1", "table chart"),
-    _subject("search", "sweep examples/sweep.yaml --search --jobs 1", "table chart"),
+    _subject("sweep", "sweep examples/sweep.yaml --jobs 1", "table"),
 )
 LARGE = (
     _subject("compare-openb", f"compare {SOME} --a release=1.16 --b release=1.27", "table map", 1),

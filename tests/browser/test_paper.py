@@ -11,7 +11,7 @@ from tests.browser.looking import printed
 from tests.browser.rendering import EXAMPLES, Subject
 from tests.browser.tables import tables_of
 
-LIKE_ANOTHER = ("migrate", "explain-nowhere", "explain-node", "new-nodes", "search")
+LIKE_ANOTHER = ("migrate", "explain-nowhere", "explain-node", "new-nodes")
 """Pages whose lists and parts are those of another page."""
 
 

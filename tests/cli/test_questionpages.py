@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import pytest
 
-from kubeclassic import capacity, capacity_curve
+from kubeclassic import capacity
 from tests.support.build import node, pod
 from tests.support.pages import assert_told, data_of_page, table_of_page, with_page
 from tests.support.program import ran
@@ -29,10 +29,6 @@ COMMANDS = {
     "several": (1, ["capacity", CLUSTER, "--pod", SMALL, "--pod", WEB, "--ratio", "5:1", "--pods", "500", "--exclude-nodes", "gpu-b1"]),
     "limited": (0, ["capacity", CLUSTER, "--pod", SMALL, "--max-limit", "7"]),
     "enough": (0, ["capacity", CLUSTER, "--pod", WEB, "--pods", "3"]),
-    "one size": (0, ["capacity", CLUSTER, "--curve", "cpu=500m..4:5"]),
-    "two sizes": (0, ["capacity", CLUSTER, "--curve", "cpu=500m..4:3,memory=1Gi..8Gi:9:log"]),
-    "three sizes": (0, ["capacity", CLUSTER, "--curve", "cpu=1..2:2,memory=1Gi..2Gi:2,nvidia.com/gpu=0..1:2"]),
-    "no size": (1, ["capacity", CLUSTER, "--curve", "cpu=400..500:2"]),
     "search": (0, ["drain", CLUSTER, "--auto", *FLAGS]),
     "all can": (0, ["drain", DRAINED, "--zone", "north-a", *FLAGS]),
     "not all can": (1, ["drain", DRAINED, "worker-1", "worker-2", "--ignore-daemonsets"]),
@@ -49,8 +45,6 @@ VERDICTS = {
     "several": "Only 35 of the 500 copies of small-pod and web fit; then 5 nodes turn it down: node(s) didn't match pod ",
     "limited": "7 more copies of small-pod fit, as many as were to be counted.",
     "enough": "All 3 copies of web fit.",
-    "one size": "35 pods of cpu 0.5 fit, and none of cpu 4.",
-    "no size": "No pod of any of the 2 sizes fits.",
     "search": "3 of 10 nodes can go together: 3 pods move in 2 rounds.",
     "all can": "Both nodes can go together: 6 pods move in 3 rounds.",
     "not all can": "Only 1 of 2 nodes can go: ",
@@ -58,7 +52,7 @@ VERDICTS = {
     "new nodes": "Add 1 big: each of 22 pods finds a node.",
     "no new node": "No new node is needed: each of 10 pods finds a node.",
     "never": "No new node is needed for 21 of 22 pods: each of them finds a node; 1 can never be placed, whatever number is added.",
-    "grid": "No configuration is best for certain in placed, cpu used, imbalance and zone skew, as intervals overlap.",
+    "grid": "“pack, 1.16” is best in placed (20.33) and cpu used (0.366); “spread, 1.14” in imbalance (0.0951); ",
 }
 """What is asked -> how the verdict begins."""
 
@@ -104,8 +98,8 @@ def test_the_verdict_says_it(answer: Answer) -> None:
 
 
 def test_the_long_lists_are_those_of_the_record(answer: Answer) -> None:
-    """Nodes, sizes, evictions and runs are all there, with the values of ``-o csv`` or ``-o json``."""
-    check = {"Capacity": _check_nodes, "CapacityCurve": _check_sizes, "Drain": _check_drain, "Sweep": _check_runs, "NewNodes": _check_new}
+    """Nodes, evictions and runs are all there, with the values of ``-o csv`` or ``-o json``."""
+    check = {"Capacity": _check_nodes, "Drain": _check_drain, "Sweep": _check_runs, "NewNodes": _check_new}
     check[answer.record["kind"]](answer)
 
 
@@ -117,15 +111,6 @@ def _check_nodes(answer: Answer) -> None:
         assert [row[f"cpu {title}"] for row in rows] == [int(row[f"resources.cpu.{field}"]) for row in answer.csv]
     if answer.record["evicted"]:
         assert dict(map(dict.values, table_of_page(answer.html, "evicted"))) == answer.record["evicted"]
-
-
-def _check_sizes(answer: Answer) -> None:
-    rows = table_of_page(answer.html, "sizes")
-    assert [(row["cpu"], row["fits"], row["nodes"]) for row in rows] == [
-        (point["requests"]["cpu"], point["fits"], point["nodes"]) for point in answer.record["points"]
-    ]
-    details = data_of_page(answer.html)["sizes-data"]["details"]
-    assert [text for ((_, text),) in details] == [point["message"] for point in answer.record["points"]]
 
 
 def _check_drain(answer: Answer) -> None:
@@ -211,19 +196,12 @@ def test_verdicts_about_copies() -> None:
     assert str(capacity(new, web, "1.14", pods=1).view().verdict) == "A copy of web fits."
 
 
-def test_verdicts_about_sizes() -> None:
-    """Where as many fit of each size, the verdict says that."""
-    found = capacity_curve([node("a", pods="2")], ["cpu=100m..200m:2"])
-    assert str(found.view().verdict) == "2 pods fit, whichever of the 2 sizes they have."
-
-
 def test_html_is_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``-o html`` writes the page that --report writes beside other output, and --report never writes over an input."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     monkeypatch.setattr("sys.argv", ["kubeclassic"])
     for words in (
         ["capacity", CLUSTER, "--pod", SMALL],
-        ["capacity", CLUSTER, "--curve", "cpu=1..2:2"],
         ["drain", DRAINED, "worker-2", *FLAGS],
         ["explain", CLUSTER, "shop/orders-1"],
     ):

@@ -18,7 +18,7 @@ from tests.support.schemas import faults, strict, version_of
 def test_they_are_listed() -> None:
     """Without a name the command lists the names."""
     assert ran("schema").out.split() == names()
-    assert {"simulate", "simulate-line", "replay-line", "bench", "conform", "policy-check"} <= set(names())
+    assert {"simulate", "simulate-line", "replay-line", "conform", "policy-check"} <= set(names())
 
 
 @pytest.mark.parametrize("name", names())

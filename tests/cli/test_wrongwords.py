@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kubeclassic.simulation.bench.cases import CaseSize
-from tests.cli.test_bench import profile_file, written
 from tests.conftest import ROOT
 from tests.support.manifests import node, pod
 from tests.support.program import ran
@@ -18,8 +16,6 @@ from tests.support.program import ran
 EXPLAIN = "explain examples/cluster analytics/yearly-report"
 COMPARE = "compare examples/cluster --a release=1.16 --b"
 DRAIN = "drain examples/drain/cluster.yaml"
-CURVE = "capacity examples/cluster --curve"
-PLOT = "replay examples/day.yaml --plot"
 NO_PATHS = "Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME"
 CAPACITY = "capacity ab.yaml --pod web.yaml"
 NO_TEMPLATE = "wanted a Pod, a PodTemplate or a workload"
@@ -36,8 +32,6 @@ FILES = {
     "bad.jsonl": '{"time": 1, "event": "Create", "object": {}}\n', "pods.csv": "name,cpu_milli\n", "good.csv": "a,b\n",
 }  # fmt: skip
 """A file -> its manifests, or its text."""
-NOWHERE = "/nowhere/x.svg cannot be written: no such file or directory"
-NO_PICTURE = "--plot: got x.gif, wanted a name that ends in .svg, .png, .pdf"
 WRONG: Mapping[str, str] = {
     "simulate": NO_PATHS,
     "simulate examples/cluster --context x": "--context: wanted --kubeconfig FILE, or the variable KUBECONFIG, too",
@@ -83,17 +77,6 @@ WRONG: Mapping[str, str] = {
     f"{DRAIN} worker-1 --pod-selector ===": '--pod-selector: got "===", wanted KEY=VALUE',
     f"{DRAIN} worker-1 -o xml": "'xml' is not one of",
     f"{DRAIN} worker-1 --release 1.11": '"1.11"',
-    f"{CURVE} cpu=1..2 --plot x.gif": NO_PICTURE,
-    f"{CURVE} cpu=1..2,memory=1..2,a/b=1..2 --plot x.svg": "--plot: got sizes of 3 resources, wanted one or two",
-    "capacity examples/cluster --plot x.svg --pod p.yaml": "--plot needs --curve",
-    f"{CURVE} cpu=1..2 --pods 3": "--curve cannot be combined with --pods: it counts as many of each size as fit",
-    f"{CURVE} cpu=1..2:2 --plot /nowhere/x.svg": f"--plot: {NOWHERE}",
-    f"{CURVE} cpu=1..2:2 --plot x.svg --output x.svg": "which is the file of --plot too",
-    f"{PLOT} x.gif": NO_PICTURE,
-    f"{PLOT} /nowhere/x.svg": f"--plot: {NOWHERE}",
-    f"{PLOT} x.svg --series x.parquet": "--plot cannot be combined with --series FILE.parquet: it reads CSV",
-    f"{PLOT} x.svg --output e.jsonl --checkpoint state": "--plot with --checkpoint needs --series",
-    f"{PLOT} x.svg --series x.svg": "which is the file of --series too",
     "sweep nowhere.yaml": "nowhere.yaml",
     "sweep examples/sweep.yaml --jobs 0": "--jobs",
     "sweep examples/sweep.yaml --dask nonsense://x": "dask: got nonsense://x, wanted the address of a scheduler",
@@ -142,7 +125,6 @@ WRONG: Mapping[str, str] = {
     "capacity ab.yaml --most-nodes 3": "--most-nodes needs --add-node",
     f"{ADD} --pod web.yaml": "--pods: got none, wanted the number of copies that new nodes are for",
     f"{ADD} --pods 3": "--pods needs --pod: else new nodes are for the pods that wait",
-    f"{ADD} --curve cpu=1..2:2": "--curve cannot be combined with --add-node",
     f"{ADD} --max-limit 3": "--max-limit cannot be combined with --add-node",
     "replay nothere.yaml": "kubeclassic: nothere.yaml: no such file or directory",
     "replay empty.yaml": "kubeclassic: cluster: got no Node, wanted one at least",
@@ -160,19 +142,6 @@ WRONG: Mapping[str, str] = {
     f"{MIGRATE} --report check.pdf --check examples/cluster": "wanted a name that ends in .html, .json, .txt",
     f"{MIGRATE} --check nowhere": "nowhere",
     "snapshot --redact-map x": "--redact-map: wanted --redact too",
-    "bench": "wanted either a CASE or --kind",
-    "bench --kind basic case.jsonl": "wanted either a CASE or --kind",
-    "bench absent.jsonl": "absent.jsonl: no such file or directory",
-    "bench case.jsonl --check absent.json": "absent.json: no such file or directory",
-    "bench case.jsonl --check case.jsonl": "got no hosts of 1.16",
-    "bench case.jsonl --memory much": "got 'much', wanted a number",
-    "bench case.jsonl --memory -1": "wanted 0 bytes or more",
-    "bench case.jsonl --release 1.2": 'release: got "1.2", wanted 1.12 to 1.34',
-    "bench case.jsonl --profile profile.yaml --release 1.16": "which release 1.16 does not have, wanted --release 1.27",
-    "bench case.jsonl --profile profile.yaml --scheduler-profile p.yaml": "--scheduler-profile: got p.yaml beside --profile profile.yaml",
-    "bench case.jsonl --profile f.html --flame-graph g.html": "--profile: got f.html beside --flame-graph g.html, wanted one",
-    "bench case.jsonl --profile absent.yaml": "absent.yaml: no such file or directory",
-    "bench case.jsonl --scheduler-profile case.jsonl": "case.jsonl: Object 'Kind' is missing",
 }
 """Words -> what is said of them."""
 
@@ -184,8 +153,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (found / "examples").symlink_to(ROOT / "examples")
     for name, content in FILES.items():
         (found / name).write_text(content if isinstance(content, str) else yaml.safe_dump_all(content), encoding="utf-8")
-    written(CaseSize(nodes=6, existing=6, pods=9), found / "case.jsonl")
-    profile_file(found / "profile.yaml")
     return found
 
 

@@ -65,7 +65,7 @@ DRAWN = ("nodes", "nodes-mixed", "bound", "bound-mixed", "templates", "preemptio
 def tables(page: str) -> list[list[dict[str, Any]]]:
     """The rows of each table of *page* about sizes: sizes and pods a second."""
     return [
-        [{"size": int(size.replace(",", "")), "loop_pods_per_s": int(rate.replace(",", ""))} for size, rate in _ROW.findall(section)]
+        [{"size": int(size.replace(",", "")), "pods_per_s": int(rate.replace(",", ""))} for size, rate in _ROW.findall(section)]
         for section in page.split("\n## ")[1:]
         if not section.startswith("Releases")
     ]

@@ -11,8 +11,6 @@ import pytest
 import yaml
 
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.simulation.bench.cases import CaseSize
-from kubeclassic.simulation.conform import answer_case
 from tests.support.devicebuild import claiming, device_claim, exactly
 from tests.support.manifests import node
 from tests.support.program import ran
@@ -129,13 +127,6 @@ def test_a_copy_of_a_scheduler_has_its_own_claims() -> None:
     engines[1].listings.resource_claims.put(device_claim("c", exactly(2)))
     decided = [engine.schedule(claiming("q", "c")) for engine in engines]
     assert [(decision.host, decision.error) for decision in decided] == [(None, 'could not find ResourceClaim "default/c"'), ("b", None)]
-
-
-def test_generated_clusters_have_devices() -> None:
-    """The pods of bench's kind devices all get what they claim."""
-    case = CaseSize(kind="devices", nodes=6, existing=0, pods=4).case("1.34")
-    cycles = answer_case(case)["cycles"]
-    assert [len(next(iter(cycle["allocations"].values()))) for cycle in cycles] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(("devices", "moved"), [(4, 2), (3, 0)], ids=["room", "too-few"])

@@ -13,7 +13,6 @@ import yaml
 
 from kubeclassic.cli import COMMANDS, cli, run
 from kubeclassic.cli.declaring.commands import INPUT, OTHER, OUTPUT, SCHEDULER, SECTIONS, Command, CommandGroup
-from kubeclassic.simulation.bench import bench as timing
 from tests.support.program import ROOT, heavy_modules, program, ran
 
 HELPS = [[], ["--help"], ["--version"], ["policy", "check", "--help"], ["policy", "migrate", "--help"], ["import", "openb", "--help"]]
@@ -122,7 +121,7 @@ class TestHelp:
         assert (told.out, told.err) == (ran(*arguments, "--help").out, "")
         assert told.out.startswith("Usage: kubeclassic")
 
-    @pytest.mark.parametrize("name", ["simulate", "bench", "conform"])
+    @pytest.mark.parametrize("name", ["simulate", "conform"])
     def test_options_are_in_groups(self, name: str) -> None:
         """The options of a command are told by what they are about, input first, each once."""
         told = ran(name, "--help-all", status=(0, 1)).out
@@ -259,36 +258,3 @@ class TestPolicies:
         arguments = ["replay", "cluster.yaml", "--until", "1", "--output", "events", "--checkpoint", "state"]
         ran(*arguments, status=(0, 1, 130))
         assert ran(*arguments, "--resume", "--release", "1.14", status=2).err == "kubeclassic: state: made with no --release, got 1.14\n"
-
-
-class TestBench:
-    @pytest.fixture(autouse=True)
-    def _without_calibration(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The fixed loop takes longer than these benches: its time is made up."""
-        monkeypatch.setattr(timing, "calibration", lambda: 0.1)
-
-    def test_preemption_can_be_disabled(self) -> None:
-        """``bench`` takes --disable-preemption, and then no pod makes room."""
-        found = []
-        for more in ([], ["--disable-preemption"]):
-            found.append(ran("bench", "--kind", "preemption", "--nodes", "5", "--pods", "5", "--repeat", "1", *more).document)
-        assert [(one["decisions"], one["scheduled"]) for one in found] == [(10, 5), (5, 0)]
-
-    @pytest.mark.parametrize("release", ["1.16", "1.27"])
-    def test_percentage_can_be_set(self, release: str, tmp_path: Path) -> None:
-        """``bench`` takes --percentage-of-nodes-to-score: where fewer nodes are looked at, pods have other hosts."""
-        small = ["bench", "--kind", "basic", "--nodes", "200", "--existing", "199", "--pods", "5", "--repeat", "1", "--release", release]
-        for share in ("100", "51"):
-            assert run([*small, "--percentage-of-nodes-to-score", share, "--output", str(tmp_path / share)]) == 0
-        assert (tmp_path / "100").read_text() != (tmp_path / "51").read_text()
-
-    def test_a_profile_is_a_profile(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """--profile is a configuration, as everywhere; the old name and the old meaning are understood and told of."""
-        small = ["bench", "--kind", "basic", "--nodes", "5", "--existing", "0", "--pods", "2", "--repeat", "1"]
-        text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-        Path("profile.yaml").write_text(text)
-        assert ran(*small, "--profile", "profile.yaml").err == ""
-        assert run([*small, "--scheduler-profile", "profile.yaml"]) == 0
-        assert capsys.readouterr().err == "note: --scheduler-profile is --profile now; write --profile profile.yaml\n"
-        assert run([*small, "--profile", "flame.html", "--flame-graph", "other.html"]) == 2
-        assert capsys.readouterr().err.startswith("kubeclassic: --profile: got flame.html beside --flame-graph other.html, wanted one")

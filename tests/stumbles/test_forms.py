@@ -15,7 +15,6 @@ import pytest
 from kubeclassic.api.load import load
 from kubeclassic.api.reading.formats import archives
 from kubeclassic.api.view import Column, Table, View, Words
-from kubeclassic.cli import run
 from kubeclassic.cli.report.viewtext import view_lines
 from kubeclassic.exceptions import ManifestError
 from tests.support.program import ran
@@ -275,10 +274,3 @@ class TestNames:
         assert 'did you mean "analytics/yearly-report"' in says
         says = told("simulate", CLUSTER, "--set", "pod analytics/* request.memory=1Gi")
         assert says.endswith('got the field "request.memory", wanted one that there is; did you mean "requests.memory"?\n')
-
-    def test_a_curve_of_bytes(self, capsys: pytest.CaptureFixture[str]) -> None:
-        """Sizes in memory without a unit are bytes, which is said."""
-        pod = str(ROOT / "examples" / "capacity" / "small-pod.yaml")
-        assert run(["capacity", CLUSTER, "--pod", pod, "--curve", "memory=1..2"]) in (0, 1)
-        wanted = "warning: --curve: memory has at most 2 bytes: a size in memory has a unit, such as memory=1Gi..4Gi\n"
-        assert wanted in capsys.readouterr().err

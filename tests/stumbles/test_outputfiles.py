@@ -172,7 +172,6 @@ class TestSameFiles:
             ("replay cluster.yaml --output new --checkpoint ./new", "--checkpoint: got new, which is the file of --output too"),
             ("replay cluster.yaml --output e --checkpoint cluster.yaml", "--checkpoint: got cluster.yaml, which is an input too"),
             ("policy migrate more.json --output more.json", "--output: got more.json, which is an input too"),
-            ("bench cluster.yaml --check more.json --output more.json", "--output: got more.json, which is an input too"),
         ],
     )
     def test_an_input_is_not_written_over(self, folder: Path, arguments: str, says: str) -> None:
@@ -242,8 +241,6 @@ class TestValues:
             (["compare", "cluster.yaml", "--a", "percentage=+5", "--b", ""], 'got "+5", wanted a number from 0 to 100'),
             (["simulate", "cluster.yaml", "--percentage-of-nodes-to-score", "\u0665\u0660"], "wanted a whole number"),
             (["simulate", "cluster.yaml", "--seed", "1_0"], "got '1_0', wanted a whole number"),
-            (["bench", "--kind", "basic", "--nodes", "\u0665"], "wanted a whole number"),
-            (["bench", "--kind", "basic", "--nodes", "9" * 5000], "wanted a whole number"),
         ],
     )
     def test_values_that_are_none(self, folder: Path, arguments: list[str], says: str) -> None:

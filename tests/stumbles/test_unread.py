@@ -28,7 +28,6 @@ QUESTIONS = {
     "explain": ("explain", "dump.json", "shop/web-0", *OLD),
     "what-if": ("explain", "dump.json", "shop/web-0", "--what-if", *OLD),
     "capacity": ("capacity", "dump.json", "--pod", TEMPLATE, *OLD),
-    "capacity-curve": ("capacity", "dump.json", "--curve", "cpu=1..2:2", *OLD),
     "new-nodes": ("capacity", "dump.json", "--add-node", "like:cpu-a", *OLD),
     "drain": ("drain", "dump.json", "cpu-a", "--force", *OLD),
     "compare": ("compare", "dump.json", "--a", "release=1.27", "--b", "release=1.34"),

@@ -16,7 +16,6 @@ import yaml
 import kubeclassic
 from kubeclassic.cli import run
 from kubeclassic.simulation.lab.labconfiguration import LabError
-from kubeclassic.simulation.sweep.sweepconfigurations import SweepConfiguration, best_of
 from tests.conftest import ROOT
 from tests.support.labbuild import session
 from tests.support.manifests import pod
@@ -114,25 +113,6 @@ class TestExtendersOfAPolicy:
         with pytest.raises(kubeclassic.KubeclassicError, match=r'^extenders: got "offf", wanted off, call, record FILE or replay FILE$'):
             kubeclassic.migrate(POLICY, "1.15", check=CLUSTER, extenders="offf")
         assert "--extenders needs --check" in ran("policy", "migrate", written("policy.yaml", POLICY), "--extenders", "off", status=2).err
-
-
-class TestSweeps:
-    def test_no_winner_where_intervals_overlap(self) -> None:
-        """A difference that more seeds may undo is no victory: "no configuration is best for certain"."""
-        page = plain(ran("sweep", str(ROOT / "examples" / "sweep.yaml"), "-o", "html").out)
-        assert "No configuration is best for certain in placed, cpu used, imbalance and zone skew, as intervals overlap." in page
-        assert "is best in placed" not in page
-
-    def test_a_winner_where_they_do_not(self) -> None:
-        """Where no other interval reaches that of the best, it is the best; without seeds the values decide."""
-        rows = [{"placed": 20, "placed low": 19, "placed high": 21}, {"placed": 15, "placed low": 14, "placed high": 16}]
-        found = [SweepConfiguration(str(at), row, "") for at, row in enumerate(rows)]
-        assert [len(one.rivals) for one in best_of(found, ["placed"])] == [0]
-        found = [SweepConfiguration(str(at), {"placed": 20 + at}, "") for at in range(2)]
-        assert [len(one.rivals) for one in best_of(found, ["placed"])] == [0]
-        rows[1]["placed high"] = 19
-        found = [SweepConfiguration(str(at), row, "") for at, row in enumerate(rows)]
-        assert [one.name for one in best_of(found, ["placed"])[0].rivals] == ["1"]
 
 
 def from_a_server(item: Json) -> Json:

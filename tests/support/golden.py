@@ -34,7 +34,6 @@ COMMANDS: Mapping[str, str] = {
     "what-if-want": "explain examples/cluster deploy/storefront --want gpu-b1 -o json",
     "capacity": "capacity examples/cluster --pod examples/capacity/small-pod.yaml --pod examples/capacity/web.yaml --ratio 5:1 -o json",
     "capacity-quota": "capacity examples/cluster examples/capacity/quota.yaml --pod examples/capacity/small-pod.yaml -o json",
-    "curve": "capacity examples/cluster --curve cpu=500m..4:4,memory=1Gi..8Gi:4:log -o json",
     "add-node": "capacity examples/cluster --pod examples/capacity/small-pod.yaml --pods 200 --add-node like:general-a1 -o json",
     "add-node-mix": f"capacity examples/cluster --add-node like:gpu-b1 --add-node {_BIG} --cost gpu-b1=5,big=2 -o json",
     "drain": f"{_DRAIN} worker-2 worker-3 -o json",

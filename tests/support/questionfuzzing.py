@@ -15,7 +15,7 @@ import msgspec
 
 import kubeclassic
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.simulation.traces import alibaba2025, alibaba2026, columnmap, google2019, simkube
+from kubeclassic.simulation.traces import columnmap, simkube
 from tests.conftest import ROOT
 from tests.support.keywords import keywords_of
 from tests.support.program import inside
@@ -31,7 +31,6 @@ EDITS = (
 CAPACITY = (
     {"pod": "small", "pods": 5}, {"pod": ["small", "web"], "ratio": [3, 1], "max_limit": 20}, {"pod": "web", "exclude_nodes": "pool=gpu"},
     {"pod": "small", "max_limit": 9, "exclude_nodes": ["general-a1", "pool in (database)"], "pending_first": True, "order": "queue"},
-    {"curve": "cpu=100m..4:3,memory=1Gi..8Gi:2:log", "max_limit": 5},
 )  # fmt: skip
 DRAIN = (
     {"nodes": ["worker-1", "worker-2"], "ignore_daemonsets": True, "order": "priority"}, {"auto": True, "keep": 1, "force": True},
@@ -40,7 +39,7 @@ DRAIN = (
 )  # fmt: skip
 ARGUMENTS = (
     b"capacity CLUSTER --pod POD --pods 5 -o json", b"capacity CLUSTER --pod POD --pod WEB --ratio 3:1 --max-limit 9 -o wide",
-    b"capacity CLUSTER --curve cpu=100m..4:2:log --max-limit 3 -o csv", b"capacity CLUSTER --pod POD --exclude-nodes pool=gpu --pods 4",
+    b"capacity CLUSTER --pod POD --exclude-nodes pool=gpu --pods 4",
     b"drain DRAINED worker-1 worker-2 --ignore-daemonsets -o csv", b"drain DRAINED --auto --keep 2 --force --ignore-daemonsets -o json",
     b"drain DRAINED --zone north-a -l !gpu --pod-selector app=web --delete-emptydir-data", b"drain DRAINED --node worker-3 --recreate-bare",
 )  # fmt: skip
@@ -49,19 +48,9 @@ PLACES = {
     "WEB": EXAMPLES / "capacity" / "web.yaml",
 }  # fmt: skip
 TEMPLATES = {"small": str(PLACES["POD"]), "web": str(PLACES["WEB"])}
-INSTANCES = (
-    b"instance_sn,role,app_name,cpu_request,gpu_request,memory_request,disk_request,rdma_request,max_instance_per_node,creation_time\n"
-    b"i-1,CN,app_1,12,0,120,100,1,-1,60\ni-2,HN,app_1,8,1,64.5,0,25,1,\n"
-)
-SPOT_NODES = b"gpu_model,gpu_capacity_num,cpu_num,node_name\nA10,1,128,n-1\n,0,64,n-2\n"
 JOBS = (
     b"job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,duration,job_type\n"
     b"j-1,o,A10,12,1,2,5,3600,HP\nj-2,o,,4,0,1,0,,Spot\n"
-)
-MACHINES = b"time,machine_id,type,capacity.cpus,capacity.memory,platform_id\n0,7,1,0.5,0.25,p\n5,7,2,,,\n"
-GOOGLE = (
-    b"time,type,collection_id,instance_index,priority,resource_request.cpus,resource_request.memory,constraint\n"
-    b"1,0,9,0,200,0.01,0.02,\n2,3,9,0,200,0.01,0.02,\n9,6,9,0,200,0.01,0.02,\n"
 )
 
 
@@ -110,11 +99,6 @@ def _keywords(content: bytes) -> dict[str, Any]:
 
 def _capacity(content: bytes) -> None:
     given = _keywords(content)
-    if "curve" in given:
-        names = ("curve", "max_limit", "exclude_nodes", "pending_first")
-        asked = {name: given[name] for name in names if name in given}
-        kubeclassic.capacity_curve(str(PLACES["CLUSTER"]), **keywords_of(asked, "preemption"))
-        return
     names = ("ratio", "pods", "max_limit", "exclude_nodes", "pending_first", "order")
     asked = given.get("pod", "small")
     pods = [TEMPLATES.get(name, name) if isinstance(name, str) else name for name in (asked if isinstance(asked, list) else [asked])]
@@ -163,12 +147,9 @@ QUESTIONS: Mapping[str, Entry] = {
         lambda content: simkube.read(file_with(content, "trace.sktrace")),
         lambda: [msgspec.msgpack.encode(trace) for trace in _simkube_traces()],
     ),
-    "instances.csv": Entry(lambda content: alibaba2025.read(file_with(content, "instances.csv")), lambda: [INSTANCES]),
     "jobs.csv": Entry(
-        lambda content: alibaba2026.read(file_with(SPOT_NODES, "nodes.csv"), file_with(content, "jobs.csv")), lambda: [JOBS]
-    ),
-    "google.csv": Entry(
-        lambda content: google2019.read(file_with(content, "instances.csv"), file_with(MACHINES, "machines.csv")), lambda: [GOOGLE]
+        lambda content: columnmap.read(file_with(content, "jobs.csv"), columnmap.read_map(TRACES / "alibaba-2026-jobs.yaml")),
+        lambda: [JOBS],
     ),
 }
 

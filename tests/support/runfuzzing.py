@@ -45,10 +45,6 @@ objectives: [placed, cpu used, zone skew]
 grid:
   release: '1.15'
   tie-break: [first, random]
-search:
-  weights: {{LeastRequestedPriority: 0..3}}
-  maximise: [placed]
-  trials: 1
 """,
 )
 
@@ -111,7 +107,7 @@ def _sweep(content: bytes) -> None:
         if total > MOST_RUNS:
             raise KubeclassicError("more runs than a try may take")
 
-    kubeclassic.sweep(file_with(content, "sweep.yaml"), search=b"search" in content, on_progress=check)
+    kubeclassic.sweep(file_with(content, "sweep.yaml"), on_progress=check)
 
 
 def _sweeps() -> list[bytes]:

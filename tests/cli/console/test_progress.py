@@ -1,9 +1,8 @@
-"""Progress on standard error: a bar for people at a terminal, plain lines elsewhere, and nothing for what is quick."""
+"""Progress on standard error: a bar for people at a terminal, and nothing for what is quick."""
 
 from __future__ import annotations
 
 import io
-import re
 import sys
 import threading
 import time
@@ -28,9 +27,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBECLASSIC_PROGRESS", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setattr(progress, "TO_BAR", 0.0)
-    monkeypatch.setattr(progress, "TO_LINE", 0.02)
     monkeypatch.setattr(progress, "REFRESH", 0.01)
-    monkeypatch.setattr(progress, "_PACE", progress._Pace())
 
 
 def stream_of(monkeypatch: pytest.MonkeyPatch, kind: Callable[[], io.StringIO]) -> io.StringIO:
@@ -48,53 +45,18 @@ def wait_for(stream: io.StringIO, text: str) -> None:
         time.sleep(0.005)
 
 
-class TestLines:
-    @pytest.mark.parametrize(
-        ("work", "line"),
-        [
-            (Work("scheduling", 8152, "pods", 1200), "scheduling: 1,200 of 8,152 pods, 34 s"),
-            (Work("replaying", 90, "events", 30, "2h0m"), "replaying: 30 of 90 events, 2h0m, 34 s"),
-            (Work("reading", word="cluster.json"), "reading: cluster.json, 34 s"),
-            (Work("counting", unit="copies", done=4000), "counting: 4,000 copies, 34 s"),
-            (Work("scheduling", 10, "pods", 12), "scheduling: 10 of 10 pods, 34 s"),
-            (Work("explaining"), "explaining: 34 s"),
-        ],
-    )
-    def test_a_line_says_how_far_it_is(self, work: Work, line: str) -> None:
-        """A line has what is done, of how much, the latest word and the seconds, as far as they are known."""
-        assert work.line(33.6) == line
-
-    def test_where_there_is_no_terminal_lines_are_plain(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Elsewhere than at a terminal each look is a line of its own, without any code for colours or the cursor."""
-        stream = stream_of(monkeypatch, io.StringIO)
-        for _ in following(range(2), 2):
-            wait_for(stream, "scheduling: 0 of 2 pods, ")
-        assert re.fullmatch(r"(scheduling: [01] of 2 pods, \d+ s\n)+", stream.getvalue())
-
-    def test_a_line_every_ten_seconds(self) -> None:
-        """As delivered, a bar comes after two seconds, and a line every ten."""
-        values = re.search(r"^TO_BAR, TO_LINE = (.*), (.*)$", Path(progress.__file__).read_text(encoding="utf-8"), re.MULTILINE)
-        assert values is not None
-        assert values.groups() == ("2.0", "10.0")
-
-    def test_quick_work_is_silent(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Work that is over before its time comes says nothing, at a terminal or elsewhere."""
-        monkeypatch.setattr(progress, "TO_BAR", NO_PATIENCE)
-        monkeypatch.setattr(progress, "TO_LINE", NO_PATIENCE)
-        for kind in (Terminal, io.StringIO):
-            stream = stream_of(monkeypatch, kind)
-            assert list(following(range(5), 5)) == list(range(5))
-            assert stream.getvalue() == ""
-
-    def test_pieces_of_work_are_one_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The time to the first line is that of all the work, also where each piece is shorter."""
-        monkeypatch.setattr(progress, "TO_LINE", 0.3)
-        stream = stream_of(monkeypatch, io.StringIO)
-        end = time.monotonic() + NO_PATIENCE
-        while not stream.getvalue() and time.monotonic() < end:
-            with telling("reading", "a.yaml"):
-                time.sleep(0.02)
-        assert re.fullmatch(r"(reading: a\.yaml, \d+ s\n)+", stream.getvalue())
+@pytest.mark.parametrize(
+    ("work", "told"),
+    [
+        (Work("scheduling", 8152, "pods", 1200), "1,200 of 8,152 pods"),
+        (Work("replaying", 90, "events", 30, "2h0m"), "30 of 90 events, 2h0m"),
+        (Work("reading", word="cluster.json"), "cluster.json"), (Work("counting", unit="copies", done=4000), "4,000 copies"),
+        (Work("scheduling", 10, "pods", 12), "10 of 10 pods"), (Work("explaining"), ""),
+    ],
+)  # fmt: skip
+def test_it_says_how_far_it_is(work: Work, told: str) -> None:
+    """What is done, of how much, and the latest word, as far as they are known."""
+    assert work.told() == told
 
 
 class TestBar:
@@ -121,29 +83,31 @@ class TestBar:
             tell("[bold]a[/bold].yaml")
             wait_for(stream, "[bold]a[/bold].yaml")
 
-    def test_there_is_none_on_a_dumb_terminal(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A terminal that cannot move its cursor gets lines, and so does work that a bar would slow down."""
-        stream = stream_of(monkeypatch, Terminal)
-        with working("timing", 3, "runs", still=True):
-            wait_for(stream, "timing: 0 of 3 runs, ")
-        monkeypatch.setenv("TERM", "dumb")
-        with telling("reading", "b.yaml"):
-            wait_for(stream, "reading: b.yaml, ")
-        assert "\x1b" not in stream.getvalue()
-
 
 class TestQuiet:
-    def test_it_can_be_turned_off(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """With KUBECLASSIC_PROGRESS=0 there is none, and no thread either."""
-        monkeypatch.setenv("KUBECLASSIC_PROGRESS", "0")
+    @pytest.mark.parametrize(("name", "value"), [("KUBECLASSIC_PROGRESS", "0"), ("TERM", "dumb")])
+    def test_it_can_be_turned_off(self, name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """With KUBECLASSIC_PROGRESS=0, or on a terminal that cannot move its cursor, there is none, and no thread either."""
+        monkeypatch.setenv(name, value)
         stream = stream_of(monkeypatch, Terminal)
         with telling("reading"):
             assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
         assert stream.getvalue() == ""
 
+    def test_quick_work_is_silent(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Work that is over before its time comes says nothing, nor does any where nobody looks."""
+        stream = stream_of(monkeypatch, io.StringIO)
+        with telling("reading"):
+            time.sleep(0.02)
+        assert stream.getvalue() == ""
+        monkeypatch.setattr(progress, "TO_BAR", NO_PATIENCE)
+        stream = stream_of(monkeypatch, Terminal)
+        assert list(following(range(5), 5)) == list(range(5))
+        assert stream.getvalue() == ""
+
     def test_work_within_work_is_part_of_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Of two that are under way at once the outer one is shown, and when it is over the next one may be."""
-        stream = stream_of(monkeypatch, io.StringIO)
+        stream = stream_of(monkeypatch, Terminal)
         with telling("trying"):
             for _ in following(range(1), 1):
                 wait_for(stream, "trying")
@@ -153,7 +117,7 @@ class TestQuiet:
 
     def test_a_failure_ends_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Work that fails ends its progress before the error is told."""
-        stream = stream_of(monkeypatch, io.StringIO)
+        stream = stream_of(monkeypatch, Terminal)
         with pytest.raises(ZeroDivisionError):
             self.fail(stream)
         assert [thread for thread in threading.enumerate() if thread.name == "progress"] == []
@@ -182,10 +146,11 @@ def test_each_command_says_what_it_does(arguments: tuple[str, ...], told: set[st
     """Each piece of work of a command is shown if it takes long enough, under its own word."""
     seen: list[str] = []
 
-    def show(work: Work, since: float, over: threading.Event) -> None:
+    def show(work: Work, over: threading.Event) -> None:
         seen.append(work.what)
 
-    monkeypatch.setattr(progress, "_lines", show)
+    monkeypatch.setattr(progress, "_bar", show)
+    stream_of(monkeypatch, Terminal)
     assert run(arguments) in (0, 1)
     assert set(seen) == told
     assert len(seen) >= len(told)

@@ -32,7 +32,6 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "compare": (lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"), "No decision is different under 1.16; 6 are equally good"),
     "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "1 of 22 pods still waits for a node"),
     "capacity": (lambda: kubeclassic.capacity(CLUSTER, SMALL), "123 more copies of small-pod fit; then cpu has run out on 5 nodes."),
-    "capacity_curve": (lambda: kubeclassic.capacity_curve(CLUSTER, ["cpu=500m..4:4"]), "35 pods of cpu 0.5 fit, and none of cpu 4."),
     "drain": (lambda: kubeclassic.drain(CLUSTER, ["general-a1"]), "general-a1 cannot go."),
     "what_if": (lambda: kubeclassic.what_if(CLUSTER, "analytics/yearly-report"), "9 changes help."),
     "add_nodes": (lambda: kubeclassic.add_nodes(CLUSTER, [BIG]), "Add 1 big: each of 22 pods finds a node."),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.cli.report.tables import Figure, TextTable, shorten, wants_colour, width_of, write_tables
+from kubeclassic.cli.report.tables import Figure, TextTable, shorten, wants_colour, width_of
 from tests.support.program import Terminal
 
 POD = "shop/storefront-7d4b9c6f5-x2x9z"
@@ -98,9 +98,3 @@ class TestStreams:
         """At a terminal COLUMNS counts, if it is a number."""
         monkeypatch.setenv("COLUMNS", columns)
         assert width_of(Terminal()) == width
-
-    def test_tables_are_apart(self) -> None:
-        """Between two tables is an empty line."""
-        stream = io.StringIO()
-        write_tables([TextTable(["a"], [[1]]), TextTable(["b"], [[2]])], stream)
-        assert stream.getvalue() == "A\n1\n\nB\n2\n"

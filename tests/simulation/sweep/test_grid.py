@@ -12,7 +12,7 @@ import kubeclassic
 from kubeclassic import Cluster
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.simulation.engines import ALL_RELEASES
-from kubeclassic.simulation.sweep.confidence import over_seeds
+from kubeclassic.simulation.sweep.sweepconfigurations import Best, best_of, configurations
 from tests.conftest import ROOT
 from tests.support.examples import examples
 
@@ -95,12 +95,11 @@ class TestRows:
         assert "release 1.27 has no rule by that name" in new["error"]
         assert new["error"].endswith("NodeResourcesFit took its place")
 
-    def test_edits_and_scales_count(self) -> None:
-        """Edits change objects before a run, and scaled clusters have so many times as many nodes and pods."""
-        grid = {"set": [None, "pod * requests.cpu=64"], "scale.pods": [1, 2]}
+    def test_edits_count(self) -> None:
+        """Edits change objects before a run."""
+        grid = {"set": [None, "pod * requests.cpu=64"]}
         rows = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid, "objectives": ["pods", "placed"]}).rows
-        assert [row["pods"] for row in rows] == [22, 44, 22, 44]
-        assert [row["placed"] for row in rows] == [21, 31, 0, 0]
+        assert [(row["pods"], row["placed"]) for row in rows] == [(22, 21), (22, 0)]
 
 
 class TestFailures:
@@ -127,18 +126,20 @@ class TestFailures:
             kubeclassic.sweep({"cluster": CLUSTER, "grid": {"release": ["9.99", "9.98"]}})
 
 
-class TestConfidence:
-    def test_means_over_seeds(self) -> None:
-        """Each configuration that ran with several seeds has its mean and interval, without failed runs."""
+class TestConfigurations:
+    def test_the_best_by_means_over_seeds(self) -> None:
+        """Each configuration counts with its mean over seeds, without failed runs; those that come to the same are best together."""
         rows = [{"release": "1.16", "seed": seed, "placed": placed, "error": None} for seed, placed in enumerate((10, 12, 14))]
         rows += [{"release": "1.16", "seed": 3, "placed": None, "error": "no"}, {"release": "1.12", "seed": 0, "placed": 1, "error": None}]
-        assert over_seeds(rows, ("release", "seed"), ("placed",)) == [
-            {"release": "1.16", "seeds": 3, "placed": 12.0, "placed low": 7.031324, "placed high": 16.968676}
-        ]
+        found = configurations(rows, ("release", "seed"), ("placed",))
+        assert [(one.name, one.values) for one in found] == [("1.16", {"placed": 12.0}), ("1.12", {"placed": 1})]
+        assert best_of(found, ("placed",)) == [Best("placed", 12.0, ("1.16",))]
+        assert best_of(found[:1] * 2, ("placed",)) == []
 
-    def test_the_result_has_them(self) -> None:
-        """A sweep over seeds has the table, and a frame of it."""
-        found = kubeclassic.sweep({"cluster": CLUSTER, "grid": {"order": "shuffled", "seed": [0, 1, 2]}})
-        frame = found.to_frame("confidence")
-        assert list(frame["seeds"]) == [3]
-        assert frame["imbalance low"][0] < frame["imbalance"][0] < frame["imbalance high"][0]
+    def test_verdicts(self) -> None:
+        """One configuration has nothing to be compared with, several may come to the same, or to nothing at all."""
+        node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+        for grid, said in (({}, "One configuration: nothing to"), ({"release": ["1.12", "1.13"]}, "2 configurations come to the same.")):
+            assert str(kubeclassic.sweep({"cluster": [node], "grid": grid}).view().verdict).startswith(said)
+        asked = {"cluster": [node], "runs": [{"name": "a", "weights.Nothing": 1}, {"name": "b", "weights.Nothing": 2}]}
+        assert str(kubeclassic.sweep(asked).view().verdict) == "All 2 runs failed."

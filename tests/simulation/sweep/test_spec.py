@@ -14,7 +14,6 @@ from kubeclassic.simulation.sweep.spec import read_spec
 from tests.conftest import ROOT
 
 CLUSTER = str(ROOT / "examples" / "cluster")
-SEARCH = {"weights": {"EqualPriority": "0..10"}, "maximise": ["placed"]}
 
 
 def written(folder: Path, **sections: Any) -> Path:
@@ -31,7 +30,7 @@ class TestReading:
         given = {
             "grid": {"release": "1.16", "policy": [None, "p.yaml"], "weights.ImageLocalityPriority": [0, 2]},
             "inputs": {"day": {"trace": ["p.yaml"], "until": "1h", "delays": {"cycle": "10ms"}}},
-            "search": {**SEARCH, "minimise": "evictions", "trials": 7}, "objectives": ["nvidia.com/gpu used"],
+            "objectives": ["nvidia.com/gpu used"],
         }  # fmt: skip
         spec = read_spec(written(tmp_path, **given))
         assert spec.grid == {"release": ("1.16",), "policy": (None, "p.yaml"), "weights.ImageLocalityPriority": (0, 2)}
@@ -39,9 +38,7 @@ class TestReading:
         assert isinstance(cluster, ClusterInput)
         assert isinstance(day, TraceInput)
         assert (day.trace, day.until, day.delays.cycle, day.delays.failure) == ([str(tmp_path / "p.yaml")], 3600.0, 0.01, 300.0)
-        assert spec.objectives == ("nvidia.com/gpu used", "placed", "evictions")
-        assert spec.search is not None
-        assert (spec.search.weights, spec.search.trials) == ({"EqualPriority": (0, 10)}, 7)
+        assert spec.objectives == ("nvidia.com/gpu used",)
 
     def test_objectives_by_default(self, tmp_path: Path) -> None:
         """Waiting is among the objectives only where there is a trace."""
@@ -73,7 +70,6 @@ class TestReading:
         ({"grid": {"order": ["random"]}}, r'grid\.order\[0\]: got "random", wanted one of input, priority, queue, shuffled$'),
         ({"grid": {"weights.EqualPriority": [-1]}}, r"grid\.weights\.EqualPriority\[0\]: got -1, wanted a whole number from 0 to 10"),
         ({"grid": {"weights.": [1]}}, r': grid: got "weights\.", wanted one of '),
-        ({"grid": {"scale.nodes": [0]}}, r"grid\.scale\.nodes\[0\]: got 0, wanted a number above 0, 1000 at most$"),
         ({"grid": {"set": [[1]]}}, r'grid\.set\[0\]: got \[1\], wanted an edit such as "pod web/\* requests\.cpu=500m", or a list of them'),
         ({"runs": [{"policy": None}]}, r"runs\[0\]: got \{.*\}, wanted an object with a name, such as"),
         ({"runs": [{"name": "a"}, {"name": "a"}]}, r'runs\[1\]\.name: got "a", wanted a name of its own$'),
@@ -81,13 +77,6 @@ class TestReading:
         ({"runs": [{"name": "a", "seed": 1}], "grid": {"seed": 2}}, r'runs\[0\]: got "seed", wanted a key that is not in the grid too'),
         ({"objectives": ["plcaed"]}, r'objectives\[0\]: got "plcaed", wanted pods, placed, .*; did you mean "placed"\?$'),
         ({"objectives": ["placed", "placed"]}, r"objectives: got \[.*\], wanted one objective at least, each once$"),
-        ({"search": {"weights": {}}}, r"search\.weights: got \{\}, wanted an object such as \{LeastRequestedPriority: 0\.\.10\}$"),
-        ({"search": {"weights": {"EqualPriority": "10..0"}}}, r'search\.weights\.EqualPriority: got "10\.\.0", wanted the least and the'),
-        ({"search": {"weights": {"EqualPriority": "0..1"}}}, r'search: got \["weights"\], wanted maximise or minimise, with one objective'),
-        ({"search": {**SEARCH, "minimise": ["placed"]}}, r"search: got \[.*\], wanted maximise or minimise, with one objective at least"),
-        ({"search": {**SEARCH, "trials": 0}}, r"search\.trials: got 0, wanted a whole number from 1 to 1000000$"),
-        ({"search": {**SEARCH, "weight": 0}}, r'search: got "weight", wanted one of weights, .*; did you mean "weights"\?$'),
-        ({"search": SEARCH, "grid": {"weights.EqualPriority": 1}}, r'search\.weights: got "EqualPriority", wanted a weight that is not in'),
     ],
 )
 def test_a_wrong_value_is_told(sections: dict[str, Any], wanted: str, tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ import pytest
 
 import kubeclassic
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.traces import alibaba2025, alibaba2026, azurepacking, columnmap, google2019, simkube, simulatorexport
-from tests.simulation.traces.test_tables import TestAlibaba2026, TestAzure, TestGoogle
+from kubeclassic.simulation.traces import columnmap, simkube, simulatorexport
 from tests.support.refusals import refusal_text
 from tests.support.traceforms import CREATED, RUNS, requests, write
 
@@ -54,6 +53,7 @@ class TestColumns:
         ("kind: pods\n", "name: got nothing, wanted the column with the names"),
         ("name: a\nrequests: {cpu: b in barrels}\n", 'requests.cpu: got "b in barrels", wanted COLUMN or COLUMN in UNIT'),
         ("name: a\nrequests: 3\n", "requests: got 3, wanted names with columns"),
+        ("name: a\npriorities: {high: 1}\n", 'priorities: got an object, wanted words of the column that priority names, with numbers'),
         ("name: a\nlabels: {x: 3}\n", "labels.x: got 3, wanted the name of a column"),
     ])  # fmt: skip
     def test_a_wrong_map_is_told(self, tmp_path: Path, text: str, words: str) -> None:
@@ -64,44 +64,36 @@ class TestColumns:
         assert words in told
 
 
-NODES_2026, JOBS_2026 = TestAlibaba2026.NODES, TestAlibaba2026.JOBS
+HOSTS = "host,c,b\na,8,96\n"
 WRONG = {
-    "a column is missing": ("alibaba-2026", NODES_2026.replace("cpu_num", "cpus"), "line 1: got columns", "wanted cpu_num too"),
-    "a name is missing": ("alibaba-2026", NODES_2026 + "A100,8,96,\n", "line 4: node_name: got nothing, wanted a name", ""),
-    "a name comes twice": ("alibaba-2026", NODES_2026 + "A100,8,96,node_1\n", 'line 4: node_name: got "node_1" again', ""),
-    "a number is none": ("alibaba-2026", NODES_2026 + "A100,8,many,n\n", 'line 4: cpu_num: got "many", wanted a number', ""),
-    "a number is negative": ("alibaba-2026", NODES_2026 + "A100,8,-3,n\n", 'line 4: cpu_num: got "-3", wanted a number of 0 or more', ""),
-    "a number is too long": ("alibaba-2026", NODES_2026 + "A100,8,1e99,n\n", "wanted a number of at most 15 digits", ""),
-    "a row is too long": ("alibaba-2026", NODES_2026 + "A100,8,3,n,x\n", "line 4: got 5 values, wanted 4 at most", ""),
+    "a column is missing": ("host,cpus,b\n", "line 1: got columns", "wanted c too"),
+    "a name is missing": (HOSTS + ",8,9\n", "line 3: host: got nothing, wanted a name"),
+    "a name comes twice": (HOSTS + "a,8,9\n", 'line 3: host: got "a" again, wanted each name once'),
+    "a number is none": (HOSTS + "n,many,9\n", 'line 3: c: got "many", wanted a number'),
+    "a number is negative": (HOSTS + "n,-3,9\n", 'line 3: c: got "-3", wanted a number of 0 or more'),
+    "a number is too long": (HOSTS + "n,1e99,9\n", "wanted a number of at most 15 digits"),
+    "a row is too long": (HOSTS + "n,8,3,x\n", "line 3: got 4 values, wanted 3 at most"),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_wrong_tables_are_told(tmp_path: Path, case: str) -> None:
     """A table that cannot be read is refused in one line with file, line and column."""
-    _, text, *words = WRONG[case]
-    told = refusal_text(ManifestError, alibaba2026.read, write(tmp_path, "n.csv", text), write(tmp_path, "j.csv", JOBS_2026))
+    text, *words = WRONG[case]
+    columns = columnmap.read_map(write(tmp_path, "m.yaml", "kind: nodes\nname: host\nrequests: {cpu: c, memory: b}\n"))
+    told = refusal_text(ManifestError, columnmap.read, write(tmp_path, "n.csv", text), columns)
     assert str(tmp_path / "n.csv") in told
     assert all(word in told for word in words)
 
 
 def test_other_wrong_inputs_are_told(tmp_path: Path) -> None:
-    """Wrong words, files of another kind, and missing files are refused with what was wanted."""
-    nodes = write(tmp_path, "n.csv", NODES_2026)
+    """Files of another kind, and missing files are refused with what was wanted."""
+    nodes = write(tmp_path, "n.csv", HOSTS)
     tries = [
-        (lambda: alibaba2026.read(nodes, write(tmp_path, "j.csv", JOBS_2026.replace("HP", "XX"))), 'job_type: got "XX", wanted HP or Spot'),
-        (lambda: alibaba2026.read(tmp_path / "none.csv", nodes), "none.csv: no such file or directory"),
-        (lambda: alibaba2025.read(nodes), "wanted instance_sn,role,app_name,cpu_request too"),
+        (lambda: columnmap.read(tmp_path / "none.csv", columnmap.read_map(write(tmp_path, "m.yaml", "name: a"))), "no such file"),
         (lambda: simkube.read(nodes), "got bytes that are no msgpack, wanted a trace of SimKube"),
-        (lambda: azurepacking.read(nodes, azurepacking.PackingOptions(machine=0, machines=1)), "got neither an SQLite file nor a zip file"),
-        (lambda: azurepacking.read(TestAzure().file(tmp_path), azurepacking.PackingOptions(machine=9, machines=1)),
-         "machineId: got 9, wanted one of 1, 2"),
-        (lambda: google2019.read(write(tmp_path, "i.csv", TestGoogle.INSTANCES.replace("FINISH", "STOP")),
-                                 write(tmp_path, "m.csv", TestGoogle.MACHINES)), 'type: got "STOP", wanted one of SUBMIT'),
-        (lambda: google2019.read(write(tmp_path, "i.json", "[1]\n"), write(tmp_path, "m.csv", TestGoogle.MACHINES)),
-         "wanted a JSON object a line"),
         (lambda: simulatorexport.read(write(tmp_path, "e.json", '{"pods": []}')), "got no export of kube-scheduler-simulator"),
-    ]  # fmt: skip
+    ]
     for tried, words in tries:
         text = refusal_text(ManifestError, tried)
         assert words in text

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kubeclassic
 from kubeclassic.results import UpgradeResult
-from kubeclassic.simulation.compare.agreement import FREE, LOCKED, MODES
+from kubeclassic.simulation.compare.agreement import FREE, LOCKED, MODES, Mode
 from kubeclassic.simulation.compare.compare import Following, unfollowed
 from kubeclassic.simulation.input import SILENT
-from kubeclassic.simulation.processes.executors import InProcesses
 from kubeclassic.simulation.scenario import read_scenario
 from kubeclassic.simulation.upgrade.course import LedCourse
 from kubeclassic.simulation.upgrade.stages import StartedWith, stages_of
@@ -42,32 +41,31 @@ def way_of(mode: str = LOCKED) -> Way:
 class TestTheAnswer:
     """What runs an upgrade does not change it."""
 
-    @pytest.mark.parametrize(("mode", "jobs"), [(LOCKED, "2"), (FREE, "3")])
-    def test_in_processes(self, mode: str, jobs: str) -> None:
-        """Two and three processes print the bytes of one."""
-        asked = ("upgrade", str(CLUSTER), "--steps", ",".join(STEPS), "--mode", mode, "-o", "json", "--policy", str(POLICY))
-        one, other = (inside(*asked, *more) for more in ((), ("--jobs", jobs)))
+    @pytest.mark.parametrize("mode", MODES)
+    def test_by_an_executor(self, mode: Mode) -> None:
+        """An executor comes to the answer of this process."""
+        with ThreadPoolExecutor(1) as executor:
+            assert upgraded(mode=mode, executor=executor).document == upgraded(mode=mode).document
+
+    @pytest.mark.whole
+    def test_in_processes(self) -> None:
+        """Two processes print the bytes of one."""
+        asked = ("upgrade", str(CLUSTER), "--steps", ",".join(STEPS), "-o", "json", "--policy", str(POLICY))
+        one, other = (inside(*asked, *more) for more in ((), ("--jobs", "2")))
         assert one.returncode == 1
         assert "1.17" in one.stdout
         assert (other.returncode, other.stdout) == (1, one.stdout)
 
-    def test_on_dask(self, tmp_path: Path) -> None:
-        """Dask comes to the answer of this process in each mode."""
-        with dask_cluster(tmp_path) as (address, _):
-            found = {mode: upgraded(mode=mode, dask=address) for mode in MODES}
-        for mode, result in found.items():
-            assert result.document == upgraded(mode=mode).document
-            assert result.document.moved
+    @pytest.mark.whole
+    def test_on_dask(self) -> None:
+        """Two workers of Dask print the bytes of one process."""
+        asked = ("upgrade", str(CLUSTER), "--steps", ",".join(STEPS), "-o", "json")
+        with dask_cluster() as address:
+            assert inside(*asked, "--dask", address).stdout == inside(*asked).stdout
 
 
 class TestFailures:
     """What goes wrong in another process is said as if it had happened in this one."""
-
-    def test_a_lost_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A task whose process is lost three times ends the upgrade with one line."""
-        monkeypatch.setattr("kubeclassic.simulation.processes.executors.SCRIPT", "import os; os._exit(9)")
-        with pytest.raises(kubeclassic.KubeclassicError, match=r"^the process that ran it was lost 3 times, the last time with status 9$"):
-            upgraded(jobs=2)
 
     def test_an_error_of_the_input(self) -> None:
         """What a release refuses is an error of the input, with its text."""
@@ -77,7 +75,7 @@ class TestFailures:
     def test_a_defect(self) -> None:
         """A defect is none of the input."""
         way = way_of(FREE)
-        with InProcesses(1) as executor, pytest.raises(RuntimeError, match="IndexError: list index out of range"):
+        with ThreadPoolExecutor(1) as executor, pytest.raises(RuntimeError, match="IndexError: list index out of range"):
             list(results([partial(course_of, 99)], way, None, executor, SILENT))
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import attrs
 
-from ...algorithmprovider.releases import DEFAULT_RELEASE, RELEASES
-from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.documents import read_documents
-from ...exceptions import ManifestError, UnknownNameError
-from ...framework.config.configuration import load_configuration
-from ...framework.releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, find_any_release
+from kubeclassic.algorithmprovider.releases import DEFAULT_RELEASE, RELEASES
+from kubeclassic.api.objects.pods import DEFAULT_SCHEDULER
+from kubeclassic.api.reading.documents import read_documents
+from kubeclassic.core.release.release import Release
+from kubeclassic.exceptions import ManifestError
+from kubeclassic.framework.releases import find_any_release
 
 Json = dict[str, Any]
 
@@ -30,16 +30,6 @@ STRIDE = 7919
 NODE_MILLICORES = 4000
 LOWER_PODS = 30
 """Bound pods a node of kind ``preemption``, by default."""
-PERCENTAGE = "percentageOfNodesToScore"
-DRIVER, CLASS, TEMPLATE = "gpu.example.com", "gpu", "gpus"
-MODELS = (("a100", "80Gi"), ("h100", "80Gi"), ("l4", "24Gi"))
-"""Model and memory, from node to node in turn."""
-GPUS = 8
-MOST_CLAIMED = 4
-SELECTORS = (
-    f'device.attributes["{DRIVER}"].model in ["a100", "h100"]',
-    f'device.capacity["{DRIVER}"].memory.compareTo(quantity("40Gi")) >= 0',
-)
 
 
 @attrs.frozen(eq=False)
@@ -89,15 +79,10 @@ class CaseSize:
             yield from (_service(group) for group in range(GROUPS))
         yield from (self._node(number) for number in range(self.nodes))
         yield from (self._bound_pod(number) for number in range(self.bound))
-        if self.kind == "devices":
-            yield from device_objects(list(map(_name, range(self.nodes))), list(map(_waiting, range(self.pods))))
 
     def _pending(self) -> Iterator[Json]:
         for number in range(self.pods):
-            pod = _pod(_waiting(number), self._form(number), priority=1000 if self.kind == "preemption" else 0)
-            if self.kind == "devices":
-                pod["status"] = {"resourceClaimStatuses": [{"name": "gpus", "resourceClaimName": claim_of(_waiting(number))}]}
-            yield pod
+            yield _pod(f"p{number:05}", self._form(number), priority=1000 if self.kind == "preemption" else 0)
 
     def _form(self, number: int) -> Json:
         """Labels and spec of a pod of the kind."""
@@ -108,7 +93,7 @@ class CaseSize:
         return form
 
     def _bound_pod(self, number: int) -> Json:
-        form = _basic(number) if self.kind == "devices" else self._form(number)
+        form = self._form(number)
         if self.kind == "preemption":
             form["cpu"] = f"{NODE_MILLICORES * 39 // 40 // max(self.bound // self.nodes, 1)}m"
         return _pod(f"e{number:05}", form, on=_name(number * STRIDE % self.nodes))
@@ -126,10 +111,6 @@ class CaseSize:
 
 def _name(number: int) -> str:
     return f"node-{number:05}"
-
-
-def _waiting(number: int) -> str:
-    return f"p{number:05}"
 
 
 def _service(group: int) -> Json:
@@ -171,12 +152,6 @@ def _anti_affinity(number: int) -> Json:
     return {"labels": labels, "affinity": _required("podAntiAffinity", selector, HOSTNAME)}
 
 
-def _node_affinity(number: int) -> Json:
-    terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["zone-0", "zone-1"]}]}]
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    return {"labels": {"app": "nodeaff"}, "affinity": {"nodeAffinity": required}}
-
-
 def _spread(number: int) -> Json:
     labels, selector = _grouped("spread", number)
     hard = {"maxSkew": 5, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
@@ -212,10 +187,6 @@ def _preferring_solitude(number: int) -> Json:
     return {"labels": _app(number), "affinity": {"podAntiAffinity": preferred}}
 
 
-def _devices(number: int) -> Json:
-    return {"labels": {"app": "devices"}, "resourceClaims": [{"name": "gpus", "resourceClaimTemplateName": TEMPLATE}]}
-
-
 def _plain(number: int) -> Json:
     return {"labels": _app(number)}
 
@@ -231,126 +202,41 @@ FORMS: Mapping[str, Callable[[int], Json]] = {
     "basic": _basic,
     "affinity": _affinity,
     "antiaffinity": _anti_affinity,
-    "nodeaffinity": _node_affinity,
     "spread": _spread,
     "preemption": _preemption,
     "mixed": _mixed,
-    "devices": _devices,
 }
 """Kind -> labels and spec of its pod of a number."""
 
 
-# --- devices: nodes with eight GPUs, pods that claim one to four of them by two selectors ----------------------------
+# --- a case in a file -----------------------------------------------------------------------------------------------
 
 
-def device_objects(nodes: list[str], pods: list[str]) -> Iterator[Json]:
-    """The class, a slice for each of *nodes*, and a claim that was made for each of *pods*."""
-    yield _object("DeviceClass", CLASS, {"selectors": _selectors(f'device.driver == "{DRIVER}"')})
-    for number, node in enumerate(nodes):
-        pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
-        yield _object("ResourceSlice", f"gpu-{node}", {"driver": DRIVER, "nodeName": node, "pool": pool, "devices": _gpus(number)})
-    for number, pod in enumerate(pods):
-        count = number % MOST_CLAIMED + 1
-        exactly = {"deviceClassName": CLASS, "allocationMode": "ExactCount", "count": count, "selectors": _selectors(*SELECTORS)}
-        claim = _object("ResourceClaim", claim_of(pod), {"devices": {"requests": [{"name": "gpus", "exactly": exactly}]}})
-        owner = {"apiVersion": "v1", "kind": "Pod", "name": pod, "uid": f"uid-{pod}", "controller": True}
-        yield {**claim, "metadata": {**claim["metadata"], "namespace": "default", "ownerReferences": [owner]}}
-
-
-def claim_of(pod: str) -> str:
-    """The name of the claim of *pod*."""
-    return f"{pod}-gpus"
-
-
-def _gpus(number: int) -> list[Json]:
-    model, memory = MODELS[number % len(MODELS)]
-    return [
-        {
-            "name": f"gpu-{index}", "capacity": {"memory": {"value": memory}},
-            "attributes": {"model": {"string": model}, "index": {"int": index}, "numa": {"int": index * 2 // GPUS}},
-        }
-        for index in range(GPUS)
-    ]  # fmt: skip
-
-
-def _selectors(*expressions: str) -> list[Json]:
-    return [{"cel": {"expression": expression}} for expression in expressions]
-
-
-def _object(kind: str, name: str, spec: Json) -> Json:
-    return {"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": {"name": name, "uid": f"uid-{name}"}, "spec": spec}
-
-
-# --- the case that is asked for -------------------------------------------------------------------------------------
-
-
-def case_of(
-    asked: Path | CaseSize, *, release: str | None = None, profile: Path | None = None, percentage: int | None = None,
-    preempts: bool = True, say: Callable[[str], None] = print,
-) -> Json:  # fmt: skip
-    """The case in a file, or one of that size, changed as the others say; *say* is called with what of the case does not count."""
-    release = _version(release, profile)
-    default = release or DEFAULT_RELEASE
-    found = asked.case(default) if isinstance(asked, CaseSize) else read_case(asked, default)
-    found = found if release is None else _with_release(found, release, say)
-    return found | {"config": _config(found.get("config") or {}, profile, percentage, preempts)}
-
-
-def _version(release: str | None, profile: Path | None) -> str | None:
-    """The wanted release, if any; with a profile alone, the one that has profiles."""
-    if release is None:
-        return None if profile is None else DEFAULT_FRAMEWORK
-    version = find_any_release(release).version
-    if profile is not None and version not in FRAMEWORK_RELEASES:
-        raise UnknownNameError(f"--profile: got {profile}, which release {version} does not have, wanted --release {DEFAULT_FRAMEWORK}")
-    return version
-
-
-def _config(config: dict[str, Any], file: Path | None, percentage: int | None, preempts: bool) -> dict[str, Any]:
-    """The case's *config*, and over it what is asked for."""
-    changes: dict[str, Any] = {} if preempts else {"preemption": False}
-    profile = config.get("profile")
-    if file is not None:
-        load_configuration(file)
-        profile = next(iter(read_documents(file))).data
-    if percentage is not None:
-        changes[PERCENTAGE] = percentage
-        profile = profile and _with_percentage(profile, percentage)
-    return config | changes | ({"profile": profile} if profile else {})
-
-
-def _with_percentage(configuration: Mapping[str, Any], percentage: int) -> dict[str, Any]:
-    """A configuration whose profiles all have this share."""
-    profiles = [{key: value for key, value in profile.items() if key != PERCENTAGE} for profile in configuration.get("profiles") or ()]
-    return {**configuration, PERCENTAGE: percentage} | ({"profiles": profiles} if profiles else {})
-
-
-def _with_release(case: Json, release: str, say: Callable[[str], None]) -> Json:
-    """A case of any release, changed to *release*, without the gates that this one does not know."""
-    config, gates = case.get("config") or {}, find_any_release(release).gates
-    kept = {name: value for name, value in (config.get("featureGates") or {}).items() if name in gates}
-    left_out = [name for name in config.get("featureGates") or {} if name not in kept]
-    if left_out:
-        say(f"left out, as release {release} has no such gates: {', '.join(left_out)}")
-    return case | {"version": release, "config": {**config, "featureGates": kept}}
-
-
-def read_case(path: Path, release: str) -> Json:
+def read_case(path: Path, release: str | None = None) -> Json:
     """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node wait.
 
-    *release* is used if the case names none. With manifests all nodes are scored and preemption is off.
+    *release*: in place of the one that the case names; gates that it does not know are left out. With manifests all nodes are scored and
+    preemption is off.
     """
     documents = [document.data for document in read_documents(path)]
     if len(documents) == 1 and "pending" in documents[0]:
-        return {"version": release, **documents[0]}
+        case = {"version": DEFAULT_RELEASE, **documents[0]}
+        return case if release is None else _with_release(case, find_any_release(release))
     if any("pending" in document for document in documents):
         raise ManifestError(f"{path}: got {len(documents)} cases, wanted one")
     items = [item for document in documents for item in (document.get("items") or [document])]
     waiting = [item for item in items if _waits(item)]
     config = {"percentageOfNodesToScore": 100, "preemption": False}
     there = [item for item in items if not _waits(item)]
-    return {"name": path.name.split(".")[0], "version": release, "config": config, "objects": there, "pending": waiting}
+    version = find_any_release(release or DEFAULT_RELEASE).version
+    return {"name": path.name.split(".")[0], "version": version, "config": config, "objects": there, "pending": waiting}
 
 
-def _waits(item: Mapping[str, Any]) -> bool:
+def _waits(item: Json) -> bool:
     return item.get("kind") == "Pod" and not (item.get("spec") or {}).get("nodeName")
+
+
+def _with_release(case: Json, release: Release) -> Json:
+    config = case.get("config") or {}
+    gates = {name: value for name, value in (config.get("featureGates") or {}).items() if name in release.gates}
+    return case | {"version": release.version, "config": {**config, "featureGates": gates}}

@@ -1,0 +1,130 @@
+"""What runs the parts of a sweep or an upgrade: this process, or any executor of ``concurrent.futures``: processes, or Dask."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from multiprocessing import get_context
+from typing import Any, Protocol, TypeVar
+
+from ..exceptions import KubeclassicError
+from .gcpause import settled
+
+SECONDS = 15
+"""How long a Dask scheduler may take to answer, and to have a worker."""
+T = TypeVar("T")
+"""A task."""
+D = TypeVar("D")
+"""What a task comes to."""
+T_contra = TypeVar("T_contra", contravariant=True)
+D_co = TypeVar("D_co", covariant=True)
+
+
+class TaskRunner(Protocol[T_contra, D_co]):
+    """Runs tasks that have much in common. Each process gets a copy of it."""
+
+    def run(self, task: T_contra) -> D_co:
+        """Run *task*; whatever goes wrong is in its result."""
+        ...
+
+
+def run_on(executor: Executor | None, runner: TaskRunner[T, D], tasks: Sequence[T]) -> Iterator[tuple[int, D]]:
+    """The number of each of *tasks* with its result, as they are finished; None: in this process, in order.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be handed over, and for a process that is lost.
+    """
+    if executor is None:
+        for number, task in enumerate(tasks):
+            with settled():
+                done = runner.run(task)
+            yield number, done
+        return
+    try:
+        shared = pickle.dumps(runner, protocol=5)
+        futures = {executor.submit(run_packed, shared, pickle.dumps(task, protocol=5)): number for number, task in enumerate(tasks)}
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise KubeclassicError(f"rules cannot be handed to another process ({error}): wanted one process") from None
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    except KubeclassicError:
+        raise
+    except BrokenProcessPool:
+        hint = 'in a script of your own, ask below if __name__ == "__main__"'
+        raise KubeclassicError(f"jobs: a process ended before its answer; {hint}") from None
+    except Exception as error:  # an executor's own: a task has its errors in its result
+        raise KubeclassicError(f"{type(executor).__name__}: {type(error).__name__}: {error}") from None
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def run_packed(shared: bytes, task: bytes) -> Any:
+    """What a process does: run a pickled *task* by a pickled :class:`TaskRunner`."""
+    runner = _runner(shared)
+    with settled():
+        return runner.run(pickle.loads(task))
+
+
+@lru_cache(maxsize=1)
+def _runner(shared: bytes) -> TaskRunner[Any, Any]:
+    """The runner, unpickled once for all tasks of a process."""
+    try:
+        found: TaskRunner[Any, Any] = pickle.loads(shared)
+    except Exception as error:  # a user's own rules may not be where another process looks for them
+        raise KubeclassicError(f"rules: another process cannot load them: {type(error).__name__}: {error}") from None
+    return found
+
+
+@contextmanager
+def executor_of(jobs: int, dask: str | None) -> Iterator[Executor | None]:
+    """What ``--jobs`` and ``--dask`` ask for: None for this process, a pool of *jobs* processes, or a Dask scheduler at the address *dask*.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` where no scheduler answers at that address.
+    """
+    if dask is not None:
+        client = _client(dask)
+        try:
+            yield client.get_executor(pure=False)
+        finally:
+            client.close()
+    elif jobs == 1:
+        yield None
+    else:
+        # A fork of a process with threads may hang; "spawn" is the same on every system.
+        with ProcessPoolExecutor(jobs, get_context("spawn"), _end_at_interrupt) as pool:
+            yield pool
+
+
+def _end_at_interrupt() -> None:
+    """Let Ctrl-C end this process without a traceback: the one that started it says what there is to say."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _client(address: str) -> Any:
+    try:
+        distributed = import_module("distributed")
+    except ImportError:
+        raise KubeclassicError("dask: distributed is not installed: pip install 'kubeclassic[sweep]'") from None
+    client = None
+    try:
+        addressing, registry = import_module("distributed.comm.addressing"), import_module("distributed.comm.registry")
+        scheme, place = addressing.parse_address(address)
+        registry.get_backend(scheme)
+        if scheme in ("tcp", "tls"):
+            addressing.parse_host_port(place)  # before a client is started, which would try for ever
+        client = distributed.Client(address, timeout=SECONDS, set_as_default=False)
+        client.wait_for_workers(1, timeout=SECONDS)
+    except (OSError, ValueError, TimeoutError) as error:
+        if client is not None:
+            client.close()
+            raise KubeclassicError(f"dask: got {address}, which has no workers, wanted one at least") from None
+        told = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise KubeclassicError(f"dask: got {address}, wanted the address of a scheduler: {told}") from None
+    return client

@@ -1,1 +1,0 @@
-"""What runs tasks: this process, others of this machine, or Dask."""

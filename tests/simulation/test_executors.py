@@ -1,0 +1,113 @@
+"""The table of a sweep is the same whatever runs it, and what an executor cannot do is told in a line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import attrs
+import pytest
+
+import kubeclassic
+from kubeclassic.framework.plugin import Plugin
+from kubeclassic.simulation import executors
+from kubeclassic.simulation.executors import executor_of, run_on
+from tests.conftest import ROOT
+from tests.support.daskcluster import dask_cluster
+from tests.support.program import inside
+
+SPEC: dict[str, Any] = {
+    "cluster": str(ROOT / "examples" / "cluster"), "inputs": {"day": {"trace": str(ROOT / "examples" / "day.yaml")}},
+    "runs": [{"name": "right"}, {"name": "wrong", "provider": "Nobody"}], "grid": {"release": ["1.12", "1.16"], "seed": [0, 1]},
+}  # fmt: skip
+
+
+@attrs.frozen
+class Twice:
+    """A runner that doubles numbers, ends its process at 0 and fails at 1."""
+
+    def run(self, task: int) -> int:
+        if task == 0:
+            os._exit(1)
+        if task == 1:
+            raise RuntimeError("one")
+        return 2 * task
+
+
+def test_any_executor_will_do() -> None:
+    """An executor comes to the table of this process, errors included, and tells how far it is."""
+    told = list[tuple[int, int]]()
+    with ThreadPoolExecutor(1) as executor:
+        found = kubeclassic.sweep(SPEC, executor=executor, on_progress=lambda done, total: told.append((done, total)))
+    assert found.rows == kubeclassic.sweep(SPEC).rows
+    assert found.failed == 8
+    assert told == [(done, 16) for done in range(9, 17)]
+
+
+def test_rules_that_cannot_be_handed_over_are_told() -> None:
+    """A plugin that only this process has needs no executor."""
+
+    class Mine(Plugin):
+        name = "Mine"
+
+    asked = {**SPEC, "runs": [], "grid": {"release": "1.27"}}
+    assert kubeclassic.sweep(asked, plugins=[Mine]).failed == 0
+    wanted = r"^rules cannot be handed to another process"
+    with ThreadPoolExecutor(1) as executor, pytest.raises(kubeclassic.KubeclassicError, match=wanted):
+        kubeclassic.sweep(asked, plugins=[Mine], executor=executor)
+
+
+def test_an_executor_that_fails_is_told() -> None:
+    """What an executor raises by itself is one line with its name."""
+    with ThreadPoolExecutor(1) as executor, pytest.raises(kubeclassic.KubeclassicError, match=r"^ThreadPoolExecutor: RuntimeError: one$"):
+        list(run_on(executor, Twice(), [3, 1]))
+
+
+@pytest.mark.parametrize("address", ["nonsense://there", "127.0.0.1:port", "tcp://127.0.0.1:9"])
+def test_what_is_no_scheduler_is_told(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is no address, and an address where nobody answers, are one line."""
+    monkeypatch.setattr(executors, "SECONDS", 0.5)
+    wanted = r"^dask: got .*, wanted the address of a scheduler: .*$"
+    with pytest.raises(kubeclassic.KubeclassicError, match=wanted), executor_of(1, address):
+        pass
+
+
+def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it, the error says what to install."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    wanted = r"^dask: distributed is not installed: pip install 'kubeclassic\[sweep\]'$"
+    with pytest.raises(kubeclassic.KubeclassicError, match=wanted), executor_of(1, "tcp://127.0.0.1:9"):
+        pass
+
+
+@pytest.mark.whole
+class TestProcesses:
+    """Processes and a real cluster of Dask; the command prints the same bytes by each."""
+
+    COMMAND = ("sweep", str(ROOT / "examples" / "sweep.yaml"), "-o", "json")
+
+    def test_two_processes(self) -> None:
+        """Two processes print what one prints."""
+        assert inside(*self.COMMAND, "--jobs", "2").stdout == inside(*self.COMMAND, "--jobs", "1").stdout
+
+    def test_two_workers_of_dask(self) -> None:
+        """Two workers of Dask print what one process prints, and come to the same errors."""
+        with dask_cluster() as address:
+            assert inside(*self.COMMAND, "--dask", address).stdout == inside(*self.COMMAND, "--jobs", "1").stdout
+            with executor_of(1, address) as executor:
+                assert kubeclassic.sweep(SPEC, executor=executor).rows == kubeclassic.sweep(SPEC).rows
+
+    def test_a_scheduler_without_workers_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A scheduler that has no workers in time is one line."""
+        monkeypatch.setattr(executors, "SECONDS", 1)
+        with dask_cluster(0) as address, pytest.raises(kubeclassic.KubeclassicError, match="which has no workers"), executor_of(1, address):
+            pass
+
+    def test_a_lost_process_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A process that ends before its answer ends the sweep with one line."""
+        monkeypatch.syspath_prepend(str(ROOT))
+        wanted = r"^jobs: a process ended before its answer"
+        with executor_of(2, None) as executor, pytest.raises(kubeclassic.KubeclassicError, match=wanted):
+            list(run_on(executor, Twice(), [0]))
