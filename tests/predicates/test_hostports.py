@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from hypothesis import example, given
-from hypothesis import strategies as st
-
 from kubeclassic.api.objects import Pod
 from kubeclassic.predicates.hostports import pod_fits_host_ports, pod_fits_ports
-from tests.reference.hostports import clashes
 from tests.support.build import answers, ask, engine, node, overlay, pod
-from tests.support.examples import examples
 
 REASON = "node(s) didn't have free ports for the requested pod ports"
 Port = tuple[str, str, int]
@@ -55,21 +48,3 @@ class TestPodFitsHostPorts:
         """PodFitsPorts is the same rule."""
         assert (pod_fits_ports.name, pod_fits_host_ports.name) == ("PodFitsPorts", "PodFitsHostPorts")
         assert pod_fits_ports.check is pod_fits_host_ports.check
-
-
-PORTS: st.SearchStrategy[Any] = st.lists(
-    st.tuples(st.sampled_from(["", "0.0.0.0", "127.0.0.1", "::"]), st.sampled_from(["", "TCP", "UDP"]), st.sampled_from([-1, 0, 80, 81])),
-    max_size=3,
-)
-
-
-@examples(0.6)
-@example(wanted=[("", "TCP", 80)], used=[[[("127.0.0.1", "TCP", 80)]], [[("127.0.0.1", "UDP", 80)]]])
-@given(wanted=PORTS, used=st.lists(st.lists(PORTS, max_size=2), min_size=1, max_size=4))
-def test_is_what_a_loop_over_nodes_finds(wanted: list[Port], used: list[list[list[Port]]]) -> None:
-    """On random clusters the postings give each node the answer that comparing all its ports gives."""
-    incoming = with_ports("p", *wanted)
-    pods = {f"n{i}": [with_ports(f"old{i}{j}", *ports, on=f"n{i}") for j, ports in enumerate(lists)] for i, lists in enumerate(used)}
-    objects = [item for name, existing in pods.items() for item in (node(name), *existing)]
-    expected = {name: [REASON] if clashes(incoming, existing) else [] for name, existing in pods.items()}
-    assert ask(pod_fits_host_ports, incoming, *objects) == expected

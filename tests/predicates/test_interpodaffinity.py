@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
@@ -14,10 +12,8 @@ from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.predicates.interpodaffinity import match_inter_pod_affinity
 from kubeclassic.predicates.metadata import metadata_fails
-from tests.reference.interpodaffinity import Books, slow_objection
-from tests.support.affinitybuild import NODES, POD_LABELS, TERM, A, B, C, affinity, bound_to, edit, made, made_nodes, peer, placed, term
+from tests.support.affinitybuild import A, B, C, affinity, peer, term
 from tests.support.build import answers, ask, engine, node, overlay, pod
-from tests.support.examples import examples
 
 FIRST = "node(s) didn't match pod affinity/anti-affinity"
 MISFITS = {
@@ -163,63 +159,3 @@ class TestInvalidSelectors:
 
 
 # --- against plain loops --------------------------------------------------------------------------------------------
-
-TERMS = st.lists(st.fixed_dictionaries(TERM), max_size=2)
-KINDS = st.tuples(POD_LABELS, st.sampled_from(["default", "far"]), st.builds(affinity, TERMS, TERMS))
-PODS = st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8)
-WHAT = st.sampled_from(["remove", "put back", "nominate", "nominate itself", "nominate with a node"])
-EDITS = st.lists(st.tuples(st.integers(0, 4), WHAT, KINDS), max_size=8)
-
-
-BARE_PEER = [(1, ({"app": "a"}, "default", {}))]
-
-
-@example([{"zone": "x"}, {}], [], ({"app": "a"}, "default", affinity([term()])), [])
-@example([{"zone": "x"}, {}], BARE_PEER, ({"app": "a"}, "default", affinity([term()])), [])
-@example([{"zone": "x"}, {"rack": "1"}], BARE_PEER, ({"app": "a"}, "default", affinity([term(), term(key="rack")])), [])
-@given(NODES, PODS, KINDS, EDITS)
-@examples(2)
-def test_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, edits: Any) -> None:
-    """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
-    nodes, new = made_nodes(labels), made("new", kind)
-    bound = bound_to(nodes, pods)
-    cycle = engine(*nodes.values(), *bound).begin(new)
-    books = {name: Books(new, placed(nodes, bound)) for name in nodes}
-    found = named(answers(match_inter_pod_affinity, cycle, Batch(cycle.table)))
-    assert found == {name: books[name].objection(n) for name, n in nodes.items()}
-    trial = Overlay.of(cycle.table, Batch(cycle.table).indexes, new)
-    for number, (at, what, extra) in enumerate(edits):
-        coming = new if what == "nominate itself" else made(f"e{number}", extra, "n0" if what == "nominate with a node" else "")
-        edit(cycle, trial, at % trial.n, what, coming, nodes, books)
-        found = named(answers(match_inter_pod_affinity, cycle, trial))
-        assert found == {name: books[name].objection(n) for name, n in nodes.items()}
-
-
-@given(NODES, PODS, KINDS, st.sets(st.integers(0, 4), max_size=2), st.sets(st.integers(0, 7), max_size=3))
-@examples(2)
-def test_without_metadata_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, lost: Any, gone: Any) -> None:
-    """Without metadata, with nodes that are not found and with pods that left in a trial, the answers are those of upstream's loops."""
-    nodes = made_nodes(labels)
-    kept = {name: n for i, (name, n) in enumerate(nodes.items()) if i not in lost}
-    bound = bound_to(nodes, pods)
-    new = made("new", kind)
-    cycle = engine(*kept.values(), *bound, release="1.12").begin(new)
-    cycle.has_metadata = False
-    trial = overlay(cycle)
-    leaving = {p.key for i, p in enumerate(bound) if i in gone}
-    for i in range(trial.n):
-        for entry in [entry for entry in trial.pods(i) if entry.pod.key in leaving]:
-            trial.remove(entry, i)
-    listed = [(p, p.spec.node_name, kept.get(p.spec.node_name)) for p in sorted(bound, key=lambda p: p.spec.node_name)]
-    for batch, left in ((Batch(cycle.table), set[str]()), (trial, leaving)):
-        expected = {}
-        for name, n in kept.items():
-            seen = [item for item in listed if not (item[1] == name and item[0].key in left)]
-            expected[name] = slow_objection(new, n, seen)
-        found = named(answers(match_inter_pod_affinity, cycle, batch))
-        assert {name: _short(text) for name, text in found.items()} == expected
-
-
-def _short(found: str | None) -> str | None:
-    _, is_error, text = (found or "").partition("because of PodAffinity, err: ")
-    return f"affinity: {text}" if is_error else found

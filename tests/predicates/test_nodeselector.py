@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubeclassic.api.meaning.labels import SelectorError
@@ -14,9 +13,7 @@ from kubeclassic.api.objects import NodeSelector, NodeSelectorTerm, Pod, Require
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.matching.nodeselectors import expressions_mask, node_selector_mask
 from kubeclassic.predicates.nodeselector import pod_match_node_selector
-from tests.reference.nodeselector import matches
 from tests.support.build import ask, engine, node, pod
-from tests.support.examples import examples
 
 REASON = "node(s) didn't match node selector"
 Json = dict[str, Any]
@@ -109,31 +106,3 @@ def expressions(draw: st.DrawFn) -> Json:
     operator = draw(OPERATORS)
     most = 0 if operator in ("Exists", "DoesNotExist") else 1 if operator in ("Gt", "Lt") else 3
     return expression(draw(KEYS), operator, *draw(st.lists(VALUES, min_size=min(most, 1), max_size=draw(st.sampled_from([most, 2])) or 0)))
-
-
-FIELDS = st.builds(expression, st.sampled_from(["metadata.name", "other"]), OPERATORS, st.sampled_from(["n0", "n1", ""]))
-TERMS = st.fixed_dictionaries({"matchExpressions": st.lists(expressions(), max_size=3), "matchFields": st.lists(FIELDS, max_size=1)})
-SELECTORS = st.one_of(st.none(), st.dictionaries(KEYS, VALUES, max_size=2))
-
-
-@examples(1)
-@example(
-    labels=[{"gen": "3"}, {"zone": "a", "gen": "3"}, {"gen": "x"}, {"zone": "b"}], selector=None,
-    terms=[
-        {"matchExpressions": [expression("zone", "DoesNotExist"), expression("gen", "Gt", "1")], "matchFields": []},
-        {"matchExpressions": [expression("zone", "In", "a", "b"), expression("gen", "NotIn", "3")], "matchFields": []},
-        {"matchExpressions": [], "matchFields": []},
-    ],
-)  # fmt: skip
-@given(
-    labels=st.lists(st.dictionaries(st.sampled_from(["zone", "gen"]), VALUES), min_size=1, max_size=5),
-    terms=st.lists(TERMS, max_size=3),
-    selector=SELECTORS,
-)
-def test_is_what_a_loop_over_nodes_finds(labels: list[dict[str, str]], terms: list[Json], selector: dict[str, str] | None) -> None:
-    """On random clusters the masks give each node the answer that reading its labels one by one gives."""
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}} if terms else {}
-    incoming = pod("p", nodeSelector=selector, affinity={"nodeAffinity": required})
-    nodes = [node(f"n{i}", labels=each) for i, each in enumerate(labels)]
-    wanted = {made.name: [] if matches(incoming, made) else [REASON] for made in nodes}
-    assert ask(pod_match_node_selector, incoming, *nodes) == wanted

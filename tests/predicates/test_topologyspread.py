@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.matching.spread import metadata_fails
 from kubeclassic.predicates.topologyspread import even_pods_spread
-from tests.reference.topologyspread import Books
 from tests.support.build import answers, ask, engine, node, overlay, pod
-from tests.support.examples import examples
-from tests.support.spreadbuild import NEAR, NODES, PODS, A, B, cluster, constraint, edit, incoming, peer
+from tests.support.spreadbuild import NEAR, A, B, constraint, incoming, peer
 
 MISFIT = ["node(s) didn't match pod topology spread constraints"]
 GATES = {"EvenPodsSpread": True}
@@ -93,22 +88,3 @@ class TestWhatIf:
 
 
 # --- against a plain loop -------------------------------------------------------------------------------------------
-
-SELECTORS = st.sampled_from([{}, {"matchLabels": {"app": "a"}}, {"matchExpressions": [{"key": "app", "operator": "Exists"}]}])
-CONSTRAINTS = st.lists(st.builds(constraint, st.sampled_from(["zone", "rack"]), st.integers(0, 2), SELECTORS), min_size=1, max_size=3)
-EDITS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.sampled_from("ab")), max_size=8)
-
-
-@given(NODES, PODS, CONSTRAINTS, EDITS, st.sampled_from([None, {"rack": "1"}, {"zone": "x"}]))
-@examples(1.5)
-def test_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits: Any, selector: Any) -> None:
-    """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
-    nodes, placed, bound = cluster(labels, pods)
-    new = incoming(*constraints, nodeSelector=selector)
-    cycle = engine(*nodes, *bound, gates=GATES).begin(new)
-    assert answers(even_pods_spread, cycle, Batch(cycle.table)) == {n.name: [] if Books(new, placed).fits(n) else MISFIT for n in nodes}
-    trial = overlay(cycle)
-    books = {n.name: Books(new, placed) for n in nodes}
-    for number, (at, comes, app) in enumerate(edits):
-        edit(cycle, trial, at % trial.n, pod(f"e{number}", labels={"app": app}) if comes else None, nodes, books)
-        assert answers(even_pods_spread, cycle, trial) == {n.name: [] if books[n.name].fits(n) else MISFIT for n in nodes}

@@ -18,7 +18,6 @@ from kubeclassic.predicates.volumecounts import (
     max_ebs_volume_count,
     max_gce_pd_volume_count,
 )
-from tests.reference import volumecounts as naive
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod
 from tests.support.examples import examples
 from tests.support.volumebuild import claim, storage_class, volume
@@ -173,12 +172,3 @@ class TestAgainstPlainLoops:
         classes = {item.key: item for item in self.OBJECTS if item.kind == "StorageClass"}
         volumes = {"v": self.OBJECTS[1]}
         assert answer == {"n": self.expected(user("p", *wanted), pods, claims, volumes, classes, limit, release == "1.12")}
-
-    @staticmethod
-    def expected(incoming: Pod, pods: list[Pod], claims: Any, volumes: Any, classes: Any, limit: int, unresolved: bool) -> list[str] | str:
-        try:
-            new = naive.disks(incoming, claims, volumes, classes, unresolved)
-            existing = [naive.disks(item, claims, volumes, classes, unresolved) for item in pods] if new else []
-        except LookupError as error:
-            return str(error)
-        return EXCEEDED if naive.too_many(new, existing, limit) else []

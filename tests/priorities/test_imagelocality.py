@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Node, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.priorities.imagelocality import MIB, image_locality, normalized_image_name
-from tests.reference import imagelocality
 from tests.support.build import engine, node, pod, scored
-from tests.support.examples import examples
 
 
 def image(size: int, *names: str) -> dict[str, Any]:
@@ -61,21 +57,3 @@ class TestImageLocality:
         for rows in ([], [7], [5, 0, 3], [7, 6, 5, 4, 3, 2, 1, 0]):
             part = image_locality.score(cycle.template, Batch(cycle.table, np.array(rows, np.intp)), cycle)
             assert part.tolist() == whole[rows].tolist()
-
-
-NAMES = st.sampled_from(["a", "a:1", "a:latest", "b:latest", "reg:5000/b:latest", "c@sha256:1"])
-WANTED = st.lists(st.sampled_from(["a", "a:1", "b", "reg:5000/b", "c@sha256:1", "d"]), max_size=3)
-IMAGES = st.lists(st.builds(lambda names, size: image(size, *names), st.lists(NAMES, max_size=2), st.integers(0, 1500)), max_size=4)
-
-
-@st.composite
-def clusters(draw: st.DrawFn) -> list[Node]:
-    """Up to five nodes with some images each; two nodes may report different sizes for one name."""
-    return [node(f"n{i}", images=images) for i, images in enumerate(draw(st.lists(IMAGES, min_size=1, max_size=5)))]
-
-
-@examples(0.8)
-@given(nodes=clusters(), images=WANTED, init=WANTED)
-def test_is_what_loops_find(nodes: list[Node], images: list[str], init: list[str]) -> None:
-    """On random clusters every score is that of plain loops over nodes, images and containers; init containers do not count."""
-    assert scored(image_locality, of(*images, init=init), *nodes) == imagelocality.image_locality(of(*images), nodes)

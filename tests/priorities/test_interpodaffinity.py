@@ -14,8 +14,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.reduction import MOST_SCALED, Stretched
 from kubeclassic.core.rule import PriorityError
 from kubeclassic.priorities.interpodaffinity import inter_pod_affinity
-from tests.reference.interpodaffinity import liking, scaled
-from tests.support.affinitybuild import NODES, POD_LABELS, TERM, A, B, C, affinity, bound_to, made, made_nodes, peer, placed, term
+from tests.support.affinitybuild import A, B, C, affinity, peer, term
 from tests.support.build import engine, pod, scored
 from tests.support.examples import examples
 
@@ -73,25 +72,6 @@ class TestInvalidSelectors:
     def test_on_a_node_that_is_gone_it_does_no_harm(self) -> None:
         """Pods whose node is not found are not looked at."""
         assert raw(PLAIN, A, peer(on="gone", dislike=[BAD]), release="1.12") == {"a": 0}
-
-
-TERMS = st.fixed_dictionaries(TERM)
-WEIGHTED = st.lists(st.tuples(st.integers(1, 5), TERMS), max_size=2)
-KINDS = st.tuples(
-    POD_LABELS, st.sampled_from(["default", "far"]), st.builds(affinity, st.lists(TERMS, max_size=1), st.just([]), WEIGHTED, WEIGHTED)
-)
-
-
-@given(NODES, st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8), KINDS, st.integers(1, 100))
-@examples(1.5)
-def test_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, hard_weight: int) -> None:
-    """Sums and scores of random clusters are those of loops over all pods and terms."""
-    nodes, new = made_nodes(labels), made("new", kind)
-    bound = bound_to(nodes, pods)
-    sums = {name: liking(new, n, placed(nodes, bound), hard_weight) for name, n in nodes.items()}
-    assert raw(new, *nodes.values(), *bound, hard_pod_affinity_weight=hard_weight) == sums
-    scores = dict(zip(sums, scaled(list(sums.values())), strict=True))
-    assert scored(inter_pod_affinity, new, *nodes.values(), *bound, hard_pod_affinity_weight=hard_weight) == scores
 
 
 SPREADS = st.integers(0, 40) | st.integers(MOST_SCALED - 2, MOST_SCALED + 2) | st.integers(0, 1 << 40)

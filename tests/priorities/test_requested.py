@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from kubeclassic.api.objects import Pod
-from kubeclassic.core.rule import Priority
 from kubeclassic.priorities.leastrequested import least_requested
-from kubeclassic.priorities.mostrequested import most_requested
-from tests.reference import resourcescoring
 from tests.support.build import engine, node, pod, scored
-from tests.support.examples import examples
-from tests.support.scoring import RELEASES, Cluster, clusters, objects, pods
 
 
 class TestLeastRequested:
@@ -28,16 +18,6 @@ class TestLeastRequested:
         incoming, machine = pod("p", requests={"cpu": "500m", "memory": "1Gi"}, overhead={"cpu": "250m"}), node("n", cpu="1", memory="10Gi")
         assert scored(least_requested, incoming, machine) == {"n": 7}
         assert scored(least_requested, incoming, machine, gates={"PodOverhead": True}) == {"n": 6}
-
-
-@pytest.mark.parametrize("rule", [least_requested, most_requested], ids=["least", "most"])
-@examples(0.5)
-@given(cluster=clusters(), incoming=pods("p"), release=st.sampled_from(RELEASES))
-def test_is_what_a_loop_over_nodes_finds(rule: Priority, cluster: Cluster, incoming: Pod, release: str) -> None:
-    """On random clusters every score is that of the plain loop."""
-    plain = resourcescoring.least_requested if rule is least_requested else resourcescoring.most_requested
-    wanted = {made.name: plain(incoming, made, existing, release == "1.16") for made, existing in cluster}
-    assert scored(rule, incoming, *objects(cluster), release=release) == wanted
 
 
 def test_pods_that_request_the_same_share_scores() -> None:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import PriorityError
 from kubeclassic.priorities.topologyspread import even_pods_spread
-from tests.reference.topologyspread import scores
 from tests.support.build import engine, node, pod, scored
-from tests.support.examples import examples
-from tests.support.spreadbuild import NEAR, NODES, PODS, A, B, cluster, constraint, incoming, soft
+from tests.support.spreadbuild import NEAR, A, B, constraint, incoming, soft
 
 GATES = {"EvenPodsSpread": True}
 BARE = node("bare")
@@ -40,22 +34,3 @@ class TestEvenPodsSpreadPriority:
         found = even_pods_spread.reduce(cycle.template, raw, Batch(cycle.table, np.array([0, 1])), cycle)
         total, spread = -(2**31), 2**31 - 1
         assert found.tolist() == [int(10.0 * (1 / spread)), int(10.0 * ((total - 1 + 2**32) / spread))]
-
-
-SELECTORS = st.sampled_from([{}, {"matchLabels": {"app": "a"}}, {"matchExpressions": [{"key": "app", "operator": "Exists"}]}])
-CONSTRAINTS = st.lists(st.builds(soft, st.sampled_from(["zone", "rack"]), selector=SELECTORS), min_size=1, max_size=3)
-
-
-@example([({"zone": "x"}, [])], [], [soft()], [0], None)
-@given(NODES, PODS, CONSTRAINTS, st.lists(st.integers(0, 5), min_size=1, max_size=8), st.sampled_from([None, {"rack": "1"}]))
-@examples(1.5)
-def test_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, feasible: Any, selector: Any) -> None:
-    """The scores are those of a plain loop, for feasible lists in which a node may stand twice."""
-    nodes, placed, bound = cluster(labels, pods)
-    new = incoming(*constraints, nodeSelector=selector)
-    cycle = engine(*nodes, *bound, gates=GATES).begin(new)
-    wanted = [nodes[i % len(nodes)] for i in feasible]
-    batch = Batch(cycle.table, np.array([cycle.table.row_of[n.name] for n in wanted], np.intp))
-    raw = even_pods_spread.score(cycle.template, batch, cycle)
-    found = even_pods_spread.reduce(cycle.template, raw, batch, cycle)
-    assert found.tolist() == scores(new, placed, wanted)

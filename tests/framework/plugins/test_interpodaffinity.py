@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
@@ -14,12 +13,10 @@ from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
 from kubeclassic.framework.status import SKIP, Code, Status
-from tests.reference.framework_interpodaffinity import Books, liking, scaled
-from tests.support.affinitybuild import BARE, NODES, POD_LABELS, A, C, affinity, bound_to, edit, made, made_nodes, peer, placed, term
+from tests.support.affinitybuild import BARE, A, C, affinity, peer, term
 from tests.support.affinitybuild import TERM as TERM_PARTS
 from tests.support.asking import cycle_of, found_by, handle, refusals, scores
 from tests.support.build import node, obj, overlay, pod
-from tests.support.examples import examples
 
 SHORT = {
     "node(s) didn't match pod affinity rules": "affinity",
@@ -257,43 +254,3 @@ class TestScores:
 
 BY_LABELS = st.sampled_from([None, None, {}, RED, {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["red"]}]}])
 TERM = st.fixed_dictionaries(TERM_PARTS | {"namespaceSelector": BY_LABELS})
-TERMS = st.lists(TERM, max_size=2)
-WEIGHED = st.lists(st.tuples(st.integers(1, 5), TERM), max_size=2)
-SPACES = st.sampled_from(["default", "far", "lost"])
-KINDS = st.tuples(POD_LABELS, SPACES, st.builds(affinity, TERMS, TERMS))
-LIKING_KINDS = st.tuples(POD_LABELS, SPACES, st.builds(affinity, TERMS, TERMS, WEIGHED, WEIGHED))
-HARD_WEIGHTS = st.sampled_from([0, 1, 7])
-RELEASES = st.sampled_from(["1.27", "1.34"])
-NAMESPACES = st.dictionaries(st.sampled_from(["default", "far"]), st.sampled_from([{}, {"team": "red"}, {"team": "blue"}]))
-EDITS = st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["remove", "put back", "nominate"]), KINDS), max_size=8)
-
-
-@given(NODES, st.lists(st.tuples(st.integers(0, 4), KINDS), max_size=8), KINDS, EDITS, NAMESPACES, RELEASES)
-@examples(2)
-def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, kind: Any, edits: Any, spaces: Any, release: str) -> None:
-    """Whatever is put on and taken off a node, the answer is that of upstream's bookkeeping followed step by step."""
-    nodes, incoming = made_nodes(labels), made("new", kind)
-    bound = bound_to(nodes, pods)
-    there = placed(nodes, bound)
-    cycle = cycle_of(incoming, *nodes.values(), *bound, *(namespace(name, **found) for name, found in spaces.items()), release=release)
-    books = {name: Books(incoming, there, spaces, keeps=release == "1.34") for name in nodes}
-    judge = plugin()
-    assert (judge.pre_filter(cycle.template, cycle) is SKIP) is books["n0"].skips
-    assert named(found_by(judge, cycle, Batch(cycle.table))) == {name: books[name].objection(n) for name, n in nodes.items()}
-    trial = overlay(cycle)
-    for number, (at, what, extra) in enumerate(edits):
-        edit(cycle, trial, at % trial.n, what, made(f"e{number}", extra), nodes, books)
-        assert named(found_by(judge, cycle, trial)) == {name: books[name].objection(n) for name, n in nodes.items()}
-
-
-@given(NODES, st.lists(st.tuples(st.integers(0, 4), LIKING_KINDS), max_size=8), LIKING_KINDS, NAMESPACES, HARD_WEIGHTS, RELEASES)
-@examples(2)
-def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, kind: Any, spaces: Any, weight: int, release: str) -> None:
-    """Raw and normalised scores are those of upstream's loops."""
-    nodes, incoming = made_nodes(labels), made("new", kind)
-    bound = bound_to(nodes, pods)
-    there = placed(nodes, bound)
-    objects = (*nodes.values(), *bound, *(namespace(name, **found) for name, found in spaces.items()))
-    expected = [liking(incoming, n, there, spaces, weight, keeps=release == "1.34") for n in nodes.values()]
-    assert list(scores(plugin(weight), incoming, *objects, raw=True, release=release).values()) == expected
-    assert list(scores(plugin(weight), incoming, *objects, release=release).values()) == scaled(expected)

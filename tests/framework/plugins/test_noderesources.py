@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Node, Pod
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.plugins.noderesources import NodeResourcesBalancedAllocation, NodeResourcesFit
-from tests.reference import framework_resources as naive
 from tests.support.asking import cycle_of, found_by, handle, scores
 from tests.support.build import node, pod
-from tests.support.examples import examples
 
 GPU, TPU = "example.com/gpu", "example.com/tpu"
 Json = dict[str, Any]
@@ -160,62 +156,3 @@ class TestBalance:
     def test_more_than_all_is_all(self) -> None:
         """A share is at most 1, so an overcommitted node does not score less for it."""
         assert raw(balanced(), pod("new", requests={"cpu": "9", "memory": "9Gi"}), node("n", cpu="1", memory="1Gi")) == {"n": 100}
-
-
-WEIGHTS = {"cpu": 3, "memory": 1, GPU: 2}
-SHAPE = [(0, 10), (30, 4), (70, 9), (100, 0)]
-
-
-@st.composite
-def clusters(draw: st.DrawFn) -> tuple[dict[str, int], list[dict[str, int]], list[dict[str, int]]]:
-    """What the pod asks for, what nodes have, and what the one pod on each has: cpu in millicores."""
-
-    def some(least: int) -> dict[str, int]:
-        return {name: draw(st.integers(least, 12)) for name in WEIGHTS}
-
-    n = draw(st.integers(1, 4))
-    return some(0), [some(0) for _ in range(n)], [some(0) for _ in range(n)]
-
-
-def built(asked: dict[str, int], nodes: list[dict[str, int]], held: list[dict[str, int]]) -> tuple[Pod, list[Any]]:
-    def written(numbers: dict[str, int]) -> Json:
-        return {name: f"{number}m" if name == "cpu" else str(number) for name, number in numbers.items()}
-
-    objects: list[Any] = []
-    for i, (capacity, used) in enumerate(zip(nodes, held, strict=True)):
-        made: Node = node(f"n{i}", cpu=f"{capacity['cpu']}m", memory=str(capacity["memory"]), allocatable={GPU: str(capacity[GPU])})
-        objects += [made, pod(f"p{i}", on=f"n{i}", requests=written(used))]
-    return pod("new", requests=written(asked)), objects
-
-
-class TestAgainstPlainNumbers:
-    @examples(0.6)
-    @given(clusters())
-    def test_strategies(self, cluster: Any) -> None:
-        """Each strategy scores each node as a naive loop over whole numbers does."""
-        asked, nodes, held = cluster
-        new, objects = built(*cluster)
-        ways = {
-            "LeastAllocated": (naive.least, naive.weighted),
-            "MostAllocated": (naive.most, naive.weighted),
-            "RequestedToCapacityRatio": (lambda used, capacity: naive.on_line(SHAPE, used, capacity), naive.weighted_positive),
-        }
-        for kind, (score, mean) in ways.items():
-            wanted = {}
-            for i, capacity in enumerate(nodes):
-                names = naive.counted(list(WEIGHTS), asked, capacity, [GPU])
-                wanted[f"n{i}"] = mean({name: score(held[i][name] + asked[name], capacity[name]) for name in names}, WEIGHTS)
-            shape = SHAPE if kind == "RequestedToCapacityRatio" else None
-            assert raw(strategy(kind, WEIGHTS, shape), new, *objects) == wanted
-
-    @examples(0.6)
-    @given(clusters())
-    def test_balance(self, cluster: Any) -> None:
-        """The deviation of one, two or three shares."""
-        asked, nodes, held = cluster
-        new, objects = built(*cluster)
-        wanted = {}
-        for i, capacity in enumerate(nodes):
-            names = naive.counted(list(WEIGHTS), asked, capacity, [GPU])
-            wanted[f"n{i}"] = naive.balance([(held[i][name] + asked[name]) / capacity[name] for name in names])
-        assert raw(balanced(*WEIGHTS), new, *objects) == wanted

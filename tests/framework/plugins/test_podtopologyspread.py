@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod, TopologySpreadConstraint
 from kubeclassic.core.arrays.batch import Batch
@@ -16,26 +14,16 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.status import Code, Status
-from tests.reference.framework_topologyspread import Books
 from tests.support.asking import cycle_of, found_by
 from tests.support.build import node, overlay, pod
-from tests.support.examples import examples
 from tests.support.spreadbuild import (
-    CHOICE,
-    CONSTRAINTS,
-    KINDS,
     LEAVING,
     NEAR,
-    NODES,
-    PODS,
     A,
     B,
     against,
-    cluster,
     constraint,
-    edit,
     incoming,
-    made,
     named,
     peer,
     plugin,
@@ -247,20 +235,3 @@ def test_a_node_that_left_takes_its_domain_along() -> None:
 
 
 # --- against a plain loop -------------------------------------------------------------------------------------------
-
-EDITS = st.lists(st.tuples(st.integers(0, 5), st.booleans(), KINDS), max_size=8)
-
-
-@given(NODES, PODS, CONSTRAINTS, EDITS, CHOICE, st.sampled_from(["1.27", "1.33"]))
-@examples(1.5)
-def test_the_filter_is_as_a_plain_loop_has_it(labels: Any, pods: Any, constraints: Any, edits: Any, selector: Any, release: str) -> None:
-    """Whichever pods are added to and removed from a node, the answer equals that of upstream's bookkeeping."""
-    nodes, placed, bound = cluster(labels, pods)
-    new = incoming(*constraints, nodeSelector=selector, labels={"rev": "1"})
-    cycle, judge = cycle_of(new, *nodes, *bound), plugin(release=release)
-    books = {n.name: Books(new, placed, apart=release == "1.33") for n in nodes}
-    assert named(found_by(judge, cycle, Batch(cycle.table))) == {n.name: books[n.name].objection(n) for n in nodes}
-    trial = overlay(cycle)
-    for number, (at, comes, kind) in enumerate(edits):
-        edit(cycle, trial, at % trial.n, made(f"e{number}", kind) if comes else None, nodes, books)
-        assert named(found_by(judge, cycle, trial)) == {n.name: books[n.name].objection(n) for n in nodes}

@@ -5,30 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kubeclassic.api.objects import TopologySpreadConstraint
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.plugins.spreadconstraints import SYSTEM_DEFAULTS
 from kubeclassic.framework.status import Code, Status
-from tests.reference.framework_topologyspread import scores as plain_scores
 from tests.support.asking import cycle_of, scores
 from tests.support.build import node, obj, pod
-from tests.support.examples import examples
 from tests.support.spreadbuild import (
-    CHOICE,
-    CONSTRAINTS,
-    HOSTS,
-    KEYS,
     NEAR,
-    NODES,
-    PODS,
-    TAINTS,
     A,
     B,
     against,
-    cluster,
     constraint,
     incoming,
     peer,
@@ -157,31 +145,3 @@ class TestSoft:
 
 
 # --- against a plain loop -------------------------------------------------------------------------------------------
-
-
-@given(NODES, PODS, CONSTRAINTS, CHOICE, st.sets(st.integers(0, 5), min_size=1), st.sampled_from(["1.27", "1.33"]))
-@examples(1.5)
-def test_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, constraints: Any, selector: Any, chosen: Any, release: str) -> None:
-    """The scores of any choice of feasible nodes, in any order of constraints, are those of upstream's loops."""
-    nodes, placed, bound = cluster(labels, pods)
-    own = [{**c, "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": c["maxSkew"] + 1} for c in constraints]
-    new = incoming(*own, nodeSelector=selector, labels={"rev": "1"})
-    feasible = [n for i, n in enumerate(nodes) if i in chosen] or nodes
-    expected = plain_scores(new, new.spec.topology_spread_constraints, True, placed, feasible, apart=release == "1.33")
-    assert scores(plugin(release=release), new, *nodes, *bound, nodes={n.name: 1 for n in feasible}) == expected
-
-
-ZONE_LABELS = st.fixed_dictionaries({}, optional={"topology.kubernetes.io/zone": st.sampled_from(["", "x", "y"]), KEYS[2]: HOSTS})
-
-
-@given(st.lists(st.tuples(ZONE_LABELS, TAINTS), min_size=1, max_size=6), PODS, st.sets(st.integers(0, 5), min_size=1))
-@examples(1)
-def test_default_scores_are_as_a_plain_loop_has_them(labels: Any, pods: Any, chosen: Any) -> None:
-    """Under System defaults nodes that lack a label take part; those with an empty one share their domain."""
-    nodes, placed, bound = cluster(labels, pods)
-    new = pod("new", labels={"app": "a"})
-    selector = obj({"kind": "ReplicaSet", "metadata": {"name": "r"}, "spec": {"selector": {"matchLabels": {"app": "a"}}}}).selector
-    soft = [TopologySpreadConstraint(topology_key=c.topology_key, max_skew=c.max_skew, label_selector=selector) for c in SYSTEM_DEFAULTS]
-    feasible = [n for i, n in enumerate(nodes) if i in chosen] or nodes
-    expected = plain_scores(new, soft, False, placed, feasible)
-    assert scores(plugin(), new, SERVICE, *nodes, *bound, nodes={n.name: 1 for n in feasible}) == expected

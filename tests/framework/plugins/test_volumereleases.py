@@ -5,28 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kubeclassic.api.objects import KubeObject, VolumeAttachment
-from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.run import Run
 from kubeclassic.framework.options import Framework
-from kubeclassic.framework.plugins.volumelimits import NodeVolumeLimits
 from kubeclassic.framework.schedulerspec import SchedulerSpec
-from tests.reference import csilimits as naive
-from tests.support.asking import found_by, handle
 from tests.support.build import node, obj, pod
-from tests.support.examples import examples
-from tests.support.frameworkbuild import scheduler
 from tests.support.releasewalk import answer, error, failed, feasible, host, priorities, scores, shows
-from tests.support.volumebuild import WAIT, bound, claim, csi_driver, csi_node, ebs, gce, on, storage_class, storage_left, using, volume
+from tests.support.volumebuild import WAIT, bound, claim, csi_driver, csi_node, ebs, on, storage_class, storage_left, using, volume
 
 Json = dict[str, Any]
 FULL = "node(s) exceed max volume count"
 PORTWORX, CEPH = "kubernetes.io/portworx-volume", "kubernetes.io/rbd"
-LIMIT = "attachable-volumes-csi-d"
-LATE = storage_class("wait", **WAIT, provisioner="kubernetes.io/no-provisioner")
 MAKING = storage_class("wait", **WAIT, provisioner="maker")
 TWO = (node("a", labels={"zone": "a"}), node("b", labels={"zone": "b"}))
 
@@ -125,35 +115,3 @@ class TestScores:
         found = answer("1.32", [*objects, volume("v", size="4Gi", **on(zone="a"))], [using("p", "c")], **asked)
         assert priorities(found)["VolumeBinding"] == {"a": 25, "b": 0}
         assert scores(found)["a"] == scores(found)["b"] + 25
-
-
-NAMES = st.sampled_from(("v0", "v1", "v2", "old"))
-PLACES = st.sampled_from(("n", "m"))
-
-
-class TestAgainstPlainLoops:
-    @examples(10)
-    @given(
-        limits=st.dictionaries(PLACES, st.dictionaries(st.sampled_from("de"), st.integers(0, 3), max_size=2)),
-        pods=st.lists(st.tuples(PLACES, st.sets(NAMES, max_size=3)), max_size=3),
-        attachments=st.lists(st.tuples(NAMES | st.just("gone"), PLACES, st.sampled_from(("d", "e", ""))), max_size=4),
-        wanted=st.sets(NAMES, min_size=1, max_size=3),
-    )
-    def test_limits_with_attachments(self, limits: Any, pods: Any, attachments: Any, wanted: set[str]) -> None:
-        """NodeVolumeLimits of 1.32 answers as plain loops over pods and attachments do."""
-        volumes = [volume(f"v{i}", csi={"driver": "dde"[i], "volumeHandle": f"h{i}"}) for i in range(3)] + [volume("old", **gce("old"))]
-        claims = [bound(one.name, one.name) for one in volumes]
-        nodes = [csi_node(name, **counts) for name, counts in limits.items()]
-        there = [using(f"p{i}", *sorted(used), on=place) for i, (place, used) in enumerate(pods)]
-        attached = [attachment(f"a{i}", of, to, by) for i, (of, to, by) in enumerate(attachments)]
-        new = using("new", *sorted(wanted))
-        engine = scheduler(node("n"), node("m"), *volumes, *claims, *nodes, *there, *attached, release="1.32")
-        cycle = engine.begin(new)
-        found = found_by(NodeVolumeLimits(None, handle("1.32")), cycle, Batch(cycle.table))
-
-        by_name, by_key = {one.name: one for one in volumes}, {one.name: one for one in claims}
-        known = {one.name: one for one in nodes}
-        on_node = {place: [naive.volumes_of(one, by_key, by_name) for one in there if one.spec.node_name == place] for place in "nm"}
-        asked = naive.volumes_of(new, by_key, by_name)
-        full = {place: naive.too_many(known.get(place), asked, on_node[place], attached, by_name) for place in "nm"}
-        assert found == {place: FULL if is_full else None for place, is_full in full.items()}
