@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.arrays.batch import Batch
@@ -19,7 +17,6 @@ from kubeclassic.predicates.volumecounts import (
     max_gce_pd_volume_count,
 )
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod
-from tests.support.examples import examples
 from tests.support.volumebuild import claim, storage_class, volume
 
 EXCEEDED = ["node(s) exceed max volume count"]
@@ -140,35 +137,3 @@ class TestTransient:
         """With gate BalanceAttachedNodeVolumes a node that fits keeps its limit less its disks, and the number of new ones."""
         assert self.left(BalanceAttachedNodeVolumes=True) == [[2, 1], [0, 0], [0, 0]]
         assert self.left() == [[0, 0], [0, 0], [0, 0]]
-
-
-DISKS = st.lists(
-    st.one_of(
-        st.integers(0, 4).map(ebs),
-        st.sampled_from(["bound", "loose", "other", "gone", "dangling", ""]).map(claimed),
-        st.just({"emptyDir": {}}),
-    ),
-    max_size=4,
-)
-
-
-class TestAgainstPlainLoops:
-    OBJECTS = (
-        claim("bound", volumeName="v"), volume("v", **ebs(1)), claim("loose"), claim("other", "gce"),
-        claim("dangling", volumeName="nowhere"),
-        storage_class("wait", provisioner="kubernetes.io/aws-ebs"), storage_class("gce", provisioner="kubernetes.io/gce-pd"),
-    )  # fmt: skip
-
-    @example(release="1.12", wanted=[claimed("")], there=[], limit=1)
-    @example(release="1.16", wanted=[ebs(1)], there=[[claimed("")]], limit=1)
-    @example(release="1.16", wanted=[ebs(1)], there=[[ebs(2)], [ebs(2)]], limit=2)
-    @given(release=st.sampled_from(["1.12", "1.16"]), wanted=DISKS, there=st.lists(DISKS, max_size=3), limit=st.integers(0, 6))
-    @examples(1.5)
-    def test_every_node_counts_as_a_plain_loop_does(self, release: str, wanted: list[Json], there: list[list[Json]], limit: int) -> None:
-        """The arrays count as sets of disks of one node would."""
-        pods = [user(f"q{i}", *disks, on="n") for i, disks in enumerate(there)]
-        answer = ask(max_ebs_volume_count, user("p", *wanted), limited("n", limit), *self.OBJECTS, *pods, release=release)
-        claims = {item.key: item for item in self.OBJECTS if item.kind == "PersistentVolumeClaim"}
-        classes = {item.key: item for item in self.OBJECTS if item.kind == "StorageClass"}
-        volumes = {"v": self.OBJECTS[1]}
-        assert answer == {"n": self.expected(user("p", *wanted), pods, claims, volumes, classes, limit, release == "1.12")}
