@@ -48,3 +48,12 @@ class TestPodFitsHostPorts:
         """PodFitsPorts is the same rule."""
         assert (pod_fits_ports.name, pod_fits_host_ports.name) == ("PodFitsPorts", "PodFitsHostPorts")
         assert pod_fits_ports.check is pod_fits_host_ports.check
+
+    def test_all_addresses_clash_with_each(self) -> None:
+        """A port on all addresses is in use on each of them, and the other way round; other protocols are others."""
+        every, one = ("0.0.0.0", "TCP", 80), ("10.0.0.1", "TCP", 80)
+        for wanted, used in ((every, one), (one, every), (("", "TCP", 80), one)):
+            objects = node("n"), with_ports("old", used, on="n")
+            assert ask(pod_fits_host_ports, with_ports("p", wanted), *objects) == {"n": [REASON]}
+            assert ask(pod_fits_host_ports, with_ports("p", (wanted[0], "UDP", 80)), *objects) == {"n": []}
+        assert ask(pod_fits_host_ports, with_ports("p", ("10.0.0.2", "TCP", 80)), node("n"), with_ports("old", one, on="n")) == {"n": []}
