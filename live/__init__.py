@@ -8,6 +8,5 @@ The map:
 * :mod:`.snapshot`, :mod:`.snapshotredaction`: a live cluster as a file, and with other names
 * :mod:`.process`: all of it together, from the start to the end of a process; leader locks, metrics and log lines
 * :mod:`.settings`: what it is started with: flags and configuration of each release, and in what the releases differ there
-* :mod:`.eventlog`: events
 * :mod:`.server`: a scheduler that others ask over HTTP: the extender server
 """
