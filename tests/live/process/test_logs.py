@@ -14,7 +14,6 @@ import pytest
 
 from kubeclassic.live.process.logs import JSON_LINES, Log, LogSettings
 from kubeclassic.live.process.process import Ending
-from kubeclassic.live.scheduler.flags import FlagError, read_settings
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
@@ -98,30 +97,6 @@ class TestLines:
             if second == 20:
                 log.again("b")
         assert [line[-1] for line in lines] == ["a", "b", "a", "a"]
-
-
-class TestFlags:
-    def test_the_level(self) -> None:
-        """--v is 0 by default, and counts beside a configuration."""
-        assert read_settings({}, "1.12").logs == LogSettings(0, "text")
-        assert read_settings({"v": "4"}, "1.34").logs.level == 4
-        with pytest.raises(FlagError, match='--v: got "x", wanted a whole number'):
-            read_settings({"v": "x"}, "1.34")
-
-    def test_the_form(self) -> None:
-        """--logging-format is text or json, from the release on that has it."""
-        assert read_settings({"logging-format": "json"}, "1.19").logs.form == "json"
-        with pytest.raises(FlagError, match='--logging-format: got "xml", wanted text or json'):
-            read_settings({"logging-format": "xml"}, "1.34")
-        with pytest.raises(FlagError, match=r"unknown flag: --logging-format: release 1\.18 does not have it, 1\.19, "):
-            read_settings({"logging-format": "json"}, "1.18")
-
-    @pytest.mark.parametrize("name", ["logtostderr", "alsologtostderr", "log-dir", "log-file", "stderrthreshold", "log-backtrace-at"])
-    def test_where_klog_writes(self, name: str) -> None:
-        """The flags that say where klog writes have no effect, and 1.26 has them no more."""
-        assert read_settings({name: "1"}, "1.25").notes[0].startswith(f"--{name} has no effect: log lines go to standard error")
-        with pytest.raises(FlagError, match=f"unknown flag: --{name}"):
-            read_settings({name: "1"}, "1.26")
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.34"])
