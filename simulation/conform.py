@@ -37,7 +37,7 @@ LONGEST_LINE = 1 << 27
 """Bytes of one case or answer."""
 WITHOUT = ("policy", "preemption", "events")
 _BEGINNINGS = re.compile(r"^(fatal: |couldn't create scheduler from policy: |couldn't create scheduler using provider \"[^\"]*\": )")
-_REPLY_FAULTS = re.compile(rf"EOF$|unexpected EOF$|invalid character |json: cannot unmarshal |{FAULT}")
+REPLY_FAULTS = re.compile(rf"EOF$|unexpected EOF$|invalid character |json: cannot unmarshal |{FAULT}")
 """What is said of a reply that cannot be read: by the original, and here."""
 _AMOUNTS = ("capacity", "allocatable", "requests", "limits")
 
@@ -251,7 +251,7 @@ def _comparable(field: str, value: Any) -> Any:
     """
     if field == CALLS:
         return [{**call, "body": as_decoded(call["body"])} for call in value or ()]
-    if field == "error" and isinstance(value, str) and _REPLY_FAULTS.match(value):
+    if field == "error" and isinstance(value, str) and REPLY_FAULTS.match(value):
         return FAULT
     if not isinstance(value, dict) or "clearNominations" not in value:
         return value

@@ -31,7 +31,7 @@ from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
 from kubeclassic.live.scheduler.writes import WireApi
 from kubeclassic.simulation.compare.agreement import best
-from kubeclassic.simulation.conform import as_decoded
+from kubeclassic.simulation.conform import REPLY_FAULTS, as_decoded
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
@@ -249,6 +249,8 @@ def comparable(value: Any) -> Any:
 
 
 def _masked(value: Any) -> Any:
+    if isinstance(value, str) and REPLY_FAULTS.match(value):
+        return "a reply that cannot be read"
     if isinstance(value, dict):
         left = {key: one for key, one in value.items() if key not in IDENTITIES}
         return {key: ("time" if key in TIMES and one is not None else _masked(one)) for key, one in left.items()}

@@ -71,7 +71,7 @@ async def test_what_is_sent() -> None:
         request = world.link.requests[0]
         assert (request.method, request.path, request.headers["Content-Type"]) == ("POST", EVENTS, "application/json")
         body = json.loads(request.body)
-        assert body["involvedObject"] == {"kind": "Pod", "namespace": "default", "name": "web", "uid": "default/web", "apiVersion": "v1"}
+        assert body["involvedObject"] == {"kind": "Pod", "namespace": "default", "name": "web", "apiVersion": "v1"}
         assert (body["reason"], body["message"], body["type"], body["count"]) == (
             "Scheduled", "Successfully assigned default/web to a", "Normal", 1,
         )  # fmt: skip
@@ -169,6 +169,6 @@ async def test_one_at_a_time_and_no_more_than_wait() -> None:
 
 
 def test_a_pod_is_referred_to() -> None:
-    """The reference to a pod has its names and UID."""
+    """The reference to a pod has its names."""
     found = reference(pod("web"))
-    assert (found.kind, found.namespace, found.name, found.uid) == ("Pod", "default", "web", "default/web")
+    assert (found.kind, found.namespace, found.name) == ("Pod", "default", "web")

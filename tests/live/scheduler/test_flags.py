@@ -118,7 +118,8 @@ class TestConfiguration:
         found = settings(config)
         assert (found.client.kubeconfig, found.client.qps, found.client.burst) == ("/etc/there", 7, 9)
         assert found.election is not None
-        assert (found.election.namespace, found.election.name, found.election.times) == ("ours", "mine", LeaseTimes(30, 20, 3))
+        assert (found.election.namespace, found.election.name) == ("ours", "mine")
+        assert found.election.times == LeaseTimes(lease=30, renew=20, retry=3)
         assert found.listeners == (Listener(address="0.0.0.0", port=1234),)
 
     def test_flags_count_more(self, config: Path) -> None:

@@ -114,7 +114,6 @@ class TestAsAProgram:
             assert server.url.startswith("http://127.0.0.1:")
             with httpx.Client(base_url=server.url, timeout=60) as client:
                 assert client.post("/filter", json=ASK, timeout=60).json()["NodeNames"] == ["a"]
-                assert client.get("/explain?pod=w").json()["host"] == "a"
             status, said = server.stop()
             assert (status, said.partition("] ")[2]) == (0, "stopped by SIGTERM; exit status 0\n")
 
@@ -151,18 +150,11 @@ class TestAsAProgram:
             assert b"got more than 1048576 bytes" in found
             assert httpx.post(f"{server.url}/filter", json=ASK, timeout=60).status_code == 200
 
-    def test_slow_headers_and_bodies_are_cut_off(self, tmp_path: Path) -> None:
-        """Who sends headers or a body drop by drop is cut off; others are answered all the time."""
-        with (
-            serving(tmp_path, "--timeout", "1") as server,
-            server.connect() as slow,
-            server.connect() as slower,
-            server.connect() as silent,
-        ):
-            slow.sendall(b"POST /filter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+    def test_slow_headers_are_cut_off(self, tmp_path: Path) -> None:
+        """Who sends headers drop by drop is cut off; others are answered all the time."""
+        with serving(tmp_path) as server, server.connect() as slower, server.connect() as silent:
             slower.sendall(b"POST /filter HT")
             assert httpx.post(f"{server.url}/filter", json=ASK, timeout=60).status_code == 200
-            assert read_all(slow).startswith(b"HTTP/1.1 408 ")
             assert read_all(slower) == b""
             assert read_all(silent) == b""
 
