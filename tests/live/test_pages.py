@@ -45,6 +45,7 @@ def test_the_commands_that_look_run(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert (tmp_path / "names.json").stat().st_size > 0
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("line", SCHEDULING)
 def test_the_commands_that_schedule_do(line: str, tmp_path: Path) -> None:
     """Each command begins to schedule, and ends well at SIGTERM; here it does not listen, as others may run beside it."""

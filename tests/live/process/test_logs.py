@@ -147,6 +147,7 @@ def _never(path: str) -> Fault:
     return Fault(delay=3600.0) if path.endswith("/binding") else NO_FAULT
 
 
+@pytest.mark.whole
 class TestAsAProgram:
     @pytest.mark.parametrize("form", ["text", "json"])
     @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])

@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kubeclassic.live.client.transport import Request
@@ -17,6 +18,8 @@ from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 from tests.support.examples import examples
 from tests.support.virtualtime import VirtualLoop
+
+pytestmark = pytest.mark.whole
 
 NAMES = st.sampled_from(("a", "b"))
 FAULTS = {

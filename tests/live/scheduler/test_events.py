@@ -106,6 +106,7 @@ async def test_an_event_that_is_gone_is_made_again() -> None:
     assert not world.said
 
 
+@pytest.mark.whole
 async def test_few_are_remembered() -> None:
     """Memory is bounded: of many different events the first is forgotten, and so made anew."""
     async with running() as world:

@@ -20,6 +20,8 @@ from tests.apiserver.storage import Change
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 
+pytestmark = pytest.mark.whole
+
 PATIENCE = 60.0
 """Seconds after which a test is given up."""
 TIMES = LeaseTimes(lease=2.0, renew=1.0, retry=0.01)

@@ -216,6 +216,7 @@ def test_the_endpoints_answer() -> None:
     asyncio.run(asyncio.wait_for(play(), 60))
 
 
+@pytest.mark.whole
 async def test_events_of_a_burst() -> None:
     """1.15 sends events one at a time; within its own limits, and 15 ms away from the server, all of a burst are there 5 s after it."""
     bound: list[float] = []

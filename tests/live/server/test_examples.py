@@ -13,6 +13,8 @@ from kubeclassic.cli import cli
 from tests.conftest import ROOT
 from tests.live.server.test_serving import serving_program
 
+pytestmark = pytest.mark.whole
+
 PORT = "8888"
 
 
