@@ -23,7 +23,7 @@ from ..core.decision.preemptionplan import Victims
 from ..core.release import Release
 from ..exceptions import ExtenderError, ManifestError
 from .overhttp import Post
-from .replies import Bound, Chosen, Filtered, Preempting, Scored, read_reply
+from .replies import BindAnswer, Chosen, FilterAnswer, PreemptAnswer, ScoreAnswer, read_reply
 
 Json = Any
 T = TypeVar("T")
@@ -151,7 +151,7 @@ class HttpExtender:
         if not config.filter_verb:
             return FilterReply(nodes=nodes)
         body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
-        reply = self._send(config.filter_verb, body, Filtered) or Filtered()
+        reply = self._send(config.filter_verb, body, FilterAnswer) or FilterAnswer()
         if reply.error:
             raise ExtenderError(errorf(reply.error))
         failed = texts_of(reply.failednodes)
@@ -180,7 +180,7 @@ class HttpExtender:
         if not config.prioritize_verb:
             return found
         body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
-        for entry in self._send(config.prioritize_verb, body, list[Scored | None]) or ():
+        for entry in self._send(config.prioritize_verb, body, list[ScoreAnswer | None]) or ():
             name, score = ("", 0) if entry is None else (entry.host or "", entry.score or 0)
             found[name] = found.get(name, 0) + score * config.weight
         return found
@@ -189,7 +189,7 @@ class HttpExtender:
         """The remaining candidates in ascending order of name, each with the victims that the extender chose."""
         cells, config = self.release.extenders, self.config
         body = self.bodies.preempting(pod, candidates, names_only=config.node_cache_capable, violations=cells.keeps_violations)
-        reply = self._send(config.preempt_verb, body, Preempting) or Preempting()
+        reply = self._send(config.preempt_verb, body, PreemptAnswer) or PreemptAnswer()
         chosen = reply.nodenametometavictims or {}
         return {name: self._victims(name, chosen[name] or Chosen(), pods_on) for name in sorted(chosen)}
 
@@ -209,7 +209,7 @@ class HttpExtender:
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node; only for an extender that :attr:`is_binder`. Raises :class:`ExtenderError`."""
-        reply = self._send(self.config.bind_verb, self.bodies.binding(pod, node_name), Bound)
+        reply = self._send(self.config.bind_verb, self.bodies.binding(pod, node_name), BindAnswer)
         if reply is not None and reply.error:
             raise ExtenderError(errorf(reply.error))
 

@@ -24,7 +24,7 @@ class NodeItems(msgspec.Struct):
     items: list[dict[str, Any] | None] | None = None
 
 
-class Filtered(msgspec.Struct):
+class FilterAnswer(msgspec.Struct):
     """The reply of filter."""
 
     nodes: NodeItems | None = None
@@ -34,7 +34,7 @@ class Filtered(msgspec.Struct):
     error: str | None = None
 
 
-class Scored(msgspec.Struct):
+class ScoreAnswer(msgspec.Struct):
     """A node's score in the reply of prioritize."""
 
     host: str | None = None
@@ -54,13 +54,13 @@ class Chosen(msgspec.Struct):
     numpdbviolations: Int64 | None = None
 
 
-class Preempting(msgspec.Struct):
+class PreemptAnswer(msgspec.Struct):
     """The reply of preempt."""
 
     nodenametometavictims: dict[str, Chosen | None] | None = None
 
 
-class Bound(msgspec.Struct):
+class BindAnswer(msgspec.Struct):
     """The reply of bind."""
 
     error: str | None = None

@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import ExtenderError
-from kubeclassic.extenders.replies import FAULT, Chosen, Filtered, Named, NodeItems, Preempting, Scored, read_reply
+from kubeclassic.extenders.replies import FAULT, Chosen, FilterAnswer, Named, NodeItems, PreemptAnswer, ScoreAnswer, read_reply
 
 
 @pytest.mark.parametrize(
     ("body", "kind", "wanted"),
     [
-        (b' {"NODENAMES": ["a", null], "other": 1} {"b": 2}', Filtered, Filtered(nodenames=["a", None])),
-        (b'{"Nodes": {"Items": [{"metadata": {"name": "N"}}]}}', Filtered, Filtered(nodes=NodeItems([{"metadata": {"name": "N"}}]))),
-        (b'{"failedNodes": {"Node-A": "no"}}', Filtered, Filtered(failednodes={"Node-A": "no"})),
-        (b'[{"Host": "a", "score": 3}, null]', list[Scored | None], [Scored("a", 3), None]),
-        (b'{"NodeNameToMetaVictims": {"N": {"Pods": [{"UID": "x"}]}, "M": null}}', Preempting,
-         Preempting({"N": Chosen([Named("x")]), "M": None})),
-        (b"null", Filtered, None),
-        (b'{"Error": "\xff"}', Filtered, Filtered(error="\ufffd")),
+        (b' {"NODENAMES": ["a", null], "other": 1} {"b": 2}', FilterAnswer, FilterAnswer(nodenames=["a", None])),
+        (b'{"Nodes": {"Items": [{"metadata": {"name": "N"}}]}}', FilterAnswer, FilterAnswer(nodes=NodeItems([{"metadata": {"name": "N"}}]))),
+        (b'{"failedNodes": {"Node-A": "no"}}', FilterAnswer, FilterAnswer(failednodes={"Node-A": "no"})),
+        (b'[{"Host": "a", "score": 3}, null]', list[ScoreAnswer | None], [ScoreAnswer("a", 3), None]),
+        (b'{"NodeNameToMetaVictims": {"N": {"Pods": [{"UID": "x"}]}, "M": null}}', PreemptAnswer,
+         PreemptAnswer({"N": Chosen([Named("x")]), "M": None})),
+        (b"null", FilterAnswer, None),
+        (b'{"Error": "\xff"}', FilterAnswer, FilterAnswer(error="\ufffd")),
     ],
 )  # fmt: skip
 def test_what_is_read(body: bytes, kind: Any, wanted: Any) -> None:
@@ -44,7 +44,7 @@ def test_what_is_read(body: bytes, kind: Any, wanted: Any) -> None:
 def test_what_is_no_reply(body: bytes, said: str) -> None:
     """A fault says what came."""
     with pytest.raises(ExtenderError) as failed:
-        read_reply(body, Filtered)
+        read_reply(body, FilterAnswer)
     assert str(failed.value).startswith(f"{FAULT}{said}")
 
 
@@ -52,4 +52,4 @@ def test_what_is_no_reply(body: bytes, said: str) -> None:
 def test_scores_are_whole(score: str) -> None:
     """A score is a whole number of 64 bits."""
     with pytest.raises(ExtenderError, match="another form"):
-        read_reply(b'[{"Host": "a", "Score": %s}]' % score.encode(), list[Scored | None])
+        read_reply(b'[{"Host": "a", "Score": %s}]' % score.encode(), list[ScoreAnswer | None])

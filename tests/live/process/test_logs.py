@@ -24,7 +24,7 @@ from tests.support.logs import LINE
 from tests.support.program import command
 
 QUICK = ("--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=1s", "--leader-elect-retry-period=0.2s")
-QUIET = ("--secure-port=0",)
+QUIET = ("--port=0",)
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 
 
