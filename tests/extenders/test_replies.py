@@ -14,7 +14,8 @@ from kubeclassic.extenders.replies import FAULT, Chosen, FilterAnswer, Named, No
     ("body", "kind", "wanted"),
     [
         (b' {"NODENAMES": ["a", null], "other": 1} {"b": 2}', FilterAnswer, FilterAnswer(nodenames=["a", None])),
-        (b'{"Nodes": {"Items": [{"metadata": {"name": "N"}}]}}', FilterAnswer, FilterAnswer(nodes=NodeItems([{"metadata": {"name": "N"}}]))),
+        (b'{"Nodes": {"Items": [{"metadata": {"name": "N"}}]}}', FilterAnswer,
+         FilterAnswer(nodes=NodeItems([{"metadata": {"name": "N"}}]))),
         (b'{"failedNodes": {"Node-A": "no"}}', FilterAnswer, FilterAnswer(failednodes={"Node-A": "no"})),
         (b'[{"Host": "a", "score": 3}, null]', list[ScoreAnswer | None], [ScoreAnswer("a", 3), None]),
         (b'{"NodeNameToMetaVictims": {"N": {"Pods": [{"UID": "x"}]}, "M": null}}', PreemptAnswer,
