@@ -204,8 +204,6 @@ V1_12 = Release(
         unknown_candidate="extender: {url} claims to preempt on node: {node} but the node is not found in nodeNameToInfo map",
         keeps_violations=False,
         failure="Failed {verb} with extender at URL {url}, code {code}",
-        package="api",
-        integer="int",
     ),
     equivalence_cache=True,
     incoming=requests.of_all_containers,

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..exceptions import visible
-from ..live.settings.flagtable import BOOL, FLAGS, SHARED, Flag
+from ..exceptions import KubeclassicError, visible
+from ..live.settings.flagtable import BOOL, FLAGS, REFUSED, Flag
 from .console.exitstatus import needing_extra
-from .console.output import writing
 from .declaring.commands import SECTIONS, CommonOption, command
 from .declaring.logs import log_of
 from .declaring.options import scheduler_options
@@ -34,8 +33,7 @@ SHOWN_NODES = 3
 """That many nodes, and as many reasons, does a decision in a line name."""
 LOST = 1
 """The exit status of a leader that lost its lease."""
-METAVARS = {"text": "TEXT", "bool": "BOOL", "whole": "N", "number": "N", "duration": "DURATION"}
-SECTIONS.update({f"--{name}": ELECTION for name in FLAGS if name.startswith(("leader-elect", "lock-object"))})
+SECTIONS.update({f"--{name}": ELECTION for name in FLAGS if name.startswith("leader-elect")})
 
 
 def _plain(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
@@ -43,21 +41,27 @@ def _plain(context: click.Context, option: click.Parameter, value: str | None) -
     return None if value is None else value.removeprefix("=")
 
 
-def _option(flag: Flag) -> Callable[[F], F]:
-    """*flag* as an option that keeps the text that was typed; hidden if it has no effect."""
-    short = ("-v",) if flag.name == "v" else ()
-    switch: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if flag.kind == BOOL else {}
-    return click.option(
-        f"--{flag.name}", *short, f"flag_{flag.name}".replace("-", "_"), metavar=METAVARS[flag.kind], help=flag.help or flag.word,
-        hidden=bool(flag.word), callback=_plain, **switch,
-    )  # fmt: skip
-
-
 def _flags(function: F) -> F:
-    """Give *function* kube-scheduler's flags that it has not as other options."""
-    for flag in reversed([flag for name, flag in FLAGS.items() if name not in (*SHARED, "kubeconfig")]):
+    """Give *function* the flags of the table as options that keep the text that was typed."""
+    for name in REFUSED:
+        function = click.option(f"--{name}", is_flag=False, flag_value="", hidden=True, expose_value=False, callback=_refuse)(function)
+    for flag in reversed(tuple(FLAGS.values())):
         function = _option(flag)(function)
     return function
+
+
+def _refuse(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        name = str(option.name).replace("_", "-")
+        raise KubeclassicError(f"--{name}: got a flag of kube-scheduler that kubeclassic does not have; {REFUSED[name]}")
+
+
+def _option(flag: Flag) -> Callable[[F], F]:
+    more = ("-v",) if flag.name == "v" else (f"--{flag.other_name}",) if flag.other_name else ()
+    switch: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if flag.kind == BOOL else {}
+    return click.option(
+        f"--{flag.name}", *more, f"flag_{flag.name}".replace("-", "_"), metavar=flag.kind, help=flag.help, callback=_plain, **switch
+    )
 
 
 @command(short_help="Schedule the pods of a live cluster.", outputs=("--explain",))
@@ -82,12 +86,12 @@ def run(
 ) -> None:  # fmt: skip
     """Watch an API server, and schedule its pods as the release does: bind them, or say why they wait.
 
-    It takes the flags and the configuration of kube-scheduler of the release. As there, a leader is elected first, by the lock
-    kube-system/kube-scheduler: beside the cluster's own scheduler give it another lock (--lock-object-name) or --leader-elect=false, and
-    a name of its own (--scheduler-name); pods that ask for another schedulerName are left alone. /healthz, /livez, /readyz, /metrics and
-    /configz answer on the loopback: up to 1.22 over HTTP (--port), from 1.13 on over HTTPS (--secure-port). With --dry-run decisions go
-    to standard output; otherwise only what happens to the process and what fails is told, in log lines on standard error (--v,
-    --logging-format). SIGTERM ends it when the pods that have a node are bound.
+    It takes the configuration of kube-scheduler of the release, and flags of the same names, which count more. A leader is elected first,
+    by the Lease kube-system/kube-scheduler: beside the cluster's own scheduler give it another one (--lock-object-name) or
+    --leader-elect=false, and a name of its own (--scheduler-name); pods that ask for another schedulerName are left alone. /healthz,
+    /livez, /readyz and /metrics answer on the loopback, over HTTP (--port) or with a certificate over HTTPS (--secure-port). With
+    --dry-run decisions go to standard output; otherwise only what happens to the process and what fails is told, in log lines on
+    standard error (--v, --logging-format). SIGTERM ends it when the pods that have a node are bound.
 
     Exit status 0: ended by SIGTERM, 1: the lease was lost, 2: bad input, 130: interrupted.
 
@@ -96,24 +100,17 @@ def run(
     kubeclassic run --kubeconfig ~/.kube/config --dry-run --explain -o json
     """
     from ..framework.options import options_of
-    from ..framework.releases import find_any_release
-    from ..live.scheduler.runsettings import access_of, release_of_config, settings_of, written_config
+    from ..live.scheduler.flags import access_of, read_settings, release_of_config
 
     if setup.release is None and setup.get("config") is not None:
         setup = setup.with_(release=release_of_config(setup.get("config")))
     setup.spec  # noqa: B018  # its errors say more
+    options = options_of(setup.values)
     given = {name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None}
-    options, settings = settings_of(options_of(setup.values), given, kubeconfig, is_dry=dry_run)
-    log = log_of(settings.logs)
-    for text in settings.notes:
-        log.info(text)
-    if settings.write_config_to:
-        with writing(settings.write_config_to) as stream:
-            stream.write(written_config(settings, find_any_release(options.version).default_percentage, setup.spec.profiles))
-        log.info(f"wrote the configuration to {settings.write_config_to}")
-        return
+    config = setup.get("config") or getattr(options, "profile", None)
+    settings = read_settings(given, config, kubeconfig, is_dry=dry_run)
     told = {"on_decision": _teller(form, explain)} if dry_run or explain else {}
-    access = access_of(settings, context)
+    access, log = access_of(settings, context), log_of(settings.logs)
     sys.exit(asyncio.run(_scheduled(options, settings, access, log, details=explain, is_dry=dry_run, **told)))
 
 

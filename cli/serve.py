@@ -54,23 +54,19 @@ SECTIONS.update(dict.fromkeys(("--kubeconfig", "--context"), INPUT))
 )  # fmt: skip
 @click.option("--max-body-mb", type=Whole(1, 4096), metavar="N", default=100, show_default=True, help="The largest body, in MiB.")
 @click.option("--max-requests", type=Whole(1, 10000), metavar="N", default=64, show_default=True, help="Requests at a time.")
-@click.option(
-    "--timeout", type=Whole(1, 3600), metavar="SECONDS", default=30, show_default=True,
-    help="How long a body may take to arrive, and an answer to be found.",
-)  # fmt: skip
 @log_option
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
 def serve(
     paths: tuple[Path, ...], setup: Setup, kubeconfig: Path | None, context: str | None, no_defaults: bool, address: str, port: int,
     certificate: Path | None, key: Path | None, client_ca: Path | None, token: Path | None, insecure: bool, hosts: tuple[str, ...],
-    max_body_mb: int, max_requests: int, timeout: int, log_form: str, verbose: bool,
+    max_body_mb: int, max_requests: int, log_form: str, verbose: bool,
 ) -> None:  # fmt: skip
     """Answer the calls of a scheduler about the cluster in PATHS, or that of an API server.
 
     POST /filter, /prioritize, /preemption and /bind are the verbs of an extender. The scheduler may send nodes as objects, which then
     count as they are, or their names (nodeCacheCapable). Scores are 0 to 10: the lowest total becomes 0, the highest 10, others in
-    proportion, rounded down. GET /explain?pod=NAMESPACE/NAME says why a pod that waits would go where; /healthz, /livez, /readyz,
-    /metrics and /configz are about the server.
+    proportion, rounded down. GET /healthz, /livez, /readyz and /metrics are about the server; why a pod would go where says
+    `kubeclassic explain`.
 
     Others than programs of this machine are answered where they show a client certificate or a token, or with --insecure. Pages of other
     sites are refused (403), and requests that call the server by another name (421).
@@ -83,7 +79,6 @@ def serve(
     \b
     kubeclassic serve examples/cluster --release 1.16 --port 8888
     curl --json '{"Pod": {"metadata": {"name": "a"}}, "NodeNames": ["gpu-b1"]}' http://127.0.0.1:8888/prioritize
-    curl 'http://127.0.0.1:8888/explain?pod=shop/orders-1'
     """
     live = "--kubeconfig" if kubeconfig is not None else "--context" if context is not None else ""
     if not live and not paths:
@@ -100,11 +95,11 @@ def serve(
 
     listening = Listening(
         address=address, port=port, certificate=certificate, key=key, client_ca=client_ca, has_token=token is not None,
-        insecure=insecure, seconds=float(timeout),
+        insecure=insecure,
     )  # fmt: skip
     listening.check()
     limits = ServerLimits(
-        body_bytes=max_body_mb * MEBIBYTE, seconds=float(timeout), requests=max_requests,
+        body_bytes=max_body_mb * MEBIBYTE, requests=max_requests,
         token=None if token is None else read_token(token),
         hosts=None if listening.shows_callers else frozenset(host.lower() for host in hosts),
     )  # fmt: skip

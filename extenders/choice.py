@@ -34,7 +34,7 @@ def make_extenders(configs: Sequence[ExtenderConfig], release: Release, open_pos
     """The extenders that a Policy or a configuration names, in its order. What talks to them is imported only where there are some."""
     from .extender import Bodies, HttpExtender
 
-    bodies = Bodies(release.version)
+    bodies = Bodies()
     return [HttpExtender(config, release, open_post(config), bodies) for config in configs]
 
 

@@ -1,38 +1,38 @@
 """An extender over HTTP: what the configuration says, the JSON that it is sent, and the calls of a cycle.
 
-Pods, nodes and victims are sent in the original's form and order. Nodes are the bulk of it, so the bytes of each node are kept until the
-node changes.
+Pods and nodes are sent as they came, with what the scheduler itself has changed. Nodes are the bulk of it, so the bytes of each node are
+kept until the node changes.
 Upstream: HTTPExtender in pkg/scheduler/core/extender.go; from 1.23 on pkg/scheduler/extender.go.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
 from ..algorithmprovider.extenders import ExtenderConfig
 from ..api.objects import Node, Pod
 from ..api.reading.decode import decode_kind
-from ..api.wire.godecode import GoNames, decode
-from ..api.wire.goform import go_form, go_json
-from ..api.wire.gosyntax import GoJsonError, first_value
-from ..api.wire.ownfields import current_manifest
+from ..api.wire.ownfields import compact_json, current_manifest
 from ..core.decision.extender import FilterReply, PodsOn
 from ..core.decision.preemptionplan import Victims
 from ..core.release import Release
 from ..exceptions import ExtenderError, ManifestError
 from .overhttp import Post
+from .replies import BindAnswer, Chosen, FilterAnswer, PreemptAnswer, ScoreAnswer, read_reply
 
 Json = Any
+T = TypeVar("T")
 REMEMBERED_PODS = 1 << 10
 
 
 @attrs.frozen
 class Written:
-    """A node in Go's form, as bytes and as the value that they are read as."""
+    """A node as it is sent, as bytes and as the value that they are read as."""
 
     node: Node
     text: bytes
@@ -41,23 +41,22 @@ class Written:
 
 @attrs.define(eq=False)
 class Bodies:
-    """Writes the bodies of requests in the form of release *version*."""
+    """Writes the bodies of requests."""
 
-    version: str
     _nodes: dict[str, Written] = attrs.field(factory=dict)
     _pods: dict[str, tuple[Pod, bytes]] = attrs.field(factory=dict)
 
     def asked(self, pod: Pod, nodes: Sequence[Node], *, names_only: bool) -> bytes:
         """The body of filter and prioritize."""
         if names_only:
-            return b'{"Pod":%b,"Nodes":null,"NodeNames":%b}' % (self._pod(pod), go_json([node.name for node in nodes]))
+            return b'{"Pod":%b,"Nodes":null,"NodeNames":%b}' % (self._pod(pod), compact_json([node.name for node in nodes]))
         items = b",".join([self.node(node).text for node in nodes])
         return b'{"Pod":%b,"Nodes":{"metadata":{},"items":[%b]},"NodeNames":null}' % (self._pod(pod), items)
 
     def preempting(self, pod: Pod, candidates: Mapping[str, Victims], *, names_only: bool, violations: bool) -> bytes:
         """The body of preempt; with *names_only* the number of *violations* is only sent where the release does that."""
         write = (lambda victims: _meta(victims, violations)) if names_only else self._victims
-        written = b",".join(b"%b:%b" % (go_json(name), write(candidates[name])) for name in sorted(candidates))
+        written = b",".join(b"%b:%b" % (compact_json(name), write(candidates[name])) for name in sorted(candidates))
         form = b'{"Pod":%b,"NodeNameToVictims":null,"NodeNameToMetaVictims":{%b}}'
         if not names_only:
             form = b'{"Pod":%b,"NodeNameToVictims":{%b},"NodeNameToMetaVictims":null}'
@@ -65,16 +64,16 @@ class Bodies:
 
     def binding(self, pod: Pod, node_name: str) -> bytes:
         """The body of bind."""
-        return go_json({"PodName": pod.name, "PodNamespace": pod.namespace, "PodUID": pod.uid, "Node": node_name})
+        return compact_json({"PodName": pod.name, "PodNamespace": pod.namespace, "PodUID": pod.uid, "Node": node_name})
 
     # --- parts ------------------------------------------------------------------------------------------------------
 
     def node(self, node: Node) -> Written:
-        """*node* in Go's form."""
+        """*node* as it is sent."""
         found = self._nodes.get(node.name)
         if found is None or found.node is not node:
-            text = go_json(go_form("Node", current_manifest(node), self.version))
-            found = self._nodes[node.name] = Written(node, text, first_value(text))
+            text = _sent(node)
+            found = self._nodes[node.name] = Written(node, text, json.loads(text))
         return found
 
     def sent_node(self, form: Json) -> Written | None:
@@ -89,7 +88,7 @@ class Bodies:
         if found is None or found[0] is not pod:
             if len(self._pods) >= REMEMBERED_PODS:
                 self._pods.clear()
-            found = self._pods[pod.key] = pod, go_json(go_form("Pod", current_manifest(pod), self.version))
+            found = self._pods[pod.key] = pod, _sent(pod)
         return found[1]
 
     def _victims(self, victims: Victims) -> bytes:
@@ -99,9 +98,14 @@ class Bodies:
         return b'{"Pods":%b,"NumPDBViolations":%d}' % (pods, victims.violations)
 
 
+def _sent(item: Node | Pod) -> bytes:
+    """The object without its kind, which the place says."""
+    return compact_json({key: value for key, value in current_manifest(item).items() if key not in ("kind", "apiVersion")})
+
+
 def _meta(victims: Victims, violations: bool) -> bytes:
     pods = [{"UID": pod.uid} for pod in victims.pods]
-    return go_json({"Pods": pods, "NumPDBViolations": victims.violations if violations else 0})
+    return compact_json({"Pods": pods, "NumPDBViolations": victims.violations if violations else 0})
 
 
 OK = 200
@@ -120,13 +124,11 @@ class HttpExtender:
     is_ignorable: bool = attrs.field(init=False)
     supports_preemption: bool = attrs.field(init=False)
     managed: frozenset[str] = attrs.field(init=False)
-    names: GoNames = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        config, cells = self.config, self.release.extenders
+        config = self.config
         self.url, self.is_ignorable, self.supports_preemption = config.url_prefix, config.ignorable, bool(config.preempt_verb)
         self.managed = frozenset(resource.name for resource in config.managed_resources)
-        self.names = GoNames(cells.package, cells.integer)
 
     @property
     def is_binder(self) -> bool:
@@ -149,15 +151,16 @@ class HttpExtender:
         if not config.filter_verb:
             return FilterReply(nodes=nodes)
         body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
-        reply = self._send(config.filter_verb, body, "ExtenderFilterResult")
-        if reply.get("Error"):
-            raise ExtenderError(errorf(reply["Error"]))
-        failed, unresolvable = reply.get("FailedNodes") or {}, reply.get("FailedAndUnresolvableNodes") or {}
-        if config.node_cache_capable and reply.get("NodeNames") is not None:
-            return FilterReply(reply["NodeNames"], None, failed, unresolvable)
-        if reply.get("Nodes") is None:
+        reply = self._send(config.filter_verb, body, FilterAnswer) or FilterAnswer()
+        if reply.error:
+            raise ExtenderError(errorf(reply.error))
+        failed = texts_of(reply.failednodes)
+        unresolvable = texts_of(reply.failedandunresolvablenodes) if self.release.extenders.reads_unresolvable else {}
+        if config.node_cache_capable and reply.nodenames is not None:
+            return FilterReply([name or "" for name in reply.nodenames], None, failed, unresolvable)
+        if reply.nodes is None:
             return FilterReply((), None, failed, unresolvable)
-        return FilterReply((), [self._node(item) for item in reply["Nodes"].get("items") or ()], failed, unresolvable)
+        return FilterReply((), [self._node(item or {}) for item in reply.nodes.items or ()], failed, unresolvable)
 
     def _node(self, form: dict[str, Any]) -> Node:
         """The node of a reply: the same object, where it came back as it was sent."""
@@ -177,60 +180,58 @@ class HttpExtender:
         if not config.prioritize_verb:
             return found
         body = self.bodies.asked(pod, nodes, names_only=config.node_cache_capable)
-        for entry in self._send(config.prioritize_verb, body, "[]HostPriority"):
-            name = entry.get("Host", "")
-            found[name] = found.get(name, 0) + entry.get("Score", 0) * config.weight
+        for entry in self._send(config.prioritize_verb, body, list[ScoreAnswer | None]) or ():
+            name, score = ("", 0) if entry is None else (entry.host or "", entry.score or 0)
+            found[name] = found.get(name, 0) + score * config.weight
         return found
 
     def process_preemption(self, pod: Pod, candidates: Mapping[str, Victims], pods_on: PodsOn) -> dict[str, Victims]:
         """The remaining candidates in ascending order of name, each with the victims that the extender chose."""
         cells, config = self.release.extenders, self.config
         body = self.bodies.preempting(pod, candidates, names_only=config.node_cache_capable, violations=cells.keeps_violations)
-        reply = self._send(config.preempt_verb, body, "ExtenderPreemptionResult")
-        chosen = reply.get("NodeNameToMetaVictims") or {}
-        return {name: self._victims(name, chosen[name] or {}, pods_on) for name in sorted(chosen)}
+        reply = self._send(config.preempt_verb, body, PreemptAnswer) or PreemptAnswer()
+        chosen = reply.nodenametometavictims or {}
+        return {name: self._victims(name, chosen[name] or Chosen(), pods_on) for name in sorted(chosen)}
 
-    def _victims(self, node: str, meta: Mapping[str, Any], pods_on: PodsOn) -> Victims:
+    def _victims(self, node: str, meta: Chosen, pods_on: PodsOn) -> Victims:
         there, cells = pods_on(node), self.release.extenders
         if there is None:
             raise ExtenderError(cells.unknown_candidate.format(url=self.url, node=node))
         by_uid = {pod.uid: pod for pod in reversed(there)}
         pods = []
-        for item in meta.get("Pods") or ():
-            uid = (item or {}).get("UID", "")
+        for item in meta.pods or ():
+            uid = "" if item is None else item.uid or ""
             if uid not in by_uid:
                 claim = f"claims to preempt pod (UID: &{{{uid}}}) on node: {node}, but the pod is not found on that node"
                 raise ExtenderError(f"extender: {self.url} {claim}")
             pods.append(by_uid[uid])
-        return Victims(pods, meta.get("NumPDBViolations", 0) if cells.keeps_violations else 0, chosen_by=self.url)
+        return Victims(pods, (meta.numpdbviolations or 0) if cells.keeps_violations else 0, chosen_by=self.url)
 
     def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node; only for an extender that :attr:`is_binder`. Raises :class:`ExtenderError`."""
-        reply = self._send(self.config.bind_verb, self.bodies.binding(pod, node_name), "ExtenderBindingResult")
-        if reply.get("Error"):
-            raise ExtenderError(errorf(reply["Error"]))
+        reply = self._send(self.config.bind_verb, self.bodies.binding(pod, node_name), BindAnswer)
+        if reply is not None and reply.error:
+            raise ExtenderError(errorf(reply.error))
 
     # --- one request ------------------------------------------------------------------------------------------------
 
-    def _send(self, verb: str, body: bytes, kind: str) -> Any:
-        """The decoded reply; an empty one for a null."""
+    def _send(self, verb: str, body: bytes, kind: type[T]) -> T | None:
+        """The reply; None for a null."""
         url = f"{self.url.rstrip('/')}/{verb}"
         answer = self.post(url, body, self.config.timeout)
         if answer.status != OK:
             raise ExtenderError(self.release.extenders.failure.format(verb=verb, url=url, code=answer.status))
-        try:
-            found = decode(kind, answer.body, self.names, self.release.version, self._known)
-        except GoJsonError as error:
-            raise ExtenderError(str(error)) from None
-        return found or ([] if kind.startswith("[]") else {})
-
-    def _known(self, form: Any) -> Any:
-        return None if self.bodies.sent_node(form) is None else form
+        return read_reply(answer.body, kind)
 
 
 def binder_of(extenders: Sequence[HttpExtender], pod: Pod) -> HttpExtender | None:
     """The extender that binds *pod*; None: the API server does."""
     return next((extender for extender in extenders if extender.is_binder and extender.is_interested(pod)), None)
+
+
+def texts_of(given: Mapping[str, str | None] | None) -> dict[str, str]:
+    """A map of texts of a reply, a null as an empty text."""
+    return {name: text or "" for name, text in (given or {}).items()}
 
 
 def errorf(text: str) -> str:

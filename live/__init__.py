@@ -7,7 +7,6 @@ The map:
 * :mod:`.scheduler`: the live scheduler: cycles, bindings, conditions, preemption; and a shadow, which writes nothing
 * :mod:`.snapshot`, :mod:`.snapshotredaction`: a live cluster as a file, and with other names
 * :mod:`.process`: all of it together, from the start to the end of a process; leader locks, metrics and log lines
-* :mod:`.settings`: what it is started with: flags and configuration of each release, and in what the releases differ there
-* :mod:`.eventlog`: events
+* :mod:`.settings`: what it is started with: flags, and the part of a configuration that is not about scheduling
 * :mod:`.server`: a scheduler that others ask over HTTP: the extender server
 """

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import attrs
 
 from ..api.objects import KubeObject, Pod
+from ..api.objects.quantity import Quantity
 from ..api.reading.decode import decode
 from ..api.reading.documents import json_lines
 from ..api.reading.fields import shown
@@ -23,6 +24,7 @@ from ..core.release import Release
 from ..core.run import Run
 from ..exceptions import KubeclassicError, ManifestError, PolicyError, UnknownNameError
 from ..extenders.choice import make_extenders
+from ..extenders.replies import FAULT
 from ..extenders.scripted import ScriptedPost
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
 from .caseforms import CALLS, FIELDS, STEP_FIELDS, check_answer, check_case
@@ -35,6 +37,9 @@ LONGEST_LINE = 1 << 27
 """Bytes of one case or answer."""
 WITHOUT = ("policy", "preemption", "events")
 _BEGINNINGS = re.compile(r"^(fatal: |couldn't create scheduler from policy: |couldn't create scheduler using provider \"[^\"]*\": )")
+REPLY_FAULTS = re.compile(rf"EOF$|unexpected EOF$|invalid character |json: cannot unmarshal |{FAULT}")
+"""What is said of a reply that cannot be read: by the original, and here."""
+_AMOUNTS = ("capacity", "allocatable", "requests", "limits")
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
@@ -232,18 +237,38 @@ def differences(ours: Json, theirs: Json, fields: Sequence[str] = FIELDS, operat
 def _entry_differences(where: str, ours: Json, theirs: Json, fields: Sequence[str]) -> list[str]:
     found = []
     for field in (*fields, CALLS) if CALLS in theirs else fields:
-        got, wanted = (_comparable(side.get(field)) for side in (ours, theirs))
+        got, wanted = (_comparable(field, side.get(field)) for side in (ours, theirs))
         if got != wanted:
             found += _deeper(f"{where}.{field}", got, wanted)
     return found
 
 
-def _comparable(value: Any) -> Any:
-    """*value*, where it is a preemption without its error, and with the nominations to clear sorted: they are a set."""
+def _comparable(field: str, value: Any) -> Any:
+    """*value* of a field as it is compared.
+
+    A preemption is without its error, and with the nominations to clear sorted, as they are a set. Bodies of calls are compared as Go
+    would decode them, and faults of replies have the texts of their readers.
+    """
+    if field == CALLS:
+        return [{**call, "body": as_decoded(call["body"])} for call in value or ()]
+    if field == "error" and isinstance(value, str) and REPLY_FAULTS.match(value):
+        return FAULT
     if not isinstance(value, dict) or "clearNominations" not in value:
         return value
     compared = {field: part for field, part in value.items() if field != "error"}
     return {**compared, "clearNominations": sorted(value["clearNominations"] or ())}
+
+
+def as_decoded(value: Any, field: str = "") -> Any:
+    """JSON without its empty values, as null, empty and absent are one to Go; amounts are equal in any notation."""
+    if isinstance(value, list):
+        return [as_decoded(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if field in _AMOUNTS:
+        return {name: Quantity.parse(amount).nanos for name, amount in value.items()}
+    found = ((name, as_decoded(item, name)) for name, item in value.items())
+    return {name: item for name, item in found if item}
 
 
 def _deeper(where: str, got: Any, wanted: Any) -> list[str]:

@@ -102,10 +102,9 @@ FLOORS = 10
 TABLES = (
     "algorithmprovider/releases.py", "algorithmprovider/facts.py", "framework/releases.py", "framework/tables/newer.py",
     "framework/tables/older.py", "framework/tables/policies.py", "framework/config/middlegates.py", "framework/config/gatetable.py",
-    "framework/facts/middle.py", "framework/facts/newer.py", "framework/facts/older.py", "live/settings/livereleases.py",
-    "live/settings/flagtable.py", "choices.py",
+    "framework/facts/middle.py", "framework/facts/newer.py", "framework/facts/older.py", "choices.py",
 )  # fmt: skip
-"""Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, around a live scheduler, and
+"""Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, and
 the defaults for the help."""
 
 MINORS = tuple(range(12, 35))

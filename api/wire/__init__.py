@@ -1,1 +1,1 @@
-"""Objects as JSON in the original's form."""
+"""Objects as JSON: as they came, with what has changed."""

@@ -6,6 +6,7 @@ An object can differ from its manifest: it got defaults, a node, a nomination. W
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -20,6 +21,11 @@ from ..reading.derive import INLINE, UNREAD, Field, json_name
 from ..reading.schema import schema
 
 Json: TypeAlias = Any
+
+
+def compact_json(value: Json) -> bytes:
+    """*value* as JSON without spaces, in ASCII: halves of surrogate pairs are no UTF-8."""
+    return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
 def current_manifest(item: KubeObject) -> dict[str, Json]:

@@ -259,8 +259,7 @@ class ExtenderCells(CellGroup, frozen=True, kw_only=True):
     ]
     failure: Annotated[str, says("the error for an HTTP status other than 200")]
     """It takes ``verb``, ``url`` and ``code``."""
-    package: Annotated[str, says("the Go package that errors about replies name")]
-    integer: Annotated[str, says("the Go type that errors about scores name")]
+    reads_unresolvable: Annotated[bool, says("an extender's filter may say on which nodes the removal of pods does not help")] = False
 
 
 class Release(Struct, frozen=True, kw_only=True):

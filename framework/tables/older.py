@@ -38,6 +38,7 @@ def _before(release: Release, version: str, more: Cells) -> Release:
 
 
 V1_26 = _before(newer.V1_27, "1.26", {
+    "extenders.reads_unresolvable": False,
     "configuration.point_plugins.preFilter":
         "NodeResourcesFit NodePorts VolumeRestrictions PodTopologySpread InterPodAffinity VolumeBinding NodeAffinity",
     "configuration.point_plugins.preScore": "InterPodAffinity PodTopologySpread TaintToleration NodeAffinity",

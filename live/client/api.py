@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import attrs
 
 from ...api.meaning.durations import duration_text
-from ...api.wire.goform import go_json
+from ...api.wire.ownfields import compact_json
 from .replies import ApiError, Manifest, WatchEvent, error_of, events_of, metadata_of, object_of
 from .resources import Resource
 from .transport import CLOSED, RESET, TIMEOUT, Request, Response, Stream, Transport, TransportError
@@ -183,10 +183,10 @@ class Api:
     ) -> Manifest:  # fmt: skip
         """What the server answers about one object, or a part of it: the object as it is now, or a Status.
 
-        A body is a line of JSON, as Go's clients send it; that of a PATCH is a strategic merge patch.
+        The body of a PATCH is a strategic merge patch.
         """
         is_patch = method == "PATCH"
-        raw = b"" if body is None else go_json(body) + (b"" if is_patch else b"\n")
+        raw = b"" if body is None else compact_json(body)
         kind = STRATEGIC if is_patch else "application/json"
         return await self._call(_request(method, resource.path(namespace, name, subresource), {}, raw, kind))
 

@@ -14,32 +14,27 @@ from typing import Any
 
 import attrs
 from msgspec.structs import replace
+from starlette.applications import Starlette
 
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.words import count_of
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
-from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api
 from ..client.credentials import Access
 from ..client.transport import MeasuredRequest, MeasuredTransport, Request, Response, ThrottledTransport, Transport, TransportError
-from ..eventlog.sending import Recorder
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.election import Elector, LeaderLostError, LeaseThread, new_identity
-from ..scheduler.endpoints import Endpoints
-from ..scheduler.events import Events, connect_events
-from ..scheduler.flags import RunSettings
+from ..scheduler.endpoints import endpoints, serving
+from ..scheduler.events import Events, Recorder
+from ..scheduler.flags import RunSettings, config_maps_of
 from ..scheduler.following import STATUS
-from ..scheduler.metrics import SchedulerMetrics
-from ..scheduler.runsettings import config_maps_of
+from ..scheduler.metrics import Gauges, SchedulerMetrics, build_values
 from ..scheduler.scheduler import LiveScheduler
-from ..scheduler.serving import serve_endpoints
 from ..scheduler.state import LiveClocks, LiveState, handler_of
 from ..scheduler.writes import ClusterApi, DryApi, WireApi
-from ..settings.configz import componentconfig
-from .gauges import Gauges, build_values
-from .locks import make_lock
+from .locks import LeaseLock
 from .logs import REQUESTS, Log
 from .metering import Metering
 from .metrictables import Feed
@@ -112,8 +107,6 @@ class Process:
     settings: RunSettings
     engine: Engine
     link: Transport
-    profiles: KubeSchedulerConfiguration | None = None
-    """The configuration with its defaults, for ``/configz``; None for releases without profiles."""
     server: str = ""
     """The API server's URL, for the metrics."""
     scheduler_name: str = DEFAULT_SCHEDULER
@@ -131,13 +124,13 @@ class Process:
     scheduler: LiveScheduler = attrs.field(init=False)
     informers: Informers = attrs.field(init=False)
     elector: Elector | None = attrs.field(init=False, default=None)
-    ports: list[int] = attrs.field(init=False, factory=list)
+    urls: list[str] = attrs.field(init=False, factory=list)
     """Where it listens, once it does."""
     ending: Ending = attrs.field(init=False, default=Ending())
     """What was under way at its end, once that is there."""
 
     def __attrs_post_init__(self) -> None:
-        self.metrics = SchedulerMetrics(self.settings.release)
+        self.metrics = SchedulerMetrics(has_profiles=bool(self.engine.flow.profiles))
         if self.settings.longest_parked is not None:
             release = self.engine.release
             release = replace(release, queue=replace(release.queue, parked_at_most=self.settings.longest_parked))
@@ -149,24 +142,22 @@ class Process:
         maps = await config_maps_of(spec, link)
         return cls(
             settings=settings, engine=spec.engine(maps), link=link, server=access.server, scheduler_name=min(spec.scheduler_names),
-            profiles=spec.settled(maps).profiles, **more,
+            **more,
         )  # fmt: skip
 
     # --- life -------------------------------------------------------------------------------------------------------
 
     async def run(self, end: asyncio.Event) -> None:
-        """Schedule until *end* is set. Raises LeaderLostError when the lease is lost, ServingError if it cannot listen."""
+        """Schedule until *end* is set. Raises LeaderLostError when the lease is lost, ServeError if it cannot listen."""
         self.log.info(f"starting as kube-scheduler {build_values(self.engine.release.version)['git_version']}")
         async with AsyncExitStack() as stack:
             if self.lease_thread is not None:
                 await stack.enter_async_context(self.lease_thread)
-            events = None if self.is_dry else await self._events()
+            events = None if self.is_dry else self._events()
             self._assemble(self._limited(), events)
-            servers = await serve_endpoints(self._endpoints(), self.settings.listeners)
-            for server, listener in zip(servers, self.settings.listeners, strict=True):
-                self.ports.append(server.sockets[0].getsockname()[1])
-                self.log.info(listener.line(self.ports[-1]))
-                stack.callback(server.close)
+            self.urls = await stack.enter_async_context(serving(self._endpoints(), self.settings.listeners))
+            for url in self.urls:
+                self.log.info(f"listening on {url}")
             beside = [self.informers.run()] + ([] if events is None else [events.run()])
             tasks = [asyncio.create_task(work) for work in beside]
             stack.push_async_callback(_cancelled, *tasks)
@@ -224,17 +215,14 @@ class Process:
     def _waited(self, request: Request, seconds: float) -> None:
         self.metrics.waited(request, seconds, self.server)
 
-    async def _events(self) -> Events:
-        return await connect_events(
-            self._limited(), self.settings.release, say=self.log.warning, on_drop=lambda: self.metrics.feed(Feed.DROPPED_EVENT, 1),
-            wall=lambda: round(self.wall() * 1e9),
-        )  # fmt: skip
+    def _events(self) -> Events:
+        return Events(self._limited(), self.log.warning, lambda: self.metrics.feed(Feed.DROPPED_EVENT, 1), self.wall)
 
     def _assemble(self, link: Transport, events: Events | None) -> None:
         release = self.engine.release
         self.engine.asks_later = not self.is_dry
         client, told = release.client, Api(link, retries_of(release.client, self._retried))
-        api: ClusterApi = DryApi() if self.is_dry else WireApi(told, release.version, client.device_api)
+        api: ClusterApi = DryApi() if self.is_dry else WireApi(told, client.device_api)
         recorder = Recorder() if events is None else events.recorder(self.scheduler_name)
         times = LiveClocks(asyncio.get_running_loop().time, self.wall)
         observer = Metering(self.metrics.feed)
@@ -253,32 +241,24 @@ class Process:
         return self.elector is None or self.elector.holds_lease
 
     def _elector(self, events: Events) -> Elector | None:
-        wanted, release, thread = self.settings.election, self.settings.release, self.lease_thread
+        wanted, thread = self.settings.election, self.lease_thread
         if wanted is None:
             return None
         link = self._counted(self.link if thread is None else thread.link)
-        timeout = release.leader.request_timeout(wanted.times.renew)
-        lock = make_lock(
-            wanted.kind, link, wanted.namespace, wanted.name, identity=self.identity, version=release.version, timeout=timeout
-        )  # fmt: skip
+        lock = LeaseLock(link, wanted.namespace, wanted.name, wanted.times.request)
         elector = Elector(
-            lock, release.leader, wanted.times, self.identity, events.leader_recorder(self.scheduler_name), self.log,
+            lock, wanted.times, self.identity, events.recorder(self.scheduler_name), self.log,
             lambda leads: self.metrics.feed(Feed.LEADER, int(leads), name=wanted.name), self.wall,
         )  # fmt: skip
         if thread is not None:
             elector.apart = thread.run
         return elector
 
-    def _endpoints(self) -> Endpoints:
+    def _endpoints(self) -> Starlette:
         elector = self.elector
-        return Endpoints(
-            self.settings.release,
-            self.metrics,
-            componentconfig(self.settings, self.engine.release.default_percentage, self.profiles),
-            checks={} if elector is None else {"leaderElection": elector.fault},
-            ready={"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"},
-            profiling=self.settings.profiling,
-        )
+        live = {} if elector is None else {"leaderElection": elector.fault}
+        ready = {"informers": lambda: "" if self.informers.has_synced else "not all objects are listed"}
+        return endpoints(self.metrics.text, live, ready)
 
 
 async def _cancelled(*tasks: asyncio.Task[Any]) -> None:

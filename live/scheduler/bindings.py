@@ -166,7 +166,7 @@ class Bindings:
             state.observer.bound(attempt.item, now, attempt.began, asked)
             if not state.is_dry:
                 state.log.info(f"pod {pod.key}: bound to {host}", OUTCOMES)
-            state.recorder.event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {host}")
+            state.recorder.event(pod, "Normal", "Scheduled", f"Successfully assigned {pod.key} to {host}")
             return
         said = "" if self._has_plugins else "Binding rejected: "
         await self._undo(attempt, failure, said)

@@ -32,10 +32,9 @@ from ...exceptions import KubeclassicError
 from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..client.transport import TransportError
-from ..eventlog.sending import Recorder
-from ..process.locks import LeaseRecord, Lock, LockError, LockGoneError
+from ..process.locks import LeaseLock, LeaseRecord, LockError, LockGoneError
 from ..process.logs import WARNING, Log
-from ..settings.cells import LeaderCells
+from .events import Recorder
 
 JITTER = 1.2
 """A replica that waits for its turn waits one retry period and up to this many more."""
@@ -60,6 +59,11 @@ class LeaseTimes:
     """How long the leader tries to renew before it gives up."""
     retry: float = 2.0
 
+    @property
+    def request(self) -> float:
+        """How long a request for the lock may take: half of the time for a renewal, so that there is a second try."""
+        return max(1.0, self.renew / 2)
+
 
 async def _here(work: Coroutine[Any, Any, None]) -> None:
     """The default: requests for the lock are made on the loop that does the work."""
@@ -78,8 +82,7 @@ class Elector:
     The work and the requests for the lock may run on two threads, so that work that takes all of its thread does not hold renewals up.
     """
 
-    lock: Lock
-    cells: LeaderCells
+    lock: LeaseLock
     times: LeaseTimes = LeaseTimes()
     identity: str = attrs.field(factory=new_identity)
     recorder: Recorder = attrs.field(factory=Recorder)
@@ -129,7 +132,7 @@ class Elector:
         """Wait until this replica leads, then run *work* until it ends or the lease is lost.
 
         Raises :class:`LeaderLostError` when the lease is lost. When the caller cancels this, *work* is cancelled, and then the lock is
-        given back where the release does so.
+        given back.
         """
         self.on_change(False)
         loop, acquired = asyncio.get_running_loop(), asyncio.Event()
@@ -192,8 +195,6 @@ class Elector:
     async def _step_down(self) -> None:
         self.leads = False
         self.on_change(False)
-        if not self.cells.releases:
-            return
         if self.has_lock:
             await self.apart(self._release())
         self._tell("stopped leading")
@@ -215,8 +216,7 @@ class Elector:
         self._know(record)
 
     def _tell(self, what: str) -> None:
-        for about in self.lock.references():
-            self.recorder.event(about, "Normal", "LeaderElection", "", f"{self.identity} {what}")
+        self.recorder.event(self.lock.reference(), "Normal", "LeaderElection", f"{self.identity} {what}")
 
     # --- one try ----------------------------------------------------------------------------------------------------
 
@@ -257,9 +257,8 @@ class Elector:
         return mine
 
     def _is_held(self, old: LeaseRecord, start: float) -> bool:
-        if not old.holder and self.cells.free_without_holder:
-            return False
-        return self._known_since + (old.seconds if self.cells.lease_of_record else self.times.lease) > start
+        """Whether the lock is another one's: it names a holder, and has changed within the time that it says itself."""
+        return bool(old.holder) and self._known_since + old.seconds > start
 
     def _know(self, record: LeaseRecord) -> None:
         self._known, self._known_since = record, _now()

@@ -31,7 +31,7 @@ from .writes import Json, NewCondition, patch_status, read_until_answered, statu
 
 def _say(state: LiveState, victim: Pod, preemptor: Pod, node_name: str) -> None:
     text = state.release.live.preempted_text.format(pod=preemptor.key, node=node_name)
-    state.recorder.event(victim, "Normal", "Preempted", "Preempting", text, preemptor)
+    state.recorder.event(victim, "Normal", "Preempted", text)
 
 
 @attrs.define(eq=False)
@@ -180,12 +180,12 @@ class FrameworkPreemption:
         before = status_of(victim)
         after = with_condition(before, condition, self.state.timestamp)
         if after is not None:
-            await patch_status(self.state.api, victim, status_patch(before, after, self.state.release.version))
+            await patch_status(self.state.api, victim, status_patch(before, after))
 
     async def _end_nomination(self, pod: Pod) -> None:
         before = status_of(pod)
         try:
-            await patch_status(self.state.api, pod, status_patch(before, with_nomination(before, ""), self.state.release.version))
+            await patch_status(self.state.api, pod, status_patch(before, with_nomination(before, "")))
         except ApiError as error:
             self.state.log.warning(f"pod {pod.key}: cannot end its nomination: {error}")
 
@@ -234,7 +234,7 @@ class ClassicConsequences:
         state, pod = self.state, item.pod
         state.spawn(self._read_again(item, state.queue.cycle))
         await asyncio.sleep(0)  # The read goes first; else its answer could be older than the update that an informer sees.
-        state.recorder.event(pod, "Warning", "FailedScheduling", "Scheduling", text)
+        state.recorder.event(pod, "Warning", "FailedScheduling", text)
         status = with_condition(status_of(pod), condition, state.timestamp)
         if status is not None:
             try:
@@ -296,12 +296,12 @@ class FrameworkConsequences:
         """*nominated*: the nomination from now on; None leaves it as it is."""
         state, pod = self.state, item.pod
         self._queue_again(item, nominated)
-        state.recorder.event(pod, "Warning", "FailedScheduling", "Scheduling", truncated(text))
+        state.recorder.event(pod, "Warning", "FailedScheduling", truncated(text))
         before = status_of(pod)
         after = with_condition(before, NewCondition(reason=reason, message=text), state.timestamp) or dict(before)
         if nominated is not None:
             after = with_nomination(after, nominated)
-        patch = self._patch(pod, status_patch(before, after, state.release.version))
+        patch = self._patch(pod, status_patch(before, after))
         if state.engine.enabled("SchedulerAsyncAPICalls"):
             # Upstream: the next cycle does not wait for the answer.
             state.spawn(patch)

@@ -1,46 +1,47 @@
-"""What a live scheduler is started with: kube-scheduler's flags and configuration of a release, as one typed value.
+"""What ``kubeclassic run`` is started with beside the scheduler itself: flags and a configuration, as one typed value.
 
-Upstream: cmd/kube-scheduler/app/options.
+Flags have the names that kube-scheduler's have. A flag counts more than the configuration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar, cast
 
 import attrs
 
-from ...algorithmprovider.gates import FALSE, TRUE, parse_gates
+from ...algorithmprovider.config import API_VERSIONS
+from ...algorithmprovider.gates import FALSE, TRUE
+from ...algorithmprovider.releases import RELEASES
 from ...api.meaning.durations import parse_duration
-from ...exceptions import KubeclassicError, did_you_mean
+from ...api.reading.documents import only_document
+from ...choices import DEFAULT_RELEASE, KIND
+from ...exceptions import KubeclassicError, PolicyError
+from ...framework.releases import ALL_RELEASES
+from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
+from ..client.api import Api
+from ..client.credentials import Access, KubeconfigError
+from ..client.kubeconfig import in_cluster, read_kubeconfig
+from ..client.replies import error_of, object_of
+from ..client.transport import Request, Transport
 from ..process.logs import FORMS, TEXT_LINES, LogSettings
-from ..settings.cells import LiveRelease
 from ..settings.configdocument import Surroundings, load_surroundings
-from ..settings.flagtable import BOOL, DURATION, FLAGS, NUMBER, TEXT, WHOLE
-from ..settings.livereleases import LIVE_RELEASES
+from ..settings.flagtable import BOOL, DURATION, FLAGS, NUMBER, PARKED, PLACES, TEXT, WHOLE
 from .election import JITTER, LeaseTimes
 
 T = TypeVar("T")
+LOOPBACK, HTTP_PORT, HTTPS_PORT = "127.0.0.1", 10251, 10259
+LOCK = "leases"
+GROUP = "kubescheduler.config.k8s.io"
+OK = 200
 
 
 class FlagError(KubeclassicError):
     """A flag is unknown, wrong, or asks for what is not done."""
 
 
-def check_names(given: Mapping[str, str], release: LiveRelease) -> None:
-    """Raise :class:`FlagError` for a flag that *release* does not have, or that nothing here can stand for."""
-    for name in given:
-        if name not in release.flags:
-            raise FlagError(f"unknown flag: --{name}: release {release.version} {_unknown(name, release)}")
-        if FLAGS[name].is_refused:
-            raise FlagError(f"--{name} is not served: {FLAGS[name].word}")
-
-
-def _unknown(name: str, release: LiveRelease) -> str:
-    having = [other.version for other in LIVE_RELEASES.values() if name in other.flags]
-    if not having:
-        return f"has no flag of that name{did_you_mean(name, release.flags)}"
-    return f"does not have it, {', '.join(having)} {'do' if len(having) > 1 else 'does'}"
+# --- the flags ------------------------------------------------------------------------------------------------------
 
 
 def _switch(written: str) -> bool | None:
@@ -62,7 +63,6 @@ class Values:
     """The flags that were given, each as the text that was typed."""
 
     given: Mapping[str, str]
-    release: LiveRelease
 
     def of(self, name: str, default: T) -> T:
         """The value of a flag: true or false in any of Go's forms, a duration in seconds; *default* for one that was not given."""
@@ -89,15 +89,7 @@ def _wrong(name: str, got: str, wanted: str) -> FlagError:
     return FlagError(f'--{name}: got "{got}", wanted {wanted}')
 
 
-LOOPBACK = "127.0.0.1"
-PARKED = "pod-max-in-unschedulable-pods-duration"
-ALWAYS = frozenset(
-    {
-        *("config", "master", "feature-gates", "write-config-to", "scheduler-name", "v", "logging-format", PARKED),
-        *("bind-address", "secure-port", "tls-cert-file", "tls-private-key-file", "cert-dir"),
-    }
-)
-"""Flags that count beside ``--config``."""
+# --- what they mean -------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(kw_only=True)
@@ -113,9 +105,8 @@ class ClientSettings:
 
 @attrs.frozen(kw_only=True)
 class ElectionSettings:
-    """Which lock names the leader."""
+    """Which Lease names the leader."""
 
-    kind: str
     namespace: str = "kube-system"
     name: str = "kube-scheduler"
     times: LeaseTimes = attrs.field(factory=LeaseTimes)
@@ -123,137 +114,53 @@ class ElectionSettings:
 
 @attrs.frozen(kw_only=True)
 class Listener:
-    """An address at which health, metrics and configuration can be asked for."""
+    """An address at which health and metrics can be asked for."""
 
     address: str = LOOPBACK
     port: int
-    is_secure: bool = False
-    """HTTPS; else plain HTTP."""
     certificate: str = ""
-    """A file in PEM; empty: one is made at the start."""
+    """A file in PEM; empty: plain HTTP."""
     key: str = ""
-    folder: str = ""
-    """Where a certificate that is made is kept; empty: nowhere."""
-
-    def line(self, port: int) -> str:
-        """Says that *port* is listened on, and how."""
-        host = f"[{self.address}]" if ":" in self.address else self.address
-        if not self.is_secure:
-            return f"listening on http://{host}:{port}"
-        shown = f"the certificate of {self.certificate}" if self.certificate else "a certificate that signs itself"
-        return f"listening on https://{host}:{port} with {shown}"
-
-
-@attrs.frozen(kw_only=True)
-class AlgorithmSettings:
-    """Which algorithm a release with predicates and priorities runs, as flags say it; without any, its default."""
-
-    provider: str = ""
-    policy_file: str = ""
-    policy_config_map: tuple[str, str] | None = None
-    """Namespace and name."""
-    hard_pod_affinity_weight: int | None = None
 
 
 @attrs.frozen(kw_only=True)
 class RunSettings:
     """All that a live scheduler is started with, but for what its configuration says about scheduling."""
 
-    release: LiveRelease
-    scheduler_name: str = ""
-    """Empty: as the configuration says, else ``default-scheduler``."""
     config: str = ""
     """The file of the configuration; empty: the defaults."""
-    document: Mapping[str, Any] = attrs.field(factory=dict)
-    """The configuration as it was read."""
-    write_config_to: str = ""
     client: ClientSettings = ClientSettings()
     election: ElectionSettings | None = None
     """None: no leader is elected."""
     listeners: tuple[Listener, ...] = ()
-    profiling: bool = False
-    algorithm: AlgorithmSettings = AlgorithmSettings()
-    gates: Mapping[str, bool] = attrs.field(factory=dict)
     longest_parked: float | None = None
     """Seconds after which a pod that fits nowhere is tried again; None: as the release does."""
     logs: LogSettings = attrs.field(factory=LogSettings)
-    notes: tuple[str, ...] = ()
-    """What was given and has no effect, with the reason."""
 
 
-def split_flags(arguments: Sequence[str]) -> dict[str, str]:
-    """Flag -> text of ``--flag=text``, ``--flag text`` and, for switches, ``--flag``; the last one of a name counts.
+def read_settings(
+    given: Mapping[str, str], config: Path | None = None, kubeconfig: Path | None = None, *, is_dry: bool = False
+) -> RunSettings:
+    """The settings that the flags *given* make beside a configuration, each flag as the text that was typed.
 
-    >>> split_flags(["--leader-elect", "--port=0", "--config", "a.yaml", "-v=4"])
-    {'leader-elect': 'true', 'port': '0', 'config': 'a.yaml', 'v': '4'}
-    """
-    found: dict[str, str] = {}
-    rest = iter(arguments)
-    for argument in rest:
-        name, equals, value = argument.lstrip("-").partition("=")
-        if not argument.startswith("-") or not name:
-            raise FlagError(f'got the argument "{argument}", wanted flags only')
-        if not equals:
-            is_switch = name in FLAGS and FLAGS[name].kind == BOOL
-            value = "true" if is_switch else next(rest, "")
-            if not is_switch and not value:
-                raise FlagError(f"--{name}: got nothing, wanted a value")
-        found[name] = value
-    return found
-
-
-def read_settings(given: Mapping[str, str], version: str) -> RunSettings:
-    """The settings of release *version* that the flags *given* make, each as the text that was typed.
-
+    A dry run elects no leader, and listens only where a flag says so: it may run beside another scheduler on the same machine.
     Raises :class:`FlagError`, and what :func:`~kubeclassic.live.settings.configdocument.load_surroundings` raises.
     """
-    release = LIVE_RELEASES[version]
-    check_names(given, release)
-    values = Values(given, release)
-    file = values.of("config", "")
-    found = load_surroundings(file, release.config_versions) if file else Surroundings()
-    flags = attrs.evolve(values, given=dict(_counting(given, release))) if file else values
+    flags, found = Values(given), Surroundings() if config is None else load_surroundings(str(config))
     return RunSettings(
-        release=release,
-        scheduler_name=flags.of("scheduler-name", found.scheduler_name),
-        config=file,
-        document=found.document,
-        write_config_to=values.of("write-config-to", ""),
-        client=_client(flags, found),
-        election=_election(flags, found),
-        listeners=tuple(_listeners(flags, found)),
-        profiling=flags.of("profiling", found.enable_profiling),
-        algorithm=_algorithm(flags),
-        gates=parse_gates(values.of("feature-gates", "")),
-        longest_parked=flags.of(PARKED, 0.0) if PARKED in flags.given else None,
-        logs=_logs(values),
-        notes=tuple(_notes(given, flags.given, file)),
+        config=str(config or ""),
+        client=_client(flags, found, kubeconfig),
+        election=None if is_dry else _election(flags, found),
+        listeners=tuple(listener for listener in _listeners(flags, found) if not is_dry or PLACES[bool(listener.certificate)] & set(given)),
+        longest_parked=flags.of(PARKED, 0.0) if PARKED in given else None,
+        logs=_logs(flags),
     )
 
 
-def _counting(given: Mapping[str, str], release: LiveRelease) -> Iterator[tuple[str, str]]:
-    """The flags that count beside ``--config``. Upstream: the others are not read then."""
-    for name, value in given.items():
-        is_election = name.startswith("leader-elect") and release.config_flags
-        if name in ALWAYS or is_election or FLAGS[name].word:
-            yield name, value
-
-
-def _notes(given: Mapping[str, str], counting: Mapping[str, str], file: str) -> Iterator[str]:
-    for name in given:
-        if FLAGS[name].word:
-            yield f"--{name} has no effect: {FLAGS[name].word}"
-        elif name not in counting:
-            yield f"--{name} has no effect beside --config {file}, as in the original"
-
-
-# --- the parts ------------------------------------------------------------------------------------------------------
-
-
-def _client(flags: Values, found: Surroundings) -> ClientSettings:
+def _client(flags: Values, found: Surroundings, kubeconfig: Path | None) -> ClientSettings:
     connection = found.client_connection
     return ClientSettings(
-        kubeconfig=flags.of("kubeconfig", connection.kubeconfig),
+        kubeconfig=connection.kubeconfig if kubeconfig is None else str(kubeconfig),
         master=flags.of("master", ""),
         qps=flags.of("kube-api-qps", connection.qps or 50.0),
         burst=flags.of("kube-api-burst", connection.burst or 100),
@@ -263,12 +170,12 @@ def _client(flags: Values, found: Surroundings) -> ClientSettings:
 def _logs(flags: Values) -> LogSettings:
     form = flags.of("logging-format", TEXT_LINES)
     if form not in FORMS:
-        raise FlagError(f'--logging-format: got "{form}", wanted {" or ".join(FORMS)}')
+        raise _wrong("logging-format", form, " or ".join(FORMS))
     return LogSettings(level=flags.of("v", 0), form=form)
 
 
 def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
-    said, cells = found.leader_election, flags.release.leader
+    said = found.leader_election
     if not flags.of("leader-elect", said.leader_elect):
         return None
     times = LeaseTimes(
@@ -277,15 +184,12 @@ def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
         retry=flags.of("leader-elect-retry-period", said.retry_period or 2.0),
     )
     _check_times(times)
-    kind = flags.of("leader-elect-resource-lock", said.resource_lock or cells.default_lock)
-    if kind not in cells.locks:
-        raise FlagError(f"couldn't create resource lock: {cells.removed_locks.get(kind, f'Invalid lock-type {kind}')}")
-    name = said.lock_object_name or said.resource_name or "kube-scheduler"
-    namespace = said.lock_object_namespace or said.resource_namespace or "kube-system"
+    kind = flags.of("leader-elect-resource-lock", said.resource_lock or LOCK)
+    if kind != LOCK:
+        raise _wrong("leader-elect-resource-lock", kind, f"{LOCK}: a Lease names the leader in every release")
     return ElectionSettings(
-        kind=kind,
-        name=flags.of("leader-elect-resource-name", flags.of("lock-object-name", name)),
-        namespace=flags.of("leader-elect-resource-namespace", flags.of("lock-object-namespace", namespace)),
+        name=flags.of("leader-elect-resource-name", said.lock_object_name or said.resource_name or "kube-scheduler"),
+        namespace=flags.of("leader-elect-resource-namespace", said.lock_object_namespace or said.resource_namespace or "kube-system"),
         times=times,
     )
 
@@ -301,18 +205,20 @@ def _check_times(times: LeaseTimes) -> None:
 
 def _listeners(flags: Values, found: Surroundings) -> Iterator[Listener]:
     """Where to listen. Without an address it is loopback, other than upstream, as callers are not asked who they are."""
-    serving, certificate, key = flags.release.serving, flags.of("tls-cert-file", ""), flags.of("tls-private-key-file", "")
+    certificate, key = flags.of("tls-cert-file", ""), flags.of("tls-private-key-file", "")
     if bool(certificate) != bool(key):
         raise FlagError("--tls-cert-file and --tls-private-key-file: got one of them, wanted both or none")
-    if serving.port:
-        places = [_place(address) for address in (found.healthz_bind_address, found.metrics_bind_address) if address is not None]
-        given = (flags.of("address", LOOPBACK), flags.port("port", serving.port))
-        for address, port in dict.fromkeys(places or [given]):
-            if port:
-                yield Listener(address=address, port=port)
-    if port := flags.port("secure-port", serving.secure_port):
-        secure, folder = flags.of("bind-address", LOOPBACK), flags.of("cert-dir", "")
-        yield Listener(address=secure, port=port, is_secure=True, certificate=certificate, key=key, folder=folder)
+    places = [_place(address) for address in (found.healthz_bind_address, found.metrics_bind_address) if address is not None]
+    given = flags.of("address", LOOPBACK), flags.port("port", 0 if certificate else HTTP_PORT)
+    is_said = not PLACES[False].isdisjoint(flags.given)
+    for address, port in dict.fromkeys([given] if is_said else places or [given]):
+        if port:
+            yield Listener(address=address, port=port)
+    secure = flags.port("secure-port", HTTPS_PORT if certificate else 0)
+    if secure and not certificate:
+        raise FlagError(f"--secure-port: got {secure}, wanted --tls-cert-file and --tls-private-key-file with it, or --port for plain HTTP")
+    if secure:
+        yield Listener(address=flags.of("bind-address", LOOPBACK), port=secure, certificate=certificate, key=key)
 
 
 def _place(written: str) -> tuple[str, int]:
@@ -323,16 +229,58 @@ def _place(written: str) -> tuple[str, int]:
     return (host.strip("[]") or LOOPBACK), int(port or 0)
 
 
-def _algorithm(flags: Values) -> AlgorithmSettings:
-    """Upstream: the Policy's file with ``--use-legacy-policy-config`` or without a ConfigMap, then the ConfigMap, then the provider."""
-    file, config_map = flags.of("policy-config-file", ""), flags.of("policy-configmap", "")
-    is_legacy = flags.of("use-legacy-policy-config", False)
-    if is_legacy and not file:
-        raise FlagError("policyConfigFile: Required value: required when --use-legacy-policy-config is true")
-    weight = flags.of("hard-pod-affinity-symmetric-weight", 0) if "hard-pod-affinity-symmetric-weight" in flags.given else None
-    if file and (is_legacy or not config_map):
-        return AlgorithmSettings(policy_file=file, hard_pod_affinity_weight=weight)
-    if config_map:
-        place = (flags.of("policy-configmap-namespace", "kube-system") or "kube-system", config_map)
-        return AlgorithmSettings(policy_config_map=place, hard_pod_affinity_weight=weight)
-    return AlgorithmSettings(provider=flags.of("algorithm-provider", ""), hard_pod_affinity_weight=weight)
+# --- the scheduler and the API server -------------------------------------------------------------------------------
+
+
+def release_of_config(file: Path) -> str | None:
+    """The release that the configuration in *file* is for; None where it is the default, or no release reads it.
+
+    Raises :class:`FlagError` where several others read it: the file alone does not say which is meant.
+    """
+    written = only_document(str(file), KIND).data.get("apiVersion")
+    reading = [name for name in ALL_RELEASES if written in _versions_read(name)]
+    if not reading or DEFAULT_RELEASE in reading:
+        return None
+    if len(reading) > 1:
+        raise FlagError(
+            f'{file}: apiVersion: got "{written}", which releases {reading[0]} to {reading[-1]} read, wanted --release with one of them'
+        )
+    return reading[0]
+
+
+def _versions_read(name: str) -> list[str]:
+    """The apiVersions of configurations that a release reads."""
+    if name in RELEASES:
+        return list(API_VERSIONS)
+    return [f"{GROUP}/{version}" for version in ALL_RELEASES[name].configuration.api_versions]
+
+
+def access_of(settings: RunSettings, context: str | None) -> Access:
+    """How the API server is reached. Raises :class:`~kubeclassic.live.client.credentials.KubeconfigError`."""
+    client = settings.client
+    if client.kubeconfig:
+        access = read_kubeconfig(client.kubeconfig, context)
+        return attrs.evolve(access, server=client.master) if client.master else access
+    if context is not None:
+        raise FlagError("--context needs --kubeconfig")
+    if client.master:
+        return Access(server=client.master)
+    try:
+        return in_cluster()
+    except KubeconfigError as error:
+        if not settings.config:
+            raise
+        raise KubeconfigError(f"{error}; or --kubeconfig, or clientConnection.kubeconfig in {settings.config}") from None
+
+
+async def config_maps_of(spec: SchedulerSpec, link: Transport) -> ConfigMaps:
+    """The ConfigMap that holds the Policy, read from the API server; none if the Policy is not in one."""
+    source = spec.config.source.policy
+    if source is None or source.config_map is None:
+        return {}
+    place = source.config_map.namespace, source.config_map.name
+    path = f"/api/v1/namespaces/{place[0]}/configmaps/{place[1]}"
+    found = await Api(link).send(Request("GET", path, headers={"accept": "application/json"}))
+    if found.status != OK:
+        raise PolicyError(f"couldn't get policy config map {place[0]}/{place[1]}: {error_of(found)}")
+    return {place: object_of(found, f"GET {path}")}

@@ -1,202 +1,60 @@
-"""What a scheduler counts and measures, by the names of its release, so that old dashboards work.
-
-A release shows what it has; what it does not know is taken and not shown. prometheus-client counts. Its own text differs where dashboards
-would see it: counters get the suffix ``_total``, bounds read ``1000.0``; so the text is made here, with numbers as Go writes them.
-
-Upstream: pkg/scheduler/metrics, and finalURLTemplate of k8s.io/client-go/rest/request.go.
-"""
+"""What a scheduler counts and measures, as prometheus-client writes it; and what is only known when somebody reads it."""
 
 from __future__ import annotations
 
-import math
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from decimal import Decimal
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+import platform
+from collections import Counter as Tally
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+from urllib.parse import urlsplit
 
 import attrs
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, Summary, generate_latest
 
+from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...framework.releases import ALL_PATCH_LEVELS
+from ..client.http import user_agent
 from ..client.transport import MeasuredRequest, Request
-from ..process.metrictables import COUNTER, GAUGE, HISTOGRAM, SUMMARY, Feed, Metric
-from ..process.middlemetrics import ALL_GROUPS
-from ..settings.cells import LiveRelease
+from ..process.metrictables import CLASSIC, COUNTER, GAUGE, HISTOGRAM, NEWER, SHARED, Feed, Metric
+from .scheduler import LiveScheduler
 
-PREFIX = "/%7Bprefix%7D"
-"""What releases show whose client takes every path for one that it does not know."""
-_OWN = ("finalize", "status")
-"""What comes after the name of an object without a namespace, or is not a name itself."""
-
-
-def url_template(request: Request) -> str:
-    """The path and query of *request* with placeholders.
-
-    >>> url_template(Request("GET", "/api/v1/nodes", "limit=500&resourceVersion=0"))
-    '/api/v1/nodes?limit=%7Bvalue%7D&resourceVersion=%7Bvalue%7D'
-    >>> url_template(Request("POST", "/api/v1/namespaces/shop/pods/web-1/binding"))
-    '/api/v1/namespaces/%7Bnamespace%7D/pods/%7Bname%7D/binding'
-    >>> url_template(Request("PATCH", "/api/v1/nodes/a/status")), url_template(Request("GET", "/version"))
-    ('/api/v1/nodes/%7Bname%7D/status', '/version')
-    """
-    segments = request.path.split("/")
-    query = urlencode(sorted(dict.fromkeys((key for key, _ in parse_qsl(request.query, keep_blank_values=True)), "{value}").items()))
-    asked = f"?{query}" if query else ""
-    if len(segments) <= 2:  # a path of one part
-        return f"{quote(request.path)}{asked}"
-    if segments[1] not in ("api", "apis"):
-        return PREFIX
-    index = 3 if segments[1] == "api" else 4
-    _replace(segments, index)
-    return f"{quote('/'.join(segments))}{asked}"
-
-
-def _replace(segments: list[str], index: int) -> None:
-    """Put placeholders into *segments*, of which that at *index* is the resource, or ``namespaces``."""
-    left = len(segments) - index
-    if left == 2:  # resource, name
-        segments[index + 1] = "{name}"
-    elif left == 3:  # resource, name, its part; or namespaces, namespace, resource
-        segments[index + 1] = "{name}" if segments[index + 2] in _OWN else "{namespace}"
-    elif left > 3:  # namespaces, namespace, resource, name
-        segments[index + 1] = "{namespace}"
-        if segments[index + 3] not in _OWN:
-            segments[index + 3] = "{name}"
-
-
-QUANTILES = (0.5, 0.9, 0.99)
-MOST_KEPT = 5000
-"""How many of the latest values quantiles are computed from."""
-LAST = ("le", "quantile")
-"""Labels that come after the others."""
-
-
-def go_number(value: float) -> str:
-    """A number as Go writes it at its shortest.
-
-    >>> go_number(3), go_number(1024000), go_number(0.001), go_number(3.6449e-05), go_number(math.inf), go_number(-2.5)
-    ('3', '1.024e+06', '0.001', '3.6449e-05', '+Inf', '-2.5')
-    """
-    if math.isinf(value) or math.isnan(value):
-        return {math.inf: "+Inf", -math.inf: "-Inf"}.get(value, "NaN")
-    if value == 0:
-        return "0"
-    sign, digits, exponent = Decimal(repr(float(value))).normalize().as_tuple()
-    power = len(digits) + int(exponent) - 1
-    if -4 <= power < 6:
-        return format(Decimal(repr(float(value))).normalize(), "f")
-    first, rest = str(digits[0]), "".join(map(str, digits[1:]))
-    return f"{'-' if sign else ''}{first}{'.' + rest if rest else ''}e{'-' if power < 0 else '+'}{abs(power):02d}"
-
-
-@attrs.frozen
-class Sample:
-    """One number."""
-
-    suffix: str
-    """What follows the metric's name, such as ``_bucket``."""
-    labels: Mapping[str, str]
-    value: float
-
-
-def lines(name: str, kind: str, help: str, samples: Iterable[Sample]) -> Iterator[str]:
-    """The lines of one metric; none if it has no samples."""
-    for i, sample in enumerate(samples):
-        if i == 0:
-            yield f"# HELP {name} {_escaped(help, quotes=False)}"
-            yield f"# TYPE {name} {kind}"
-        labels = sorted(sample.labels.items(), key=lambda item: (item[0] in LAST, item[0]))
-        shown = ",".join(f'{key}="{_escaped(value)}"' for key, value in labels)
-        yield f"{name}{sample.suffix}{'{' + shown + '}' if shown else ''} {go_number(sample.value)}"
-
-
-def _escaped(text: str, quotes: bool = True) -> str:
-    text = text.replace("\\", "\\\\").replace("\n", "\\n")
-    return text.replace('"', '\\"') if quotes else text
-
-
-@attrs.define
-class Quantiles:
-    """A summary with quantiles, which prometheus-client does not have: of the latest values, exact."""
-
-    count: int = 0
-    sum: float = 0.0
-    _latest: deque[float] = attrs.field(factory=lambda: deque(maxlen=MOST_KEPT))
-
-    def observe(self, value: float) -> None:
-        """Add a value."""
-        self.count += 1
-        self.sum += value
-        self._latest.append(value)
-
-    def samples(self, labels: Mapping[str, str]) -> Iterator[Sample]:
-        """The quantiles, the sum and the count."""
-        ordered = sorted(self._latest)
-        for share in QUANTILES:
-            value = ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1)] if ordered else math.nan
-            yield Sample("", {**labels, "quantile": go_number(share)}, value)
-        yield Sample("_sum", labels, self.sum)
-        yield Sample("_count", labels, self.count)
-
-
-ALWAYS = ("events",)
-"""The groups of metrics of every release."""
-MOST_MEMORY = "process_virtual_memory_max_bytes"
+Instrument: TypeAlias = Counter | Gauge | Histogram | Summary
 
 
 class SchedulerMetrics:
     """All metrics of one scheduler, in a registry of its own. Times are in seconds."""
 
-    def __init__(self, release: LiveRelease, *, with_process: bool = True) -> None:
-        """The metrics of *release*, all 0; *with_process*: those of this process too, where the system has them."""
-        self.release, self._with_process = release, with_process
+    def __init__(self, *, has_profiles: bool, with_process: bool = True) -> None:
+        """The metrics of a release, all 0; *with_process*: those of this process too, where the system has them."""
+        self.has_profiles: bool = has_profiles
         self.on_read: Callable[[], None] = lambda: None
         """Called before the metrics are written, to set what is only known then."""
-        self.reset()
+        self.registry: CollectorRegistry = CollectorRegistry()
+        self._fed: dict[Feed, list[FedMetric]] = {}
+        for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
+            self._fed.setdefault(metric.feed, []).append(FedMetric(metric, _instrument(metric, self.registry)))
+        if with_process:
+            ProcessCollector(registry=self.registry)
 
-    def reset(self) -> None:
-        """Set everything back, as ``DELETE /metrics`` does."""
-        self._registry = CollectorRegistry()
-        names = (*self.release.metrics, *self.release.client_metrics, *ALWAYS)
-        self._instruments = [_instrument(metric, self._registry) for name in names for metric in ALL_GROUPS[name]]
-        self._fed: dict[Feed, list[_Instrument]] = {}
-        for instrument in self._instruments:
-            self._fed.setdefault(instrument.metric.feed, []).append(instrument)
-        self._process = CollectorRegistry()
-        if self._with_process:
-            ProcessCollector(registry=self._process)
-
-    def text(self) -> str:
+    def text(self) -> bytes:
         """What ``/metrics`` answers."""
         self.on_read()
-        found = {instrument.metric.name: "\n".join(instrument.lines(self.release.stability)) for instrument in self._instruments}
-        found.update(self._process_lines())
-        return "".join(f"{found[name]}\n" for name in sorted(found) if found[name])
-
-    def _process_lines(self) -> Iterator[tuple[str, str]]:
-        for family in self._process.collect():
-            name = f"{family.name}_total" if family.type == COUNTER else family.name
-            samples = [Sample("", sample.labels, sample.value) for sample in family.samples]
-            yield name, "\n".join(lines(name, family.type, family.documentation, samples))
-        if self._with_process and (most := _most_memory()) is not None:
-            help = "Maximum amount of virtual memory available in bytes."
-            yield MOST_MEMORY, "\n".join(lines(MOST_MEMORY, GAUGE, help, [Sample("", {}, most)]))
+        return generate_latest(self.registry)
 
     def feed(self, feed: Feed, value: float, **labels: str) -> None:
         """Count or measure *value* by *labels*, of which a metric takes those that it has."""
-        for instrument in self._fed.get(feed, ()):
-            instrument.take(value, labels)
+        for metric in self._fed.get(feed, ()):
+            metric.take(value, labels)
 
     # --- requests ---------------------------------------------------------------------------------------------------
 
     def request(self, found: MeasuredRequest, server: str) -> None:
-        """The API server at the URL *server* was asked."""
+        """The API server at the URL *server* was asked. Watches are counted, and not measured."""
         method, host = found.request.method, urlsplit(server).netloc
         self.feed(Feed.REQUEST, 1, method=method, code=str(found.status) if found.status else "<error>", host=host)
-        if found.is_stream:  # Upstream: watches are counted, and not measured.
+        if found.is_stream:
             return
-        self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host, url=server + PREFIX)
-        if Feed.TEMPLATE_TIME in self._fed:
-            self.feed(Feed.TEMPLATE_TIME, found.seconds, verb=method, url=server + url_template(found.request))
+        self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host)
         self.feed(Feed.REQUEST_SIZE, len(found.request.body), verb=method, host=host)
         if found.status:
             self.feed(Feed.ANSWER_SIZE, found.size, verb=method, host=host)
@@ -208,76 +66,99 @@ class SchedulerMetrics:
     def waited(self, request: Request, seconds: float, server: str) -> None:
         """A request had to wait for its turn, so that the API server gets no more than the limit."""
         self.feed(Feed.WAIT, seconds, verb=request.method, host=urlsplit(server).netloc)
-        if Feed.TEMPLATE_WAIT in self._fed:
-            self.feed(Feed.TEMPLATE_WAIT, seconds, verb=request.method, url=server + url_template(request))
 
 
 @attrs.define(eq=False)
-class _Instrument:
-    """A metric and its numbers."""
+class FedMetric:
+    """A metric and what counts it."""
 
     metric: Metric
-    counted: Counter | Gauge | Histogram | None
-    summaries: dict[tuple[str, ...], Quantiles] = attrs.field(factory=dict)
-    kept: dict[tuple[str, ...], Callable[[float], None]] = attrs.field(factory=dict)
+    instrument: Instrument
+    _kept: dict[tuple[str, ...], Callable[[float], None]] = attrs.field(factory=dict, init=False)
 
     def take(self, value: float, labels: Mapping[str, str]) -> None:
-        """Count or measure *value*."""
+        """Count or measure *value*. What takes it is looked up once for values of the labels, as requests are many."""
         values = tuple([labels[name] for name in self.metric.labels])
-        put = self.kept.get(values)
+        put = self._kept.get(values)
         if put is None:
-            put = self.kept[values] = self._put(values)
+            put = self._kept[values] = _taker(self.instrument.labels(*values) if values else self.instrument)
         put(value)
 
-    def _put(self, values: tuple[str, ...]) -> Callable[[float], None]:
-        """What takes a value for these values of the labels; looked up once, as requests are many."""
-        if self.counted is None:
-            return self.summaries.setdefault(values, Quantiles()).observe
-        child, scale = self.counted.labels(*values) if values else self.counted, self.metric.scale
-        if isinstance(child, Histogram):
-            return child.observe if scale == 1 else lambda value: child.observe(int(value * scale))
-        if isinstance(child, Gauge) and self.metric.kind == GAUGE:
-            return child.set
-        return child.inc
 
-    def lines(self, has_stability: bool) -> Iterator[str]:
-        """The metric as text."""
-        metric = self.metric
-        help = f"[{metric.stability}] {metric.help}" if has_stability and metric.stability else metric.help
-        return lines(metric.name, metric.kind, help, self._samples())
-
-    def _samples(self) -> Iterator[Sample]:
-        if self.counted is None:
-            for values in sorted(self.summaries):
-                yield from self.summaries[values].samples(dict(zip(self.metric.labels, values, strict=True)))
-            return
-        for family in self.counted.collect():
-            for sample in family.samples:
-                if not sample.name.endswith("_created"):
-                    labels = {key: go_number(float(value)) if key == "le" else value for key, value in sample.labels.items()}
-                    yield Sample(sample.name.removeprefix(self.metric.name), labels, sample.value)
+def _taker(child: Instrument) -> Callable[[float], None]:
+    if isinstance(child, Gauge):
+        return child.set
+    return child.inc if isinstance(child, Counter) else child.observe
 
 
-def _most_memory() -> float | None:
-    """The bytes of virtual memory that this process may have, -1 without a limit; None where the system does not say."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return -1.0 if most == resource.RLIM_INFINITY else float(most)
-
-
-def _instrument(metric: Metric, registry: CollectorRegistry) -> _Instrument:
-    if metric.kind == SUMMARY:
-        return _Instrument(metric, None)
-    made: Counter | Gauge | Histogram
+def _instrument(metric: Metric, registry: CollectorRegistry) -> Instrument:
+    made: Instrument
     if metric.kind == HISTOGRAM:
         made = Histogram(metric.name, metric.help, metric.labels, registry=registry, buckets=metric.buckets)
-    elif metric.kind == COUNTER and metric.name.endswith("_total"):
-        made = Counter(metric.name, metric.help, metric.labels, registry=registry)
-    else:  # prometheus-client would add _total to the names of other counters.
+    elif metric.kind == GAUGE:
         made = Gauge(metric.name, metric.help, metric.labels, registry=registry)
-    for values in metric.starts:
-        made.labels(*values)
-    return _Instrument(metric, made)
+    elif metric.kind == COUNTER:
+        made = Counter(metric.name, metric.help, metric.labels, registry=registry)
+    else:
+        made = Summary(metric.name, metric.help, metric.labels, registry=registry)
+    for value in metric.starts:
+        made.labels(value)
+    return made
+
+
+# --- what is so now -------------------------------------------------------------------------------------------------
+
+
+def build_values(version: str) -> dict[str, str]:
+    """Label of the metric ``kubernetes_build_info`` -> its value, for the release *version*.
+
+    >>> found = build_values("1.15")
+    >>> found["major"], found["minor"], found["git_version"].startswith("v1.15.")
+    ('1', '15', True)
+    """
+    major, _, minor = version.partition(".")
+    return {
+        "major": major, "minor": minor, "git_version": f"v{ALL_PATCH_LEVELS[version]}+{user_agent().replace('/', '.')}",
+        "platform": f"{platform.system().lower()}/{platform.machine()}",
+    }  # fmt: skip
+
+
+@attrs.define(eq=False)
+class Gauges:
+    """Feeds *metrics* with what is so now."""
+
+    metrics: SchedulerMetrics
+    scheduler: LiveScheduler
+    _rejecting: set[tuple[str, str]] = attrs.field(factory=set)
+    """The plugins, with profiles, that had rejected pods at an earlier time."""
+
+    def read(self) -> None:
+        """Set the numbers to what is so now."""
+        engine, feed = self.scheduler.state.engine, self.metrics.feed
+        for queue, count in self._pending().items():
+            feed(Feed.PENDING, count, queue=queue)
+        feed(Feed.TASKS, self.scheduler.bindings.under_way, operation="binding")
+        for kind, count in zip(("nodes", "pods", "assumed_pods"), engine.cache.counts, strict=True):
+            feed(Feed.CACHE, count, type=kind)
+        feed(Feed.BUILD, 1, **build_values(engine.release.version))
+        for name, gate in engine.release.gates.items():
+            feed(Feed.GATE, int(engine.gates.get(name, gate.default)), name=name, stage=gate.stage)
+        self._set_rejections()
+
+    def _pending(self) -> dict[str, int]:
+        """How many pods wait, by queue; releases without profiles have no gated pods."""
+        queue, gated = self.scheduler.state.queue, 0
+        found = queue.pending
+        if found.unschedulable:
+            gated = sum(queue.is_gated(pod) for pod in queue.contents().unschedulable)
+        pending = {"active": found.active, "backoff": found.backoff, "unschedulable": found.unschedulable - gated}
+        return pending | ({"gated": gated} if self.metrics.has_profiles else {})
+
+    def _set_rejections(self) -> None:
+        """How many pods of the queue each plugin rejected in their last attempts."""
+        found: Tally[tuple[str, str]] = Tally()
+        for item in self.scheduler.state.queue.entries():
+            found.update((plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins)
+        for plugin, profile in self._rejecting | set(found):
+            self.metrics.feed(Feed.REASON, found[plugin, profile], plugin=plugin, profile=profile)
+        self._rejecting |= set(found)

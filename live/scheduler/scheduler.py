@@ -126,7 +126,7 @@ class LiveScheduler:
     async def _attempt(self, item: QueuedPod) -> None:
         pod, state = item.pod, self.state
         if pod.is_terminating:
-            state.recorder.event(pod, "Warning", "FailedScheduling", "Scheduling", f"skip schedule deleting pod: {pod.key}")
+            state.recorder.event(pod, "Warning", "FailedScheduling", f"skip schedule deleting pod: {pod.key}")
             state.queue.done(pod)
             return
         if state.engine.profiles and state.engine.is_assumed(pod):

@@ -20,10 +20,10 @@ from ...core.queue.backoff import Clock
 from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
-from ..eventlog.sending import Recorder
 from ..informers.store import Handler
 from ..process.logs import Log
 from ..process.metering import Metering
+from .events import Recorder
 from .writes import ClusterApi, DryApi
 
 T = TypeVar("T")

@@ -15,7 +15,6 @@ import attrs
 from ...api.objects import KubeObject, PersistentVolume, Pod, ResourceClaim
 from ...api.reading.decode import decode_kind
 from ...api.wire.claimjson import with_finalizers, with_status
-from ...api.wire.goform import go_form
 from ...exceptions import ManifestError
 from ..client.api import Api
 from ..client.replies import ApiError
@@ -52,10 +51,9 @@ def may_pass(error: ApiError) -> bool:
 
 @attrs.define(eq=False)
 class WireApi:
-    """The writes of a scheduler, in the form of release *version*; each may raise :class:`~kubeclassic.live.client.replies.ApiError`."""
+    """The writes of a scheduler; each may raise :class:`~kubeclassic.live.client.replies.ApiError`."""
 
     api: Api
-    version: str
     device_api: str = ""
     """The API group and version in which claims to devices are written."""
 
@@ -71,7 +69,7 @@ class WireApi:
 
     async def put_status(self, pod: Pod, status: Json, node_name: str = "") -> None:
         """Write *pod* with *status*; *node_name*: the node that it was to be bound to."""
-        body = _pod_with_status(pod, status, self.version, node_name)
+        body = _pod_with_status(pod, status, node_name)
         await _answer(self.api.ask("PUT", PODS, pod.namespace, pod.name, "status", body))
 
     async def patch_status(self, pod: Pod, patch: Json) -> None:
@@ -84,7 +82,7 @@ class WireApi:
 
     async def put_volume(self, item: KubeObject, claim: KubeObject | None) -> KubeObject:
         """Write a volume, for *claim*, or a claim; answers the object with its new version."""
-        body = _volume(item, claim, self.version)
+        body = _volume(item, claim)
         return _decoded(item.kind, await _answer(self.api.ask("PUT", resource(item.kind), item.namespace, item.name, body=body)))
 
     async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
@@ -210,11 +208,11 @@ def status_of(pod: Pod) -> Mapping[str, Any]:
 def _binding(pod: Pod, node_name: str) -> Json:
     """A Binding of *pod* to a node; the UID keeps it from another pod of the same name."""
     uid = {"uid": pod.metadata.uid} if pod.metadata.uid else {}
-    metadata = {"name": pod.name, "namespace": pod.namespace, **uid, "creationTimestamp": None}
+    metadata = {"name": pod.name, "namespace": pod.namespace, **uid}
     return {"kind": "Binding", "apiVersion": "v1", "metadata": metadata, "target": {"kind": "Node", "name": node_name}}
 
 
-def _pod_with_status(pod: Pod, status: Json, version: str, node_name: str = "") -> Json:
+def _pod_with_status(pod: Pod, status: Json, node_name: str = "") -> Json:
     """The whole *pod* with another *status*.
 
     Upstream: the pod that failed to be bound has the node that it was assumed on; the server ignores it in an update of the status.
@@ -222,16 +220,16 @@ def _pod_with_status(pod: Pod, status: Json, version: str, node_name: str = "") 
     manifest = dict(pod.manifest or {})
     if node_name:
         manifest["spec"] = {**(manifest.get("spec") or {}), "nodeName": node_name}
-    return _typed("Pod", {**manifest, "status": status}, version)
+    return _typed("Pod", {**manifest, "status": status})
 
 
-def _volume(item: KubeObject, claim: KubeObject | None, version: str) -> Json:
+def _volume(item: KubeObject, claim: KubeObject | None) -> Json:
     """A volume that *claim* gets, or, without one, a claim that chose its node."""
     manifest = dict(item.manifest or {})
     manifest["metadata"] = {**(manifest.get("metadata") or {}), "annotations": dict(item.annotations)}
     if isinstance(item, PersistentVolume) and claim is not None:
         manifest["spec"] = {**(manifest.get("spec") or {}), "claimRef": _claim_reference(item, claim)}
-    return _typed(item.kind, manifest, version)
+    return _typed(item.kind, manifest)
 
 
 def _claim_reference(item: PersistentVolume, claim: KubeObject) -> Json:
@@ -244,8 +242,9 @@ def _claim_reference(item: PersistentVolume, claim: KubeObject) -> Json:
     return reference | {"resourceVersion": metadata.resource_version}
 
 
-def _typed(kind: str, manifest: Mapping[str, Any], version: str) -> Json:
-    return {"kind": kind, "apiVersion": "v1", **go_form(kind, manifest, version)}
+def _typed(kind: str, manifest: Mapping[str, Any]) -> Json:
+    """The manifest that came with its kind, which those in lists do not say."""
+    return {**manifest, "kind": kind, "apiVersion": "v1"}
 
 
 MERGE_KEYS: Mapping[str, str] = {"conditions": "type", "podIPs": "ip"}
@@ -292,10 +291,9 @@ def with_nomination(status: Mapping[str, Any], node_name: str) -> Json:
     return found | ({"nominatedNodeName": node_name} if node_name else {})
 
 
-def status_patch(before: Mapping[str, Any], after: Mapping[str, Any], version: str) -> Json:
+def status_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
     """The strategic merge patch from one status to another; empty if they are the same. Fields are in order of name."""
-    old, new = (go_form("PodStatus", status, version) for status in (before, after))
-    changed = _difference(old, new)
+    changed = _difference(before, after)
     return {"status": changed} if changed else {}
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import attrs
 from starlette.requests import Request
@@ -12,23 +12,20 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from ...api.record import plain
-from ...exceptions import UnknownNameError
 from ..client.credentials import Access
 from ..client.http import HttpTransport
 from ..process.logs import Log, to_standard_error
 from .bodies import BindingArgs, RequestError, to_json
 from .extenderserver import ExtenderService
 from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, RequestLimiter, ServerLimits
-from .page import explanation_page
 from .served import TOLERATED, Following, ServedCluster
 from .serving import Listening, Worker, make_server
 
 T = TypeVar("T")
 WriteBinding = Callable[[BindingArgs], Awaitable[str | None]]
 """Writes a binding to an API server; the answer is its error, or None."""
-NOT_FOUND, UNSUPPORTED = 404, 415
-JSON, HTML = "application/json", "text/html; charset=utf-8"
+UNSUPPORTED = 415
+JSON = "application/json"
 BEHIND = "x-seconds-behind"
 """The header that says for how many seconds the API server could not be followed."""
 SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
@@ -36,11 +33,10 @@ SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 
 @attrs.define(eq=False, kw_only=True)
 class ExtenderApp:
-    """The application. *config* is what ``/configz`` shows; *is_ready* says whether the cluster is complete."""
+    """The application. *is_ready* says whether the cluster is complete."""
 
     service: ExtenderService
     limits: ServerLimits = attrs.field(factory=ServerLimits)
-    config: Mapping[str, Any] = attrs.field(factory=dict)
     write_binding: WriteBinding | None = None
     """None: bindings are kept in the server's cluster alone."""
     is_ready: Callable[[], bool] = lambda: True
@@ -57,8 +53,8 @@ class ExtenderApp:
     def __attrs_post_init__(self) -> None:
         self.gate = RequestLimiter(self.limits)
         asked = [Route(f"/{verb}", self._asking(answer), methods=["POST"]) for verb, answer in self.service.verbs.items()]
-        told = {"/livez": self.live, "/healthz": self.live, "/readyz": self.ready, "/metrics": self.measured, "/configz": self.configured}
-        shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in {**told, "/explain": self.explain}.items()]
+        told = {"/livez": self.live, "/healthz": self.live, "/readyz": self.ready, "/metrics": self.measured}
+        shown = [Route(path, endpoint, methods=["GET"]) for path, endpoint in told.items()]
         routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
         self._router = Router(routes, redirect_slashes=False)
         self._guard = ConnectionGuard(self._route, self.gate, self.metrics, frozenset(route.path for route in routes), self.log)
@@ -134,27 +130,6 @@ class ExtenderApp:
         except TimeoutError:
             raise RequestError("server", f"no answer in {self.limits.seconds:g} seconds", "a quieter moment", TOO_MANY) from None
 
-    # --- why --------------------------------------------------------------------------------------------------------
-
-    async def explain(self, request: Request) -> Response:
-        """Why a waiting pod of the cluster goes where it would go, as JSON or as a page."""
-        is_page, name = _wants_page(request), request.query_params.get("pod", "")
-        if not name:
-            raise RequestError("query pod", "nothing", "the namespace/name of a pod that waits")
-        with self.gate.entered():
-            try:
-                found = await self._ask(self.service.explain, name)
-            except UnknownNameError as error:
-                raise RequestError("query pod", str(error).removeprefix("pod: got "), "a pod that waits", NOT_FOUND) from None
-            if is_page:
-                return Response(explanation_page(found, self._behind()), media_type=HTML, headers=SAFE)
-            record = plain(found.document())
-            return _json(to_json({name: value for name, value in record.items() if name != "warnings"} | self._age()))
-
-    def _age(self) -> dict[str, int]:
-        behind = self._behind()
-        return {"secondsBehind": behind} if behind else {}
-
     # --- the server itself ------------------------------------------------------------------------------------------
 
     async def live(self, request: Request) -> Response:
@@ -173,25 +148,9 @@ class ExtenderApp:
         """The metrics."""
         return Response(self.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    async def configured(self, request: Request) -> Response:
-        """What decides, and within which limits."""
-        limits = {"bodyBytes": self.limits.body_bytes, "seconds": self.limits.seconds, "requests": self.limits.requests}
-        return _json(to_json({**self.config, "limits": limits, "cluster": await self._ask(self.service.state) | self._age()}))
-
 
 def _json(body: bytes) -> Response:
     return Response(body, media_type=JSON, headers=SAFE)
-
-
-def _wants_page(request: Request) -> bool:
-    """``format=html`` or ``format=json``, else what the Accept header puts first."""
-    form = request.query_params.get("format")
-    if form is not None:
-        if form not in ("json", "html"):
-            raise RequestError("query format", f'"{form[:80]}"', "json or html")
-        return form == "html"
-    kinds = [part.partition(";")[0].strip().lower() for part in request.headers.get("accept", "").split(",")]
-    return next((kind for kind in kinds if kind in ("text/html", JSON)), JSON) != JSON
 
 
 # --- a server from its start to its end -----------------------------------------------------------------------------
@@ -209,14 +168,8 @@ class ServerSite:
     app: ExtenderApp = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        engine, is_ready = self.cluster.engine, self.access is None
-        config = {
-            "release": engine.release.version, "rules": list(engine.describe()), "preemption": engine.algorithm.preemption,
-            "defaults": self.cluster.defaults,
-        }  # fmt: skip
-        self.app = ExtenderApp(
-            service=ExtenderService(self.cluster), limits=self.limits, config=config, is_ready=lambda: is_ready, log=self.log
-        )  # fmt: skip
+        is_ready = self.access is None
+        self.app = ExtenderApp(service=ExtenderService(self.cluster), limits=self.limits, is_ready=lambda: is_ready, log=self.log)
 
     async def serve(self) -> bool:
         """Serve until a signal ends it; whether it was Ctrl-C."""

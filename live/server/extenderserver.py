@@ -18,7 +18,6 @@ from ...core.decision.verdict import Verdict
 from ...core.engine import Engine, FilterError
 from ...core.failures import Reasons
 from ...exceptions import KubeclassicError
-from ...simulation.explain import Explanation, explain
 from .bodies import (
     UNPROCESSABLE,
     BindingArgs,
@@ -251,13 +250,3 @@ class ExtenderService:
             pod = self.cluster.bindable(args.key, args.uid)
             if not pod.spec.node_name:
                 self.cluster.put(pod.bound_to(args.node))
-
-    def explain(self, name: str) -> Explanation:
-        """Why the cluster's waiting pod *name* goes where it would go now; raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
-        pod = self.cluster.waiting_pod(name)
-        return explain(self.cluster.engine, pod)
-
-    def state(self) -> dict[str, Any]:
-        """What the cluster holds, in numbers."""
-        pods = self.cluster.pods
-        return {"nodes": self.cluster.engine.node_count, "pods": len(pods), "waiting": sum(not pod.spec.node_name for pod in pods)}

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.controlplane.defaults import with_defaults
-from ...api.inventory import find_waiting
 from ...api.objects import KubeObject, Node, Pod, PriorityClass
 from ...core.arrays.types import Rows
 from ...core.engine import Engine
@@ -60,6 +59,7 @@ class ServedCluster:
     _asked: dict[str, Pod] = attrs.field(factory=dict)
     """UID -> pod of an earlier question."""
     _classes: dict[Identity, PriorityClass] = attrs.field(factory=dict)
+
     def __attrs_post_init__(self) -> None:
         self.run = Run(self.make_engine())
 
@@ -165,10 +165,6 @@ class ServedCluster:
         if latest is None or latest.template.number < self._templates + self.most_templates:
             return
         self.run, self._guests, self._templates = self._new_run(), None, len(self.objects)
-
-    def waiting_pod(self, name: str) -> Pod:
-        """The cluster's pod without a node by ``namespace/name``; raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
-        return find_waiting(name, self.pods)
 
     def bindable(self, key: str, uid: str) -> Pod:
         """The pod to bind: one of the cluster, or of an earlier question. Raises :class:`RequestError`."""

@@ -196,8 +196,11 @@ class QuietServer(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def make_server(app: ASGIApp, listening: Listening, on_ready: Callable[[str], None]) -> tuple[QuietServer, socket.socket]:
-    """A server for *app* and its socket; *on_ready* gets the URL. Raises :class:`ServeError`."""
+def make_server(
+    app: ASGIApp, listening: Listening, on_ready: Callable[[str], None], *, kind: type[QuietServer] = QuietServer,
+    most_callers: int | None = None,
+) -> tuple[QuietServer, socket.socket]:  # fmt: skip
+    """A server for *app* and its socket; *on_ready* gets the URL, and more than *most_callers* get 503. Raises :class:`ServeError`."""
     listening.check()
     tls = listening.tls()
     logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
@@ -206,9 +209,10 @@ def make_server(app: ASGIApp, listening: Listening, on_ready: Callable[[str], No
     protocol = type("Protocol", (PatientProtocol,), {"header_seconds": min(HEADER_SECONDS, listening.seconds)})
     config = uvicorn.Config(
         app, http=protocol, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False, server_header=False,
-        timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=GRACE_SECONDS, backlog=BACKLOG, **tls,
+        timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=GRACE_SECONDS, backlog=BACKLOG,
+        limit_concurrency=most_callers, **tls,
     )  # fmt: skip
-    return QuietServer(config, lambda: on_ready(url)), found
+    return kind(config, lambda: on_ready(url)), found
 
 
 def run_server(serving: Coroutine[Any, Any, bool]) -> bool:

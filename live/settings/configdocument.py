@@ -5,7 +5,6 @@ Upstream: pkg/scheduler/apis/config and k8s.io/component-base/config, with their
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -61,9 +60,6 @@ class Surroundings:
     client_connection: ClientConnection = ClientConnection()
     healthz_bind_address: str | None = None
     metrics_bind_address: str | None = None
-    enable_profiling: bool = False
-    document: Mapping[str, Any] = attrs.field(factory=dict, metadata={"unread": True})
-    """The whole of it, as it was read."""
 
 
 _SCHEMA = Schema(
@@ -74,8 +70,8 @@ _SCHEMA = Schema(
 )
 
 
-def load_surroundings(file: str, versions: tuple[str, ...]) -> Surroundings:
-    """What the configuration in *file* says; its apiVersion has to be one of *versions*.
+def load_surroundings(file: str) -> Surroundings:
+    """What the configuration in *file* says. Whether the release reads its apiVersion is for the reader of the scheduler's part.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` or ``ManifestError``, which say where and what.
     """
@@ -87,6 +83,4 @@ def load_surroundings(file: str, versions: tuple[str, ...]) -> Surroundings:
         raise PolicyError(f"{where}: {mismatch}") from None
     if found.kind != KIND:
         raise PolicyError(f'{where}: kind: got "{found.kind}", wanted {KIND}')
-    if found.api_version not in versions:
-        raise PolicyError(f'{where}: apiVersion: got "{found.api_version}", wanted {" or ".join(versions)}')
-    return attrs.evolve(found, document=document.data)
+    return found

@@ -91,8 +91,3 @@ def not_allowed() -> ApiFault:
 def cause(reason: str, message: str, field: str) -> Object:
     """One cause in the details of a 422."""
     return {"reason": reason, "message": message, "field": field}
-
-
-def too_many_requests() -> Answer:
-    """429 of a server with too many requests in flight."""
-    return text(429, "Too many requests, please try again later.\n", retry_after="1")

@@ -9,9 +9,8 @@ from typing import NoReturn
 import attrs
 
 from .answers import Answer, Json, Object, bad_request, fault
-from .forms import to_core_event, to_new_event
 from .resources import Flavour, Resource
-from .storage import Storage, View
+from .storage import Storage
 from .validation import decoded
 
 
@@ -40,13 +39,6 @@ class Call:
         """Nothing is to be stored."""
         return self.query.get("dryRun") == "All"
 
-    @property
-    def view(self) -> View | None:
-        """From the stored form of objects to that of the API version; None if it is the same."""
-        if self.resource.kind == "Event" and self.resource.group:
-            return lambda item: to_new_event(item, self.resource.api_version)
-        return None
-
     def stored(self) -> Object:
         """The object that is meant; 404 if it is not there."""
         found = self.storage.of(self.resource.plural).get(self.key)
@@ -73,8 +65,7 @@ class Call:
             if given != self.namespace:
                 raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
             metadata["namespace"] = given
-        found = {**item, "metadata": metadata}
-        return to_core_event(found) if self.view is not None else found
+        return {**item, "metadata": metadata}
 
     def given_json(self) -> Json:
         """The body as it is; an empty one is None."""
@@ -84,12 +75,9 @@ class Call:
             raise bad_request("error decoding the body: it is no JSON") from None
 
     def answer(self, status: int, item: Object) -> Answer:
-        """An answer with a stored object, in the form of the API version."""
-        shown = item if self.view is None else self.view(item)
+        """An answer with a stored object."""
+        shown = item
         if self.subresource and self.flavour.has_self_link:
             link = f"{shown['metadata']['selfLink']}/{self.subresource}"
-            shown = {**shown, "metadata": {**shown["metadata"], "selfLink": link}}
-        elif self.view is not None and self.flavour.has_self_link:
-            link = self.resource.path(self.namespace, shown["metadata"]["name"])
             shown = {**shown, "metadata": {**shown["metadata"], "selfLink": link}}
         return Answer(status, shown)

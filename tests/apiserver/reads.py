@@ -98,7 +98,6 @@ def _field(item: Object, steps: tuple[str, ...]) -> str:
     return str(found).lower() if isinstance(found, bool) else str(found or "")
 
 
-ITSELF: Callable[[Object], Object] = lambda item: item  # noqa: E731
 LOST_WATCH = "The resourceVersion for the provided watch is too old."
 LOST_LIST = "The resourceVersion for the provided list is too old."
 LOST_CONTINUE = (
@@ -153,9 +152,8 @@ def list_(call: Call) -> Answer:
 
 def list_object(call: Call, items: Iterable[Object], metadata: Json) -> Object:
     """A list of the resource's kind."""
-    view = call.view or ITSELF
     kind, version = f"{call.resource.kind}List", call.resource.api_version
-    return {"kind": kind, "apiVersion": version, "metadata": metadata, "items": [list_item(view(item)) for item in items]}
+    return {"kind": kind, "apiVersion": version, "metadata": metadata, "items": [list_item(item) for item in items]}
 
 
 def _page(call: Call) -> tuple[int | None, Key, int]:
@@ -225,7 +223,6 @@ def watch(call: Call) -> Answer:
         matches=matches,
         api_version=call.resource.api_version,
         after=revision or 0,
-        view=call.view,
         has_bookmarks=call.query.get("allowWatchBookmarks") == "true" and call.resource.is_cached,
         timeout=float(call.query["timeoutSeconds"]) if call.query.get("timeoutSeconds") else None,
         bookmark=partial(_bookmark, call),
@@ -254,10 +251,9 @@ def _begin(call: Call, found: Watch, revision: int | None) -> None:
         for change in reversed(changes):
             found.offer(change)
         return
-    view = call.view or ITSELF
     for key, item in list(call.storage.of(call.resource.plural).items()):
         if call.namespace in ("", key[0]) and (found.matches is None or found.matches(item)):
-            found.send(event("ADDED", view(item)))
+            found.send(event("ADDED", item))
 
 
 def _lost(call: Call, revision: int | None) -> Object | None:
@@ -274,4 +270,4 @@ def _lost(call: Call, revision: int | None) -> Object | None:
 
 
 def _bookmark(call: Call) -> Event:
-    return event("BOOKMARK", blank(call.resource, str(call.storage.revision), call.flavour))
+    return event("BOOKMARK", blank(call.resource, str(call.storage.revision)))

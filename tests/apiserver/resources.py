@@ -80,14 +80,12 @@ CORE = (
 )
 OLD = (
     *CORE,
-    Resource("events.k8s.io", "v1beta1", "events", "Event", creates_on_update=True, is_cached=False),
     Resource("policy", "v1beta1", "poddisruptionbudgets", "PodDisruptionBudget", has_status=True),
     Resource("storage.k8s.io", "v1beta1", "csidrivers", "CSIDriver", is_namespaced=False),
     Resource("storage.k8s.io", "v1beta1", "csinodes", "CSINode", is_namespaced=False),
 )
 NEW = (
     *CORE,
-    Resource("events.k8s.io", "v1", "events", "Event", creates_on_update=True, is_cached=False),
     Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", has_status=True),
     Resource("storage.k8s.io", "v1", "csidrivers", "CSIDriver", is_namespaced=False),
     Resource("storage.k8s.io", "v1", "csinodes", "CSINode", is_namespaced=False),

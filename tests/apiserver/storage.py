@@ -18,7 +18,6 @@ from .resources import Resource
 if TYPE_CHECKING:
     from .reads import Matcher
 
-View = Callable[[Object], Object]
 
 
 @attrs.frozen
@@ -61,8 +60,6 @@ class Watch:
     api_version: str
     after: int = 0
     """Changes up to this revision are not sent."""
-    view: View | None = None
-    """From the stored form to that of the API version, if it differs."""
     events: deque[Event] = attrs.field(factory=deque)
     is_closed: bool = False
     """The server has ended it: what is queued is all there will be."""
@@ -109,8 +106,6 @@ class Watch:
         if type_ == "DELETED" and not change.is_deletion and change.before is not None:
             version = change.after["metadata"]["resourceVersion"]
             item = {**change.before, "metadata": {**change.before["metadata"], "resourceVersion": version}}
-        if self.view is not None:
-            item = self.view(item)
         line = change.lines.get((type_, self.api_version))
         if line is None:
             line = change.lines[type_, self.api_version] = encode_text({"type": type_, "object": item}).encode()

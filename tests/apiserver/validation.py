@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable
 
 from .answers import Json, Object, bad_request, cause, fault
-from .forms import EVENT_FIELDS
 from .resources import Flavour, Resource
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -17,8 +16,6 @@ NAME_RULE = (
     "must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character "
     "(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
-NEW_EVENT = ("reportingComponent", "reportingInstance", "action", "reason")
-"""What an event with an ``eventTime`` must have."""
 QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 POD_UPDATE = {
     True: "pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, "
@@ -109,13 +106,11 @@ def check_new(resource: Resource, item: Object, flavour: Flavour) -> None:
 
 def _event_causes(item: Object) -> list[Object]:
     """Upstream: an event lies in its object's namespace; one without in ``default``."""
-    missing = [field for field in NEW_EVENT if item.get("eventTime") and not item.get(field)]
-    causes = [cause("FieldValueRequired", "Required value", EVENT_FIELDS.get(field, field)) for field in missing]
     wanted = (item.get("involvedObject") or {}).get("namespace", "")
     given = item["metadata"].get("namespace", "")
     if given == (wanted or "default") or (not wanted and given in ("default", "kube-system")):
-        return causes
-    return [*causes, cause("FieldValueInvalid", f'Invalid value: "{wanted}": does not match event.namespace', "involvedObject.namespace")]
+        return []
+    return [cause("FieldValueInvalid", f'Invalid value: "{wanted}": does not match event.namespace', "involvedObject.namespace")]
 
 
 def check_update(resource: Resource, old: Object, new: Object, flavour: Flavour) -> None:

@@ -6,9 +6,8 @@ from typing import Any, NoReturn
 
 from .answers import Answer, Json, Object, bad_request, cause, fault, success
 from .call import Call
-from .forms import stored_form, to_core_event, with_defaults
+from .forms import stored_form, with_defaults
 from .patches import merge_patch, strategic_patch
-from .reads import ITSELF
 from .validation import check_new, check_update, invalid
 
 POLICIES = ("Foreground", "Background", "Orphan", "nil")
@@ -146,7 +145,7 @@ def _existing(call: Call, uid: str | None) -> Object:
 def updated(call: Call, old: Object, given: Object) -> Object:
     """*given* in place of *old*, after all checks; what changes nothing keeps its revision."""
     _check_preconditions(call, old, given["metadata"])
-    new = stored_form(call.resource, _prepared(call, old, given), call.flavour, old)
+    new = stored_form(call.resource, _prepared(call, old, given), call.flavour)
     check_update(call.resource, old, new, call.flavour)
     if new == old or call.is_dry_run:
         return new
@@ -200,17 +199,16 @@ def patch(call: Call) -> Answer:
 
 
 def _patched(call: Call, old: Object) -> Object:
-    view = call.view or ITSELF
     patch_, kind = call.given_json(), call.content_type.removeprefix("application/")
     if kind == "merge-patch+json":
-        found = merge_patch(view(old), patch_)
+        found = merge_patch(old, patch_)
     elif kind == "strategic-merge-patch+json":
-        found = strategic_patch(view(old), patch_)
+        found = strategic_patch(old, patch_)
     else:
         raise fault(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
     if found["metadata"].get("uid") != old["metadata"]["uid"]:
         _refuse_uid(call, found["metadata"].get("uid"))
-    return to_core_event(found) if call.view is not None else found
+    return found
 
 
 def _refuse_uid(call: Call, uid: Json) -> NoReturn:

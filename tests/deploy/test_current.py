@@ -15,11 +15,12 @@ from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.client.resources import DEVICE_KINDS, resource
 from kubeclassic.live.informers.informers import listed
-from kubeclassic.live.scheduler.flags import RunSettings, read_settings, split_flags
+from kubeclassic.live.scheduler.flags import RunSettings
 from kubeclassic.simulation.engines import engine_for
 from tests.deploy.test_deploy import DEPLOY, READS, WRITES, Call, documents
 from tests.live.scheduler.worlds import World, live
 from tests.support.program import ran
+from tests.support.runflags import settings_of
 
 NAME, RELEASE = "kubeclassic-current", "1.34"
 
@@ -70,7 +71,7 @@ def arguments(config: Path) -> list[str]:
 def settings(arguments: list[str]) -> RunSettings:
     """What surrounds the scheduler."""
     assert arguments[:2] == ["run", f"--release={RELEASE}"]
-    return read_settings(split_flags(arguments[2:]), RELEASE)
+    return settings_of(arguments[2:])
 
 
 class TestRights:
@@ -112,21 +113,20 @@ class TestDeployment:
 
     def test_the_lock(self, settings: RunSettings) -> None:
         """One of two replicas is elected, by the Lease that the Role names, which is no other scheduler's."""
-        assert settings.notes == ()
         assert settings.election is not None
-        assert (settings.election.kind, settings.election.namespace, settings.election.name) == ("leases", "kubeclassic", NAME)
+        assert (settings.election.namespace, settings.election.name) == ("kubeclassic", NAME)
         (names,) = [rule["resourceNames"] for rule in only("Role")["rules"] if "resourceNames" in rule]
         assert names == [settings.election.name]
         assert only("Deployment")["spec"]["replicas"] == 2
 
     def test_it_can_be_reached(self, settings: RunSettings) -> None:
-        """Probes and the Service ask the secure port, which is on all addresses."""
+        """Probes and the Service ask the port, which is on all addresses."""
         (listener,) = settings.listeners
         one, service = container(), only("Service")
         assert (listener.address, listener.port) == ("0.0.0.0", one["ports"][0]["containerPort"])
         probes = [one[probe]["httpGet"] for probe in ("livenessProbe", "readinessProbe")]
-        assert probes == [{"path": path, "port": "https", "scheme": "HTTPS"} for path in ("/livez", "/readyz")]
-        assert service["spec"]["ports"] == [{"name": "https", "port": listener.port, "targetPort": one["ports"][0]["name"]}]
+        assert probes == [{"path": path, "port": "http"} for path in ("/livez", "/readyz")]
+        assert service["spec"]["ports"] == [{"name": "http", "port": listener.port, "targetPort": one["ports"][0]["name"]}]
         labels = only("Deployment")["spec"]["template"]["metadata"]["labels"]
         assert labels == only("Deployment")["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
         assert one["securityContext"]["readOnlyRootFilesystem"]

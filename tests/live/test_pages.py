@@ -45,10 +45,11 @@ def test_the_commands_that_look_run(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert (tmp_path / "names.json").stat().st_size > 0
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("line", SCHEDULING)
 def test_the_commands_that_schedule_do(line: str, tmp_path: Path) -> None:
     """Each command begins to schedule, and ends well at SIGTERM; here it does not listen, as others may run beside it."""
-    ports = ["--secure-port=0"] if "--release 1.34" in line else ["--port=0", "--secure-port=0"]
+    ports = ["--port=0"]
     more = ports if " run " in line and "--dry-run" not in line else []
     with serving_store(with_a_node(OLD_SERVER)) as address:
         file = kubeconfig(tmp_path, {"server": address})

@@ -127,6 +127,7 @@ def said(words: list[str], config: Path, capsys: pytest.CaptureFixture[str]) -> 
     return captured.out + captured.err
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("user", USERS.values(), ids=list(USERS))
 def test_credentials_of_users(user: dict[str, Any], folder: Path, refusing: str, capsys: pytest.CaptureFixture[str]) -> None:
     """No credential is told, neither where it is wrong nor where the server refuses it."""

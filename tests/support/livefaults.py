@@ -14,11 +14,10 @@ from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.informers.informers import informers_of, retries_of
-from kubeclassic.live.process.locks import make_lock
+from kubeclassic.live.process.locks import LeaseLock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.writes import WireApi
-from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.answers import Answer
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused, timed_out
@@ -44,8 +43,6 @@ CUTS = 10
 """So many times the share of other requests that fail is the share of watches that break."""
 MOST_EVENTS = 200
 """A watch that breaks does so before it has had that many events."""
-NO_RELEASE = "1.15"
-"""A leader of this release does not give its lease back, as none does that is killed."""
 
 
 def wrongs(world: World, watcher: Watcher) -> list[str]:
@@ -121,7 +118,7 @@ class Process:
         """End it at once, as by kill -9. A defect that had ended it before is raised."""
         assert self._task is not None
         if self.elector is not None:
-            self.elector.cells = LIVE_RELEASES[NO_RELEASE].leader
+            self.elector.leads = False  # it does not give its lease back
         self._task.cancel()
         (ended,) = await asyncio.gather(self._task, return_exceptions=True)
         if isinstance(ended, BaseException) and not isinstance(ended, asyncio.CancelledError):
@@ -145,7 +142,7 @@ class Process:
         transport = StoreTransport(self.world.store, self.world.faults)
         algorithm = engine_for(self.world.release, {}).algorithm
         release = algorithm.release
-        api = WireApi(Api(transport, retries_of(release.client)), release.version)
+        api = WireApi(Api(transport, retries_of(release.client)))
         scheduler = LiveScheduler(self.world.state(api, self.config, scheduler_name=self.scheduler_name))
         informers = informers_of(algorithm.release, algorithm.gates, transport, scheduler.state, self.world.reports.append)
         self.elector = self._elector(transport) if self.elects else None
@@ -156,9 +153,6 @@ class Process:
             raise KubeclassicError(f"{self.name}: the scheduler ended")
 
     def _elector(self, transport: StoreTransport) -> Elector:
-        cells, identity = LIVE_RELEASES[self.world.release].leader, f"{self.name}-{self.lives}"
-        timeout = cells.request_timeout(LeaseTimes().renew)
-        place = ("kube-system", "kube-scheduler")
-        lock = make_lock(cells.default_lock, transport, *place, identity=identity, version=self.world.release, timeout=timeout)
-        wall = asyncio.get_running_loop().time
-        return Elector(lock, cells, LeaseTimes(), identity, wall=wall, dice=random.Random(identity))
+        identity, wall = f"{self.name}-{self.lives}", asyncio.get_running_loop().time
+        lock = LeaseLock(transport, "kube-system", "kube-scheduler", LeaseTimes().request)
+        return Elector(lock, LeaseTimes(), identity, wall=wall, dice=random.Random(identity))

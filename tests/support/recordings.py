@@ -112,8 +112,6 @@ class Script:
         assert (request.method, request.path, request.query) == (wanted.method, wanted.path, wanted.query)
         body = json.loads(request.body) if request.body else None
         assert self.masked(body) == self.masked(wanted.body)
-        assert list(_keys(body)) == list(_keys(wanted.body)), "the order of the fields"
-        assert request.body.endswith(b"\n") == (request.method in ("POST", "PUT"))
         assert request.headers.get("Content-Type") == wanted.headers.get("Content-Type")
         await asyncio.sleep(max(0.0, wanted.end - asyncio.get_running_loop().time()))
         return wanted.response
@@ -122,16 +120,6 @@ class Script:
         """Nobody watches here."""
         raise AssertionError(f"got {request}, wanted no watch")
 
-
-def _keys(body: Any) -> Any:
-    """All keys of an object, in order, with those inside it."""
-    if isinstance(body, dict):
-        for key, value in body.items():
-            yield key
-            yield from _keys(value)
-    if isinstance(body, list):
-        for value in body:
-            yield from _keys(value)
 
 
 @attrs.define

@@ -22,8 +22,8 @@ from ....core.engine import Engine
 from ....core.queue.base import is_unschedulable
 from ....core.queue.priority import queues_by_priority
 from ...client.transport import Transport
-from ...eventlog.sending import Recorder
 from ...process.logs import Log
+from ..events import Recorder
 from ..following import follow
 from ..state import LiveClocks, LiveState
 from ..writes import DryApi

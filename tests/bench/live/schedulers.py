@@ -16,7 +16,6 @@ from typing import Any
 import attrs
 import httpx
 
-from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.answers import Object
 from tests.apiserver.cluster import Refused, node_manifest, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
@@ -83,12 +82,9 @@ class Site:
 
     def ours(self, server: Server, name: str, *, elects: bool = False) -> Running:
         """Start ``kubeclassic run``."""
-        cells = LIVE_RELEASES[self.release]
-        ports = {"port": cells.serving.port, "secure-port": cells.serving.secure_port}
-        flags = [*(f"--{name}=0" for name, port in ports.items() if port), f"--leader-elect={str(elects).lower()}"]
+        flags = ["--port=0", f"--leader-elect={str(elects).lower()}"]
         if elects:
-            named = "lock-object" if "lock-object-name" in cells.flags else "leader-elect-resource"
-            flags += [f"--{named}-name={LOCK}", f"--{named}-namespace={LOCK}", "--leader-elect-resource-lock=leases"]
+            flags += [f"--leader-elect-resource-name={LOCK}", f"--leader-elect-resource-namespace={LOCK}"]
             flags += SOON if self.kubernetes is None else ()
         command = [*kubeclassic(self.python), "run", "--kubeconfig", server.kubeconfig(SCHEDULER), "--release", self.release]
         return Running([*command, *flags, *self._limits()], server.folder / f"{name}.log")

@@ -27,7 +27,7 @@ from kubeclassic.live.client.resources import NODES
 from kubeclassic.live.client.transport import OTHER, Request, Response, Stream, TransportError
 from kubeclassic.live.informers.informers import Reflector, retries_of
 from kubeclassic.live.informers.store import Store
-from kubeclassic.live.process.locks import LockError, make_lock
+from kubeclassic.live.process.locks import LeaseLock, LockError
 from tests.support.examples import examples
 from tests.support.virtualtime import run_virtually
 
@@ -261,21 +261,19 @@ def test_an_answer_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- locks ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["leases", "endpoints"])
 @examples(4)
-@given(found=OBJECTS, annotation=Json)
-def test_a_lock_of_any_shape(kind: str, found: dict[str, Any], annotation: Any) -> None:
+@given(found=OBJECTS, spec=Json)
+def test_a_lock_of_any_shape(found: dict[str, Any], spec: Any) -> None:
     """A lock that cannot be read, or written again, is a failed try."""
-    text = json.dumps(annotation)
-    for body in (found, {"metadata": {"annotations": {"control-plane.alpha.kubernetes.io/leader": text}}}, {"spec": annotation}):
+    for body in (found, {"spec": spec}, {"metadata": spec}):
         server = Scripted(listed=json.dumps(body).encode())
-        lock = make_lock(kind, server, "kube-system", "kube-scheduler", identity="a", version="1.27", timeout=5.0)
+        lock = LeaseLock(server, "kube-system", "kube-scheduler", 5.0)
 
         async def work(lock: Any = lock) -> None:
             try:
                 record = await lock.read()
                 await lock.update(record)
-                lock.references()
+                lock.reference()
             except LockError:
                 pass
 

@@ -190,6 +190,7 @@ class TestPlugins:
         assert [grant.headers["Authorization"] for grant in found] == ["Bearer t"] * 4
         assert (tmp_path / "runs").read_text() == "x\n"
 
+    @pytest.mark.whole
     def test_one_that_goes_leaves_the_run_to_others(self, tmp_path: Path) -> None:
         """A request that is given up ends the plugin only if nobody else waits for it; later ones have a run of their own."""
         credentials = plugged(tmp_path, command="sh", args=["-c", f"echo x >> {tmp_path}/runs; sleep 0.5; exit 1"]).credentials

@@ -128,6 +128,7 @@ BLIND = [
 """A node goes while the link is down and the server forgets it, so that only a list can tell."""
 
 
+@pytest.mark.whole
 @example(release="1.15", steps=BLIND, faults=[], seed=1)
 @example(release="1.27", steps=BLIND, faults=[], seed=1)
 @examples(1)

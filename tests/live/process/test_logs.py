@@ -14,7 +14,6 @@ import pytest
 
 from kubeclassic.live.process.logs import JSON_LINES, Log, LogSettings
 from kubeclassic.live.process.process import Ending
-from kubeclassic.live.scheduler.flags import FlagError, read_settings
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
@@ -25,7 +24,7 @@ from tests.support.logs import LINE
 from tests.support.program import command
 
 QUICK = ("--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=1s", "--leader-elect-retry-period=0.2s")
-QUIET = ("--secure-port=0",)
+QUIET = ("--port=0",)
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 
 
@@ -100,30 +99,6 @@ class TestLines:
         assert [line[-1] for line in lines] == ["a", "b", "a", "a"]
 
 
-class TestFlags:
-    def test_the_level(self) -> None:
-        """--v is 0 by default, and counts beside a configuration."""
-        assert read_settings({}, "1.12").logs == LogSettings(0, "text")
-        assert read_settings({"v": "4"}, "1.34").logs.level == 4
-        with pytest.raises(FlagError, match='--v: got "x", wanted a whole number'):
-            read_settings({"v": "x"}, "1.34")
-
-    def test_the_form(self) -> None:
-        """--logging-format is text or json, from the release on that has it."""
-        assert read_settings({"logging-format": "json"}, "1.19").logs.form == "json"
-        with pytest.raises(FlagError, match='--logging-format: got "xml", wanted text or json'):
-            read_settings({"logging-format": "xml"}, "1.34")
-        with pytest.raises(FlagError, match=r"unknown flag: --logging-format: release 1\.18 does not have it, 1\.19, "):
-            read_settings({"logging-format": "json"}, "1.18")
-
-    @pytest.mark.parametrize("name", ["logtostderr", "alsologtostderr", "log-dir", "log-file", "stderrthreshold", "log-backtrace-at"])
-    def test_where_klog_writes(self, name: str) -> None:
-        """The flags that say where klog writes have no effect, and 1.26 has them no more."""
-        assert read_settings({name: "1"}, "1.25").notes[0].startswith(f"--{name} has no effect: log lines go to standard error")
-        with pytest.raises(FlagError, match=f"unknown flag: --{name}"):
-            read_settings({name: "1"}, "1.26")
-
-
 @pytest.mark.parametrize("release", ["1.16", "1.34"])
 @pytest.mark.parametrize(
     ("level", "said"),
@@ -149,8 +124,8 @@ async def test_what_each_level_says(release: str, level: str, said: list[str]) -
             assert not every & set(replica.said)
 
 
-@pytest.mark.parametrize(("release", "lease"), [("1.16", "kept until it runs out"), ("1.27", "given back")])
-async def test_what_is_under_way_at_the_end(release: str, lease: str) -> None:
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+async def test_what_is_under_way_at_the_end(release: str) -> None:
     """The end knows how many pods were being bound, how many are not, and what became of the lease."""
     async with at(release) as site:
         site.add_node("node-0")
@@ -159,21 +134,20 @@ async def test_what_is_under_way_at_the_end(release: str, lease: str) -> None:
         site.add_pod("first")
         await asyncio.sleep(1.0)
         await slow.stop()
-        assert slow.process.ending == Ending(being_bound=1, lease=f"lease kube-system/kube-scheduler {lease}")
+        assert slow.process.ending == Ending(being_bound=1, lease="lease kube-system/kube-scheduler given back")
         waiting, stuck = site.start("b"), site.start("c", leader_elect="false", faults=lambda request: _never(request.path))
         site.add_pod("second")
         await asyncio.sleep(1.0)
         await stuck.stop()
         assert stuck.process.ending == Ending(being_bound=1, not_bound=1)
         await waiting.stop()
-        if lease != "given back":
-            assert waiting.process.ending == Ending(lease="lease kube-system/kube-scheduler not held")
 
 
 def _never(path: str) -> Fault:
     return Fault(delay=3600.0) if path.endswith("/binding") else NO_FAULT
 
 
+@pytest.mark.whole
 class TestAsAProgram:
     @pytest.mark.parametrize("form", ["text", "json"])
     @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])

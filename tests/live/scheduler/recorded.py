@@ -25,14 +25,13 @@ from kubeclassic.core.preemption.victimchoice import pick_one_node
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.client.transport import Request, Transport
-from kubeclassic.live.eventlog.sending import About, Recorder
 from kubeclassic.live.informers.informers import Informers, retries_of
-from kubeclassic.live.scheduler.events import connect_events
+from kubeclassic.live.scheduler.events import About
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
 from kubeclassic.live.scheduler.writes import WireApi
-from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.compare.agreement import best
+from kubeclassic.simulation.conform import REPLY_FAULTS, as_decoded
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
@@ -128,7 +127,6 @@ class Event:
     name: str
     kind: str
     reason: str
-    action: str
     text: str
 
 
@@ -137,14 +135,10 @@ class Events:
     """A recorder that keeps what it is told."""
 
     told: list[Event] = attrs.field(factory=list)
-    sent: Recorder | None = None
-    """Where it is told again, to be sent."""
 
-    def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
+    def event(self, about: About, type: str, reason: str, text: str) -> None:
         """Keep an event."""
-        self.told.append(Event(about.name, type, reason, action, text))
-        if self.sent is not None:
-            self.sent.event(about, type, reason, action, text, related)
+        self.told.append(Event(about.name, type, reason, text))
 
 
 @attrs.define
@@ -200,19 +194,15 @@ class Stage:
         with suppress(TimeoutError):
             async with asyncio.timeout_at(end - self.begin), asyncio.TaskGroup() as group:
                 live = self._scheduler(await self.make(self.transport))
-                release = LIVE_RELEASES[live.state.release.version]
-                events = await connect_events(self.transport, release, wall=lambda: round((EPOCH + loop.time()) * 1e9), host="host-a")
-                self.played.events.sent = events.recorder("default-scheduler")
                 informers = Informers(self.transport, live.state.release.client, live.state, self.played.reports.append, lambda: 0.5)
                 group.create_task(informers.run())
-                group.create_task(events.run())
                 await informers.synced()
                 await live.run()
 
     def _scheduler(self, engine: Engine) -> Steered:
         """Our scheduler, in the original's place."""
         loop, release = asyncio.get_running_loop(), engine.algorithm.release
-        api = WireApi(Api(self.transport, retries_of(release.client)), release.version)
+        api = WireApi(Api(self.transport, retries_of(release.client)))
         times = LiveClocks(loop.time, lambda: EPOCH + loop.time())
         engine.asks_later = True
         state = LiveState(engine, api, self.played.events, times, log=log_to(self.played.reports))
@@ -251,18 +241,20 @@ TIMES = ("lastTransitionTime", "lastProbeTime", "lastHeartbeatTime", "startTime"
 TIMES += ("firstTimestamp", "lastTimestamp", "eventTime", "lastObservedTime")
 OBJECT = re.compile(r"/apis?/.*/namespaces/[^/]+/|/api/v1/persistentvolumes/")
 PART = re.compile("/(status|binding)$")
-EVENT = re.compile(r"\.[0-9a-f]{16}$")
-"""The end of an event's name, which is a time."""
 
 
 def comparable(value: Any) -> Any:
-    """A body without what differs from run to run: UIDs, versions, times. A null stays a null."""
-    if isinstance(value, str):
-        return EVENT.sub("", value)
+    """A body without what differs from run to run, UIDs, versions, times, and as Go would decode it."""
+    return as_decoded(_masked(value))
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str) and REPLY_FAULTS.match(value):
+        return "a reply that cannot be read"
     if isinstance(value, dict):
         left = {key: one for key, one in value.items() if key not in IDENTITIES}
-        return {key: ("time" if key in TIMES and one is not None else comparable(one)) for key, one in left.items()}
-    return [comparable(one) for one in value] if isinstance(value, list) else value
+        return {key: ("time" if key in TIMES and one is not None else _masked(one)) for key, one in left.items()}
+    return [_masked(one) for one in value] if isinstance(value, list) else value
 
 
 def asked_by(played: Played) -> list[Asked]:
@@ -295,20 +287,11 @@ def reads(asked: Iterable[Asked]) -> Counter[str]:
     return Counter(path for method, path, _ in asked if method == "GET")
 
 
-def events(asked: Iterable[Asked]) -> dict[str, list[Asked]]:
-    """Object -> the requests about its events in order."""
-    found: dict[str, list[Asked]] = {}
-    for method, path, body in asked:
-        if method != "GET" and "/events" in path:
-            about = body.get("involvedObject") or body.get("regarding") or {"name": EVENT.sub("", path.rpartition("/")[2])}
-            found.setdefault(about["name"], []).append((method, EVENT.sub("", path), body))
-    return found
-
-
-def texts(events: dict[str, list[Asked]]) -> set[tuple[str, str, str]]:
-    """(object, reason, text) of events that were made."""
-    bodies = ((name, body) for name, told in events.items() for method, _, body in told if method == "POST")
-    return {(name, body["reason"], body.get("message") or body.get("note")) for name, body in bodies}
+def told(file: Path) -> set[tuple[str, str, str]]:
+    """(object, reason, text) of the events that the original made about pods."""
+    bodies = [one["request_body"] for one in exchanges(file) if one.get("who") == SCHEDULER and "/events" in one.get("path", "")]
+    about = [(body.get("involvedObject") or body.get("regarding") or {}, body) for body in bodies if body and "reason" in body]
+    return {(pod["name"], body["reason"], body.get("message") or body.get("note")) for pod, body in about if pod.get("kind") == "Pod"}
 
 
 def is_mark(method: str, body: Any) -> bool:

@@ -22,7 +22,7 @@ import attrs
 
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.api.reading.decode import decode_kind
-from kubeclassic.live.eventlog.sending import Recorder
+from kubeclassic.live.scheduler.events import Recorder
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState

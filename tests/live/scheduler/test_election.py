@@ -11,17 +11,15 @@ import attrs
 import pytest
 
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.eventlog.sending import About
-from kubeclassic.live.process.locks import ANNOTATION, DoubleLock, LeaseRecord, make_lock
+from kubeclassic.live.process.locks import LeaseLock, LeaseRecord
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
-from kubeclassic.live.settings.livereleases import LIVE_RELEASES
+from kubeclassic.live.scheduler.events import About
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 from tests.support.virtualtime import now, wall
 
 TIMES = LeaseTimes()
-OLD, NEW = "1.15", "1.27"
 
 
 @attrs.define
@@ -30,41 +28,30 @@ class Told:
 
     texts: list[str] = attrs.field(factory=list)
 
-    def event(self, about: About, type: str, reason: str, action: str, text: str, related: About | None = None) -> None:
+    def event(self, about: About, type: str, reason: str, text: str) -> None:
         """Remember the text."""
         self.texts.append(text)
 
 
 @attrs.define
 class Pair:
-    """A store with replicas of one release, each with a link of its own."""
+    """A store with replicas, each with a link of its own."""
 
-    release: str = NEW
-    kind: str = ""
     store: Store = attrs.field(factory=lambda: Store(NEW_SERVER))
 
     def replica(self, name: str, faults: Callable[[Request], Fault] = lambda request: NO_FAULT, skew: float = 0) -> Elector:
         """A replica whose clock is *skew* seconds off."""
-        cells = LIVE_RELEASES[self.release].leader
-        timeout = cells.request_timeout(TIMES.renew)
-        link = StoreTransport(self.store, faults)
-        kind = self.kind or cells.default_lock
-        lock = make_lock(kind, link, "kube-system", "kube-scheduler", identity=name, version=self.release, timeout=timeout)
+        lock = LeaseLock(StoreTransport(self.store, faults), "kube-system", "kube-scheduler", TIMES.request)
         clock = lambda: wall() + skew  # noqa: E731  # one expression
-        return Elector(lock, cells, TIMES, name, Told(), wall=clock, dice=random.Random(name))
+        return Elector(lock, TIMES, name, Told(), wall=clock, dice=random.Random(name))
 
-    def holder(self, plural: str = "leases") -> str:
+    def holder(self) -> str:
         """Whom the lock names."""
-        item = json.loads(self.store.handle("GET", path_of(plural)).encoded())
-        if plural != "leases":
-            return str(json.loads(item["metadata"]["annotations"][ANNOTATION])["holderIdentity"])
-        return str(item["spec"]["holderIdentity"])
+        item = json.loads(self.store.handle("GET", LEASE).encoded())
+        return str(item["spec"].get("holderIdentity", ""))
 
 
-def path_of(plural: str) -> str:
-    """The path of the lock."""
-    root = "/apis/coordination.k8s.io/v1" if plural == "leases" else "/api/v1"
-    return f"{root}/namespaces/kube-system/{plural}/kube-scheduler"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 
 
 async def forever() -> None:
@@ -91,18 +78,17 @@ class TestOneReplica:
         assert elector.recorder.texts == ["a became leader"]  # type: ignore[attr-defined]  # it is a Told
         await stop(task)
 
-    @pytest.mark.parametrize(("release", "left"), [(NEW, ""), (OLD, "a")])
-    async def test_what_sigterm_leaves(self, release: str, left: str) -> None:
-        """A leader that is stopped gives the lock back in the new release, and leaves it in the old ones."""
-        pair = Pair(release)
+    async def test_what_sigterm_leaves(self) -> None:
+        """A leader that is stopped gives the lock back."""
+        pair = Pair()
         task = asyncio.create_task(pair.replica("a").lead(forever))
         await asyncio.sleep(5)
         await stop(task)
-        assert pair.holder(LIVE_RELEASES[release].leader.default_lock) == left
+        assert pair.holder() == ""
 
     async def test_sigterm_during_a_renewal(self) -> None:
         """A renewal that the server has written, and whose answer is on its way, does not keep the lock."""
-        pair = Pair(NEW)
+        pair = Pair()
         slow = pair.replica("a", lambda request: Fault(slow=1.0) if request.method == "PUT" else NO_FAULT)
         task = asyncio.create_task(slow.lead(forever))
         await asyncio.sleep(3.5)
@@ -127,16 +113,14 @@ class TestOneReplica:
         assert seen == ["a"]
         assert pair.holder() == ""
 
-    @pytest.mark.parametrize("release", [OLD, NEW])
-    async def test_a_cut_link_ends_it_after_the_renew_deadline(self, release: str) -> None:
+    async def test_a_cut_link_ends_it_after_the_renew_deadline(self) -> None:
         """A leader that cannot renew ends with an error, not before the deadline and at most a retry period after it."""
         start = 21.0
-        elector = Pair(release).replica("a", lambda request: Fault(is_dropped=now() >= start))
+        elector = Pair().replica("a", lambda request: Fault(is_dropped=now() >= start))
         with pytest.raises(LeaderLostError, match="lost lease"):
             await elector.lead(forever)
         assert TIMES.renew <= now() - start <= TIMES.renew + TIMES.retry
 
-    @pytest.mark.parametrize("release", [OLD, NEW])
     @pytest.mark.parametrize(
         ("after", "seconds", "is_lost"),
         [
@@ -144,7 +128,7 @@ class TestOneReplica:
             (0.0, 10, True), (1.99, 10.1, True), (0.01, 12, True),
         ],
     )  # fmt: skip
-    async def test_a_server_that_stands_still(self, release: str, after: float, seconds: float, is_lost: bool) -> None:
+    async def test_a_server_that_stands_still(self, after: float, seconds: float, is_lost: bool) -> None:
         """A server that answers nothing for a while, and then everything, costs the lease if the renewal that comes next is too late.
 
         Upstream: renewals begin every 2 s, and each has 10 s. So a standstill of 10 s is survived if it begins between two renewals, and is
@@ -155,7 +139,7 @@ class TestOneReplica:
         def stands(request: Request) -> Fault:
             return Fault(delay=begin + seconds - now()) if begin <= now() < begin + seconds else NO_FAULT
 
-        elector = Pair(release).replica("a", stands)
+        elector = Pair().replica("a", stands)
         task = asyncio.create_task(elector.lead(forever))
         await asyncio.sleep(60)
         assert task.done() == is_lost
@@ -203,7 +187,7 @@ class TestOneReplica:
         task = asyncio.create_task(elector.lead(forever))
         await asyncio.sleep(5)
         body = json.dumps({"spec": {"holderIdentity": "thief"}}).encode()
-        pair.store.handle("PATCH", path_of("leases"), "", body, {"content-type": "application/merge-patch+json"})
+        pair.store.handle("PATCH", LEASE, "", body, {"content-type": "application/merge-patch+json"})
         with pytest.raises(LeaderLostError):
             await task
         assert pair.holder() == "thief"
@@ -222,18 +206,17 @@ class TestOneReplica:
 
 
 class TestTwoReplicas:
-    @pytest.mark.parametrize("release", LIVE_RELEASES)
     @pytest.mark.parametrize("skew", [0, -3600, 3600])
-    async def test_one_takes_over_after_a_kill(self, release: str, skew: float) -> None:
+    async def test_one_takes_over_after_a_kill(self, skew: float) -> None:
         """The second replica leads once the lease of a killed one is over, whatever their clocks say."""
-        pair = Pair(release)
+        pair = Pair()
         first, second = pair.replica("a"), pair.replica("b", skew=skew)
         one = asyncio.create_task(first.lead(forever))
         await asyncio.sleep(1)
         two = asyncio.create_task(second.lead(forever))
         await asyncio.sleep(60)
         assert not second.leads
-        first.cells = attrs.evolve(first.cells, releases=False)  # as a kill -9 would
+        first.leads = False  # as a kill -9 would
         await stop(one)
         await asyncio.sleep(TIMES.lease - TIMES.retry - 0.1)
         assert not second.leads
@@ -242,7 +225,7 @@ class TestTwoReplicas:
         await stop(two)
 
     async def test_a_lock_that_is_given_back_is_free_at_once(self) -> None:
-        """After SIGTERM in the new release the next replica waits for its next try only."""
+        """After SIGTERM the next replica waits for its next try only."""
         pair = Pair()
         one = asyncio.create_task(pair.replica("a").lead(forever))
         await asyncio.sleep(1)
@@ -254,53 +237,10 @@ class TestTwoReplicas:
         assert second.leads
         await stop(two)
 
-    @pytest.mark.parametrize(("release", "is_free"), [("1.13", False), ("1.14", True)])
-    async def test_a_lock_without_holder(self, release: str, is_free: bool) -> None:
-        """The first releases wait for the lease of a lock that names nobody; the others take it."""
-        pair = Pair(release)
+    async def test_a_lock_without_holder(self) -> None:
+        """A lock that names nobody is free."""
+        pair = Pair()
         elector = pair.replica("a")
         record = LeaseRecord("", 15, None, None, 3)
         await elector.lock.create(record)
-        assert await elector.attempt() == is_free
-
-    async def test_an_endpoints_without_annotation_is_free(self) -> None:
-        """An object that somebody else made is taken as a lock, and keeps what is in it."""
-        for release in ("1.12", OLD):
-            pair = Pair(release)
-            body = {"metadata": {"name": "kube-scheduler", "labels": {"a": "b"}}, "subsets": [{"ports": [{"port": 1}]}]}
-            pair.store.handle("POST", path_of("endpoints").rpartition("/")[0], "", json.dumps(body).encode())
-            assert await pair.replica("a").attempt()
-            assert pair.holder("endpoints") == "a"
-            item = json.loads(pair.store.handle("GET", path_of("endpoints")).encoded())
-            assert (item["metadata"]["labels"], item["subsets"][0]["ports"][0]["port"]) == ({"a": "b"}, 1)
-
-
-class TestDoubleLock:
-    @pytest.mark.parametrize(("kind", "old"), [("endpointsleases", "endpoints"), ("configmapsleases", "configmaps")])
-    async def test_both_name_the_leader(self, kind: str, old: str) -> None:
-        """A replica with two locks writes both, and renews both."""
-        pair = Pair(kind=kind)
-        elector = pair.replica("a")
-        assert isinstance(elector.lock, DoubleLock)
-        for _ in range(3):
-            assert await elector.attempt()
-        assert (pair.holder(), pair.holder(old)) == ("a", "a")
-
-    async def test_an_old_leader_is_respected(self) -> None:
-        """A replica with two locks waits for one that knows the old lock only, then makes the second lock."""
-        pair = Pair(kind="endpoints", release=OLD)
-        assert await pair.replica("old").attempt()
-        new = attrs.evolve(pair, kind="endpointsleases", release=NEW).replica("new")
-        assert not await new.attempt()
-        await asyncio.sleep(TIMES.lease + 1)
-        assert await new.attempt()
-        assert (pair.holder(), pair.holder("endpoints")) == ("new", "new")
-
-    async def test_two_names_are_nobody(self) -> None:
-        """Where the locks name different leaders, nobody knows the leader until the lease is over."""
-        pair = Pair(kind="leases")
-        assert await pair.replica("x").attempt()
-        assert await Pair(OLD, "endpoints", pair.store).replica("y").attempt()
-        double = attrs.evolve(pair, kind="endpointsleases").replica("z")
-        assert not await double.attempt()
-        assert double.leader == "leaderelection.k8s.io/unknown"
+        assert await elector.attempt()

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.live.process.locks import ANNOTATION, make_lock
+from kubeclassic.live.process.locks import LeaseLock
 from kubeclassic.live.scheduler.election import Elector, LeaseTimes
-from kubeclassic.live.settings.livereleases import LIVE_RELEASES
+from kubeclassic.simulation.conform import as_decoded
 from tests.support.recordings import Exchange, Script, recorded
 from tests.support.virtualtime import now, wall
 
 TIMES = LeaseTimes(lease=6.0, renew=4.0, retry=1.0)
-LOCKS = ("/endpoints", "/leases", "/configmaps")
 WAY = 0.01
 """Seconds that a request needs to the recorder, which sits between the replicas and the server."""
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -26,7 +25,7 @@ ENDS = {"kube-scheduler": r"kube-scheduler a: stopped|A ended|A after the theft"
 
 def masked(body: Any) -> Any:
     """A body without times: those of a lock are the replica's own clock."""
-    return None if body is None else json.loads(TIME.sub("TIME", json.dumps(body)))
+    return None if body is None else as_decoded(json.loads(TIME.sub("TIME", json.dumps(body))))
 
 
 def lives(release: str, scenario: str) -> Iterator[list[Exchange]]:
@@ -45,17 +44,16 @@ def lives(release: str, scenario: str) -> Iterator[list[Exchange]]:
 
 def is_about_a_lock(exchange: Exchange) -> bool:
     """Whether a request reads or writes a lock; the new scheduler reads another ConfigMap, about authentication."""
-    return any(part in exchange.path for part in LOCKS) and "timeout=" in exchange.query and "watch=" not in exchange.query
+    return "/leases" in exchange.path and "timeout=" in exchange.query and "watch=" not in exchange.query
 
 
 def holders(life: list[Exchange]) -> list[str]:
     """The identities that a process wrote, without the empty one of a lock that is given back."""
-    written = [exchange.body for exchange in life if exchange.body]
-    records = [json.loads(body["metadata"].get("annotations", {}).get(ANNOTATION, "null")) or body.get("spec") for body in written]
-    return [record["holderIdentity"] for record in records if record and record["holderIdentity"]]
+    written = [exchange.body["spec"] for exchange in life if exchange.body]
+    return [spec["holderIdentity"] for spec in written if spec["holderIdentity"]]
 
 
-SCENARIOS = (("1.15", "a1-startup"), ("1.15", "a2-leader"), ("1.15", "a7-locks"), ("1.28", "a1-startup"), ("1.28", "a2-leader"))
+SCENARIOS = (("1.28", "a1-startup"), ("1.28", "a2-leader"))
 LIVES = [
     pytest.param(release, life, id=f"{release}-{scenario}-{i}")
     for release, scenario in SCENARIOS
@@ -71,12 +69,9 @@ class TestRecordedReplicas:
         is_fast = "timeout=4s" in life[0].query or "timeout=2s" in life[0].query
         times = TIMES if is_fast else LeaseTimes()
         script = Script(life, masked)
-        cells = LIVE_RELEASES[release].leader
-        *_, namespace, plural, name = life[0].path.split("/")
+        *_, namespace, _, name = life[0].path.split("/")
         identity = (holders(life) or ["host-a_nobody"])[0]
-        timeout = cells.request_timeout(times.renew)
-        lock = make_lock(plural, script, namespace, name, identity=identity, version=release, timeout=timeout)
-        elector = Elector(lock, cells, times, identity, wall=wall)
+        elector = Elector(LeaseLock(script, namespace, name, times.request), times, identity, wall=wall)
 
         while script.done < len(life):
             exchange = life[script.done]

@@ -7,17 +7,19 @@ import random
 from typing import Any
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.process.locks import make_lock
+from kubeclassic.live.process.locks import LeaseLock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
-from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 from tests.support.examples import examples
 from tests.support.virtualtime import VirtualLoop
+
+pytestmark = pytest.mark.whole
 
 NAMES = st.sampled_from(("a", "b"))
 FAULTS = {
@@ -47,22 +49,20 @@ class Replicas(RuleBasedStateMachine):
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self.lives = 0
 
-    @initialize(release=st.sampled_from(sorted(LIVE_RELEASES)))
-    def begin(self, release: str) -> None:
-        """Both start, of one release."""
-        self.store, self.release = Store(NEW_SERVER), release
+    @initialize()
+    def begin(self) -> None:
+        """Both start."""
+        self.store = Store(NEW_SERVER)
         for name in ("a", "b"):
             self.start(name)
 
     def start(self, name: str) -> None:
         """Start a replica as a new process."""
         self.lives += 1
-        cells = LIVE_RELEASES[self.release].leader
         identity = f"{name}-{self.lives}"
         link = StoreTransport(self.store, lambda request: self.fault(name, request))
-        timeout = cells.request_timeout(LeaseTimes().renew)
-        lock = make_lock(cells.default_lock, link, "kube-system", "x", identity=identity, version=self.release, timeout=timeout)
-        self.electors[name] = Elector(lock, cells, LeaseTimes(), identity, wall=self.loop.time, dice=random.Random(self.lives))
+        lock = LeaseLock(link, "kube-system", "x", LeaseTimes().request)
+        self.electors[name] = Elector(lock, LeaseTimes(), identity, wall=self.loop.time, dice=random.Random(self.lives))
         self.tasks[name] = self.loop.create_task(self.live(name))
 
     def fault(self, name: str, request: Request) -> Fault:
@@ -97,7 +97,7 @@ class Replicas(RuleBasedStateMachine):
         """A replica is killed or told to stop, and starts again."""
         elector = self.electors[name]
         if is_kill:
-            elector.cells = LIVE_RELEASES["1.15"].leader
+            elector.leads = False
         self.stop(name)
         self.start(name)
 

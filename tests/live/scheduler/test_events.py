@@ -1,11 +1,9 @@
-"""Events against the recorded ones, against a server that fails, and too many of them."""
+"""Events of core/v1: what is sent, what is counted, a server that fails, and too many of them."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import random
-import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,161 +11,22 @@ from typing import Any
 import attrs
 import pytest
 
-from kubeclassic.live.client.transport import Request, Response
-from kubeclassic.live.eventlog.sending import MOST_TRIES, Recorder, Reference, reference
-from kubeclassic.live.scheduler.events import Events, connect_events
-from kubeclassic.live.settings.livereleases import LIVE_RELEASES
-from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
+from kubeclassic.live.client.transport import Request
+from kubeclassic.live.scheduler.events import MOST_REMEMBERED, MOST_TRIES, MOST_WAITING, Events, Recorder, Reference, reference
+from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 from tests.support.build import pod
-from tests.support.recordings import Exchange, recorded
-from tests.support.virtualtime import BEGIN, now, run_virtually, wall_ns
+from tests.support.virtualtime import now, wall
 
-SCENARIOS = ("a1-startup", "a2-leader", "b-schedule", "c-unschedulable", "c2-retries", "d-preemption")
-NAME = re.compile(r"\.[0-9a-f]{16}$")
-
-
-@attrs.define
-class Link:
-    """A server that says yes to all, and remembers what it was sent and when."""
-
-    requests: list[tuple[float, Request]] = attrs.field(factory=list)
-
-    async def send(self, request: Request) -> Response:
-        """The event that was sent."""
-        self.requests.append((now(), request))
-        return Response(200 if request.method == "GET" else 201, request.body)
-
-    def stream(self, request: Request) -> Any:
-        """Nobody watches here."""
-        raise AssertionError(f"got {request}, wanted no watch")
-
-
-def of_scheduler(release: str, scenario: str, who: str = "kube-scheduler") -> list[Exchange]:
-    """The events that a scheduler sent, in order."""
-    return [e for e in recorded(release, scenario) if e.method in ("POST", "PATCH") and e.who == who and "/events" in e.path]
-
-
-def nanoseconds(exchange: Exchange) -> int:
-    """When an event was told: its name says so."""
-    return int(exchange.body["metadata"]["name"].rpartition(".")[2], 16)
-
-
-def about(found: dict[str, Any]) -> Reference:
-    """A reference as it was sent."""
-    return Reference(
-        kind=found["kind"],
-        namespace=found["namespace"],
-        name=found["name"],
-        uid=found["uid"],
-        api_version=found["apiVersion"],
-        resource_version=found.get("resourceVersion", ""),
-    )
-
-
-class TestPosts:
-    @pytest.mark.parametrize("scenario", SCENARIOS)
-    @pytest.mark.parametrize("release", ["1.15", "1.27"])
-    def test_each_new_event_is_sent_as_it_was(self, release: str, scenario: str) -> None:
-        """An event that is told at the same time has the same path, name and body, field by field in the same order."""
-        exchanges = [exchange for exchange in of_scheduler(release, scenario) if exchange.method == "POST"]
-        assert exchanges
-        for exchange in exchanges:
-            request = run_virtually(sent_alone(release, exchange))
-            assert (request.method, request.path, request.query) == ("POST", exchange.path, "")
-            assert request.body.endswith(b"\n")
-            assert written(json.loads(request.body)) == written(exchange.body)
-            assert request.headers["Content-Type"] == exchange.headers["Content-Type"]
-
-
-def written(body: dict[str, Any]) -> str:
-    """A body as text, so that the order of its fields counts; of its time only the seconds, as the name has a later one."""
-    time = {"eventTime": body["eventTime"][:19]} if body.get("eventTime") else {}
-    return json.dumps({**body, **time})
-
-
-async def sent_alone(release: str, exchange: Exchange) -> Request:
-    """What is sent when the event of *exchange* is told."""
-    body, link = exchange.body, Link()
-    stamp = nanoseconds(exchange)
-    events = await connect_events(link, LIVE_RELEASES[release], wall=lambda: stamp, host="host-a")
-    task = asyncio.create_task(events.run())
-    is_core = exchange.path.startswith("/api/")
-    if is_core:
-        recorder = events.leader_recorder(body["source"]["component"])
-        recorder.event(about(body["involvedObject"]), body["type"], body["reason"], "", body["message"])
-    else:
-        related = about(body["related"]) if "related" in body else None
-        recorder = events.recorder(body["reportingController"])
-        recorder.event(about(body["regarding"]), body["type"], body["reason"], body["action"], body["note"], related)
-    await events.drain(1)
-    task.cancel()
-    return link.requests[-1][1]
-
-
-class TestRepeats:
-    def test_an_old_release_counts(self) -> None:
-        """A pod that is tried again and again: one POST for each text, then PATCHes with the recorded counts and texts."""
-        exchanges = of_scheduler("1.15", "c2-retries")
-        link = run_virtually(told_again("1.15", exchanges))
-        wanted = [(e.method, NAME.sub("", e.path), essence(e.body)) for e in exchanges]
-        found = [(r.method, NAME.sub("", r.path), essence(json.loads(r.body))) for _, r in link.requests]
-        assert found == wanted
-
-    async def test_a_new_release_patches_once(self) -> None:
-        """The second time an event becomes a series by one PATCH, and further times send nothing for a while."""
-        link = Link()
-        events = await connect_events(link, LIVE_RELEASES["1.27"], wall=lambda: int((BEGIN + now()) * 1e9), host="h")
-        task = asyncio.create_task(events.run())
-        pod = Reference(kind="Pod", namespace="default", name="p", uid="u", resource_version="1")
-        for _ in range(5):
-            events.recorder("s").event(pod, "Warning", "FailedScheduling", "Scheduling", "no")
-            await asyncio.sleep(10)
-        assert len(link.requests) == 3
-        await asyncio.sleep(800)
-        task.cancel()
-        first, second, last = [request for _, request in link.requests[1:]]
-        wanted = next(e for e in of_scheduler("1.27", "c2-retries") if e.method == "PATCH")
-        assert first.method == "POST"
-        assert (second.method, second.headers["Content-Type"]) == ("PATCH", wanted.headers["Content-Type"])
-        assert json.loads(second.body)["series"]["count"] == wanted.body["series"]["count"] == 2
-        assert list(json.loads(second.body)["series"]) == list(wanted.body["series"])
-        assert not second.body.endswith(b"\n")
-        assert json.loads(last.body)["series"]["count"] == 5
-
-
-def essence(body: Any) -> Any:
-    """What an event says, without times and names; for a PATCH the count too."""
-    if "involvedObject" in body:
-        return body["involvedObject"], body["reason"], body["message"], body["type"], body["count"]
-    return body["count"], body["message"]
-
-
-async def told_again(release: str, exchanges: list[Exchange]) -> Link:
-    """What is sent when the events behind *exchanges* are told at the times when those were sent."""
-    link, posts = Link(), {e.body["metadata"]["name"]: e for e in exchanges if e.method == "POST"}
-    events = await connect_events(link, LIVE_RELEASES[release], wall=lambda: int((BEGIN + now()) * 1e9), dice=random.Random(1))
-    task = asyncio.create_task(events.run())
-    for exchange in exchanges:
-        await asyncio.sleep(max(0.0, exchange.t - now()))
-        body = exchange.body if exchange.method == "POST" else posts[exchange.path.rpartition("/")[2]].body
-        recorder = events.recorder(body["source"]["component"])
-        recorder.event(about(body["involvedObject"]), body["type"], body["reason"], "", exchange.body["message"])
-        await events.drain(1)
-    task.cancel()
-    return link
-
-
-OLD, NEW = "1.15", "1.27"
-POD = Reference(kind="Pod", namespace="default", name="p", uid="u", resource_version="7")
-Faults = Callable[[Request], Fault]
+EVENTS = "/api/v1/namespaces/default/events"
 
 
 @attrs.define
 class World:
-    """A scheduler's events, the server that gets them, and what was said of lost ones."""
+    """A server, and the events of a process."""
 
+    store: Store
     link: StoreTransport
     events: Events
     said: list[str]
@@ -175,196 +34,142 @@ class World:
 
     @property
     def recorder(self) -> Recorder:
-        """Where the tests tell things."""
+        """The recorder of a scheduler."""
         return self.events.recorder("default-scheduler")
 
-    @property
-    def sent(self) -> list[str]:
-        """The methods of the requests about events."""
-        return [request.method for request in self.link.requests if request.path.endswith("events") or "/events/" in request.path]
+    def tell(self, text: str = "no", name: str = "p") -> None:
+        """Tell that a pod fits nowhere."""
+        about = Reference(kind="Pod", namespace="default", name=name, uid="u", resource_version=str(now()))
+        self.recorder.event(about, "Warning", "FailedScheduling", text)
 
-    def stored(self) -> list[dict[str, Any]]:
+    def there(self) -> list[dict[str, Any]]:
         """The events that the server has."""
-        answer = self.link.store.handle("GET", "/api/v1/namespaces/default/events")
-        found: list[dict[str, Any]] = json.loads(answer.encoded())["items"]
-        return found
+        return list(self.store.storage.of("events").values())
+
+    def sent(self) -> list[str]:
+        """The methods of the requests so far."""
+        return [request.method for request in self.link.requests]
 
 
 @asynccontextmanager
-async def sending(release: str, faults: Faults = lambda request: NO_FAULT, store: Store | None = None) -> AsyncIterator[World]:
-    """The events of *release*; at its end all is sent or lost."""
-    link = StoreTransport(store or Store(NEW_SERVER if release == NEW else OLD_SERVER), faults, records=True)
-    said, dropped, dice = list[str](), list[None](), random.Random(1)
-    events = await connect_events(
-        link, LIVE_RELEASES[release], say=said.append, on_drop=lambda: dropped.append(None), wall=wall_ns, host="h", dice=dice
-    )  # fmt: skip
+async def running(faults: Callable[[Request], Fault] = lambda request: NO_FAULT) -> AsyncIterator[World]:
+    """A world in which events are sent."""
+    store, said, dropped = Store(NEW_SERVER), list[str](), list[None]()
+    link = StoreTransport(store, faults, records=True)
+    events = Events(link, said.append, lambda: dropped.append(None), wall)
     task = asyncio.create_task(events.run())
-    world = World(link, events, said, dropped)
-    yield world
-    await events.drain(3000)
+    yield World(store, link, events, said, dropped)
     task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
-async def once(world: World) -> None:
-    """One event."""
-    world.recorder.event(POD, "Normal", "Scheduled", "Binding", "done")
+async def test_what_is_sent() -> None:
+    """An event is about the pod as it was told, by the scheduler's name."""
+    async with running() as world:
+        world.recorder.event(pod("web"), "Normal", "Scheduled", "Successfully assigned default/web to a")
+        assert await world.events.drain(1.0) == 0
+        request = world.link.requests[0]
+        assert (request.method, request.path, request.headers["Content-Type"]) == ("POST", EVENTS, "application/json")
+        body = json.loads(request.body)
+        assert body["involvedObject"] == {"kind": "Pod", "namespace": "default", "name": "web", "apiVersion": "v1"}
+        assert (body["reason"], body["message"], body["type"], body["count"]) == (
+            "Scheduled", "Successfully assigned default/web to a", "Normal", 1,
+        )  # fmt: skip
+        assert body["source"] == {"component": "default-scheduler"}
+        assert body["firstTimestamp"] == body["lastTimestamp"]
+    assert world.there()
 
 
-async def sent_once(release: str, faults: Faults = lambda request: NO_FAULT, store: Store | None = None) -> World:
-    """The world after one event."""
-    async with sending(release, faults, store) as world:
-        await once(world)
-    return world
+async def test_equal_ones_are_counted() -> None:
+    """What is told again is the same event with a higher count, another text is another event; the pod's version does not matter."""
+    async with running() as world:
+        for text in ("no", "no", "never", "no"):
+            world.tell(text)
+            await asyncio.sleep(10)
+        assert world.sent() == ["POST", "PATCH", "POST", "PATCH"]
+        assert sorted((event["message"], event["count"]) for event in world.there()) == [("never", 1), ("no", 3)]
+        counted = next(event for event in world.there() if event["count"] == 3)
+        assert counted["firstTimestamp"] < counted["lastTimestamp"]
 
 
-@pytest.mark.parametrize("release", [OLD, NEW])
-class TestFailures:
-    async def test_a_broken_link_is_tried_again(self, release: str) -> None:
-        """Without an answer an event is sent again until it is there."""
-        world = await sent_once(release, lambda request: Fault(is_dropped=request.method == "POST" and now() < 25))
-        assert [event["reason"] for event in world.stored()] == ["Scheduled"]
-
-    async def test_at_most_twelve_times(self, release: str) -> None:
-        """An event that never gets an answer is given up, and that is said."""
-        world = await sent_once(release, lambda request: Fault(is_dropped=request.method == "POST"))
-        assert world.sent == ["POST"] * MOST_TRIES
-        assert world.said[-1] == "Unable to write event 'Scheduled' of default/p (retry limit exceeded!)"
-
-    @pytest.mark.parametrize("code", [400, 403, 404, 409, 422, 500])
-    async def test_a_refusal_is_final(self, release: str, code: int) -> None:
-        """Any answer ends the tries, as in the original, and is said."""
-        world = await sent_once(release, lambda request: refused(code) if request.method == "POST" else NO_FAULT)
-        assert world.sent == ["POST"]
-        assert world.said == ["Server rejected event: 'made up' (will not retry!)"]
-
-    async def test_retry_after_is_obeyed(self, release: str) -> None:
-        """A server that asks to wait is asked again after that time."""
-        busy = refused(429)
-        assert busy.answer is not None
-        busy = attrs.evolve(busy, answer=attrs.evolve(busy.answer, headers={"retry-after": "3"}))
-        world = await sent_once(release, lambda request: busy if request.method == "POST" and now() < 8 else NO_FAULT)
-        assert world.sent == ["POST"] * 4
-        assert len(world.stored()) == 1
-        assert world.said == []
-
-    async def test_an_event_that_is_gone_is_made_again(self, release: str) -> None:
-        """Where the event of a repeat was deleted, it is sent whole, with its count."""
-        async with sending(release) as world:
-            await once(world)
-            await asyncio.sleep(1)
-            name = world.stored()[0]["metadata"]["name"]
-            world.link.store.handle("DELETE", f"/api/v1/namespaces/default/events/{name}")
-            await once(world)
-        assert world.sent == ["POST", "PATCH", "POST"]
-        (event,) = world.stored()
-        assert (event.get("count") or event["series"]["count"]) == 2
-
-    async def test_a_lost_answer_leaves_one_event(self, release: str) -> None:
-        """An event that is there although the answer was lost is not made twice."""
-        world = await sent_once(release, lambda request: Fault(is_lost=request.method == "POST" and now() < 5))
-        assert len(world.stored()) == 1
-
-    def test_the_pod_may_be_an_object(self, release: str) -> None:
-        """A pod is named by kind, namespace, name, UID and resourceVersion."""
-        item = pod("web")
-        found = reference(item)
-        assert (found.kind, found.namespace, found.name, found.api_version) == ("Pod", item.metadata.namespace, "web", "v1")
+async def test_an_event_that_is_gone_is_made_again() -> None:
+    """A PATCH that is answered with 404 is followed by a POST with the count."""
+    async with running() as world:
+        world.tell()
+        await world.events.drain(1.0)
+        name = world.there()[0]["metadata"]["name"]
+        world.store.handle("DELETE", f"{EVENTS}/{name}")
+        world.tell()
+        await world.events.drain(1.0)
+        assert world.sent() == ["POST", "PATCH", "POST"]
+        assert [event["count"] for event in world.there()] == [2]
+    assert not world.said
 
 
-class TestManyEvents:
-    async def test_similar_ones_are_gathered(self) -> None:
-        """From the tenth different text of one reason on, an old release has one event for all further ones."""
-        async with sending(OLD) as world:
-            for i in range(15):
-                world.recorder.event(POD, "Warning", "FailedScheduling", "", f"text {i}")
-        gathered = [event for event in world.stored() if event["message"].startswith("(combined from similar events): ")]
-        assert world.sent == ["POST"] * 10 + ["PATCH"] * 5
-        assert [(event["message"], event["count"]) for event in gathered] == [("(combined from similar events): text 14", 6)]
-
-    async def test_too_many_about_one_pod_are_left_out(self) -> None:
-        """Of one pod 25 events are sent at once, then one every five minutes; the count goes on."""
-        async with sending(OLD) as world:
-            for _ in range(40):
-                await once(world)
-            await world.events.drain(5)
-            assert len(world.sent) == 25
-            await asyncio.sleep(301)
-            await once(world)
-        assert len(world.sent) == 26
-        assert [event["count"] for event in world.stored()] == [41]
-
-    async def test_old_events_go_one_at_a_time(self) -> None:
-        """While an answer is slow, no other event of an old release is under way; in the new one they are."""
-        seen: dict[str, list[float]] = {}
-        for release in (OLD, NEW):
-            times = seen[release] = []
-
-            def slow(request: Request, times: list[float] = times) -> Fault:
-                if request.method == "POST":
-                    times.append(now())
-                return Fault(slow=1.0)
-
-            async with sending(release, slow) as world:
-                for i in range(3):
-                    world.recorder.event(attrs.evolve(POD, name=f"p{i}"), "Normal", "Scheduled", "Binding", "done")
-        first, second, third = seen[OLD]
-        assert (second - first, third - second) == (1.0, 1.0)
-        assert len(set(seen[NEW])) == 1
-
-    @pytest.mark.parametrize("bursts", [1, 2])
-    async def test_the_queue_has_an_end(self, bursts: int) -> None:
-        """More than a thousand waiting events are lost rather than kept; each is counted, and one line says so for all of a burst."""
-        async with sending(OLD) as world:
-            for _ in range(bursts):
-                for i in range(1200):
-                    world.recorder.event(attrs.evolve(POD, name=f"p{i}"), "Normal", "Scheduled", "", "done")
-                await world.events.drain(3000)
-        assert len(world.sent) == 1000 * bursts
-        assert len(world.dropped) == 200 * bursts
-        assert world.said == ["Events are dropped: 1,000 wait to be sent; kubeclassic_events_dropped_total counts them"] * bursts
-
-    async def test_what_is_left_at_the_end(self) -> None:
-        """The end says how many events are not sent."""
-        left = list[int]()
-        async with sending(OLD, lambda request: Fault(slow=1.0) if request.method == "POST" else NO_FAULT) as world:
-            for i in range(5):
-                world.recorder.event(attrs.evolve(POD, name=f"p{i}"), "Normal", "Scheduled", "", "done")
-            left.append(await world.events.drain(2.5))
-            left.append(await world.events.drain(10.0))
-        assert left == [3, 0]
+@pytest.mark.whole
+async def test_few_are_remembered() -> None:
+    """Memory is bounded: of many different events the first is forgotten, and so made anew."""
+    async with running() as world:
+        for number in range(MOST_REMEMBERED + 1):
+            world.tell(str(number))
+            await asyncio.sleep(0.01)
+        world.tell("0")
+        await world.events.drain(1.0)
+        assert world.sent()[-1] == "POST"
 
 
-class TestGroups:
-    @pytest.mark.parametrize(
-        ("release", "store", "group"),
-        [
-            (OLD, NEW_SERVER, "/api/v1/"),
-            ("1.16", OLD_SERVER, "/apis/events.k8s.io/v1beta1/"),
-            ("1.16", NEW_SERVER, "/api/v1/"),
-            (NEW, NEW_SERVER, "/apis/events.k8s.io/v1/"),
-            (NEW, OLD_SERVER, "/api/v1/"),
-        ],
-    )
-    async def test_the_server_has_its_say(self, release: str, store: Any, group: str) -> None:
-        """Events of pods go to the release's group where the server has it, else to core/v1."""
-        world = await sent_once(release, store=Store(store))
-        assert world.link.requests[-1].path == f"{group}namespaces/default/events"
+@pytest.mark.parametrize("until", [25.0, 1e9])
+async def test_a_broken_link_is_tried_again(until: float) -> None:
+    """Without an answer an event is sent again every ten seconds, twelve times at most, and then a line says so."""
+    begin = now()
+    async with running(lambda request: Fault(is_dropped=now() - begin < until)) as world:
+        world.tell()
+        await asyncio.sleep(400)
+        is_lost = until > 1e6
+        assert len(world.sent()) == (MOST_TRIES if is_lost else 4)
+        assert len(world.there()) == (0 if is_lost else 1)
+        assert ("retry limit exceeded" in world.said[-1]) == is_lost
 
-    async def test_the_first_series(self) -> None:
-        """The release before the group was final counts from 1, has a state, and names the source once more."""
-        async with sending("1.16") as world:
-            await once(world)
-            await asyncio.sleep(1)
-            await once(world)
-        first, second = (json.loads(request.body) for request in world.link.requests[-2:])
-        assert first["deprecatedSource"] == {"component": "default-scheduler"}
-        assert {**second["series"], "lastObservedTime": ""} == {"count": 1, "lastObservedTime": "", "state": ""}
 
-    @pytest.mark.parametrize(("release", "reporter"), [(OLD, ""), (NEW, "default-scheduler")])
-    async def test_the_leader_is_told_in_core(self, release: str, reporter: str) -> None:
-        """Events about the leader go to core/v1 in every release, and name the reporter in the new one."""
-        async with sending(release) as world:
-            world.events.leader_recorder("default-scheduler").event(POD, "Normal", "LeaderElection", "", "x became leader")
-        request = world.link.requests[-1]
-        assert request.path == "/api/v1/namespaces/default/events"
-        assert json.loads(request.body)["reportingComponent"] == reporter
+@pytest.mark.parametrize("code", [400, 403, 409, 422, 500])
+async def test_a_refusal_is_final(code: int) -> None:
+    """Any answer ends the tries, and a line says what it was."""
+    async with running(lambda request: refused(code, "Made", "up")) as world:
+        world.tell()
+        await asyncio.sleep(100)
+        assert world.sent() == ["POST"]
+    assert "will not retry" in world.said[0]
+
+
+async def test_a_lost_answer_leaves_one_event() -> None:
+    """An event that was written without an answer is not made twice."""
+    faults = iter([Fault(is_lost=True)])
+    async with running(lambda request: next(faults, NO_FAULT)) as world:
+        world.tell()
+        await asyncio.sleep(100)
+        assert len(world.there()) == 1
+
+
+async def test_one_at_a_time_and_no_more_than_wait() -> None:
+    """A slow server gets one event at a time; what does not find room is counted, and told once for a burst."""
+    under_way = [0, 0]
+
+    def slow(request: Request) -> Fault:
+        under_way[1] = max(under_way[1], under_way[0] + 1)
+        return Fault(slow=0.1)
+
+    async with running(slow) as world:
+        for number in range(MOST_WAITING + 50):
+            world.tell(name=f"p{number}")
+        assert len(world.dropped) == 50
+        assert await world.events.drain(1.0) > 900
+        await asyncio.sleep(200)
+    assert len(world.there()) == MOST_WAITING
+    assert len(world.said) == 1
+    assert under_way[1] == 1
+
+
+def test_a_pod_is_referred_to() -> None:
+    """The reference to a pod has its names."""
+    found = reference(pod("web"))
+    assert (found.kind, found.namespace, found.name) == ("Pod", "default", "web")

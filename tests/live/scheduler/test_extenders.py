@@ -106,6 +106,7 @@ def test_the_rest_goes_on_while_an_extender_thinks(release: str) -> None:
     played(release, play)
 
 
+@pytest.mark.whole
 @each_release
 def test_an_extender_that_fails(release: str) -> None:
     """An error of an extender fails the attempt; the pod is told, and a later attempt succeeds."""

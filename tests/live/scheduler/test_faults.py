@@ -45,6 +45,7 @@ def outcome(release: str, seed: int, share: float, *, restarts: bool, replicas: 
     return live(release, play, faults), found[0]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("release", RELEASES)
 @examples(0.16)
 @given(seed=st.integers(0, 2**32), share=st.sampled_from([0.02, 0.1, 0.3]), restarts=st.booleans())

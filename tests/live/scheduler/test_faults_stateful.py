@@ -10,6 +10,7 @@ import asyncio
 from typing import Any
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import HealthCheck
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -23,6 +24,8 @@ from tests.support.examples import examples
 from tests.support.livefaults import KINDS, Process, wrongs
 from tests.support.livetrial import with_room
 from tests.support.virtualtime import VirtualLoop
+
+pytestmark = pytest.mark.whole
 
 NAMES = ("default-scheduler", "other-scheduler")
 OWNERS = st.sampled_from(NAMES)

@@ -12,14 +12,15 @@ import attrs
 import pytest
 
 from kubeclassic.live.client.credentials import Access
-from kubeclassic.live.process.locks import make_lock
+from kubeclassic.live.process.locks import LeaseLock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseThread, LeaseTimes
-from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.storage import Change
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+
+pytestmark = pytest.mark.whole
 
 PATIENCE = 60.0
 """Seconds after which a test is given up."""
@@ -46,9 +47,8 @@ class Site:
 
         async def life(address: str) -> None:
             async with LeaseThread(Access(server=address)) as thread:
-                cells = LIVE_RELEASES["1.27"].leader
-                lock = make_lock("leases", thread.link, "kube-system", "kube-scheduler", identity="a", version="1.27", timeout=5.0)
-                elector = Elector(lock, cells, TIMES, "a", apart=thread.run)
+                lock = LeaseLock(thread.link, "kube-system", "kube-scheduler", 5.0)
+                elector = Elector(lock, TIMES, "a", apart=thread.run)
                 async with asyncio.timeout(PATIENCE):
                     await elector.lead(lambda: work(elector))
 

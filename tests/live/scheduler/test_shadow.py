@@ -243,6 +243,7 @@ class Slow(LiveScheduler):
         return await super().step()
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("release", ["1.15", "1.16", "1.27", "1.34"])
 @pytest.mark.parametrize("seed", range(3))
 async def test_priorities_while_pods_come(release: str, seed: int) -> None:

@@ -12,6 +12,8 @@ from kubeclassic.live.scheduler.shadow.judging import ORDER_UNKNOWN
 from kubeclassic.simulation.compare.agreement import DIFFERENT
 from tests.live.scheduler.shadowreplay import replayed, writes_of
 
+pytestmark = pytest.mark.whole
+
 RECORDED = (("1.15.5", "1.15", 464), ("1.28.7", "1.27", 499))
 """Of the scheduler, the release of the shadow beside it, and how many decisions the recorded shadow compared."""
 STRATEGY = {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu"}]}}

@@ -16,13 +16,12 @@ from kubeclassic.framework.schedulerspec import SchedulerSpec
 from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import informers_of, retries_of
 from kubeclassic.live.process.process import Process
-from kubeclassic.live.scheduler.runsettings import settings_of
+from kubeclassic.live.scheduler.flags import read_settings
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState, handler_of
 from kubeclassic.live.scheduler.writes import ClusterApi, DryApi, WireApi
-from kubeclassic.live.settings.livereleases import LIVE_RELEASES
 from kubeclassic.simulation.engines import engine_for
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.storage import Storage
@@ -117,7 +116,7 @@ class World:
         transport = StoreTransport(self.store, self.faults)
         release = engine_for(self.release, {}).algorithm.release
         client = release.client
-        api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), release.version, client.device_api)
+        api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), client.device_api)
         scheduler = make(self.state(api, config, engine=engine))
         self.follow(transport, handler_of(scheduler.state), scheduler.run)
         return scheduler
@@ -174,9 +173,6 @@ def live(release: str, play: Callable[[World], Coroutine[Any, Any, None]], fault
     return found
 
 
-LOCK = ("leader-elect-resource-lock", "leases")
-
-
 @attrs.define(eq=False)
 class Replica:
     """A process, and what it says."""
@@ -195,7 +191,7 @@ class Replica:
 
     def metrics(self) -> dict[str, float]:
         """Its metrics: name with labels -> value."""
-        lines = (line for line in self.process.metrics.text().splitlines() if not line.startswith("#"))
+        lines = (line for line in self.process.metrics.text().decode().splitlines() if not line.startswith("#"))
         return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
     def called(self, method: str, part: str) -> int:
@@ -212,12 +208,8 @@ class Site(World):
     def start(self, name: str = "a", *, is_dry: bool = False, faults: Decide = lambda request: NO_FAULT, **flags: str) -> Replica:
         """Start a process with flags, underscores for hyphens; it does not listen unless they say where."""
         loop = asyncio.get_running_loop()
-        serving = LIVE_RELEASES[self.release].serving
-        given = {name: "0" for name, port in (("port", serving.port), ("secure_port", serving.secure_port)) if port} | flags
-        if self.release not in ("1.12", "1.13"):
-            given = dict([LOCK]) | given
-        flags = {key.replace("_", "-"): value for key, value in given.items()}
-        options, settings = settings_of(options_of({"release": self.release}), flags, is_dry=is_dry)
+        flags = {key.replace("_", "-"): value for key, value in ({"port": "0"} | flags).items()}
+        options, settings = options_of({"release": self.release}), read_settings(flags, is_dry=is_dry)
         transport = StoreTransport(self.store, faults, records=True)
         process = Process(
             settings=settings, engine=SchedulerSpec.of(options).engine(), link=transport, server="http://there", is_dry=is_dry,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import threading
 from collections.abc import AsyncIterator
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 from kubeclassic.live.server.bodies import MOST_VALUES
 from kubeclassic.live.server.limits import ServerLimits
 from tests.support.logs import LINE
-from tests.support.serverbuild import JSON, Caller, Json, as_node, as_pod, cluster, node_json, pod_json, three_nodes
+from tests.support.serverbuild import JSON, Caller, Json, node_json, pod_json, three_nodes
 
 ASK: Json = {"Pod": pod_json("x", cpu="2"), "NodeNames": ["a"]}
 VERBS = ["/filter", "/prioritize", "/preemption", "/bind"]
@@ -89,7 +88,7 @@ class TestRefusals:
         assert found.json()["where"].startswith('NodeNameToMetaVictims["b"]')
 
     @pytest.mark.parametrize(
-        ("method", "path", "status"), [("GET", "/", 404), ("GET", "/filter", 405), ("POST", "/explain", 405), ("POST", "/x", 404)]
+        ("method", "path", "status"), [("GET", "/", 404), ("GET", "/filter", 405), ("POST", "/metrics", 405), ("POST", "/x", 404)]
     )
     def test_other_paths_and_methods(self, caller: Caller, method: str, path: str, status: int) -> None:
         """What is not there is told in JSON as well."""
@@ -178,7 +177,7 @@ class TestToken:
         ("header", "status"),
         [(None, 401), ("Bearer secre", 401), ("Bearer secret2", 401), ("Basic secret", 401), ("secret", 401), ("bearer secret", 200)],
     )
-    @pytest.mark.parametrize("path", ["/metrics", "/configz"])
+    @pytest.mark.parametrize("path", ["/metrics"])
     def test_who_may_ask(self, path: str, header: str | None, status: int) -> None:
         """With a token only who shows it gets answers."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(token=b"secret"))
@@ -205,7 +204,7 @@ class TestItself:
         assert [caller.post(verb, ASK).status_code for verb in VERBS] == [503] * 4
 
     def test_an_api_server_that_is_away(self) -> None:
-        """After ten seconds without it every answer says for how long, the page too, and the server is alive and not ready."""
+        """After ten seconds without it every answer says for how long, and the server is alive and not ready."""
         behind = [9.9]
         caller = Caller.of(three_nodes(), seconds_behind=lambda: behind[0])
         caller.call("GET", "/healthz")
@@ -216,11 +215,7 @@ class TestItself:
         assert caller.get("/livez").status_code == 200
         answer = caller.post("/filter", ASK)
         assert (answer.status_code, answer.headers["x-seconds-behind"]) == (200, "37")
-        assert caller.get("/configz").json()["cluster"]["secondsBehind"] == 37
         assert "kubeclassic_extender_seconds_behind 37.5" in caller.get("/metrics").text
-        assert caller.get("/explain?pod=w").json()["secondsBehind"] == 37
-        page = caller.get("/explain?pod=w&format=html").text
-        assert "The API server has not answered for 37 s: this is the cluster as it was then." in page
 
     def test_metrics(self, caller: Caller) -> None:
         """Requests are counted by path and status, in Prometheus' format."""
@@ -234,71 +229,6 @@ class TestItself:
         assert "made-up" not in text
         assert "kubeclassic_extender_nodes 3.0" in text
 
-    def test_configz(self, caller: Caller) -> None:
-        """The configuration tells the release, the rules, the limits and the cluster."""
-        found = caller.get("/configz").json()
-        assert found["limits"] == {"bodyBytes": 104857600, "seconds": 30.0, "requests": 64}
-        assert found["cluster"] == {"nodes": 3, "pods": 3, "waiting": 1}
-
-
-class TestExplain:
-    @pytest.mark.parametrize("release", ["1.16", "1.27"])
-    def test_as_json(self, release: str) -> None:
-        """The explanation is the one of `kubeclassic explain -o json`."""
-        found = Caller.of(three_nodes(release=release)).get("/explain?pod=default/w").json()
-        assert (found["pod"], found["host"]) == ("default/w", "a")
-        assert found["nodes"][1]["shortages"][0]["missing"] == 1000
-
-    @pytest.mark.parametrize("release", ["1.16", "1.27"])
-    def test_as_a_page(self, release: str) -> None:
-        """The page needs no other file and no script, and has every node."""
-        found = Caller.of(three_nodes(release=release)).get("/explain?pod=w", headers={"accept": "text/html,application/json;q=0.9"})
-        assert found.headers["content-type"] == "text/html; charset=utf-8"
-        assert "<title>default/w: a</title>" in found.text
-        assert not re.search(r"<script|https?://|\bsrc=|\bhref=", found.text)
-        assert all(f"<td>{name}</td>" in found.text for name in "abc")
-        assert "Insufficient cpu" in found.text
-
-    def test_names_are_escaped(self) -> None:
-        """A name from the cluster is never markup."""
-        served = cluster(as_node(node_json("<b>n</b>")), as_pod(pod_json("<i>p</i>")))
-        found = Caller.of(served).get("/explain", params={"pod": "default/<i>p</i>", "format": "html"})
-        assert found.status_code == 200
-        assert "<b>" not in found.text
-        assert "<i>" not in found.text
-
-    @pytest.mark.parametrize(
-        ("query", "accept", "kind"),
-        [
-            ("", "*/*", "json"),
-            ("", "text/html", "html"),
-            ("&format=json", "text/html", "json"),
-            ("&format=html", "application/json", "html"),
-        ],
-    )
-    def test_which_form(self, caller: Caller, query: str, accept: str, kind: str) -> None:
-        """The query decides before the Accept header; without both it is JSON."""
-        found = caller.get(f"/explain?pod=w{query}", headers={"accept": accept})
-        assert kind in found.headers["content-type"]
-
-    @pytest.mark.parametrize(
-        ("query", "status", "where"),
-        [
-            ("", 400, "query pod"),
-            ("?pod=gone", 404, "query pod"),
-            ("?pod=default/low", 404, "query pod"),
-            ("?pod=w&format=xml", 400, "query format"),
-        ],
-    )
-    def test_what_cannot_be_explained(self, caller: Caller, query: str, status: int, where: str) -> None:
-        """A pod that is not there or has a node, and an unknown form, are refused."""
-        found = caller.get(f"/explain{query}")
-        assert (found.status_code, found.json()["where"]) == (status, where)
-
-    def test_the_cluster_stays(self, caller: Caller) -> None:
-        """An explanation moves nothing: the next one is the same."""
-        assert caller.get("/explain?pod=w").json() == caller.get("/explain?pod=w").json()
-
 
 class TestCallers:
     """Pages in a browser, which may have made their own name point to this machine."""
@@ -311,7 +241,7 @@ class TestCallers:
             ("scheduler.example", 200),
         ],
     )  # fmt: skip
-    @pytest.mark.parametrize("path", ["/healthz", "/configz", "/metrics"])
+    @pytest.mark.parametrize("path", ["/healthz", "/metrics"])
     def test_other_hosts(self, path: str, host: str, status: int) -> None:
         """A request that calls the server by a name that is not its own is not answered, not even a probe."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(hosts=frozenset({"scheduler.example"})))
@@ -336,12 +266,12 @@ class TestCallers:
     def test_other_pages(self, hosts: frozenset[str] | None, headers: dict[str, str], status: int) -> None:
         """A request that another page makes is refused, also where callers show who they are: browsers show certificates unasked."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(hosts=hosts))
-        assert caller.get("/configz", headers=headers).status_code == status
+        assert caller.get("/metrics", headers=headers).status_code == status
 
     def test_callers_that_show_who_they_are(self) -> None:
         """Where a token or a certificate is asked for, the name does not matter."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(hosts=None))
-        assert caller.get("/configz", headers={"host": "any.example"}).status_code == 200
+        assert caller.get("/metrics", headers={"host": "any.example"}).status_code == 200
 
 
 def test_many_small_values() -> None:

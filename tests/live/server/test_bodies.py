@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from tests.support.livefuzzing import callers
 from tests.support.serverbuild import pod_json
 
 
+@pytest.mark.whole
 @given(seed=st.integers(0, 2**40))
 @examples(4)
 def test_any_body(seed: int) -> None:

@@ -134,6 +134,7 @@ def test_bindings_are_written() -> None:
     asyncio.run(work())
 
 
+@pytest.mark.whole
 def test_before_it_is_complete() -> None:
     """While a kind cannot be listed the server answers 503, says why once, and goes on trying."""
 
@@ -182,6 +183,7 @@ def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.whole
 def test_as_a_program(tmp_path: Path) -> None:
     """`kubeclassic serve --kubeconfig` says that it listens once it knows the cluster."""
     from tests.apiserver.app import serving_store

@@ -114,15 +114,16 @@ class TestAsAProgram:
             assert server.url.startswith("http://127.0.0.1:")
             with httpx.Client(base_url=server.url, timeout=60) as client:
                 assert client.post("/filter", json=ASK, timeout=60).json()["NodeNames"] == ["a"]
-                assert client.get("/explain?pod=w").json()["host"] == "a"
             status, said = server.stop()
             assert (status, said.partition("] ")[2]) == (0, "stopped by SIGTERM; exit status 0\n")
 
+    @pytest.mark.whole
     def test_interrupted(self, tmp_path: Path) -> None:
         """Ctrl-C ends it with status 130."""
         with serving(tmp_path) as server:
             assert server.stop(signal.SIGINT)[0] == 130
 
+    @pytest.mark.whole
     def test_what_runs_is_finished(self, tmp_path: Path) -> None:
         """A request whose body is on its way when SIGTERM comes is answered."""
         body = json.dumps(ASK).encode()
@@ -138,6 +139,7 @@ class TestAsAProgram:
             assert b'"NodeNames":["a"]' in read_all(connection)
             assert server.process.wait(timeout=60) == 0
 
+    @pytest.mark.whole
     def test_a_huge_body_is_cut_off(self, tmp_path: Path) -> None:
         """A streamed gigabyte is refused after its first megabyte, an announced one before any of it, and others are answered."""
         part = b"10000\r\n" + b" " * 65536 + b"\r\n"
@@ -151,21 +153,16 @@ class TestAsAProgram:
             assert b"got more than 1048576 bytes" in found
             assert httpx.post(f"{server.url}/filter", json=ASK, timeout=60).status_code == 200
 
-    def test_slow_headers_and_bodies_are_cut_off(self, tmp_path: Path) -> None:
-        """Who sends headers or a body drop by drop is cut off; others are answered all the time."""
-        with (
-            serving(tmp_path, "--timeout", "1") as server,
-            server.connect() as slow,
-            server.connect() as slower,
-            server.connect() as silent,
-        ):
-            slow.sendall(b"POST /filter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+    @pytest.mark.whole
+    def test_slow_headers_are_cut_off(self, tmp_path: Path) -> None:
+        """Who sends headers drop by drop is cut off; others are answered all the time."""
+        with serving(tmp_path) as server, server.connect() as slower, server.connect() as silent:
             slower.sendall(b"POST /filter HT")
             assert httpx.post(f"{server.url}/filter", json=ASK, timeout=60).status_code == 200
-            assert read_all(slow).startswith(b"HTTP/1.1 408 ")
             assert read_all(slower) == b""
             assert read_all(silent) == b""
 
+    @pytest.mark.whole
     def test_tls_client_certificates_and_token(self, tmp_path: Path) -> None:
         """With TLS, a client CA and a token only who has both a certificate and the token gets an answer."""
         ca = trustme.CA()

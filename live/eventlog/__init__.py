@@ -1,1 +1,0 @@
-"""Events as the API server gets them: counted, gathered, sent."""
