@@ -34,7 +34,7 @@ POLICY = {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a made dump and a Policy."""
     found = tmp_path_factory.mktemp("printing")
-    write(found / "dump.json", Size(nodes=30, pods=600))
+    write(found / "dump.json", Size(nodes=15, pods=300))
     (found / "policy.json").write_text(json.dumps(POLICY))
     return found
 

@@ -40,7 +40,7 @@ def tried(cycle: Cycle, made: Engine, *, by_arrays: bool) -> Told:
 
 
 class TestBothBackings:
-    @examples(1.5)
+    @examples(0.6)
     @given(crowds(), st.sampled_from(RELEASES), st.booleans())
     def test_arrays_find_what_overlays_find(self, crowd: Crowd, release: str, resources_first: bool) -> None:
         """The same candidates, victims in the same order, violations, reasons and choice, also where the pod would fit as it is."""
@@ -49,7 +49,7 @@ class TestBothBackings:
         assert is_plain(cycle, coming_pods(cycle, made.nominations))
         assert tried(cycle, made, by_arrays=True) == tried(cycle, made, by_arrays=False)
 
-    @examples(1.5)
+    @examples(0.6)
     @given(crowds(with_terms=True), st.sampled_from(RELEASES))
     def test_rules_that_count_nobody_are_not_in_the_way(self, crowd: Crowd, release: str) -> None:
         """Where sums are said to be enough they are, whatever pods want of others that are not there."""
@@ -58,7 +58,7 @@ class TestBothBackings:
         if is_plain(cycle, coming_pods(cycle, made.nominations)):
             assert tried(cycle, made, by_arrays=True) == tried(cycle, made, by_arrays=False)
 
-    @examples(1.5)
+    @examples(0.6)
     @given(crowds(), st.sampled_from(RELEASES), st.booleans(), st.booleans())
     def test_an_attempt_is_what_plain_loops_find(self, crowd: Crowd, release: str, resources_first: bool, remembers: bool) -> None:
         """A whole cycle's plan and its message, with arrays or, where no answers are kept, with overlays."""

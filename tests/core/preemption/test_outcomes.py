@@ -67,7 +67,7 @@ def take(made: Engine, step: Step, number: int) -> None:
         feed.put(node(name, cpu="4", memory="4Gi", pods="5", labels={"kubernetes.io/hostname": name, "disk": "ssd"}))
 
 
-@examples(1)
+@examples(0.6)
 @given(crowds(), st.sampled_from(RELEASES), STEPS, st.booleans())
 def test_an_attempt_finds_what_one_that_keeps_nothing_finds(crowd: Crowd, release: str, steps: list[Step], tight: bool) -> None:
     """The same candidates, victims, choice and text after each step, also where there is room for the outcomes of one pod alone."""

@@ -113,7 +113,7 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("about", QUESTIONS)
 @given(release=st.sampled_from(list(ALL_RELEASES)), preemption=st.booleans(), data=st.data())
-@examples(2.5)
+@examples(1)
 def test_against_brute_force(about: str, release: str, preemption: bool, data: st.DataObject) -> None:
     """As many copies find a node, on the same nodes, and the next one stops with the same message, whatever the pods ask for."""
     check(data.draw(QUESTIONS[about]), release, preemption)
