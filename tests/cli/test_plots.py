@@ -71,14 +71,6 @@ class TestReplay:
         monkeypatch.setattr("kubeclassic.cli.report.plots.find_spec", lambda name: None if name == "matplotlib" else found(name))
         assert "pip install 'kubeclassic[plot]'" in ask("replay", DAY, "--plot", "x.svg", status=2).err
 
-    def test_a_replay_that_goes_on_draws_all(self, ask: Ran) -> None:
-        """With a series on disk a replay that was stopped and resumed draws the same picture as one that was not."""
-        rest = ("--output", "events.jsonl", "--checkpoint", "state", "--series", "use.csv", "--plot", "day.svg")
-        ask("replay", DAY, *rest, "--until", "60")
-        ask("replay", DAY, *rest, "--resume")
-        ask("replay", DAY, "--plot", "whole.svg")
-        assert Path("day.svg").read_bytes() == Path("whole.svg").read_bytes()
-
 
 class TestSweep:
     def test_it_draws_the_runs(self, ask: Ran) -> None:

@@ -50,8 +50,8 @@ COMMANDS: Mapping[str, str] = {
     "releases-1.16": "releases 1.16 -o json",
     "releases-1.34": "releases 1.34 -o json",
     "releases-diff": "releases --diff 1.16 1.34 -o json",
-    "replay": "replay examples/day.yaml --seed 7",
-    "replay-1.27": "replay examples/day.yaml --seed 7 --release 1.27",
+    "replay": "replay examples/day.yaml examples/day-failure.jsonl --seed 7",
+    "replay-1.27": "replay examples/day.yaml examples/day-failure.jsonl --seed 7 --release 1.27",
     "sweep": "sweep examples/sweep.yaml --jobs 1 -o json",
     "conform": "conform tests/conformance/1.16/preemption.cases.jsonl.gz -o json",
 }
