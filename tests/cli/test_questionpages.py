@@ -57,7 +57,7 @@ VERDICTS = {
     "one cannot": "worker-2 cannot go.",
     "new nodes": "Add 1 big: each of 22 pods finds a node.",
     "no new node": "No new node is needed: each of 10 pods finds a node.",
-    "never": "No new node is needed for 21 of 22 pods: each of them finds a node; 1 can never be placed, whatever number is added.",
+    "never": "No new node is needed for 21 of 22 pods: each of them finds a node; 1 finds none with up to 22.",
     "grid": "No configuration is best for certain in placed, cpu used, imbalance and zone skew, as intervals overlap.",
 }
 """What is asked -> how the verdict begins."""

@@ -136,7 +136,6 @@ WRONG: Mapping[str, str] = {
     f"{ADD} --cost a=1,a=2": "cost: got a twice, wanted each once",
     f"{ADD} --add-node node.yaml --cost a=1": "cost: got none for c, wanted one for each node to add, or none at all",
     f"{ADD} --most-nodes -1": "got -1, wanted 1 or more",
-    f"{ADD} --most-trials 0": "got 0, wanted 1 or more",
     "capacity ab.yaml --cost a=1": "--cost needs --add-node",
     "capacity ab.yaml --most-nodes 3": "--most-nodes needs --add-node",
     f"{ADD} --pod web.yaml": "--pods: got none, wanted the number of copies that new nodes are for",
