@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from .questions.conform import ConformResult as ConformResult
     from .questions.drain import DrainResult as DrainResult
     from .questions.explain import ExplainResult as ExplainResult
-    from .questions.explainreleases import ExplainReleasesResult as ExplainReleasesResult
     from .questions.migrate import MigrateResult as MigrateResult
     from .questions.newnodes import NewNodesResult as NewNodesResult
     from .questions.replay import ReplayResult as ReplayResult

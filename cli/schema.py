@@ -25,7 +25,6 @@ DOCUMENTS = {
     "conform": "simulation.conform:ConformanceDocument",
     "drain": "simulation.drain.plan:DrainDocument",
     "explain": "simulation.explain.explanation:ExplanationDocument",
-    "explain-releases": "simulation.upgrade.onepoddocument:ReleasesExplanation",
     "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
     "policy-check": "algorithmprovider.check:PolicyCheck",
     "policy-migrate": "framework.migrate.profiledocument:WrittenConfiguration",
@@ -40,7 +39,7 @@ DOCUMENTS = {
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 TITLES = {
-    "bench-compare": "bench compare", "capacity-curve": "capacity --curve", "explain-releases": "explain --release A,B",
+    "bench-compare": "bench compare", "capacity-curve": "capacity --curve",
     "new-nodes": "capacity --add-node", "policy-check": "policy check", "policy-check-profile": "policy check",
     "policy-migrate": "policy migrate", "what-if": "explain --what-if",
 }  # fmt: skip

@@ -8,7 +8,6 @@ import pytest
 from kubeclassic import choices
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.framework.config.configuration import KIND
-from kubeclassic.framework.migrate.deviations import DEVIATIONS
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, NEWEST_RELEASE
 from kubeclassic.simulation.bench.cases import FORMS
 from kubeclassic.simulation.compare.agreement import LOCKED, MODES
@@ -24,7 +23,6 @@ from kubeclassic.simulation.scenario import ORDERS
         (choices.ORDERS, ORDERS),
         (choices.CASE_KINDS, tuple(FORMS)),
         (choices.WITHOUT, WITHOUT),
-        (choices.DEVIATIONS, tuple(DEVIATIONS)),
         (choices.DELAYS, attrs.asdict(Delays())),
         (choices.LOCKED, LOCKED),
         (choices.MODES, MODES),

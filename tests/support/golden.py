@@ -29,7 +29,6 @@ COMMANDS: Mapping[str, str] = {
     "explain-unschedulable": "explain examples/cluster analytics/yearly-report -o json",
     "explain-1.34": "explain examples/cluster analytics/yearly-report -o json --release 1.34",
     "explain-node": "explain examples/cluster deploy/storefront --node gpu-b1 -o json",
-    "explain-releases": "explain examples/cluster shop/orders-1 --release 1.28,1.29 -o json",
     "what-if": "explain examples/cluster analytics/yearly-report --what-if --order priority -o json",
     "what-if-want": "explain examples/cluster deploy/storefront --want gpu-b1 -o json",
     "capacity": "capacity examples/cluster --pod examples/capacity/small-pod.yaml --pod examples/capacity/web.yaml --ratio 5:1 -o json",
