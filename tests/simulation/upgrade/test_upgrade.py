@@ -82,7 +82,7 @@ class TestExample:
         """The view has the steps, the causes and the decisions."""
         view = example.view()
         assert "From 1.12 to 1.34" in str(view.verdict)
-        assert {table.name for table in view.tables} == {"steps", "causes", "moved", "ways"}
+        assert {table.name for table in view.tables} == {"steps", "causes", "moved", "ways", "nodes"}
         assert view.csv().name == "moved"
         assert not example.ok
 
