@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from .questions.conform import conform as conform
     from .questions.drain import drain as drain
     from .questions.explain import explain as explain
-    from .questions.explainreleases import explain_releases as explain_releases
-    from .questions.learning import learning_environment as learning_environment
     from .questions.migrate import migrate as migrate
     from .questions.newnodes import add_nodes as add_nodes
+    from .questions.replay import new_replay as new_replay
     from .questions.replay import replay as replay
     from .questions.simulate import simulate as simulate
     from .questions.sweep import sweep as sweep

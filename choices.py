@@ -12,10 +12,6 @@ FIRST_FRAMEWORK = "1.17"  # framework/releases.py
 TIE_BREAKS = ("release", "round-robin", "first", "random")  # algorithmprovider/cells.py
 ORDERS = ("input", "priority", "queue")  # simulation/scenario.py
 WITHOUT = ("policy", "preemption", "events")  # simulation/conform.py
-DEVIATIONS = (  # framework/migrate/deviations.py
-    "older-rules", "never-run", "own-defaults", "label-presence", "label-preference", "service-anti-affinity", "ratio-resources",
-    "one-strategy", "double-balance", "heavier-spread", "disk-limits", "preemption-off",
-)  # fmt: skip
 DELAYS = {  # simulation/replay/settings.py
     "cycle": 0.0, "binding": 0.0, "provisioning": 0.0, "startup": 0.0, "termination": 0.0, "failure": 300.0,
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """What schedulers and questions give: ``Decision``, and one class for each question, which is a ``Result``.
 
-``SchedulingEnv`` is what ``learning_environment`` gives, and ``EnvironmentState`` what its rewards get.
+``Replay`` is what ``new_replay`` gives.
 """
 
 from __future__ import annotations
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from .questions.conform import ConformResult as ConformResult
     from .questions.drain import DrainResult as DrainResult
     from .questions.explain import ExplainResult as ExplainResult
-    from .questions.explainreleases import ExplainReleasesResult as ExplainReleasesResult
-    from .questions.learning import EnvironmentState as EnvironmentState
-    from .questions.learning import SchedulingEnv as SchedulingEnv
     from .questions.migrate import MigrateResult as MigrateResult
     from .questions.newnodes import NewNodesResult as NewNodesResult
     from .questions.replay import ReplayResult as ReplayResult
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
     from .questions.sweep import SweepResult as SweepResult
     from .questions.upgrade import UpgradeResult as UpgradeResult
     from .questions.whatif import WhatIfResult as WhatIfResult
+    from .simulation.replay.replay import Replay as Replay
 else:
     from .exports import lazy
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 FLAGS = {
     "templates": "--pod", "ratio": "--ratio", "wanted": "--pods", "max_limit": "--max-limit", "pending_first": "--pending-first",
-    "add_node": "--add-node", "cost": "--cost", "most_nodes": "--most-nodes", "most_trials": "--most-trials",
+    "add_node": "--add-node", "cost": "--cost", "most_nodes": "--most-nodes",
 }  # fmt: skip
 """Of the options that do not all go together."""
-NEW_NODES = ("--cost", "--most-nodes", "--most-trials")
+NEW_NODES = ("--cost", "--most-nodes")
 _WAITING = "else new nodes are for the pods that wait"
 NEEDS = tuple((flag, "--add-node") for flag in NEW_NODES)
 EXCLUDES = (("--max-limit", "--add-node"),)
@@ -68,14 +68,13 @@ def ratio(text: str) -> tuple[int, ...]:
 @click.option("--preemption", "preempts", is_flag=True, help="Let copies evict pods of lower priority. Else they take free room only.")
 @click.option(
     "--add-node", cls=CommonOption, multiple=True, metavar="FILE|like:NODE",
-    help="Say how many new nodes are needed: of the Node in FILE, or copies of a node. Several: the cheapest mix of them.",
+    help="Say how many new nodes are needed: of the Node in FILE, or copies of a node. Several: a mix of them that costs little.",
 )  # fmt: skip
 @click.option(
     "--cost", cls=CommonOption, multiple=True, metavar="NAME=NUMBER",
     help="What a new node costs, by the name of its kind.  [default: 1 each]",
 )  # fmt: skip
 @click.option("--most-nodes", type=Whole(1), metavar="N", help="Add N nodes at most.  [default: as many as there are pods]")
-@click.option("--most-trials", type=Whole(1), metavar="N", help="Simulate N cheaper mixes at most for the proof that none of them does.")
 @output_options(
     FORMS, "How to write it; csv: a line a node; html: a page.",
     verbose="As -o wide: what a copy requests, and every node; and what runs, on standard error.",
@@ -132,7 +131,7 @@ def _run(adds: bool, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoi
     if adds:
         nodes = list(_new_nodes(asked["add_node"], cluster, setup))
         wanted = newnodes.NewNodesOptions(
-            nodes=nodes, copies=options, costs=read_costs(asked["cost"]), most_nodes=asked["most_nodes"], most_trials=asked["most_trials"]
+            nodes=nodes, copies=options, costs=read_costs(asked["cost"]), most_nodes=asked["most_nodes"]
         )
         found = newnodes.ask(given, wanted, console)
         read += [Path(text) for text in asked["add_node"] if not text.startswith(LIKE)]

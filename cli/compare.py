@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import attrs
 import click
@@ -19,7 +19,7 @@ from .declaring.paths import takes_paths
 
 F = TypeVar("F", bound=Callable[..., Any])
 NAMES = "abcdefgh"
-FORMS = ("table", "json", "yaml", "csv", "markdown", "html")
+FORMS = ("table", "json", "yaml", "csv", "html")
 
 
 def _configurations(command: F) -> F:
@@ -44,7 +44,7 @@ def _configurations(command: F) -> F:
 @cluster_options
 @output_options(FORMS, "How to write it.", verbose="List every warning, on standard error.", what="the comparison", headers=False)
 @click.option(
-    "--show", type=click.IntRange(min=0), default=50, show_default=True, help="table, markdown: list this many decisions that differ."
+    "--show", type=click.IntRange(min=0), default=50, show_default=True, help="table: list this many decisions that differ."
 )
 def compare(
     paths: tuple[Path, ...], mode: str, newer_labels: bool, cluster: ClusterChoice, output: Output, show: int, **texts: str | None
@@ -65,7 +65,7 @@ def compare(
     Real schedulers choose among equal nodes at random or in turn; the key tie-break sets it here. Most of them look at a share of the
     nodes only; percentage=100 on both sides leaves the rules alone to differ.
 
-    -o html writes a single page that needs no other files: who loses a place and for what, why decisions differ, with pictures and with
+    -o html writes a single page that needs no other files: who loses a place and for what, why decisions differ, with
     both tables of each decision; --report FILE writes it besides the usual output. -o csv has a line for each decision that differs.
 
     Exit status 0: all decisions are the same, 1: some are not, 2: bad input.
@@ -92,9 +92,4 @@ def compare(
         rules, releases = [sentence(f"{one.name}: ", code(one.text)) for one in sides], [one.release for one in sides]
         return comparison_html(found, about(given.scenario, (*paths, *cluster.pods), releases=releases, rules=rules))
 
-    def markdown(stream: IO[str]) -> None:
-        from .report.questions.comparisonmarkdown import comparison_markdown
-
-        stream.write(comparison_markdown(found))
-
-    sys.exit(answer(found, output, page, forms={"markdown": markdown}))
+    sys.exit(answer(found, output, page))

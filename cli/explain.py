@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 NOT_WITH_CHANGES = ("--node", "--want NODE asks about it")
 """What cannot be combined with --what-if and --want, and why."""
-TWO_RELEASES = "--release A,B"
-CARRIED = ("release", "policy", "profile", "percentage_of_nodes_to_score")
-"""The options of the scheduler that go with two releases: what the older one runs is carried over to the newer one."""
 
 
 @command(short_help="Why does a pod go there, or nowhere?", outputs=["--node", "--all"])
@@ -54,24 +51,21 @@ def explain(
     rs/..., by kubectl's short names. The pods that `kubeclassic simulate` tries before it are scheduled first, so that both say the same.
     A pod that has a node is decided as if it had none, and as if it were not there: why is it on that node, could it be elsewhere?
 
-    With --release A,B: the same pod on the same state of the cluster in both releases; what differs of each node, and which change of a
-    release on the way causes it. A --policy or --profile is that of A, and is carried over to B as `upgrade` does it.
-
     With --what-if: what would help, the changes that disturb least first. Edits are for --set, which takes them as they are printed.
 
-    Exit status 0: it finds a node (with --node: it fits there; with --what-if: or something helps; with two releases: both decide
-    alike), 1: it does not, 2: bad input.
+    Exit status 0: it finds a node (with --node: it fits there; with --what-if: or something helps), 1: it does not, 2: bad input.
 
     \b
     kubeclassic explain cluster/ shop/web-0
     kubeclassic explain cluster/ deploy/web -n shop --node worker-7
     kubeclassic explain cluster/ shop/web-0 --report web.html
-    kubeclassic explain cluster/ shop/web-0 --release 1.28,1.29
     kubeclassic explain cluster/ shop/web-0 --what-if --report help.html
     kubeclassic explain cluster/ shop/web-0 --want worker-7
     """
     if "," in (setup.release or ""):
-        sys.exit(_two_releases(paths, setup, cluster, output, {"--what-if": what_if, "--want": want is not None}, pod=pod, **asked))
+        start, *_, end = (setup.release or "").split(",")
+        instead = f"kubeclassic upgrade ... --from {start} --to {end} --pod {pod}"
+        raise click.UsageError(f"--release: got {setup.release}, wanted one release; what differs between two: {instead}")
     if what_if or want is not None:
         sys.exit(_what_if(paths, setup, cluster, output, pod=pod, want=want, **asked))
     from ..questions.explain import ExplainOptions, ask
@@ -102,32 +96,4 @@ def _what_if(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
 
     given = opened(paths, cluster, setup)
     found = ask(given, WhatIfOptions(maps=output.makes_page, **asked), Console(output.verbose))
-    return answer(found, output, page)
-
-
-def _two_releases(
-    paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, flags: dict[str, bool], node: str | None, **asked: Any
-) -> int:
-    from ..framework.options import FIELDS
-    from ..questions.explainreleases import ExplainReleasesOptions, ask
-    from ..questions.upgrade import started_with
-    from .answering import about, answer
-    from .declaring.setup import flag_of
-    from .opening import Console, scenario_of_default
-
-    others = [name for name in setup.values if name not in (*CARRIED, "max_pd_vols")]  # KUBE_MAX_PD_VOLS may be set for all commands
-    given = {flag_of(name): setup.get(name) != FIELDS[name].default for name in others}
-    given |= {"--node": node is not None, **flags, TWO_RELEASES: True}
-    check_together(given, (), [(TWO_RELEASES, flag, "it shows what differs between the two") for flag in given if flag != TWO_RELEASES])
-    started = started_with(*(setup.get(name) for name in ("policy", "profile", "percentage_of_nodes_to_score")))
-    options = ExplainReleasesOptions(releases=(setup.release or "").split(","), given=started, **asked)
-    versions = options.versions
-    scenario = scenario_of_default(paths, cluster)
-
-    def page() -> str:
-        from .report.questions.explainpage import releases_html
-
-        return releases_html(found, about(scenario, [*paths, *cluster.pods], releases=versions))
-
-    found = ask(scenario, options, cluster.order, Console(output.verbose))
     return answer(found, output, page)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 import webbrowser
 from importlib.resources import files
 from pathlib import Path
@@ -15,9 +14,9 @@ import click
 from ..api.words import count_of
 from .console.exitstatus import needing_extra
 from .console.output import note
-from .declaring.commands import INPUT, SECTIONS, CommonOption, command
+from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, cluster_options, scheduler_options
-from .declaring.paramtypes import FILE, Whole
+from .declaring.paramtypes import Whole
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
@@ -25,28 +24,23 @@ if TYPE_CHECKING:
     from ..simulation.lab.session import Given, Session
     from .declaring.setup import Setup
 
-SECTIONS["--replay"] = INPUT
-
 
 @command(short_help="Try it: move weights and edit the cluster on a page, and see what changes.")
 @takes_paths()
 @scheduler_options
 @cluster_options
-@click.option("--replay", "replays", type=FILE, multiple=True, help="More events for the clock: recordings or scenarios, as for `replay`.")
 @click.option(
     "--port", cls=CommonOption, type=Whole(0, 65535), metavar="N", default=0, show_default="any free one",
     help="The port to listen on.",
 )  # fmt: skip
 @click.option("--no-open", cls=CommonOption, is_flag=True, help="Do not open the page in the browser; the address is on standard error.")
 @click.option("--verbose", "-v", is_flag=True, help="Say what runs, on standard error.")
-def lab(
-    paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, replays: tuple[Path, ...], port: int, no_open: bool, verbose: bool
-) -> None:
+def lab(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, port: int, no_open: bool, verbose: bool) -> None:
     """Open a page on the cluster in PATHS: choose release and rules, move weights, edit pods and nodes, and see what changes.
 
     PATHS are as `simulate` takes them, and so are the options, with which the lab begins. Each picture is what `simulate` would answer.
     The page compares it with the step before, with the start, or with a pinned configuration; says why a pod goes there and not to
-    another node; steps through a replay; and saves a Policy, a profile, manifests, a report, or the commands that give the same placement.
+    another node; and saves the Policy or the profile, and the commands that give the same placement.
 
     The server listens on 127.0.0.1 alone, and answers only to who knows the token in its address. What was tried is kept until it ends:
     pages can be closed and opened again. Ctrl-C ends it.
@@ -76,7 +70,7 @@ def lab(
         if not no_open:
             asyncio.get_running_loop().run_in_executor(None, webbrowser.open, address)
 
-    run_server(lab_app(session, repeated, tuple(map(str, replays))).serve(port, ready))
+    run_server(lab_app(session, repeated).serve(port, ready))
 
 
 def _session(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live: list[str]) -> tuple[Session, Given]:
@@ -100,25 +94,13 @@ def _session(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live
     return session, Given(tuple(map(str, paths[1:] if live else paths)), tuple(map(str, cluster.pods)), words)
 
 
-def lab_app(session: Session, given: Given, replays: tuple[str, ...] = (), **more: Any) -> LabApp:
+def lab_app(session: Session, given: Given, **more: Any) -> LabApp:
     """The application of the lab's page; *given*: what the command to repeat it needs, *more*: other fields."""
     from ..live.server.labapp import LabApp
     from ..simulation.lab.questions import LabQuestions
-    from ..simulation.lab.session import HTML, Saved, commands, saves
-    from .answering import about
-    from .report.lab.report import report_html
+    from ..simulation.lab.session import saves
 
-    def report() -> Saved:
-        state, bench = session.state, session.bench
-        words = shlex.split(commands(state, session.input, given).splitlines()[-1])[1:]
-        told = about(
-            attrs.evolve(bench.scenario(state), warnings=session.answer.notices), [Path(path) for path in (*given.paths, *given.pods)],
-            releases=[state.configuration.release], rules=[state.configuration.source.name], arguments=words,
-        )  # fmt: skip
-        pins = {name: bench.answer(pinned) for name, pinned in session.pins.items()}
-        return "lab-report.html", HTML, report_html(session.record(), bench.answer(session.history[0]), session.answer, pins, told)
-
-    return LabApp(questions=LabQuestions(session, replays), files=page_file, saves=saves(session, given, report), **more)
+    return LabApp(questions=LabQuestions(session), files=page_file, saves=saves(session, given), **more)
 
 
 def page_file(name: str) -> bytes | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from ..choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, DEVIATIONS
+from ..choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE
 from ..exceptions import UnknownNameError
 from .declaring.commands import command
 from .declaring.options import EXTENDERS, environments_max_pd_vols
@@ -41,10 +41,6 @@ NEEDS = (("--report", "--check"), ("--newer-labels", "--check"), ("--extenders",
 )  # fmt: skip
 @click.option("--to", "target", metavar="RELEASE", help=f"The release that is to run the profile.  [default: {DEFAULT_FRAMEWORK}]")
 @click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults.")
-@click.option(
-    "--without", "undone", multiple=True, metavar="NAME",
-    help=f"Translate this point, or all, as upstream's own translation of 1.19 to 1.22 did: {', '.join(DEVIATIONS)}.",
-)  # fmt: skip
 @click.option("--selector-spread", is_flag=True, help="Spread pods with plugin SelectorSpread, the old formula (to 1.28).")
 @click.option("--check", "paths", type=FILE, multiple=True, metavar="PATH", help="Try both on this cluster; more paths may follow.")
 @takes_cluster()
@@ -58,7 +54,7 @@ NEEDS = (("--report", "--check"), ("--newer-labels", "--check"), ("--extenders",
 @click.option("--show", type=Whole(0), default=20, show_default=True, help="Show at most this many different decisions.")
 @click.argument("more", type=FILE, nargs=-1)
 def migrate_policy(
-    file: Path, release: str | None, target: str | None, gates: str | None, undone: tuple[str, ...], selector_spread: bool,
+    file: Path, release: str | None, target: str | None, gates: str | None, selector_spread: bool,
     paths: tuple[Path, ...], newer_labels: bool, extenders: str | None, output: Output,
     report: str | None, show: int, more: tuple[Path, ...],
 ) -> None:  # fmt: skip
@@ -71,8 +67,7 @@ def migrate_policy(
     With --check the old release and the profile both decide on every waiting pod, on the same state, as `compare --mode locked` does; only
     the decisions of the old release take effect. All nodes are looked at. A decision is the same; or equally good, if the profile takes
     another node that the old release scores as high as its own; or different. --report FILE.html holds all that an audit wants: the Policy,
-    the profile, the notes, the check, what to do next, and for each point in which this is not upstream's translation what undoing it
-    would change on these pods.
+    the profile, the notes, the check, and what to do next. Notes say where upstream's own translation of 1.19 to 1.22 did something else.
 
     Exit status 0: migrated, and under --check no decision is different; 1: some are; 2: bad input.
 
@@ -81,8 +76,7 @@ def migrate_policy(
     """
     from ..algorithmprovider.config import read_policy_file
     from ..algorithmprovider.gates import parse_gates
-    from ..framework.migrate.deviations import named
-    from ..questions.migrate import MigrateOptions, ask, check_undone
+    from ..questions.migrate import MigrateOptions, ask, check_spread
     from ..simulation.scenario import Files
     from .answering import answer, write_yaml
     from .notices import tell_line
@@ -93,17 +87,17 @@ def migrate_policy(
     read = read_policy_file(file)
     profile = None if read.profile is None else read.profile.data
     before, after = _releases(release, target, profile)
-    check_undone(before, after, bool(undone) or selector_spread)
+    check_spread(before, after, selector_spread)
     options = MigrateOptions(
         policy=read.policy, config=attrs.evolve(read.config, gates={**read.config.gates, **parse_gates(gates or "")}),
-        written=None if read.document is None else read.document.data, release=before, target=after, without=named(undone),
+        written=None if read.document is None else read.document.data, release=before, target=after,
         selector_spread=selector_spread, max_pd_vols=environments_max_pd_vols(), profile=profile, extenders=extenders,
     )  # fmt: skip
     cluster, reports = None, report is not None
     if paths:
         with reading((*paths, *more)):
             cluster = Files.read((*paths, *more), keeps_manifests=extenders is not None).scenario(options.scheduler_names)
-    found = ask(options, cluster, newer_labels=newer_labels, tries=reports, correlates=reports, observer=Console(output.verbose))
+    found = ask(options, cluster, newer_labels=newer_labels, with_ends=reports, observer=Console(output.verbose))
     forms: Mapping[str, Writer] = {
         "yaml": lambda stream: write_yaml(found.profile, stream),
         "json": lambda stream: stream.write(json.dumps(found.profile, indent=2) + "\n"),
@@ -161,7 +155,7 @@ def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence
     """Write the whole proof to the file *report*, in the form that its name says."""
     from .answering import about, write_report
     from .report.listing import indented
-    from .report.page.markup import code, named, sentence
+    from .report.page.markup import code, sentence
     from .report.questions.migrationpage import migration_html
     from .report.viewtext import write_view
 
@@ -173,9 +167,7 @@ def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence
             text = io.StringIO()
             write_view(found.proof_view(), text)
             return text.getvalue()
-        undone = found.report.undone
         rules = [sentence(f"{found.report.source}: ", code(str(read[0])))]
-        rules += [sentence("as upstream in: ", named(", ".join(undone)))] if undone else []
         noted = attrs.evolve(cluster, warnings=tuple(notice for group in found.warnings for notice in group.notices))
         releases = [found.report.release, found.report.target]
         return migration_html(found, about(noted, read, releases=releases, rules=rules))

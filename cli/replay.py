@@ -16,8 +16,8 @@ import click
 from ..choices import DELAYS as DEFAULT_DELAYS
 from .declaring.commands import CommonOption, command
 from .declaring.options import STRICT, scheduler_options
-from .declaring.outputs import check_together, takes_report
-from .declaring.paramtypes import FileName, Whole
+from .declaring.outputs import takes_report
+from .declaring.paramtypes import FileName
 from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from .report.page.about import About
 
 INTERRUPTED = 130
-NOT_COMPARED = {"paths", "output", "series", "checkpoint", "checkpoint_every", "resume", "report", "until", "verbose", "strict"}
-"""Parameters that may differ between a checkpoint and what resumes from it."""
-NEEDS = (
-    ("--checkpoint", "--output", "events on standard output cannot be resumed"), ("--resume", "--checkpoint"),
-)  # fmt: skip
-EXCLUDES = (("--report", "--resume", "the page is about the whole replay"),)
 
 
 def seconds(value: Any) -> float:
@@ -96,9 +90,6 @@ def _delays(command: Any) -> Any:
 )  # fmt: skip
 @click.option("--series-every", type=seconds, default=0.0, show_default="every instant", help="Virtual time between two rows.")
 @takes_report
-@click.option("--checkpoint", type=PATH, metavar="FILE", help="Save the state there, for --resume; needs --output.")
-@click.option("--checkpoint-every", type=Whole(1), default=10_000, show_default=True, metavar="N", help="In steps.")
-@click.option("--resume", is_flag=True, help="Resume from the checkpoint, if there is one; the results are the same as without a stop.")
 def replay(
     paths: tuple[Path, ...], setup: Setup, no_defaults: bool, output: Path | None, series: Path | None, series_every: float,
     report: str | None, **more: Any,
@@ -111,27 +102,22 @@ def replay(
       recordings   JSON Lines of {"time": ..., "event": "Add|Update|Delete", "object": {...}}, nodes also "Drain|Fail|Recover";
                    files of kube-scheduler-simulator's recorder, which say "resource" for "object"
       two CSVs     the nodes and pods of Alibaba's openb trace, with its times
-      a scenario   YAML operations as of scheduler_perf: createNodes, createPods, churn, sleep, barrier, failNodes, ...
+      a scenario   YAML operations as of scheduler_perf: createNodes, createPods, churn, sleep, barrier, deleteNodes, ...
     Times are seconds or dates. Events go to standard output as JSON Lines, the summary to standard error.
 
-    Exit status 0: every pod got a node, 1: some did not, 2: bad input, 130: interrupted, with the results so far written.
+    The same inputs and seed give the same events: --until looks at the first part of a long replay.
+    Exit status 0: every pod got a node, 1: some did not, 2: bad input, 130: interrupted, with the results so far written in whole lines.
 
     \b
     kubeclassic replay openb_node_list_all_node.csv openb_pod_list_default.csv --series use.csv > events.jsonl
     kubeclassic replay cluster.yaml recording.jsonl --release 1.14 --compress-time 60 --series use.csv
     kubeclassic replay cluster.yaml recording.jsonl --profile profile.yaml
     kubeclassic replay scenario.yaml --report day.html > events.jsonl
-    kubeclassic replay scenario.yaml --output events.jsonl --checkpoint state --resume
     """
-    options = {"--output": output, "--series": series, "--report": report}
-    given = {flag: bool(value) for flag, value in (*options.items(), ("--checkpoint", more["checkpoint"]), ("--resume", more["resume"]))}
-    check_together(given, NEEDS, EXCLUDES)
     from ..simulation.replay.settings import Places
 
     places = Places(
-        events=output, series=series, series_every=series_every,
-        checkpoint=more["checkpoint"], checkpoint_every=more["checkpoint_every"], report=None if report is None else Path(report),
-        resume=more["resume"], made_with=_made_with(),
+        events=output, series=series, series_every=series_every, report=None if report is None else Path(report),
     )  # fmt: skip
     sys.exit(_run(paths, setup, no_defaults, places, more))
 
@@ -139,7 +125,7 @@ def replay(
 def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: Mapping[str, Any]) -> int:
     from ..questions.replay import ask
     from ..simulation.input import SILENT
-    from ..simulation.replay.guard import guarded
+    from ..simulation.replay.outputs import check_places
     from ..simulation.replay.settings import Delays
     from .answering import write_report
     from .console.output import note, note_lines
@@ -150,12 +136,12 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
 
     breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})
-    with guarded(places, paths):
-        given = _opened(paths, setup, no_defaults, places, more)
-        found = ask(
-            given, SILENT if breaks_up else Console(), delays=delays, recreate=more["recreate"], until=more["until"], places=places,
-            running=_interruptible,
-        )  # fmt: skip
+    check_places(places)
+    given = _opened(paths, setup, no_defaults, more)
+    found = ask(
+        given, SILENT if breaks_up else Console(), delays=delays, recreate=more["recreate"], until=more["until"], places=places,
+        running=_interruptible,
+    )  # fmt: skip
     if (history := found.history) is not None:
         from .report.questions.replaypage import replay_html
 
@@ -163,11 +149,11 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
     note_lines(view_lines(found.view(), "table", width_of(sys.stderr)))
     tell_unread(given.inputs.warnings)
     if not found.is_over:
-        note("interrupted" + (": --resume continues from here" if places.checkpoint else ""))
+        note("interrupted")
     return INTERRUPTED if not found.is_over else 0 if found.ok else 1
 
 
-def _opened(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Places, more: Mapping[str, Any]) -> ReplayInput:
+def _opened(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, more: Mapping[str, Any]) -> ReplayInput:
     from ..framework.releases import is_auto
     from ..questions.replay import ReplayInput
     from ..simulation.replay.inputs.traces import Reading
@@ -180,7 +166,7 @@ def _opened(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Pl
     with reading(paths):
         given = ReplayInput.read(
             paths, provisional.spec, lambda nodes: settled_for(setup, nodes).spec, release=setup.release, strict=more["strict"],
-            reading=times, compress=more["compress_time"], defaults=not no_defaults, digest=places.checkpoint is not None,
+            reading=times, compress=more["compress_time"], defaults=not no_defaults,
             keeps_manifests=setup.may_call_extenders, cron_jobs=more["cron_jobs"], strict_fields=more["strict"],
         )  # fmt: skip
     tell_notices(given.inputs.warnings, more["verbose"])
@@ -200,30 +186,9 @@ def _about(found: ReplayResult, history: ReplayHistory, inputs: Inputs, paths: t
     return attrs.evolve(origin, counts=counts)
 
 
-def _made_with() -> dict[str, str]:
-    """All that the results depend on besides the inputs, by the option's name."""
-    context = click.get_current_context()
-    options = (param for param in context.command.params if param.name not in NOT_COMPARED)
-    return {param.opts[0]: _told(context.params.get(param.name or "")) for param in options}
-
-
-def _told(value: Any) -> str:
-    """An option's value; for a file, a hash of its content too."""
-    if not isinstance(value, Path) or not value.is_file():
-        return str(value)
-    import hashlib
-
-    return f"{value} (sha256 {hashlib.sha256(value.read_bytes()).hexdigest()[:16]})"
-
-
 @contextmanager
 def _interruptible(recording: Recording) -> Iterator[None]:
     """The first Ctrl-C stops after the current step, a second one at once."""
-    from ..api.words import duration
-    from .console.output import note
-
-    if recording.replay.steps:
-        note(f"resumed at {duration(recording.replay.now)}, after {recording.replay.steps} steps")
 
     def stop(number: int, frame: object) -> None:
         if recording.stopped:

@@ -19,7 +19,6 @@ DOCUMENTS = {
     "conform": "simulation.conform:ConformanceDocument",
     "drain": "simulation.drain.plan:DrainDocument",
     "explain": "simulation.explain.explanation:ExplanationDocument",
-    "explain-releases": "simulation.upgrade.onepoddocument:ReleasesExplanation",
     "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
     "policy-check": "algorithmprovider.check:PolicyCheck",
     "policy-migrate": "framework.migrate.profiledocument:WrittenConfiguration",

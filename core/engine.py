@@ -369,11 +369,6 @@ class Engine:
         """The names of all nodes, in the order of the list that is searched, as of the latest snapshot."""
         return [self.table.names[row] for row in self.flow.node_list()]
 
-    @property
-    def visits_each_once(self) -> bool:
-        """Whether the coming pass visits each node once."""
-        return self.flow.order.is_regular
-
     def pods_on(self, name: str) -> list[Pod]:
         """The pods on the node called *name*; none if there is no such node."""
         info = self.cache.infos.get(name)

@@ -122,5 +122,5 @@ class WaitingPods:
             self._by_uid = before
 
     def replace(self, waiting: Iterable[WaitingPod]) -> None:
-        """From now on *waiting* are the waiting pods, as when a simulation resumes."""
+        """From now on *waiting* are the waiting pods, as in a copy of a scheduler."""
         self._by_uid = {one.pod.uid: one for one in waiting}

@@ -47,17 +47,17 @@ def comparison_view(title: str, found: ComparisonDocument, show: int | None = No
     facts = {"configurations": len(found.configurations), "mode": found.mode, **numbers}
     named = [f"{one.name}: {one.text or one.release}" for one in found.configurations]
     counts, use = _counts(found), _use(found)
-    pairs = [(against, cause_table(against), correlation_table(against)) for against in found.against]
+    pairs = [(against, cause_table(against)) for against in found.against]
     differences = _differences(found, show)
     text: list[Sequence[Paragraph | Table]] = [
         paragraphs([*headline(found, said), *named]),
         [counts],
         [use, *paragraphs(meaning_lines(found))],
     ]
-    for against, causes, correlation in pairs:
-        text += [paragraphs([against_line(against), *agreement_lines(against), *hints(against)]), [causes], [correlation]]
+    for against, causes in pairs:
+        text += [paragraphs([against_line(against), *agreement_lines(against), *hints(against)]), [causes]]
     text += [[differences], paragraphs(left_out(found, show))]
-    tables = [counts, use, *(table for _, *both in pairs for table in both), differences, _decisions(found), _lost(found), _pods(found)]
+    tables = [counts, use, *(causes for _, causes in pairs), differences, _decisions(found), _lost(found), _pods(found)]
     return View(title=title, verdict=said, facts=facts, shares=_shares(found), text=text, tables=tables, main="pods")
 
 
@@ -340,19 +340,6 @@ def cause_table(against: ConfigurationPair) -> Table:
     rows = [[one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes]
     columns = [Column("decisions", "count"), *map(Column, titles)]
     return Table(f"causes-{against.second}", columns, rows, forms=TEXT if rows else ())
-
-
-def correlation_table(against: ConfigurationPair) -> Table:
-    """How well the scores of each rule correlate."""
-    columns = (
-        Column("score", "name"), Column(f"in {against.first}", "name"), Column(f"in {against.second}", "name"), Column("decisions", "name"),
-        Column("correlation", "name"),
-    )  # fmt: skip
-    rows = []
-    for one in against.correlation:
-        value = None if one.correlation is None else Figure(f"{one.correlation:.3f}")
-        rows.append([one.rule, " + ".join(one.first), " + ".join(one.second), Figure(one.decisions), value])
-    return Table(f"correlation-{against.second}", columns, rows, forms=(*TEXT, "page"))
 
 
 def _differences(found: ComparisonDocument, show: int | None) -> Table:

@@ -85,12 +85,6 @@ class DrainResult(Result):
         return self.plan.answer.moves
 
     @property
-    def at_most(self) -> int | None:
-        """Of a search: how many nodes can go at most."""
-        bound = self.plan.answer.bound
-        return None if bound is None else bound.at_most
-
-    @property
     def document(self) -> DrainDocument:
         return self.plan.document(self.told_warnings())
 
@@ -100,7 +94,7 @@ class DrainResult(Result):
             title=type(self).__name__,
             verdict=_verdict(answer),
             facts={
-                "release": answer.release, "nodes": len(self.plan.asked), "can": len(self.can), "at most": self.at_most,
+                "release": answer.release, "nodes": len(self.plan.asked), "can": len(self.can),
                 "moves": len(self.moves), "rounds": answer.summary.rounds,
             },
             shares=[Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
@@ -193,7 +187,7 @@ def _verdict(answer: DrainDocument) -> Words:
         return Words(Name(node), " can go" if summary.can else " cannot go", _takes(answer), ".")
     if summary.can == summary.asked:
         return Words("Both" if summary.asked == 2 else Words("All ", asked), " nodes can go together", _takes(answer), ".")
-    only = "" if answer.bound is not None else "Only " if summary.can else ""
+    only = "" if answer.searched else "Only " if summary.can else ""
     together = " together" if summary.can > 1 else ""
     return Words(only, can if summary.can else "None", " of ", asked, " nodes can go", together, _takes(answer), ".")
 
@@ -209,8 +203,8 @@ def _takes(answer: DrainDocument) -> Words:
 
 
 def summary_lines(answer: DrainDocument) -> Iterator[str]:
-    """The answer, what it takes, and of a search how far it is from the best."""
-    summary, bound = answer.summary, answer.bound
+    """The answer, and what it takes."""
+    summary = answer.summary
     yield f"{summary.can:,} of {count_of(summary.asked, 'node')} can go" + (" together" if summary.can > 1 else "")
     gone = sum(one.replacement is None for one in answer.evictions)
     told = [count_doing(summary.moved, "pod", "move") + f" in {count_of(summary.rounds, 'round')}"] if answer.evictions else []
@@ -218,11 +212,6 @@ def summary_lines(answer: DrainDocument) -> Iterator[str]:
     told += [f"{count_of(len(answer.staying), 'pod')} left on these nodes"] if answer.staying else []
     if told:
         yield ", ".join(told)
-    if bound is not None:
-        names = bound.resources
-        why = f" for {' and '.join(names)}" + (" requests" if len(names) == 1 else " requests together") if names else ""
-        kept = f": {count_of(bound.must_stay, 'node')} must stay{why}" if bound.must_stay else ""
-        yield f"at most {bound.at_most:,} could go{kept}"
     if summary.placed_before or summary.waiting:
         waiting = f", {summary.waiting:,} found no node" if summary.waiting else ""
         yield f"before the drain: {count_of(summary.placed_before, 'waiting pod')} placed{waiting}"
@@ -257,7 +246,7 @@ def _nodes(found: DrainResult) -> Table:
     rows: list[list[Any]] = [[name, "yes", True, "true", evicted[name], staying[name], None, None, None] for name in answer.can]
     rows += [[name, "no", False, "false", None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
     details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
-    minor = () if answer.bound is None else range(len(answer.can), len(rows))
+    minor = range(len(answer.can), len(rows)) if answer.searched else ()
     return Table("nodes", columns, rows, noun="node", details=details, minor=minor)
 
 
@@ -266,7 +255,7 @@ def _reasons(found: DrainResult) -> Table:
     rows: list[list[Any]] = [[often, why] for why, often in found.reasons.most_common(MOST_REASONS)]
     if rest := found.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
-    shows = rows and found.plan.answer.bound is not None
+    shows = rows and found.plan.answer.searched
     return Table("reasons", (Column("nodes that stay", "count"), Column("why")), rows, forms=("table",) if shows else ())
 
 
@@ -281,7 +270,7 @@ def _evictions(answer: DrainDocument) -> Table:
         Column("preempted by", "name", forms=by_others),
     )  # fmt: skip
     rows = [_eviction(one) for one in answer.evictions]
-    text = () if not rows else TEXT if answer.bound is None else ("wide",)
+    text = () if not rows else ("wide",) if answer.searched else TEXT
     forms = (*text, "page", "data")
     return Table("evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms)
 

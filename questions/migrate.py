@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,14 +17,13 @@ from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
-from ..api.record import Count, Record, plain, replace, says
-from ..api.view import TEXT, Column, Name, Number, Table, View, Words
+from ..api.record import Count, Record, plain, says
+from ..api.view import Column, Name, Number, Table, View, Words
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
 from ..extenders.choice import ConfiguredExtenders
 from ..framework.config.configuration import read_configuration as read_profiles
 from ..framework.migrate.carrying import carried
-from ..framework.migrate.deviations import named
 from ..framework.migrate.fromplugins import migrate_profile, running
 from ..framework.migrate.listed import listed
 from ..framework.migrate.profiledocument import target_release
@@ -34,9 +33,9 @@ from ..framework.options import FIELDS, declared_of
 from ..framework.policy.check import release_with_policies
 from ..framework.profilecheck import release_with_profiles
 from ..framework.releases import DEFAULT_FRAMEWORK
-from ..simulation.compare.agreement import DIFFERENT, GATED, AgreementCounts
+from ..simulation.compare.agreement import DIFFERENT, GATED
 from ..simulation.compare.document import ConfigurationPair
-from ..simulation.compare.migration import POLICY, PROFILE, Check, DeviationTrial, agrees, trials
+from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees
 from ..simulation.compare.newerlabels import with_newer_labels
 from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, scenario_of
 from ..simulation.scenario import Scenario
@@ -56,20 +55,18 @@ class MigrationNote(Record):
 
     subject: str
     text: str
-    deviation: str | None
+    upstream: Annotated[str | None, says("What upstream's own translation of 1.19 to 1.22 does there, if it is something else.")]
 
 
 class MigrationReport(Record):
-    """What was translated, what it became, and what each deviation from upstream's translation is worth."""
+    """What was translated, and what it became."""
 
     release: str
     target: str
-    undone: tuple[str, ...]
     newer_labels: bool
     policy: Annotated[dict[str, Any] | None, says("What was given, in its JSON form.")]
     profile: dict[str, Any]
     notes: tuple[MigrationNote, ...]
-    trials: tuple[DeviationTrial, ...]
     source: Annotated[Literal["Policy", "profile"], says("What was given.")] = "Policy"
     left_out: Annotated[Count, says("Extenders that it names and that the check did not call.")] = 0
 
@@ -85,8 +82,6 @@ class MigrateOptions:
     """The Policy in its JSON form."""
     release: Release
     target: Release
-    without: frozenset[str] = frozenset()
-    """Points that are translated as upstream did it."""
     selector_spread: bool = False
     max_pd_vols: int | None = None
 
@@ -102,16 +97,16 @@ class MigrateOptions:
             return [self.config.scheduler_name]
         return [one.scheduler_name or "" for one in read_profiles(self.profile, self.config.gates, self.release).profiles]
 
-    def translated(self, without: frozenset[str]) -> Migration:
+    def translated(self) -> Migration:
         """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`, with a hint where one is known."""
         try:
-            return self._translated(without)
+            return self._translated()
         except PolicyError as error:
             if (hint := hint_of_rules(str(error))) is not None:
                 error.add_note(hint)
             raise
 
-    def _translated(self, without: frozenset[str]) -> Migration:
+    def _translated(self) -> Migration:
         spread = self.selector_spread
         if self.profile is not None:
             return carried(self.profile, self.release, self.target, self.config.gates)
@@ -119,7 +114,7 @@ class MigrateOptions:
             return listed(self.policy, self.config, self.target)
         if self.release.policies is not None:
             return migrate_profile(running(self.policy, self.release, self.config), self.target)
-        return translate(self.policy, self.release, self.config, target=self.target, without=without, selector_spread=spread)
+        return translate(self.policy, self.release, self.config, target=self.target, selector_spread=spread)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -166,33 +161,20 @@ class MigrateResult(Result):
         )  # fmt: skip
 
     def proof_view(self) -> View:
-        """The whole comparison, the notes, and the trials of deviations."""
+        """The whole comparison, and the notes."""
         checked = View(title="") if self.comparison is None else self.comparison.view()
         notes = paragraphs(f"{note.subject}: {note.text}" for note in self.report.notes)
-        return attrs.evolve(checked, text=[*checked.text, notes, [self._trials()]])
-
-    def _trials(self) -> Table:
-        """How decisions agree with this translation, and with each deviation undone."""
-        columns = [Column("deviation"), *(Column(name, "count") for name in ("same", "equally good", "different")), Column("refused")]
-        if self.comparison is None or not self.report.trials:
-            return Table("trials", columns, [], forms=())
-        rows = [["this translation", *_three(self.comparison.document.against[0].agreement), None]]
-        rows += [[f"without {one.name}", *_three(one.agreement), one.refused or None] for one in self.report.trials]
-        return Table("trials", columns, rows, forms=TEXT)
+        return attrs.evolve(checked, text=[*checked.text, notes])
 
 
-def _three(found: AgreementCounts | None) -> list[int | None]:
-    return [None] * 3 if found is None else [found.same, found.equally_good, found.different]
-
-
-def check_undone(release: Release, target: Release, asked: bool) -> None:
-    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` where points are *asked* for that a release itself translates."""
+def check_spread(release: Release, target: Release, asked: bool) -> None:
+    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` where it is *asked* for and a release itself translates."""
     if asked and not release.predicates:
-        text = "which are points of the translation of predicates and priorities; this release runs plugins already"
-        raise UnknownNameError(f"without, selector spread: got some for release {release.version}, {text}")
+        text = "which is a point of the translation of predicates and priorities; this release runs plugins already"
+        raise UnknownNameError(f"selector spread: got it for release {release.version}, {text}")
     if asked and target.configuration.lists_points:
         text = "whose own translation is taken"
-        raise UnknownNameError(f"without, selector spread: got some for a profile of {target.version}, {text}")
+        raise UnknownNameError(f"selector spread: got it for a profile of {target.version}, {text}")
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -203,25 +185,23 @@ def ask(
     cluster: Scenario | None = None,
     *,
     newer_labels: bool = False,
-    tries: bool = False,
-    correlates: bool = True,
+    with_ends: bool = True,
     observer: Observer = SILENT,
 ) -> MigrateResult:
-    """Translate, and try both on *cluster*; *tries*: undo each deviation by itself, too; *correlates*: say how scores go together,
-    and of each node how it ends, which reports alone show.
+    """Translate, and try both on *cluster*; *with_ends*: say of each node how it ends, which reports alone show.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
-    made = options.translated(options.without)
+    made = options.translated()
     extenders = ConfiguredExtenders(options.extenders)
     check = Check(
         options.policy, options.release, options.config, made.document, options.max_pd_vols, options.target, options.profile, extenders
     )  # fmt: skip
     given_document = options.written if options.profile is None else options.profile
     report = MigrationReport(
-        release=options.release.version, target=options.target.version, undone=tuple(sorted(options.without)), newer_labels=newer_labels,
-        policy=None if given_document is None else dict(given_document), profile=dict(made.document), trials=(),
-        notes=tuple(MigrationNote(one.subject, one.text, one.deviation.name if one.deviation else None) for one in made.notes),
+        release=options.release.version, target=options.target.version, newer_labels=newer_labels,
+        policy=None if given_document is None else dict(given_document), profile=dict(made.document),
+        notes=tuple(MigrationNote(one.subject, one.text, one.upstream or None) for one in made.notes),
         source="Policy" if options.profile is None else "profile", left_out=0 if cluster is None else check.left_out,
     )  # fmt: skip
     texts = tuple(map(str, made.notes))
@@ -233,16 +213,14 @@ def ask(
     for text in doubts:
         observer.doubt(text)
     judged = with_newer_labels(given.scenario) if newer_labels else given.scenario
-    found = check.on(judged, observer.following, correlates=correlates)
-    if tries:
-        report = replace(report, trials=trials(check, judged, made.notes, options.translated, options.without, observer.following))
-    compared = CompareResult.of(found, given.warnings, doubts, with_ends=correlates)
+    found = check.on(judged, observer.following)
+    compared = CompareResult.of(found, given.warnings, doubts, with_ends=with_ends)
     return MigrateResult(made.document, texts, report, compared, agrees(found), compared.warnings)
 
 
 def migrate(
     policy: GivenPolicy, release: str | None = None, *, to: str = DEFAULT_FRAMEWORK, gates: Mapping[str, bool] | str | None = None,
-    without: Collection[str] = (), selector_spread: bool = False, check: GivenCluster | None = None, newer_labels: bool = False,
+    selector_spread: bool = False, check: GivenCluster | None = None, newer_labels: bool = False,
     extenders: str | None = None,
 ) -> MigrateResult:  # fmt: skip
     """Translate *policy*, as *release* runs it, to a profile of plugins.
@@ -252,7 +230,6 @@ def migrate(
     :param release: the release that runs it now; by default 1.16 a Policy, and 1.27 or the last that reads it a profile.
     :param to: the release that is to run the profile.
     :param gates: the feature gates that differ from the release's defaults.
-    :param without: points that are translated as upstream did it; ``kubeclassic policy migrate --help`` names them.
     :param selector_spread: spread pods with plugin SelectorSpread, which has the old formula.
     :param check: a cluster on which both decide on every pod that waits, on the same state.
     :param newer_labels: check with the node labels of newer releases beside the old ones, as after an upgrade.
@@ -266,11 +243,11 @@ def migrate(
     target = target_release(to, "to")
     written, config, data, profile = _read(policy)
     before = release_with_policies(release or DEFAULT_RELEASE) if profile is None else release_with_profiles(release, profile)
-    check_undone(before, target, bool(without) or selector_spread)
+    check_spread(before, target, selector_spread)
     switches = parse_gates(gates) if isinstance(gates, str) else dict(gates or {})
     options = MigrateOptions(
         policy=written, config=attrs.evolve(config, gates={**config.gates, **switches}), written=data, release=before, target=target,
-        without=named(without), selector_spread=selector_spread, profile=profile, extenders=extenders,
+        selector_spread=selector_spread, profile=profile, extenders=extenders,
     )  # fmt: skip
     check_type("extenders", extenders, (str, NoneType), declared_of(FIELDS["extenders"]).wanted)
     cluster = None if check is None else scenario_of(check, scheduler_names=options.scheduler_names)

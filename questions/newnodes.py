@@ -18,7 +18,7 @@ from ..api.words import Figure, count_of, rounded, short_name
 from ..core.pods.requests import PODS
 from ..exceptions import ManifestError, wrong_type
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
-from ..simulation.newnodes.answer import MOST_TOLD, NewNodesAnswer, NewNodesDocument, fewest_nodes, number_of
+from ..simulation.newnodes.answer import MOST_TOLD, NewNodesAnswer, NewNodesDocument, nodes_to_add, number_of
 from ..simulation.newnodes.kinds import LIKE, NewNodeError, read_cost
 from ..simulation.newnodes.trials import NewNode
 from .capacity import CapacityOptions, GivenTemplates, checked_exclude, checked_number, checked_ratio, loaded_templates
@@ -42,12 +42,11 @@ class NewNodesOptions:
     costs: Mapping[str, Decimal] = attrs.field(factory=dict)
     """By the name of a kind."""
     most_nodes: int | None = None
-    most_trials: int | None = None
 
 
 @attrs.frozen(eq=False, repr=False)
 class NewNodesResult(Result):
-    """Which nodes to add, and what was proven."""
+    """Which nodes to add, and with one fewer of each kind how many pods wait."""
 
     answer: NewNodesAnswer
     warnings: tuple[NoticeGroup, ...] = ()
@@ -66,14 +65,9 @@ class NewNodesResult(Result):
     def cost(self) -> Decimal | None:
         """What they cost in all; each node 1 if no costs were given. None if no number is enough.
 
-        Pods that can never be placed do not count: *added* and *cost* are for the others.
+        Pods that found no node with any mix do not count: *added* and *cost* are for the others.
         """
         return self.answer.cost if self.answer.helps else None
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether every mix that costs less was simulated, or has too little of something."""
-        return self.answer.helps and self.answer.found.is_proven
 
     @property
     def with_one_fewer(self) -> str | None:
@@ -97,7 +91,6 @@ class NewNodesResult(Result):
             verdict=_verdict(self.document),
             facts={
                 "release": answer.release, "added": added, "cost": None if self.cost is None else number_of(self.cost), "placed": self.ok,
-                "proven": self.is_proven or None,
             },
             paragraphs=list(_paragraphs(answer)),
             tables=[_added(answer), _not_taken(answer), _nodes(answer), _without(answer)],
@@ -109,10 +102,10 @@ def ask(given: Input, options: NewNodesOptions, observer: Observer = SILENT) -> 
     question = options.copies.question(given)
     given = given.with_pods(question.pods)
     observer.ready(given)
-    with observer.counting(None, "looking for the fewest nodes", "simulations") as progress:
-        answer = fewest_nodes(
+    with observer.counting(None, "looking for new nodes", "simulations") as progress:
+        answer = nodes_to_add(
             question, given.scenario, given.spec, options.nodes, options.costs, most_nodes=options.most_nodes,
-            most_trials=options.most_trials, on_progress=lambda done: progress(done, ""),
+            on_progress=lambda done: progress(done, ""),
         )  # fmt: skip
     return NewNodesResult(answer, given.warnings)
 
@@ -120,10 +113,12 @@ def ask(given: Input, options: NewNodesOptions, observer: Observer = SILENT) -> 
 def add_nodes(
     cluster: GivenCluster, nodes: Part | Iterable[Part], scheduler: GivenScheduler = None, *, pod: GivenTemplates | None = None,
     pods: int | None = None, costs: Mapping[str, int | float | str | Decimal] | None = None, ratio: Sequence[int] | None = None,
-    most_nodes: int | None = None, most_trials: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False,
+    most_nodes: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False,
     order: str = "input", preemption: bool = False, defaults: bool = True, edits: str | Iterable[str] = (),
 ) -> NewNodesResult:  # fmt: skip
-    """Find the fewest new nodes, or the cheapest mix of several kinds, with which all pods that wait in *cluster* find a node.
+    """Find new nodes, or a mix of several kinds, with which all pods that wait in *cluster* find a node.
+
+    With one node fewer of any kind the found mix does not do: that is simulated, too. Another mix that costs less can still exist.
 
     :param nodes: a Node as a file, a manifest or an object, or ``"like:NODE"`` for copies of a node of the cluster; or several.
     :param pod: not the pods that wait, but copies of this one want a node: a Pod, a PodTemplate or a workload, or several.
@@ -131,7 +126,6 @@ def add_nodes(
     :param costs: kind -> what one node costs, by the name of the Node; by default each node costs 1.
     :param ratio: how many copies of each of several come in turn.
     :param most_nodes: more are not added; by default as many as there are pods.
-    :param most_trials: how many cheaper mixes may be simulated for the proof.
     :param exclude_nodes: names of nodes, or a label selector: these nodes and the pods on them are not there.
     :param pending_first: place the pods that wait before the copies; they must find a node too.
     :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
@@ -143,7 +137,7 @@ def add_nodes(
     >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
     >>> found = add_nodes(node, "like:a", pod=web, pods=7, scheduler="1.14")
     >>> found
-    <NewNodesResult: release 1.14, added 3 a, cost 3, placed True, proven True>
+    <NewNodesResult: release 1.14, added 3 a, cost 3, placed True>
     >>> found.with_one_fewer
     '2 a: 1 of 7 pods finds no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu.'
     """
@@ -155,7 +149,7 @@ def add_nodes(
         exclude_nodes=checked_exclude(exclude_nodes), pending_first=pending_first,
     )  # fmt: skip
     options = NewNodesOptions(
-        nodes=list(_given(nodes, defaults)), copies=copies, most_nodes=most_nodes, most_trials=most_trials,
+        nodes=list(_given(nodes, defaults)), copies=copies, most_nodes=most_nodes,
         costs={name: read_cost(name, value) for name, value in (costs or {}).items()},
     )  # fmt: skip
     return ask(given, options)
@@ -187,18 +181,13 @@ def _verdict(found: NewNodesDocument) -> Words:
     if found.placed:
         finds = Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node"
         return Words("Add ", *_mix(found), ": ", finds, ".") if found.added else Words("No new node is needed: ", finds, ".")
-    never = Number(found.without_node.never, "withoutNode.never")
     if left and found.cost is not None:
         rest, each = Number(found.pods - left, "pods - withoutNode.count"), "each of them finds a node"
         what = Words("Add ", *_mix(found), " for ", rest) if found.added else Words("No new node is needed for ", rest)
-        if found.without_node.never == left:
-            return Words(what, " of ", pods, " pods: ", each, "; ", never, " can never be placed, whatever number is added.")
         others = Number(left, "withoutNode.count")
         up_to = Number(found.most_nodes, "mostNodes")
         return Words(what, " of ", pods, " pods: ", each, "; ", others, " find" if left != 1 else " finds", " none with up to ", up_to, ".")
-    if found.without_node.never == left:
-        return Words(without, " can never be placed, whatever number of these nodes is added.")
-    return Words("No number of these nodes is enough: ", without, " find no node." if left != 1 else " finds no node.")
+    return Words("None of the mixes that were tried is enough: ", without, " find no node." if left != 1 else " finds no node.")
 
 
 def _mix(found: NewNodesDocument) -> Iterator[Words]:
@@ -209,14 +198,14 @@ def _mix(found: NewNodesDocument) -> Iterator[Words]:
 def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
     sentences: Iterable[tuple[str, Sequence[str]]] = ((text, TEXT) for text in _yes(answer)) if answer.helps else _no(answer)
     yield from (Paragraph(text, forms, hanging="") for text, forms in sentences)
-    yield from (Paragraph(text, forms, hanging="") for text, forms in _hopeless(answer))
+    yield from (Paragraph(text, forms, hanging="") for text, forms in _stuck(answer))
     if answer.found.best.evicted:
         yield Paragraph(f"{count_of(len(answer.found.best.evicted), 'pod')} evicted to make room.", hanging="")
 
 
 def _yes(answer: NewNodesAnswer) -> Iterator[str]:
     pods = f"{count_of(answer.wanted, 'pod')} to place, and each finds a node"
-    if answer.hopeless or answer.found.stuck:
+    if answer.found.stuck:
         some = answer.found.best.wanted
         pods = f"{some:,} of {count_of(answer.wanted, 'pod')} to place {'find' if some != 1 else 'finds'} a node"
     if not answer.count:
@@ -226,46 +215,24 @@ def _yes(answer: NewNodesAnswer) -> Iterator[str]:
     yield f"Add {answer.named(answer.found.best)}{cost}: {pods}."
     for sentence in answer.fewer:
         yield f"With one fewer, {sentence}"
-    yield proof(answer)
     for kind in answer.not_taken():
         yield f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}"
 
 
-def proof(answer: NewNodesAnswer) -> str:
-    """What was proven about cheaper mixes, in a sentence."""
-    found, simulated = answer.found, f"({count_of(answer.found.simulated, 'simulation')} in all)"
-    if found.is_proven:
-        what = "no mix that costs less does" if len(answer.kinds) > 1 else "no smaller number does"
-        return f"Proven: {what}; each was simulated, or has too little room {simulated}."
-    if found.none_from is not None:
-        tried = f"{found.none_from:,} to {answer.count - 1:,} were simulated, and none does"
-        return f"Not all smaller numbers were simulated: {tried}; fewer than {_number(answer.bound)} have too little room {simulated}."
-    known = f"this costs {_number(answer.cost)}, and below {_number(answer.bound)} none does"
-    return f"Not all cheaper mixes were simulated: {known} {simulated}; --most-trials allows more."
-
-
 def _no(answer: NewNodesAnswer) -> Iterator[tuple[str, Sequence[str]]]:
     """Sentences, each with the forms of text that have it."""
-    left = answer.without_place[answer.hopeless :]
-    if not left:
-        return
-    tried = "each was simulated" if answer.found.is_proven else f"{count_of(answer.found.simulated, 'mix', 'mixes')} were simulated"
+    left, tried = answer.without_place, f"{count_of(answer.found.simulated, 'mix', 'mixes')} simulated"
     pods = count_of(answer.found.best.wanted, "pod")
-    yield f"No number of these nodes is enough, up to {answer.most_nodes:,}: {tried}.", TEXT
+    yield f"None of the mixes that were tried is enough, up to {count_of(answer.most_nodes, 'node')}: {tried}.", TEXT
     yield f"With {answer.named(answer.found.best)} these find no node, {len(left):,} of {pods}:", TEXT
     yield from _listed(left)
 
 
-def _hopeless(answer: NewNodesAnswer) -> Iterator[tuple[str, Sequence[str]]]:
-    """The pods that no number of nodes helps."""
-    never = answer.without_place[: answer.hopeless]
-    if never:
-        yield f"{count_of(len(never), 'pod')} of {answer.wanted:,} can never be placed, whatever number of these nodes is added:", TEXT
-        yield from _listed(never)
-    stuck = [(one.pod, one.message) for one in answer.found.stuck]
-    if stuck:
+def _stuck(answer: NewNodesAnswer) -> Iterator[tuple[str, Sequence[str]]]:
+    """The pods that found no node with any mix, where others do."""
+    if stuck := answer.found.stuck:
         yield f"{count_of(len(stuck), 'pod')} of {answer.wanted:,} found no node with up to {answer.most_nodes:,} of these nodes:", TEXT
-        yield from _listed(stuck)
+        yield from _listed(answer.without_place)
 
 
 def _listed(found: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Sequence[str]]]:

@@ -22,13 +22,12 @@ from ..simulation.gcpause import settled
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Observer, objects_of, paths_among, release_asked, spec_of
 from ..simulation.records import reasons_in
 from ..simulation.releasenotes import input_notices
-from ..simulation.replay.checkpoint import Header
 from ..simulation.replay.history import ReplayHistory
 from ..simulation.replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..simulation.replay.inputs.times import DURATION, parse_duration
 from ..simulation.replay.inputs.traces import Reading
 from ..simulation.replay.journal import EventData, ReplaySummary, Sink
-from ..simulation.replay.recording import Recording, found, printed, summary
+from ..simulation.replay.recording import Recording, printed, summary
 from ..simulation.replay.replay import Replay
 from ..simulation.replay.series import columns
 from ..simulation.replay.settings import Delays, Places
@@ -147,30 +146,24 @@ def ask(
     """Replay; *sink* gets the events that *places* has no file for, and it runs within *running*, which can stop it.
 
     *recreate*: whether evicted pods of a controller are replaced; *until*: when to stop.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for a checkpoint that does not fit.
     """
     inputs, spec = given.inputs, given.spec
     made = Replay(inputs, given.engine, delays, spec.seed, next(iter(spec.scheduler_names)), recreate, until)
     history = None if places.report is None else ReplayHistory()
-    recording = Recording(made, places, Header(inputs=inputs.digest, options=places.made_with), watcher=history, sink=sink)
-    checkpoint = found(places) if places.resume else None
+    recording = Recording(made, places, watcher=history, sink=sink)
     total = len(inputs.events) + len(inputs.operations)
-    with recording.writing(checkpoint), running(recording), settled(), observer.counting(total, "replaying", "events") as progress:
-        replay = recording.replay
-        if checkpoint is not None:
-            replay.go_on(until)
+    with recording.writing(), running(recording), settled(), observer.counting(total, "replaying", "events") as progress:
         for steps in recording.run():
             if steps % PROGRESS_STEPS == 0:
-                progress(replay.position + replay.workload.position, duration(replay.now))
+                progress(made.position + made.workload.position, duration(made.now))
         recording.end()
     if history is not None:
-        history.end(replay)
+        history.end(made)
     names = columns(inputs.resources)
     rows = tuple(dict(zip(names, row, strict=True)) for row in recording.rows) if places.keeps_series else ()
     return ReplayResult(
-        given.engine.release.version, summary(replay), (), rows, grouped(inputs.warnings), replay.now, replay.cluster.ledger.nodes,
-        inputs.resources, inputs.ignored, replay.is_over, history,
+        given.engine.release.version, summary(made), (), rows, grouped(inputs.warnings), made.now, made.cluster.ledger.nodes,
+        inputs.resources, inputs.ignored, made.is_over, history,
     )  # fmt: skip
 
 
@@ -201,16 +194,8 @@ def replay(
     """
     if not compress_time > 0:
         raise wrong_type("compress_time", compress_time, "a number above 0")
-
-    def settle(nodes: Sequence[Node]) -> SchedulerSpec:
-        return spec_of(scheduler, nodes)
-
-    given = ReplayInput.read(
-        paths_among("inputs", inputs), spec_of(None if scheduler == AUTO else scheduler), settle if scheduler == AUTO else None,
-        release=release_asked(scheduler), objects=objects_of("inputs", inputs, defaults=defaults), compress=compress_time,
-        reading=Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time)), defaults=defaults,
-        cron_jobs=cron_jobs, digest=False,
-    )  # fmt: skip
+    reading = Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time))
+    given = _read(inputs, scheduler, compress=compress_time, reading=reading, defaults=defaults, cron_jobs=cron_jobs)
     every, events = _seconds("series_every", series_every), list[EventData]()
     keep = events.append if on_event is None else on_event
 
@@ -221,6 +206,31 @@ def replay(
     places = Places(series_every=every or 0.0, keeps_series=every is not None)
     answered = ask(given, delays=_delays(delays or {}), recreate=recreate, until=_seconds("until", until), places=places, sink=sink)
     return attrs.evolve(answered, events=tuple(events))
+
+
+def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay:
+    """Read what a replay starts from, for a program that decides itself where each pod goes.
+
+    ``next_pod()`` goes on to the next decision and gives its pod, None at the end. ``conclude(place(pod, node))`` carries out your own
+    decision, ``conclude(decide(pod))`` the scheduler's.
+
+    :param inputs: as :func:`replay` takes them.
+    :param scheduler: its options, or a release; its rules say where pods fit.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    """
+    given = _read(inputs, scheduler, defaults=True)
+    return Replay(given.inputs, given.engine, seed=given.spec.seed, scheduler_name=next(iter(given.spec.scheduler_names)))
+
+
+def _read(inputs: GivenCluster, scheduler: GivenScheduler, *, defaults: bool, **choices: Any) -> ReplayInput:
+    def settle(nodes: Sequence[Node]) -> SchedulerSpec:
+        return spec_of(scheduler, nodes)
+
+    return ReplayInput.read(
+        paths_among("inputs", inputs), spec_of(None if scheduler == AUTO else scheduler), settle if scheduler == AUTO else None,
+        release=release_asked(scheduler), objects=objects_of("inputs", inputs, defaults=defaults), defaults=defaults, **choices,
+    )  # fmt: skip
 
 
 def _seconds(name: str, given: object) -> float | None:

@@ -15,6 +15,7 @@ from ..algorithmprovider.policy import Policy, read_policy
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.documents import only_document
 from ..api.reading.notices import NoticeGroup, grouped
+from ..api.record import UNSET, replace
 from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
 from ..api.words import count_of
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
@@ -95,12 +96,12 @@ class UpgradeResult(Result):
         other = [Paragraph(f"{text}.") for text in other_patches(document, under_policy=True)]
         text: list[Sequence[Paragraph | Table]] = [head, [steps], other, [causes], [listed], _left_out(self, shown)]
         if self.pod:
-            text = [[Paragraph(line) for line in _of_pod(self, shown)]]
+            text = [[Paragraph(line) for line in _of_pod(self, shown)], [_nodes(document)]]
         counts = {"decisions that differ": len(document.moved), "pods that move": len(document.ways)}
         facts = {"mode": document.mode, "pods": document.pods, **counts}
         return View(
             title=type(self).__name__, verdict=_verdict(document), facts=facts, shares=_shares(document), text=text,
-            tables=[steps, causes, moved, _ways(document)], main="moved",
+            tables=[steps, causes, moved, _ways(document), _nodes(document)], main="moved",
         )  # fmt: skip
 
 
@@ -217,6 +218,14 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
     return Table("moved", columns, rows, noun="decision", forms=("page", "data", "csv"))
 
 
+def _nodes(found: UpgradeDocument) -> Table:
+    """The nodes that differ in the steps that move the pod."""
+    nodes = () if found.nodes is UNSET else found.nodes
+    columns = [Column("release", "name", filter=True), Column("node", "name"), Column("before", "name"), Column("then", "name")]
+    rows = [[one.after, one.node, one.old, one.new] for one in nodes]
+    return Table("nodes", columns, rows, noun="node", forms=(*TEXT, "page", "data") if rows else ())
+
+
 def _ways(found: UpgradeDocument) -> Table:
     """Where each pod that moves is in each release."""
     columns = [Column("pod", "name"), *(Column(stage.release, "host") for stage in found.stages)]
@@ -238,8 +247,12 @@ def ask(
     noted = with_release_notices(scenario, ends)
     warnings = grouped(noted.warnings)
     way = Way.of(noted, stages, options.given.traits, mode=options.mode, order=check_order(order))
+    pod = _checked_pod(options.pod, scenario)
     document = through_all(way, observer, tuple(group.record() for group in warnings), executor)
-    return UpgradeResult(document, warnings, _checked_pod(options.pod, scenario), options.show)
+    if pod:
+        nodes = tuple(node for found in document.moved if found.pod == pod and not found.retry for node in way.differing(found))
+        document = replace(document, nodes=nodes)
+    return UpgradeResult(document, warnings, pod, options.show)
 
 
 def _checked_pod(pod: str, scenario: Scenario) -> str:
@@ -280,8 +293,8 @@ def started_with(policy: Any, profile: Any, percentage: int | None) -> StartedWi
 
 def upgrade(
     cluster: GivenCluster, start: str, end: str, *, steps: Sequence[str] = (), policy: Any = None, profile: Any = None,
-    mode: Mode = LOCKED, pods: GivenCluster = (), order: str = "input", percentage: int | None = None, defaults: bool = True,
-    executor: Executor | None = None,
+    mode: Mode = LOCKED, pod: str = "", pods: GivenCluster = (), order: str = "input", percentage: int | None = None,
+    defaults: bool = True, executor: Executor | None = None,
 ) -> UpgradeResult:  # fmt: skip
     """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves which pod, and why.
 
@@ -293,6 +306,7 @@ def upgrade(
     :param profile: its KubeSchedulerConfiguration: a file, or its JSON form.
     :param mode: ``locked``: all decide on the same state each time, which the decisions of the first release make; ``free``: each places
         the pods in its own copy of the cluster.
+    :param pod: the name of a pod whose way is told: its text and its ``nodes`` are about it alone.
     :param pods: more pods (or workloads) that wait, given like the cluster.
     :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
     :param percentage: percentageOfNodesToScore in all releases; None: what each takes by itself.
@@ -304,7 +318,7 @@ def upgrade(
     given = started_with(policy, profile, percentage)
     check_mode(mode)
     scenario = scenario_of(cluster, pods, scheduler_names=[DEFAULT_SCHEDULER], defaults=defaults)
-    options = UpgradeOptions(start=start, end=end, steps=tuple(steps), given=given, mode=mode)
+    options = UpgradeOptions(start=start, end=end, steps=tuple(steps), given=given, mode=mode, pod=pod)
     return ask(scenario, options, order, executor=executor)
 
 

@@ -100,10 +100,6 @@ def crossed() -> Iterator[tuple[str, Callable[[], Any]]]:
                 f"explain {CLUSTER} {pod}{flag}{named}",
                 lambda pod=pod, release=release, node=node: kubeclassic.explain(CLUSTER, pod, release, node=node),
             )
-    for pod, pair in product(("analytics/yearly-report", "deploy/storefront", "shop/orders-0"), (("1.16", "1.17"), ("1.28", "1.34"))):
-        yield f"explain {CLUSTER} {pod} --release {','.join(pair)}", lambda pod=pod, pair=pair: (
-            kubeclassic.explain_releases(CLUSTER, pod, *pair)
-        )
     wanted = (("yearly-report", None), ("storefront-bj5tsk7t55-0", None), ("orders-0", "gpu-b1"))
     for (pod, want), release in product(wanted, ("1.16", "1.27")):
         asked = f"--want {want}" if want else "--what-if"
@@ -158,7 +154,7 @@ def test_pods_that_wait_on_permit() -> None:
 
 
 @pytest.mark.parametrize("name", [
-    "simulate-nodes", "explain-node", "explain-releases", "what-if", "capacity", "add-node-mix", "drain", "compare", "upgrade",
+    "simulate-nodes", "explain-node", "what-if", "capacity", "add-node-mix", "drain", "compare", "upgrade",
     "releases",
 ])  # fmt: skip
 def test_one_document_in_each_form(name: str, tmp_path: Path) -> None:

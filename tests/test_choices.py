@@ -8,7 +8,6 @@ import pytest
 from kubeclassic import choices
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.framework.config.configuration import KIND
-from kubeclassic.framework.migrate.deviations import DEVIATIONS
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, NEWEST_RELEASE
 from kubeclassic.simulation.compare.agreement import LOCKED, MODES
 from kubeclassic.simulation.conform import WITHOUT
@@ -22,7 +21,6 @@ from kubeclassic.simulation.scenario import ORDERS
         (choices.TIE_BREAKS, tuple(TIE_BREAKS)),
         (choices.ORDERS, ORDERS),
         (choices.WITHOUT, WITHOUT),
-        (choices.DEVIATIONS, tuple(DEVIATIONS)),
         (choices.DELAYS, attrs.asdict(Delays())),
         (choices.LOCKED, LOCKED),
         (choices.MODES, MODES),

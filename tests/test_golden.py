@@ -11,7 +11,7 @@ from tests.support.schemas import faults, version_of
 
 SCHEMAS = {"add": "new-nodes", "what": "what-if"}
 """First word of the name of a golden file -> its schema, where that is not the same word."""
-WHOLE = ("policy-migrate", "policy-check", "explain-releases")
+WHOLE = ("policy-migrate", "policy-check")
 """Schemas that are called as the golden files are."""
 
 

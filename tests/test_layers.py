@@ -83,7 +83,7 @@ ROWS = {
     "rules.py": "exports.py core predicates priorities algorithmprovider",
     "plugins.py": "exports.py framework",
     "traces.py": "exports.py questions",
-    "results.py": "exports.py core questions",
+    "results.py": "exports.py core questions simulation",
     "__init__.py": "exports.py exceptions.py api framework scheduler.py questions rules.py plugins.py traces.py results.py",
     "live/client": "exceptions.py choices.py api",
     "live/informers": "exceptions.py choices.py api core/release live/client",

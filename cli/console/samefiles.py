@@ -12,7 +12,7 @@ import click
 
 from .output import STANDARD, OutputError
 
-WRITTEN = ("output", "series", "checkpoint", "report", "flame_graph", "redact_map", "plot")
+WRITTEN = ("output", "series", "report", "flame_graph", "redact_map", "plot")
 """Parameters that are files to write; every other path is read."""
 MANIFESTS = tuple(suffix + packed for suffix in (".yaml", ".yml", ".json", ".jsonl") for packed in ("", ".gz"))
 

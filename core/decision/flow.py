@@ -170,7 +170,7 @@ class Flow(Protocol):
         ...
 
     def shared_parts(self) -> Mapping[str, Any]:
-        """Name -> an object made from the configuration alone. A checkpoint stores the name only."""
+        """Name -> an object made from the configuration alone. A copy stores the name only."""
         ...
 
     def describe(self) -> Iterator[str]:

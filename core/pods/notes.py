@@ -20,7 +20,7 @@ class StateKey(Generic[T]):
     """A key of notes whose values are of type T. Two slots of one name are different keys; the name is only for ``repr``.
 
     A slot that is pickled together with its owner stays the same key. One of a module does not: what a plugin keeps for a
-    waiting pod, which checkpoints hold, needs a slot of the plugin's own or a plain key.
+    waiting pod, which copies hold, needs a slot of the plugin's own or a plain key.
     """
 
     name: str

@@ -13,9 +13,9 @@ from ..config.configuration import KubeSchedulerConfiguration, fields_without, r
 from ..config.defaults import GROUP
 from ..config.firstargs import later_args
 from ..policy.profile import SPREAD
-from .deviations import Note
 from .equivalents import COUNTED_ELSEWHERE
 from .fromplugins import LEFT_OUT, LIMITS, OLD_SPREADS, migrate_profile
+from .notes import Note
 from .translation import Migration
 
 Json = Mapping[str, Any]

@@ -135,9 +135,3 @@ COUNTED_ELSEWHERE = "NodeVolumeLimits counts such volumes where they are migrate
 
 OLDER = frozenset({"CheckNodeCondition", *CONDITIONS, "PodToleratesNodeNoExecuteTaints", "ResourceLimitsPriority"})
 """Rules that upstream's own translation did not know any more."""
-
-UPSTREAM_PREDICATES = tuple(name for name in LAST_POLICIES.predicates if name in LAST_POLICIES.default_predicates)
-"""The predicates that upstream's own translation used for a Policy without a list, in running order."""
-
-UPSTREAM_PRIORITIES: Mapping[str, int] = {name: weight for name, weight in LAST_POLICIES.default_priorities.items() if name not in GONE}
-"""Priority -> weight for a Policy without a list, in upstream's own translation; NodePreferAvoidPodsPriority, now removed, is left out."""

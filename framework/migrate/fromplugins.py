@@ -23,9 +23,9 @@ from ..config.defaults import PluginSet
 from ..config.fielderrors import Context
 from ..config.profiles import ProfileConfig
 from ..policy.profile import AFFINITY, SPREAD, configuration_of_policy, configuration_of_provider
-from .deviations import Note
 from .equivalents import COUNTED_ELSEWHERE, GONE, PRE_SCORERS, SELECTOR_SPREAD
 from .extenderargs import written_extenders
+from .notes import Note
 from .profiledocument import ALONE, BINDER, GATES, SORTER, document_of
 from .translation import Migration
 

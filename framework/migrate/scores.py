@@ -12,9 +12,8 @@ import attrs
 from ...algorithmprovider.policy import LabelPreference, PriorityArgument, RatioArguments
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...priorities.requestedtocapacity import DEFAULT_SHAPE
-from . import deviations
-from .deviations import Note
 from .equivalents import DIFFERENCES, GONE, OLDER, OWN_CONSTRAINTS, PEER_SPREADING, SCORES, SELECTOR_SPREAD
+from .notes import DOUBLE_BALANCE, HEAVIER_SPREAD, NODE_LABEL, OLDER_RULES, ONE_STRATEGY, RATIO_RESOURCES, SERVICE_AFFINITY, Note
 
 Point = tuple[int, int]
 FALLING: tuple[Point, ...] = ((0, 10), (100, 0))
@@ -55,14 +54,11 @@ class Strategy:
     """The names of priorities over other resources, which weigh less and are left out."""
 
 
-def merged(usages: Sequence[ResourceStrategy], *, adds_up: bool = True) -> Strategy:
-    """*usages*, at least one, as one strategy: lines over the same resources are added up, and the resources with the most weight remain.
-
-    Without *adds_up* only the heaviest usage remains.
-    """
+def merged(usages: Sequence[ResourceStrategy]) -> Strategy:
+    """*usages*, at least one, as one strategy: lines over the same resources are added up, those with the most weight remain."""
     groups: dict[object, list[ResourceStrategy]] = {}
     for usage in usages:
-        groups.setdefault(tuple(sorted(usage.resources.items())) if adds_up else usage.name, []).append(usage)
+        groups.setdefault(tuple(sorted(usage.resources.items())), []).append(usage)
     kept = max(groups.values(), key=lambda group: sum(usage.weight for usage in group))
     dropped = tuple(usage.name for usage in usages if usage not in kept)
     if len(kept) == 1:
@@ -149,8 +145,6 @@ class Scoring:
     notes: list[Note]
     reads_resources: bool
     """Whether the release reads the resources of requestedToCapacityRatioArguments."""
-    without: frozenset[str] = frozenset()
-    """Deviations from upstream's translation to undo."""
     selector_spread: bool = False
     """Whether plugin SelectorSpread replaces the priorities that prefer few peers."""
     weights: dict[str, Fraction] = attrs.field(factory=dict)
@@ -163,9 +157,9 @@ class Scoring:
     """Priority that prefers few peers, or label to spread over -> weight."""
     _domains: list[str] = attrs.field(factory=list)
 
-    def note(self, subject: str, text: str, deviation: str = "") -> None:
+    def note(self, subject: str, text: str, upstream: str = "") -> None:
         """Add a note on something that is not the same as before."""
-        self.notes.append(Note(subject, text, deviations.DEVIATIONS.get(deviation)))
+        self.notes.append(Note(subject, text, upstream))
 
     # --- one by one -------------------------------------------------------------------------------------------------
 
@@ -175,7 +169,7 @@ class Scoring:
             self._take_custom(name, weight, argument)
             return
         if name in GONE:
-            self.note(name, GONE[name], deviations.OLDER_RULES if name in OLDER else "")
+            self.note(name, GONE[name], OLDER_RULES if name in OLDER else "")
             return
         if name in DIFFERENCES and not (name in PEER_SPREADING and self.selector_spread):
             self.note(name, DIFFERENCES[name])
@@ -188,21 +182,21 @@ class Scoring:
 
     def _take_usage(self, name: str, weight: int) -> None:
         if name == "RequestedToCapacityRatioPriority":
-            self.note(name, "its line without an argument falls from 10 to 0, as LeastAllocated does", deviations.OLDER_RULES)
+            self.note(name, "its line without an argument falls from 10 to 0, as LeastAllocated does", OLDER_RULES)
         self._usages.append(ResourceStrategy(name, weight, USAGES[name]))
 
     def _take_custom(self, name: str, weight: int, argument: PriorityArgument) -> None:
         if argument.ratio is not None:
             self._take_ratio(name, weight, argument.ratio)
         elif argument.label_preference is not None:
-            self._take_label(name, weight, argument.label_preference)
+            self._labels.append((name, argument.label_preference, weight))
         elif argument.service_anti_affinity is not None:
             self._take_domain(name, weight, argument.service_anti_affinity.label)
 
     def _take_ratio(self, name: str, weight: int, ratio: RatioArguments) -> None:
         written = {resource.name: resource.weight or 1 for resource in ratio.resources}
-        if written and not self.reads_resources and deviations.RATIO_RESOURCES not in self.without:
-            self.note(name, "its resources are left out, as the release ignores them", deviations.RATIO_RESOURCES)
+        if written and not self.reads_resources:
+            self.note(name, "its resources are left out, as the release ignores them", RATIO_RESOURCES)
             written = {}
         resources, changed = fitted_resources(written or CPU_AND_MEMORY)
         if changed:
@@ -210,16 +204,7 @@ class Scoring:
         self.note(name, "utilization is rounded down instead of up, and a resource that a node does not have is left out")
         self._usages.append(ResourceStrategy(name, weight, tuple((point.utilization, point.score) for point in ratio.shape), resources))
 
-    def _take_label(self, name: str, weight: int, label: LabelPreference) -> None:
-        if deviations.LABEL_PREFERENCE in self.without:
-            self.note(name, "left out, as plugin NodeLabel was removed in 1.23")
-        else:
-            self._labels.append((name, label, weight))
-
     def _take_domain(self, name: str, weight: int, label: str) -> None:
-        if deviations.ANTI_AFFINITY in self.without:
-            self.note(name, "left out, as plugin ServiceAffinity was removed in 1.23")
-            return
         if is_valid_label_key(label):
             self.note(name, f"left out: no node can have label {label}")
             return
@@ -227,7 +212,7 @@ class Scoring:
             f"replaced by a default constraint of PodTopologySpread, ScheduleAnyway over {label}: pods with constraints of their own"
             " do not have it, and other pods count by number, not by share"
         )
-        self.note(name, text, deviations.ANTI_AFFINITY)
+        self.note(name, text, SERVICE_AFFINITY)
         self._spread[name] = weight
         self._domains += [label] if label not in self._domains else []
 
@@ -246,20 +231,17 @@ class Scoring:
 
     def _double_balance(self) -> None:
         text = "its scores range over 50 to 100 only, and pods without requests count as asking for nothing"
-        if deviations.DOUBLE_BALANCE in self.without:
-            self.note("BalancedResourceAllocation", text)
-            return
         self.weights[BALANCED] *= 2
-        self.note("BalancedResourceAllocation", f"weight doubled: {text}", deviations.DOUBLE_BALANCE)
+        self.note("BalancedResourceAllocation", f"weight doubled: {text}", DOUBLE_BALANCE)
 
     def _combine_usages(self) -> None:
-        strategy = merged(self._usages, adds_up=deviations.ONE_STRATEGY not in self.without)
+        strategy = merged(self._usages)
         names = ", ".join(usage.name for usage in self._usages if usage.name not in strategy.dropped)
         for name in strategy.dropped:
             self.note(name, "left out: a profile has one scoring strategy, and another one weighs more")
         if len(self._usages) - len(strategy.dropped) > 1:
             how = "added up to one line" if strategy.is_exact else "added up to one line, rounded to whole scores"
-            self.note(names, how if strategy.document else "left out: they cancel out", deviations.ONE_STRATEGY)
+            self.note(names, how if strategy.document else "left out: they cancel out", ONE_STRATEGY)
         if strategy.document is not None:
             self.args["NodeResourcesFit"] = {"scoringStrategy": strategy.document}
             self.weights["NodeResourcesFit"] = strategy.weight
@@ -280,11 +262,11 @@ class Scoring:
     def _spread_by_topology(self) -> None:
         own = self._spread.get(OWN_CONSTRAINTS, 0)
         peers = sum(weight for name, weight in self._spread.items() if name != OWN_CONSTRAINTS)
-        heavier = max(own, peers) if deviations.HEAVIER_SPREAD not in self.without else own or peers
+        heavier = max(own, peers)
         self.weights["PodTopologySpread"] = Fraction(heavier)
         if own and peers and own < heavier:
             text = f"weight {own} became {peers}: it shares PodTopologySpread with what spreads pods without constraints"
-            self.note(OWN_CONSTRAINTS, text, deviations.HEAVIER_SPREAD)
+            self.note(OWN_CONSTRAINTS, text, HEAVIER_SPREAD)
         elif own and peers != own and peers:
             self.note("PodTopologySpread", f"weight {own} also where pods have no constraints of their own, which had {peers}")
         if not own:
@@ -314,7 +296,7 @@ class Scoring:
                 f"replaced by a preferred term of addedAffinity, {label.label} {operator} with weight {term} of 100:"
                 " it is summed with the pod's own preferences before these are scaled to 0 to 100"
             )
-            self.note(name, text, deviations.LABEL_PREFERENCE)
+            self.note(name, text, NODE_LABEL)
         for name, label, _ in self._labels:
             if is_valid_label_key(label.label):
                 self.note(name, f"left out: no node can have label {label.label}")

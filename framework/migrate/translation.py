@@ -1,12 +1,12 @@
 """A Policy as a KubeSchedulerConfiguration: the profile that decides most like it, and notes on the differences.
 
-Upstream: pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22. Each deviation from that
-translation is listed in :mod:`~kubeclassic.framework.migrate.deviations`, reported in a note, and can be undone.
+Upstream: pkg/scheduler/framework/plugins/legacy_registry.go and pkg/scheduler/factory.go of 1.19 to 1.22. Notes say where this
+decides otherwise than that translation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -15,65 +15,27 @@ import attrs
 from ...algorithmprovider.catalogue import CATALOGUE
 from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.gates import resolved_gates
-from ...algorithmprovider.policy import Policy, PredicateArgument, PriorityEntry
+from ...algorithmprovider.policy import Policy, PredicateArgument
 from ...algorithmprovider.providers import Selection, in_running_order, select
-from ...algorithmprovider.registry import DEFAULT_PROVIDER, PROVIDERS, Registry
+from ...algorithmprovider.registry import DEFAULT_PROVIDER, Registry
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...core.release import Release
-from ...exceptions import PolicyError, UnknownNameError
+from ...exceptions import UnknownNameError
 from ..config.defaults import default_plugins
 from ..config.fielderrors import Context
-from ..policy.policyrules import BY_ARGUMENT
 from ..releases import PROFILE_RELEASE
-from . import deviations
-from .deviations import Note
 from .equivalents import (
     COUNTED_ELSEWHERE,
     DIFFERENCES,
     FILTERS,
     OLDER,
-    PRIORITIES,
     SELECTOR_SPREAD,
     TOLD,
-    UPSTREAM_PREDICATES,
-    UPSTREAM_PRIORITIES,
 )
 from .extenderargs import WrittenExtender, written_extenders
+from .notes import DISK_LIMITS, NEVER_RUN, NODE_LABEL, OLDER_RULES, OWN_DEFAULTS, PREEMPTION_OFF, Note
 from .profiledocument import DEVICES, TARGETS, document_of
 from .scores import Scoring, fitted
-
-RATIO = "RequestedToCapacityRatioPriority"
-KNOWN_PREDICATES = FILTERS.keys() - OLDER - BY_ARGUMENT
-KNOWN_PRIORITIES = PRIORITIES.keys() - OLDER - {RATIO}
-
-
-def refuse_as_upstream(policy: Policy | None) -> None:
-    """Raise :class:`~kubeclassic.exceptions.PolicyError` with the first refusal that upstream's translation has for *policy*."""
-    for refusal in _refusals(policy or Policy()):
-        raise PolicyError(refusal)
-
-
-def _refusals(policy: Policy) -> Iterator[str]:
-    names = (entry.name for entry in policy.predicates or () if entry.argument is None)
-    yield from (f'predicate type not found for "{name}"' for name in names if name not in KNOWN_PREDICATES)
-    priorities = policy.priorities or ()
-    for entry in priorities:
-        if entry.argument is None and entry.name not in KNOWN_PRIORITIES:
-            yield f'priority type not found for "{entry.name}"'
-    arguments = [(entry, entry.argument) for entry in priorities if entry.argument is not None]
-    yield from _unlike("LabelPreference", (entry for entry, argument in arguments if argument.label_preference is not None))
-    yield from _unlike("ServiceAntiAffinity", (entry for entry, argument in arguments if argument.service_anti_affinity is not None))
-    ratios = [entry.name for entry, argument in arguments if argument.ratio is not None]
-    yield from (f'priority "{name}" redeclares custom priority "RequestedToCapacityRatio", from: "{ratios[0]}"' for name in ratios[1:])
-
-
-def _unlike(kind: str, entries: Iterable[PriorityEntry]) -> Iterator[str]:
-    """The refusals of entries that share a plugin but have different weights."""
-    first, *others = [*entries] or [PriorityEntry()]
-    for entry in others:
-        if entry.weight != first.weight:
-            yield f'{kind}  priority "{entry.name}" has a different weight with "{first.name}"'
-
 
 BIND_TIMEOUT = 600
 
@@ -92,12 +54,11 @@ def migrate(
     config: AlgorithmConfiguration | None = None,
     *,
     target: Release = PROFILE_RELEASE,
-    without: Collection[str] = (),
     selector_spread: bool = False,
 ) -> Migration:
     """*policy* as *release* runs it (None: the provider of *config*), as a KubeSchedulerConfiguration of version v1 for *target*.
 
-    *config*: the component configuration that the release was started with. *without*: names of :data:`~.deviations.DEVIATIONS` to undo.
+    *config*: the component configuration that the release was started with.
     *selector_spread*: plugin SelectorSpread, which has the old formula, spreads pods instead of PodTopologySpread.
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text if the release refuses the Policy, and
     :class:`~kubeclassic.exceptions.UnknownNameError` if *target* does not have SelectorSpread.
@@ -107,11 +68,9 @@ def migrate(
     asked = config or AlgorithmConfiguration()
     config = asked.with_defaults(release)
     config.validate()
-    if deviations.OLDER_RULES in without:
-        refuse_as_upstream(policy)
     registry = Registry.of(release, resolved_gates(release, config.gates), CATALOGUE)
     chosen = select(registry, policy, config.source.provider or DEFAULT_PROVIDER, config.hard_pod_affinity_weight)
-    draft = _Draft(policy, config, target, asked.percentage, frozenset(without))
+    draft = _Draft(policy, config, target, asked.percentage)
     draft.filter(chosen)
     draft.score(chosen, selector_spread)
     draft.finish()
@@ -133,7 +92,6 @@ class _Draft:
     """The release that is to run the profile."""
     percentage: int
     """percentageOfNodesToScore as configured; 0 if it was not."""
-    without: frozenset[str]
     filters: dict[str, None] = attrs.field(factory=dict)
     """The filter plugins, in order."""
     weights: dict[str, int] = attrs.field(factory=dict)
@@ -149,11 +107,11 @@ class _Draft:
     @property
     def preempts(self) -> bool:
         """Whether DefaultPreemption is enabled."""
-        return not self.config.disable_preemption or deviations.PREEMPTION_OFF in self.without
+        return not self.config.disable_preemption
 
-    def note(self, subject: str, text: str, deviation: str = "") -> None:
+    def note(self, subject: str, text: str, upstream: str = "") -> None:
         """Add a note on something that is not the same as before."""
-        self.notes.append(Note(subject, text, deviations.DEVIATIONS.get(deviation)))
+        self.notes.append(Note(subject, text, upstream))
 
     # --- predicates -------------------------------------------------------------------------------------------------
 
@@ -176,27 +134,21 @@ class _Draft:
         if not gone:
             self.filters |= dict.fromkeys(FILTERS[name])
             if name in DIFFERENCES or not FILTERS[name]:
-                self.note(name, TOLD[name], deviations.OLDER_RULES if name in OLDER else "")
-        elif deviations.DISK_LIMITS in self.without:
-            self.note(name, f"left out, as {self.target.version} has no plugin {', '.join(gone)}")
+                self.note(name, TOLD[name], OLDER_RULES if name in OLDER else "")
         else:
             self.filters["NodeVolumeLimits"] = None
             text = f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit"
-            self.note(name, text, deviations.DISK_LIMITS)
+            self.note(name, text, DISK_LIMITS)
 
     def _running(self, chosen: Selection) -> list[str]:
         """The names of the predicates to translate, in order."""
         release = chosen.registry.release
         if self.policy.predicates is None:
-            if deviations.OWN_DEFAULTS in self.without:
-                return list(UPSTREAM_PREDICATES)
-            self.note("predicates", f"there is no list: those that {release.version} runs by default", deviations.OWN_DEFAULTS)
+            self.note("predicates", f"there is no list: those that {release.version} runs by default", OWN_DEFAULTS)
         running = [rule.name for rule in in_running_order(chosen.predicates, release.ordering)]
         idle = [name for name in chosen.predicates if name not in running]
-        if deviations.NEVER_RUN in self.without:
-            return [*running, *idle]
         for name in idle:
-            self.note(name, f"left out: {release.version} accepts it but never runs it", deviations.NEVER_RUN)
+            self.note(name, f"left out: {release.version} accepts it but never runs it", NEVER_RUN)
         return running
 
     def _custom(self, name: str, argument: PredicateArgument) -> Iterable[dict[str, Any]]:
@@ -206,9 +158,6 @@ class _Draft:
             self.note(name, f"{text}; give them required podAffinity on that label")
             return
         assert argument.labels_presence is not None
-        if deviations.LABEL_PRESENCE in self.without:
-            self.note(name, "left out, as plugin NodeLabel was removed in 1.23")
-            return
         operator = "Exists" if argument.labels_presence.presence else "DoesNotExist"
         for label in argument.labels_presence.labels:
             if faults := is_valid_label_key(label):
@@ -222,7 +171,7 @@ class _Draft:
         self._affinity()["requiredDuringSchedulingIgnoredDuringExecution"] = required
         labels = ", ".join(f"{expression['key']} {expression['operator']}" for expression in unique)
         text = f"replaced by addedAffinity of plugin NodeAffinity: required {labels}; the reason that users see is another"
-        self.note("labelsPresence", text, deviations.LABEL_PRESENCE)
+        self.note("labelsPresence", text, NODE_LABEL)
         if "NodeAffinity" not in self.filters:
             self.note("labelsPresence", "NodeAffinity also checks nodeSelector and required node affinity of pods, ignored before")
             self.filters["NodeAffinity"] = None
@@ -236,7 +185,7 @@ class _Draft:
     def score(self, chosen: Selection, selector_spread: bool) -> None:
         """Take the plugins that replace the priorities, with weights, and the weights of extenders."""
         written = {entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None}
-        scoring = Scoring(self.notes, chosen.registry.release.ratio_reads_resources, self.without, selector_spread)
+        scoring = Scoring(self.notes, chosen.registry.release.ratio_reads_resources, selector_spread)
         for name, weight in self._priorities(chosen):
             scoring.take(name, weight, written.get(name))
         scoring.finish()
@@ -251,11 +200,8 @@ class _Draft:
     def _priorities(self, chosen: Selection) -> list[tuple[str, int]]:
         """The names of the priorities to translate, and their weights."""
         if self.policy.priorities is None:
-            if deviations.OWN_DEFAULTS in self.without:
-                instead = PROVIDERS[self.config.source.provider or DEFAULT_PROVIDER] if self.written is None else {}
-                return [(instead.get(name, name), weight) for name, weight in UPSTREAM_PRIORITIES.items()]
             version = chosen.registry.release.version
-            self.note("priorities", f"there is no list: those that {version} scores by default, with its weights", deviations.OWN_DEFAULTS)
+            self.note("priorities", f"there is no list: those that {version} scores by default, with its weights", OWN_DEFAULTS)
         return [(rule.name, weight) for rule, weight in chosen.priorities]
 
     def _weigh(self, plugins: Mapping[str, Fraction]) -> None:
@@ -278,10 +224,8 @@ class _Draft:
         if self.config.percentage and not self.percentage:
             text = f"not set, so the size of the cluster decides; the default of the release was {self.config.percentage} %"
             self.note("percentageOfNodesToScore", text)
-        if self.config.disable_preemption and not self.preempts:
-            self.note("disablePreemption", "plugin DefaultPreemption is not enabled", deviations.PREEMPTION_OFF)
-        elif self.config.disable_preemption:
-            self.note("disablePreemption", "left out: plugin DefaultPreemption still preempts")
+        if self.config.disable_preemption:
+            self.note("disablePreemption", "plugin DefaultPreemption is not enabled", PREEMPTION_OFF)
         if self.config.gates:
             gates = ", ".join(f"{name}={str(on).lower()}" for name, on in self.config.gates.items())
             self.note("featureGates", f"not part of the file; give those that are still known to --feature-gates: {gates}")

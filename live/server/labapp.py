@@ -94,7 +94,7 @@ class LabApp:
         return Response(content, headers=HEADERS, media_type=kind)
 
     async def save(self, request: Request) -> Response:
-        """A state as a file: the policy, the scenario and so on."""
+        """A state as a file: its rules, or its commands."""
         what = request.path_params["what"]
         if what not in self.saves:
             raise HTTPException(HTTPStatus.NOT_FOUND, f'save: got "{what}", wanted one of {", ".join(self.saves)}')

@@ -21,7 +21,6 @@ from ..summary import fragmentation, summarise
 from .agreement import FREE, LOCKED, MODES, SAME, Agreement, Verdict, decided, nodes_of
 from .causes import SCORE, Cause, Judged, find_cause
 from .contestants import Contestant, RowMap
-from .correlation import Correlation
 from .document import (
     CauseCount,
     ComparedConfiguration,
@@ -53,15 +52,12 @@ class Comparison:
     texts: Mapping[str, str] = attrs.field(factory=dict)
     """How each configuration was asked for, by name."""
     differences: list[DifferingCycle] = attrs.field(factory=list)
-    correlations: dict[str, Correlation] = attrs.field(init=False)
     agreements: dict[str, Agreement] = attrs.field(init=False)
     rows: dict[str, RowMap] = attrs.field(init=False)
     cycles: int = 0
-    correlates: bool = True
 
     def __attrs_post_init__(self) -> None:
         first, *others = self.contestants
-        self.correlations = {contestant.name: Correlation(first, contestant) for contestant in others}
         self.agreements = {contestant.name: Agreement(first, contestant) for contestant in others}
         self.rows = {contestant.name: RowMap(first, contestant) for contestant in others}
 
@@ -105,7 +101,7 @@ class Comparison:
             gated=tuple(ComparedPod(key, *hosts) for key, hosts in held.items()),
             lost=self._losses(lost, contestant, contestant), gained=self._losses(gained, self.contestants[0], contestant),
             first_difference=self._first_difference(name), differing_decisions=sum(name in found.causes for found in self.differences),
-            agreement=self.agreements[name].record(), causes=self._causes(name), correlation=self.correlations[name].record(),
+            agreement=self.agreements[name].record(), causes=self._causes(name),
         )  # fmt: skip
 
     def _losses(self, hosts: Mapping[str, str], loser: Contestant, second: Contestant) -> Losses:
@@ -141,11 +137,8 @@ def compare(
     order: str = "input",
     texts: Mapping[str, str] | None = None,
     following: Following = unfollowed,
-    correlates: bool = True,
 ) -> Comparison:
     """Schedule what waits in *scenario* with each of *engines*, by name; they must be new. The first decides on the order of pods.
-
-    Without *correlates* the results do not say how the scores go together, which takes a tenth of the time.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` where a pod asks for a profile that one of them lacks.
     """
@@ -154,7 +147,7 @@ def compare(
     for name, engine in engines.items():
         _check_profiles(name, engine, scenario)
     contestants = [Contestant(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()]
-    comparison = Comparison(mode, contestants, texts or {}, correlates=correlates)
+    comparison = Comparison(mode, contestants, texts or {})
     with settled():
         for _ in following(_steps(comparison), len(scenario.pending)):
             pass
@@ -212,8 +205,6 @@ def _compare_with_first(comparison: Comparison, contestants: list[Contestant], d
     for contestant in contestants[1:]:
         decision = decisions[contestant.name]
         feasible = comparison.rows[contestant.name].feasible(first, decision)
-        if comparison.correlates:
-            comparison.correlations[contestant.name].add(first, decision, feasible)
         verdict = comparison.agreements[contestant.name].add(first, decision, feasible)
         if verdict != SAME:
             verdicts[contestant.name] = verdict

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Annotated, Final, Literal
 
 import attrs
@@ -161,41 +160,18 @@ class RowMap:
 
     def feasible(self, one: Decision, other: Decision) -> Feasible:
         """The nodes that fit in one cycle, while the details of both decisions still exist."""
-        are_regular = self.first.engine.visits_each_once and self.second.engine.visits_each_once
-        return Feasible(self, one.details.feasible_rows, self.of_first(other.details.feasible_rows), are_regular)
+        return Feasible(self, one.details.feasible_rows, self.of_first(other.details.feasible_rows))
 
 
-@attrs.define(eq=False, slots=False, repr=False)
+@attrs.frozen(eq=False, repr=False)
 class Feasible:
     """The nodes that fit for both contestants, each in its visiting order, as rows of the first one."""
 
     rows: RowMap
     ours: Rows
     theirs: Rows
-    are_regular: bool
-    """No row is there twice."""
-
-    def _places(self, rows: Rows) -> Rows:
-        """intp[size + 1]: where each row comes first among *rows*, -1: nowhere; the last place is for nodes that the first one lacks."""
-        found = np.full(self.rows.first.engine.table.size + 1, -1, np.intp)
-        found[rows[::-1]] = np.arange(len(rows) - 1, -1, -1)
-        return found
 
     @property
     def is_same(self) -> bool:
         """The same nodes fit for both."""
-        if self.are_regular:
-            return self.common[2] == len(self.ours) == len(self.theirs)
-        return np.array_equal(self._places(self.ours) < 0, self._places(self.theirs) < 0)
-
-    @cached_property
-    def common(self) -> tuple[Rows | slice, Rows | slice, int]:
-        """Where the nodes that fit for both are in ``ours`` and in ``theirs``, in the same order and each once; and how many they are."""
-        if self.are_regular and np.array_equal(self.ours, self.theirs):
-            return slice(None), slice(None), len(self.ours)
-        places = self._places(self.theirs)
-        if self.are_regular and (there := places.take(self.ours)).min(initial=0) >= 0:
-            return slice(None), there, len(self.ours)
-        at, there = self._places(self.ours)[:-1], places[:-1]
-        both = np.flatnonzero((at >= 0) & (there >= 0))
-        return at.take(both), there.take(both), len(both)
+        return np.array_equal(self.ours, self.theirs) or np.array_equal(self.rows.marked(self.ours), self.rows.marked(self.theirs))

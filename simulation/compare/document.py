@@ -11,7 +11,6 @@ from ..summary import Summary
 from .agreement import AgreementCounts, Verdict
 from .causes import Cause, CauseKind
 from .contestants import JudgedNode
-from .correlation import ScoreCorrelation
 from .losses import Losses
 
 
@@ -77,7 +76,6 @@ class ConfigurationPair(Record):
     differing_decisions: Count
     agreement: AgreementCounts
     causes: Annotated[tuple[CauseCount, ...], says("The most frequent first.")]
-    correlation: tuple[ScoreCorrelation, ...]
 
 
 class ComparedDecision(Record):

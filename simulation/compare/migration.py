@@ -1,12 +1,9 @@
 """What a migrated Policy changes on a cluster: the old release and the profile judge each waiting pod on the same state.
-
-So each deviation from upstream's translation of Policies is tried, too: the translation with it and without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -15,20 +12,16 @@ from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.extenders import UncalledExtender
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.providers import resolve
-from ...api.record import Record
 from ...core.engine import Engine
 from ...core.release import Release
 from ...core.rule import Algorithm
-from ...exceptions import PolicyError
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.building import build_engine
 from ...framework.config.configuration import KubeSchedulerConfiguration, read_configuration
-from ...framework.migrate.deviations import Deviation, Note
 from ...framework.migrate.fromplugins import running
-from ...framework.migrate.translation import Migration
 from ...framework.releases import PROFILE_RELEASE
 from ..scenario import Scenario
-from .agreement import DIFFERENT, GATED, LOCKED, AgreementCounts
+from .agreement import DIFFERENT, GATED, LOCKED
 from .compare import Comparison, Following, compare, unfollowed
 from .newerlabels import zones_warning
 
@@ -88,11 +81,11 @@ class Check:
         missing = None if newer_labels else zones_warning(scenario)
         return () if missing is None else (missing,)
 
-    def on(self, scenario: Scenario, following: Following = unfollowed, *, correlates: bool = True) -> Comparison:
-        """Compare both on *scenario*, on a state that follows the old release; *correlates* as for :func:`~.compare.compare`."""
+    def on(self, scenario: Scenario, following: Following = unfollowed) -> Comparison:
+        """Compare both on *scenario*, on a state that follows the old release."""
         texts = {POLICY: f"release={self.release.version}", PROFILE: f"release={self.target.version}, the migrated profile"}
         engines = {POLICY: self.old(), PROFILE: self.new()}
-        return compare(scenario, engines, mode=LOCKED, texts=texts, following=following, correlates=correlates)
+        return compare(scenario, engines, mode=LOCKED, texts=texts, following=following)
 
 
 def _on_all_nodes(document: Mapping[str, Any], release: Release, gates: Mapping[str, bool] | None = None) -> KubeSchedulerConfiguration:
@@ -105,41 +98,3 @@ def agrees(comparison: Comparison) -> bool:
     found = comparison.agreements[PROFILE]
     fails = found.counts["errors"] > 0 and any(not isinstance(one, UncalledExtender) for one in found.first.engine.algorithm.extenders)
     return not found.counts[DIFFERENT] and not found.counts[GATED] and not fails
-
-
-# --- deviations -----------------------------------------------------------------------------------------------------
-
-
-Translating = Callable[[frozenset[str]], Migration]
-"""Translates the Policy with these deviations undone."""
-
-
-class DeviationTrial(Record):
-    """One deviation, undone."""
-
-    name: str
-    ours: str
-    upstream: str
-    agreement: AgreementCounts | None
-    """How the decisions of the Policy and of upstream's translation agree; None if it was refused."""
-    refused: str = ""
-    """Why upstream's translation is refused."""
-
-
-def trials(
-    check: Check, scenario: Scenario, notes: Collection[Note], translate: Translating, without: frozenset[str], following: Following
-) -> tuple[DeviationTrial, ...]:
-    """A trial of each deviation that *notes* name, on top of those that are undone already (*without*)."""
-    found = {note.deviation.name: note.deviation for note in notes if note.deviation is not None}
-    return tuple(_trial(check, scenario, deviation, partial(translate, without | {name}), following) for name, deviation in found.items())
-
-
-def _trial(
-    check: Check, scenario: Scenario, deviation: Deviation, translate: Callable[[], Migration], following: Following
-) -> DeviationTrial:
-    agreement, refused = None, ""
-    try:
-        agreement = attrs.evolve(check, profile=translate().document).on(scenario, following).agreements[PROFILE].record()
-    except PolicyError as error:
-        refused = str(error)
-    return DeviationTrial(deviation.name, deviation.ours, deviation.upstream, agreement, refused)

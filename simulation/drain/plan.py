@@ -17,7 +17,7 @@ from ...api.record import Count, Record, field, says
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean
 from ..capacity.room import FreeRoom
-from .auto import Bound, DrainWish, OnNode, StayingPod, Verification, find, ignored, verify
+from .auto import DrainWish, OnNode, StayingPod, Verification, find, ignored, verify
 from .rules import BudgetUse, DrainFlags
 from .trial import EvictedPod, SteadyState
 
@@ -68,13 +68,13 @@ class DrainDocument(ResultDocument, kw_only=True):
     evictions: Annotated[tuple[DrainEviction, ...], says("All pods that leave a node, in order.")]
     staying: Annotated[tuple[StayingPod, ...], says("Pods that a drain leaves on nodes that can go.")]
     budgets: Annotated[tuple[BudgetUse, ...], says("The PodDisruptionBudgets of pods that leave.")]
-    bound: Annotated[Bound | None, says("Of a search: how many nodes can go at most.")]
+    searched: Annotated[bool, says("The nodes that can go were looked for; a larger set can still exist.")]
     summary: DrainSummary
 
     @property
     def ok(self) -> bool:
         """Whether the answer is yes: all that were named can go, or a search found any."""
-        return bool(self.can) and (self.bound is not None or not self.cannot)
+        return bool(self.can) and (self.searched or not self.cannot)
 
 
 @attrs.frozen(eq=False)
@@ -102,10 +102,10 @@ class DrainPlan:
 def search_for(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
     """As many nodes as can be found that can go together."""
     asked = tuple(node.name for node in steady.nodes if wish.may_go(node))
-    return _plan(steady, asked, *find(steady, wish, flags, on_node))
+    return _plan(steady, asked, find(steady, wish, flags, on_node), searched=True)
 
 
-def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, bound: Bound | None = None) -> DrainPlan:
+def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, *, searched: bool = False) -> DrainPlan:
     trial, left = verification.trial, tuple(verification.trial.evictions)
     moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
     summary = DrainSummary(
@@ -116,7 +116,7 @@ def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verificatio
         release=trial.engine.release.version, can=verification.can,
         cannot={name: verification.cannot[name] for name in asked if name in verification.cannot}, moves=moves,
         evictions=tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to) for one in left),
-        staying=verification.staying, budgets=trial.budgets.used(), bound=bound, summary=summary,
+        staying=verification.staying, budgets=trial.budgets.used(), searched=searched, summary=summary,
     )  # fmt: skip
     return DrainPlan(answer, asked, left)
 

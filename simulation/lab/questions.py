@@ -7,7 +7,6 @@ from time import process_time
 
 import attrs
 
-from .labclock import Film, film, why_then
 from .labconfiguration import Json, LabError
 from .labrun import LabRun
 from .podquestions import by_release, form_of, how_many_more, what_helps, why
@@ -16,19 +15,16 @@ from .session import Session
 
 @attrs.define(eq=False)
 class LabQuestions:
-    """The questions about *session*; *replays*: files with more events for its clock. Nothing here is for two threads at a time."""
+    """The questions about *session*. Nothing here is for two threads at a time."""
 
     session: Session
-    replays: tuple[str, ...] = ()
-    films: dict[int, Film] = attrs.field(factory=dict)
-    """The latest replay, by the number of its state."""
 
     @property
     def by_name(self) -> Mapping[str, Callable[[Json], Json]]:
         """Each question by its name. They raise :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be done."""
         return {
-            "session": self.look, "do": self.do, "why": self.why, "placement": self.placement, "clock": self.clock,
-            "clock/why": self.clock_why, "form": self.form, "help": self.help, "more": self.more, "releases": self.releases,
+            "session": self.look, "do": self.do, "why": self.why, "placement": self.placement,
+            "form": self.form, "help": self.help, "more": self.more, "releases": self.releases,
         }  # fmt: skip
 
     def look(self, asked: Json) -> Json:
@@ -91,21 +87,6 @@ class LabQuestions:
     def releases(self, asked: Json) -> Json:
         """Where each release puts a pod."""
         return {"pod": _pod(asked), "releases": by_release(self.session.bench, self.session.state, _pod(asked))}
-
-    def clock(self, asked: Json) -> Json:
-        """The replay of the current state."""
-        number = self.session.state.number
-        if number not in self.films:
-            self.films = {number: film(self.session.bench, self.session.state, self.replays)}
-        return self.films[number].record()
-
-    def clock_why(self, asked: Json) -> Json:
-        """Why an attempt of the replay ended so."""
-        number, at, node = asked.get("number"), asked.get("at"), asked.get("node")
-        found = self.films.get(number) if type(number) is int else None
-        if found is None or type(at) is not int or not isinstance(node, str | None):
-            raise LabError("clock: the replay is of another state, wanted it again", "clock")
-        return why_then(found, at, node)
 
 
 def _pod(asked: Json) -> str:

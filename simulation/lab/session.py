@@ -16,7 +16,6 @@ from ...algorithmprovider.config import POLICY_KEY, PolicySource, policy_documen
 from ...algorithmprovider.registry import DEFAULT_PROVIDER
 from ...api.inventory import config_maps
 from ...api.load import Loaded
-from ...api.objects import KubeObject
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.documents import parsed, read_documents
 from ...api.reading.notices import unread_sentences, warning_records
@@ -24,10 +23,10 @@ from ...exceptions import KubeclassicError
 from ...framework.options import GivenOptions
 from ...framework.releases import ALL_RELEASES
 from ...framework.schedulerspec import SchedulerSpec
-from ..scenario import Files, Scenario
+from ..scenario import Files
 from .actions import CHOICES, ActionValues, changed, filters_of, scorers_of
 from .labconfiguration import DEFAULT_PROFILE, POLICY, PROFILE, PROVIDER, Json, LabConfiguration, LabError, Source, check_release, providers
-from .labinput import Changes, LabInput, counted, manifest_of
+from .labinput import Changes, LabInput, counted
 from .labrun import LabRun, RunDifference
 from .workbench import LabState, Workbench
 
@@ -252,12 +251,10 @@ def kept_words(options: GivenOptions, spec: SchedulerSpec) -> list[str]:
     return words + (["--scheduler-name", name] if spec.profiles is None and name != DEFAULT_SCHEDULER else [])
 
 
-POLICY_FILE, PROFILE_FILE, NODES_FILE, SCENARIO_FILE = "lab-policy.json", "lab-profile.yaml", "lab-nodes.yaml", "lab-scenario.yaml"
-CONTROLLERS = ("ReplicaSet", "StatefulSet", "ReplicationController")
-"""What the scheduler reads of these are selectors; as manifests they are workloads, which make pods."""
+POLICY_FILE, PROFILE_FILE, NODES_FILE = "lab-policy.json", "lab-profile.yaml", "lab-nodes.yaml"
 Saved = tuple[str, str, str]
 """Name, media type, text."""
-YAML, JSON, PLAIN, HTML = "application/yaml", "application/json", "text/plain", "text/html"
+YAML, JSON, PLAIN = "application/yaml", "application/json", "text/plain"
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
@@ -272,12 +269,10 @@ class Given:
     """Other options, such as ``--rules FILE.py:NAME``, as they were given."""
 
 
-def saves(session: Session, given: Given, report: Callable[[], Saved]) -> dict[str, Callable[[], Saved]]:
-    """What makes the files of the current state, by name; *report* makes the page."""
+def saves(session: Session, given: Given) -> dict[str, Callable[[], Saved]]:
+    """What makes the files of the current state, by name: its rules, and the commands that give it."""
     return {
         "rules": lambda: rules_file(session.state.configuration),
-        "scenario": lambda: (SCENARIO_FILE, YAML, scenario_file(session.bench.scenario(session.state))),
-        "report": report,
         "command": lambda: ("lab-command.sh", PLAIN, commands(session.state, session.input, given)),
     }
 
@@ -297,23 +292,6 @@ def with_percentage(configuration: LabConfiguration, document: Json) -> Json:
     given = document.get("profiles", ())
     profiles = [{key: value for key, value in profile.items() if key != "percentageOfNodesToScore"} for profile in given]
     return {**document, "percentageOfNodesToScore": configuration.percentage, **({"profiles": profiles} if profiles else {})}
-
-
-def scenario_file(scenario: Scenario) -> str:
-    """The manifests of a scenario, after all edits, as YAML."""
-    items = [_manifest(item) for item in (*scenario.objects, *scenario.pending)]
-    return as_yaml({"apiVersion": "v1", "kind": "List", "items": items})
-
-
-def _manifest(item: KubeObject) -> Json:
-    """An object; a controller wants no more pods, as all that it wants are there."""
-    found = manifest_of(item)
-    if item.kind not in CONTROLLERS:
-        return found
-    selector = found.get("spec", {}).get("selector") or {}
-    labels = selector if item.kind == "ReplicationController" else selector.get("matchLabels") or {}
-    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "none"}]}}
-    return {**found, "spec": {**found.get("spec", {}), "replicas": 0, "template": template}}
 
 
 def as_yaml(document: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""From a question and kinds of nodes to the answer: which nodes to add, what became of the pods, and what was proven."""
+"""From a question and kinds of nodes to the answer: which nodes to add, and what became of the pods."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ...api.words import count_of
 from ...framework.schedulerspec import SchedulerSpec
 from ..capacity.question import CapacityQuestion
 from ..scenario import Scenario
-from .demand import Demand, PodShape, Shapes, never_placed
+from .demand import Demand, PodShape
 from .kinds import DaemonPods, NewNodeError, NodeKind, kinds_of
-from .search import MixesFound, MixSearch, whole_prices
+from .search import MixesFound, MixSearch
 from .trials import MixTrial, MixTrials, NewNode, PodWithoutNode
 
 MOST_TOLD = 10
@@ -49,33 +49,27 @@ class KindNotTaken(Record):
 
     node: Annotated[str, says("The name of the template, or of the node that is copied.")]
     cost_of_one: float
-    takes: Annotated[Count, says("How many of the pods that can be placed an empty one may take.")]
+    takes: Annotated[Count, says("How many of the pods that find a node an empty one takes.")]
     why: str
 
 
 class PodsWithoutNode(Record):
-    """The pods that find no node: those that never can, then those that find none with any number, or with the mix that was tried last."""
+    """The pods that find no node: with any mix that was tried, or with the one that leaves the fewest pods."""
 
     count: Count
-    never: Annotated[Count, says("How many of them can never be placed, whatever number of these nodes is added.")]
     pods: Annotated[tuple[PodWithoutNode, ...], Meta(max_length=MOST_TOLD)]
 
 
 class NewNodesDocument(ResultDocument, kw_only=True):
-    """Which new nodes are needed so that pods find a node, what became of the pods, and what was proven."""
+    """Which new nodes let pods find a node, and what became of the pods."""
 
     KIND = "NewNodes"
     release: str
-    added: Annotated[tuple[AddedNodes, ...], says("A row a kind, for the pods that can be placed; empty if none is needed or enough.")]
+    added: Annotated[tuple[AddedNodes, ...], says("A row a kind, for the pods that find a node; empty if none is needed or enough.")]
     not_taken: Annotated[tuple[KindNotTaken, ...], says("Kinds of which none is added though others are, and why.")]
     placed: Annotated[bool, says("Whether each pod finds a node with them.")]
     with_one_fewer: Annotated[str | None, says("What happens with one node less of each kind that is added; null if none is added.")]
     cost: Annotated[float | None, says("Of all new nodes; null if no number is enough.")]
-    lower_bound: Annotated[float | None, says("No mix that costs less does: each was simulated, or has too little room.")]
-    cheapest: Annotated[bool, says("That holds for every mix that costs less than this one, or as much with fewer nodes.")]
-    none_from: Annotated[
-        int | None, says("Of one kind: from this number of nodes up to one less than the answer, each was simulated, and none does.")
-    ]
     pods: Annotated[Count, says("How many pods want a node.")]
     nodes: Annotated[tuple[NewNode, ...], says("The new nodes.")]
     one_fewer: Annotated[tuple[FewerNodes, ...], says("The simulations behind withOneFewer.")]
@@ -89,35 +83,29 @@ class NewNodesDocument(ResultDocument, kw_only=True):
 
 @attrs.frozen(kw_only=True, eq=False)
 class NewNodesAnswer:
-    """What was found for *kinds*; *scale*: whole prices of the search for one of cost."""
+    """What was found for *kinds*."""
 
     release: str
     kinds: Sequence[NodeKind]
     shapes: Sequence[PodShape]
-    """The pods that can be placed."""
+    """All pods that want a node."""
     found: MixesFound
-    scale: int
     most_nodes: int
 
     @property
     def is_yes(self) -> bool:
         """Whether each pod finds a node."""
-        return self.found.is_placed and not self.found.never and not self.found.stuck
+        return self.found.best.is_placed and not self.found.stuck
 
     @property
     def helps(self) -> bool:
-        """Whether each pod that can be placed finds a node, and there is one, or no pod wants one."""
-        return self.found.is_placed and (self.found.best.wanted > 0 or not self.found.never)
-
-    @property
-    def hopeless(self) -> int:
-        """How many pods can never be placed."""
-        return sum(shape.count for shape in self.found.never)
+        """Whether each pod finds a node but for those that found none with any mix."""
+        return self.found.best.is_placed
 
     @property
     def wanted(self) -> int:
-        """How many pods want a node, with those that can never be placed."""
-        return self.found.best.wanted + self.hopeless + len(self.found.stuck)
+        """How many pods want a node, with those that found none with any mix."""
+        return self.found.best.wanted + len(self.found.stuck)
 
     @property
     def count(self) -> int:
@@ -130,15 +118,11 @@ class NewNodesAnswer:
         return sum((kind.cost * count for kind, count in self._counts(self.found.best)), Decimal(0))
 
     @property
-    def bound(self) -> Decimal:
-        """What any mix costs at least that can do."""
-        return Decimal(self.found.bound) / self.scale
-
-    @property
     def without_place(self) -> list[tuple[str, str]]:
-        """Pods that find no node, each with why: those that never can, then those that the best mix leaves."""
-        never = [(key, _never(self.kinds, shape.refusals)) for shape in self.found.never for key in shape.keys]
-        return [*never, *((missing.pod, missing.message) for missing in (*self.found.stuck, *self.found.best.missing))]
+        """Pods that find no node, each with why: on an empty new node where none takes it, else what the scheduler says."""
+        refused = {key: shape for shape in self.shapes if all(shape.refusals) for key in shape.keys}
+        missing = (*self.found.stuck, *self.found.best.missing)
+        return [(one.pod, _refused(self.kinds, refused[one.pod]) if one.pod in refused else one.message) for one in missing]
 
     @property
     def fewer(self) -> list[str]:
@@ -172,12 +156,13 @@ class NewNodesAnswer:
 
     def _not_taken(self, at: int) -> KindNotTaken:
         kind = self.kinds[at]
-        takes = sum(shape.count for shape in self.shapes if shape.most[at])
-        refused = [shape for shape in self.shapes if not shape.most[at]]
-        why = "no mix with it that costs less does" if self.found.is_proven else "no mix with it that costs less was found"
+        stuck, why = {one.pod for one in self.found.stuck}, "no mix with it that costs less was found"
+        placed = [(key, shape.refusals[at]) for shape in self.shapes for key in shape.keys if key not in stuck]
+        refused = [(key, told) for key, told in placed if told]
+        takes = len(placed) - len(refused)
         if refused:
-            first = f"{refused[0].keys[0]}: {refused[0].refusals[at]}"
-            pods = f"{sum(shape.count for shape in refused):,} of {count_of(self.found.best.wanted, 'pod')}"
+            first = ": ".join(refused[0])
+            pods = f"{len(refused):,} of {count_of(len(placed), 'pod')}"
             why = f"an empty one does not take {pods}, first {first}" + (f"; {why}" if takes else "")
         return KindNotTaken(kind.name, number_of(kind.cost), takes, why)
 
@@ -188,10 +173,9 @@ class NewNodesAnswer:
         return NewNodesDocument(
             warnings=warnings, release=self.release, added=self.added(), placed=self.is_yes, with_one_fewer=self.with_one_fewer,
             not_taken=self.not_taken(), cost=number_of(self.cost) if self.helps else None,
-            lower_bound=number_of(self.bound) if self.helps else None, cheapest=found.is_proven and self.helps,
-            none_from=found.none_from, pods=self.wanted, nodes=self.nodes(),
+            pods=self.wanted, nodes=self.nodes(),
             one_fewer=tuple(FewerNodes(self._mix(trial), len(trial.missing), left(trial)) for trial in found.fewer),
-            without_node=PodsWithoutNode(len(told), self.hopeless, pods), tried=self._mix(found.best),
+            without_node=PodsWithoutNode(len(told), pods), tried=self._mix(found.best),
             daemons={kind.name: tuple(pod.key for pod in kind.daemons) for kind in self.kinds}, evicted=dict(found.best.evicted),
             most_nodes=self.most_nodes, simulated=found.simulated,
         )  # fmt: skip
@@ -221,9 +205,9 @@ def number_of(number: Decimal) -> int | float:
     return int(number) if number == int(number) else float(number)
 
 
-def _never(kinds: Sequence[NodeKind], refusals: Sequence[str]) -> str:
+def _refused(kinds: Sequence[NodeKind], shape: PodShape) -> str:
     told: dict[str, list[str]] = {}
-    for kind, why in zip(kinds, refusals, strict=True):
+    for kind, why in zip(kinds, shape.refusals, strict=True):
         told.setdefault(why, []).append(kind.name)
     return "; ".join(f"on an empty {' or '.join(names)}: {why}" for why, names in told.items())
 
@@ -231,58 +215,25 @@ def _never(kinds: Sequence[NodeKind], refusals: Sequence[str]) -> str:
 # --- from a question to the answer ----------------------------------------------------------------------------------
 
 
-WORK = 20_000
-"""How many pods the simulations of the proof place in all, if it is not given how many simulations it may take."""
-LEAST_TRIALS, MOST_TRIALS = 10, 400
-
-
-def fewest_nodes(
+def nodes_to_add(
     question: CapacityQuestion, scenario: Scenario, spec: SchedulerSpec, given: Sequence[str | tuple[str, Loaded]],
-    costs: Mapping[str, Decimal], *, most_nodes: int | None = None, most_trials: int | None = None,
-    on_progress: Callable[[int], None] | None = None,
+    costs: Mapping[str, Decimal], *, most_nodes: int | None = None, on_progress: Callable[[int], None] | None = None,
 ) -> NewNodesAnswer:  # fmt: skip
-    """The cheapest mix of the kinds of nodes that are *given* with which each pod of *question* finds a node that can find one.
+    """A mix of the kinds of nodes that are *given* with which the pods of *question* find a node.
 
     *scenario*: the whole cluster; *spec*: of the scheduler; *given*: ``like:NODE``, or what was read from where; *costs*: by the name of
-    a kind. *most_nodes*: more are not added; by default as many as there are pods. *most_trials*: how many simulations the proof may take.
-    Raises :class:`~.kinds.NewNodeError` for numbers below 1, and for copies without a number of them.
+    a kind. *most_nodes*: more are not added; by default as many as there are pods.
+    Raises :class:`~.kinds.NewNodeError` for a number below 1, and for copies without a number of them.
     """
     kinds = kinds_of(given, scenario.objects, costs, DaemonPods(scenario, question.admits, spec.keeps_priorities))
-    for name, number in (("most-nodes", most_nodes), ("most-trials", most_trials)):
-        if number is not None and number < 1:
-            raise NewNodeError(f"{name}: got {number}, wanted 1 or more")
+    if most_nodes is not None and most_nodes < 1:
+        raise NewNodeError(f"most-nodes: got {most_nodes}, wanted 1 or more")
     if question.templates and question.limit is None:
         raise NewNodeError("pods: got none, wanted the number of copies that new nodes are for")
     trials = MixTrials(question, kinds, lambda: spec.engine(scenario.config_maps), on_progress)
-    sorting = Shapes(trials)
     copies = [pod for _, pod in trials.copies()] if question.templates else []
     waiting = question.scenario.pending if question.pending_first or not question.templates else ()
-    shapes = sorting.of([*waiting, *copies])
-    demand = Demand(sorting, shapes, spec.preemption)
-    prices, scale = whole_prices([kind.cost for kind in kinds])
-    never = never_placed(shapes, demand)
-    if never:
-        trials.leave_out(key for shape in never for key in shape.keys)
-        shapes = [shape for shape in shapes if shape not in never]
-        demand = Demand(sorting, shapes, spec.preemption)
-    most = most_nodes or max(trials.wanted, 1)
-    budget = most_trials or min(max(WORK // max(trials.wanted, 1), LEAST_TRIALS), MOST_TRIALS)
-    found = MixSearch(trials, shapes, demand, prices, most, budget).run()
-    stuck = [] if question.templates or most_nodes is not None else _stuck(found, shapes)
-    if stuck:
-        trials.leave_out(key for shape in stuck for key in shape.keys)
-        rest = [shape for shape in shapes if shape not in stuck]
-        demand = Demand(sorting, rest, spec.preemption)
-        again = MixSearch(trials, rest, demand, prices, most, budget).run()
-        if again.is_placed:
-            found, shapes = attrs.evolve(again, stuck=found.best.missing, simulated=found.simulated + again.simulated), rest
-    found = attrs.evolve(found, never=tuple(never))
-    return NewNodesAnswer(release=spec.version, kinds=kinds, shapes=shapes, found=found, scale=scale, most_nodes=most)
-
-
-def _stuck(found: MixesFound, shapes: Sequence[PodShape]) -> list[PodShape]:
-    """The shapes whose pods all stay without a node whatever number is added, where others find one; none if all pods find one."""
-    missing = {one.pod for one in found.best.missing}
-    stuck = [shape for shape in shapes if missing.issuperset(shape.keys)]
-    everyone = sum(shape.count for shape in stuck) == len(missing) and len(stuck) < len(shapes)
-    return stuck if everyone else []
+    demand, most = Demand.of(trials, [*waiting, *copies]), most_nodes or max(trials.wanted, 1)
+    # Copies come in turn, and the first one without a node ends them: none of them is set aside.
+    found = MixSearch(trials, demand, demand.prices, most, sets_aside=not question.templates).run()
+    return NewNodesAnswer(release=spec.version, kinds=kinds, shapes=demand.shapes, found=found, most_nodes=most)

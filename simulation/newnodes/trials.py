@@ -49,7 +49,7 @@ class MixTrial:
 
     mix: Mix
     wanted: int
-    """How many pods wanted a node, without those that no mix can place."""
+    """How many pods wanted a node, without those that found none with any mix."""
     missing: tuple[PodWithoutNode, ...]
     """Those of them that have none, in the order in which they were tried."""
     nodes: tuple[NewNode, ...]
@@ -72,13 +72,15 @@ class MixTrials:
     on_progress: Callable[[int], None] | None = None
     """Called after each simulation with how many there were."""
     hopeless: frozenset[str] = frozenset()
-    """Pods that no mix can place: they are tried, and do not count."""
+    """Pods that found no node with any mix: they are tried, and do not count."""
     known: dict[Mix, MixTrial] = attrs.field(factory=dict)
 
     def leave_out(self, keys: Iterable[str]) -> None:
-        """From now on the pods *keys* do not count; what is known of mixes is forgotten."""
+        """From now on the pods *keys* do not count."""
         self.hopeless |= frozenset(keys)
-        self.known.clear()
+        for mix, trial in self.known.items():
+            missing = tuple(one for one in trial.missing if one.pod not in self.hopeless)
+            self.known[mix] = attrs.evolve(trial, wanted=self.wanted, missing=missing)
 
     def of(self, mix: Mix) -> MixTrial:
         """What comes of *mix*: simulated once."""
@@ -96,7 +98,7 @@ class MixTrials:
 
     @property
     def wanted(self) -> int:
-        """How many pods want a node that some mix may place."""
+        """How many pods want a node and count."""
         copies, waiting = self.question.limit or 0, len(self.question.scenario.pending)
         return copies + (waiting if self.question.pending_first or not self.question.templates else 0) - len(self.hopeless)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import attrs
 
 Task = Callable[[], None]
-"""Something to do. Checkpoints pickle it: it is a method, or a ``functools.partial`` of one with plain arguments."""
+"""Something to do."""
 
 
 @attrs.define(eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""Output files that grow while a replay runs; a resumed replay cuts them back to where its checkpoint was made."""
+"""Output files that grow while a replay runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-import zlib
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -18,14 +18,14 @@ import msgspec
 
 from ...exceptions import KubeclassicError
 from .journal import EventData
+from .settings import Places
 
 PARQUET = ".parquet"
 """How the name of a Parquet file ends."""
-_PIECE = 1 << 20
 
 
 class ResultFileError(KubeclassicError):
-    """A file of results cannot be written, or is not the one that a checkpoint was made with."""
+    """A file of results cannot be written."""
 
 
 @contextmanager
@@ -60,12 +60,23 @@ def replacing(path: Path, mode: int = 0o644) -> Iterator[Path]:
         raise
 
 
-@attrs.frozen(repr=False)
-class Mark:
-    """How far a file had grown: its bytes, and a checksum of them."""
+def check_places(places: Places) -> None:
+    """Raise :class:`ResultFileError` for a file that is written at the end, or as it comes, where none can be."""
+    from tempfile import NamedTemporaryFile
 
-    offset: int
-    checksum: int
+    for path in filter(None, (places.events, places.series, places.report)):
+        with os_errors(path):
+            try:
+                mode = path.stat().st_mode
+            except FileNotFoundError:
+                mode = 0
+            if stat.S_ISDIR(mode):
+                raise IsADirectoryError(21, "is a directory")
+            if mode == 0 or (stat.S_ISREG(mode) and path.suffix == PARQUET):
+                with NamedTemporaryFile(dir=path.resolve().parent):
+                    pass
+            elif not os.access(path, os.W_OK):
+                raise PermissionError(13, "permission denied")
 
 
 @attrs.define(eq=False, repr=False)
@@ -74,10 +85,6 @@ class GrowingFile:
 
     path: Path
     _stream: IO[bytes]
-    _offset: int = 0
-    _checksum: int = 0
-    _kept: int | None = None
-    """As many bytes as the last checkpoint goes on from; None: there is none."""
 
     @classmethod
     def begin(cls, path: Path) -> GrowingFile:
@@ -85,54 +92,24 @@ class GrowingFile:
         with os_errors(path):
             return cls(path, path.open("wb"))
 
-    @classmethod
-    def resume(cls, path: Path, mark: Mark) -> GrowingFile:
-        """Cut the file back to *mark*. Raises :class:`ResultFileError` if its bytes up to there have changed."""
-        with os_errors(path, done="resumed"):
-            stream = path.open("r+b")
-        length, checksum = _summed(stream, mark.offset)
-        if (length, checksum) != (mark.offset, mark.checksum):
-            stream.close()
-            raise ResultFileError(f"{path}: not the file that the checkpoint was made with: its first {mark.offset} bytes differ")
-        stream.truncate(mark.offset)
-        stream.seek(mark.offset)
-        return cls(path, stream, mark.offset, mark.checksum, mark.offset)
-
     def write(self, data: bytes) -> None:
         """Append *data*. Raises :class:`ResultFileError`, for example if the disk is full."""
         with os_errors(self.path):
             self._stream.write(data)
-        self._offset += len(data)
-        self._checksum = zlib.crc32(data, self._checksum)
-
-    def mark(self) -> Mark:
-        """How far the file has grown; that much is on disk after the call."""
-        self._stream.flush()
-        if self._stream.seekable():
-            os.fsync(self._stream.fileno())
-        self._kept = self._offset
-        return Mark(self._offset, self._checksum)
 
     def close(self) -> None:
         """Write out what is left."""
         self._stream.close()
 
     def drop(self) -> None:
-        """Close it, and leave only what the last checkpoint goes on from: without one no file. Devices and pipes stay as they are."""
+        """Close it, and leave no file. Devices, pipes and links stay as they are."""
         with suppress(OSError):
             self._stream.close()
         with suppress(OSError):
             if self.path.is_file():
-                os.truncate(self.path, self._kept or 0)
-                if self._kept is None and not self.path.is_symlink():
+                os.truncate(self.path, 0)
+                if not self.path.is_symlink():
                     self.path.unlink()
-
-
-def _summed(stream: IO[bytes], length: int) -> tuple[int, int]:
-    checksum = done = 0
-    while done < length and (piece := stream.read(min(_PIECE, length - done))):
-        checksum, done = zlib.crc32(piece, checksum), done + len(piece)
-    return done, checksum
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------

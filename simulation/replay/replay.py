@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import attrs
+import numpy as np
 
 from ...api.objects import Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...core.arrays.batch import Batch
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
+from ...exceptions import UnknownNameError, did_you_mean
 from .cluster.churnworkload import ChurnWorkload
 from .cluster.nodefailures import NodeFailures
 from .cluster.podlifecycle import PodLifecycle
@@ -31,7 +34,8 @@ def ignore(replay: Replay) -> None:
 class Replay:
     """Plays *inputs* to *engine*, which must be new. What happens depends on the inputs, the options and the seed alone.
 
-    :meth:`step` does one thing: an event, a scheduling cycle, or a jump in time. Between steps the whole state is in this object.
+    :meth:`step` does one thing: an event, a scheduling cycle, or a jump in time. Who decides himself drives it by :meth:`next_pod` and
+    :meth:`conclude` instead. Between steps the whole state is in this object.
     """
 
     inputs: Inputs
@@ -146,10 +150,6 @@ class Replay:
         """Let time pass up to ``until`` when nothing is left to do; :meth:`run` does so at its end."""
         self._pass_time(self.now if self.until is None else max(self.until, self.now))
 
-    def go_on(self, until: float | None) -> None:
-        """Go on after the old ``until``; not allowed after :meth:`settle`."""
-        self.until, self.is_over = until, False
-
     def next_time(self) -> float | None:
         """When the next thing happens that can change anything; None: never."""
         events, cluster, coming = self.inputs.events, self.cluster, []
@@ -201,6 +201,19 @@ class Replay:
         decision = self.engine.schedule(pod, details=False)
         life.is_hopeless = self.engine.flow.can_repeat(decision)
         return decision
+
+    def place(self, pod: Pod, node: str) -> Decision:
+        """The decision that *pod* goes to *node*, made in the scheduler's place, with volumes found there as in a cycle.
+
+        ``engine.evaluate_nodes`` says where the pod fits; it is not checked here. Raises UnknownNameError if there is no such node.
+        """
+        engine = self.engine
+        cycle = engine.begin(pod)
+        if node not in (names := [one.name for one in engine.nodes()]):
+            raise UnknownNameError(f'node: got "{node}", wanted a node of the cluster{did_you_mean(node, names)}')
+        if (claims := cycle.template.claims) and engine.binder.enabled:
+            engine.binder.remember(pod, claims, Batch(engine.table, np.array([engine.table.row_of[node]], np.intp)))
+        return Decision(pod, host=node)
 
     def conclude(self, decision: Decision) -> None:
         """Carry out a decision, the scheduler's or anybody else's."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
@@ -17,13 +16,6 @@ class Places:
     series_every: float = 0.0
     keeps_series: bool = False
     """Rows that are not written as they come are kept."""
-    checkpoint: Path | None = None
-    checkpoint_every: int = 10_000
-    """Steps of the replay."""
-    resume: bool = False
-    """Go on from the checkpoint, if there is one."""
-    made_with: Mapping[str, str] = attrs.field(factory=dict)
-    """Options on which the results depend: a checkpoint belongs to them."""
     report: Path | None = None
     """A page of the whole, which is written at the end."""
 

@@ -76,7 +76,7 @@ class TraceInput:
         if edits:
             raise ManifestError(f"set: got {edits[0]!r} for a trace, wanted a cluster")
         choice = InputOptions(
-            reading=self.reading, compress=self.compress, priorities=priorities, scheduler_names=frozenset(names), digest=False
+            reading=self.reading, compress=self.compress, priorities=priorities, scheduler_names=frozenset(names)
         )
         return read_inputs(paths_among("trace", self.trace), choice, objects=objects_of("trace", self.trace, defaults=True))
 

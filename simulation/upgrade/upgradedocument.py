@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from ...api.reading.notices import ResultDocument
-from ...api.record import Count, Record, says
+from ...api.record import UNSET, Count, Record, UnsetType, says
 from ...framework.facts.records import OtherPatches, ReleaseFact
 from ..compare.causes import CauseKind
 from .causes import Effect
@@ -45,6 +45,15 @@ class MovedPod(Record):
     node: Annotated[str | None, says("The node in question.")]
     points: Annotated[int | None, says("How many points of 100 that node gains by the rule on the node before.")]
     text: str
+
+
+class DifferingNode(Record):
+    """A node of which the releases on the two sides of a step say something else, on the same state of the cluster."""
+
+    after: Annotated[str, says("The newer release.")]
+    node: str
+    old: Annotated[str, says("Whether it fits in the older release, and why not; or its points of 100 by the rule that decides.")]
+    new: str
 
 
 class UpgradeStep(Record):
@@ -90,3 +99,4 @@ class UpgradeDocument(ResultDocument):
     moved: Annotated[tuple[MovedPod, ...], says("By step, in the order of decisions.")]
     facts: Annotated[tuple[ReleaseFact, ...], says("Those that are a cause.")]
     ways: Annotated[Mapping[str, tuple[str | None, ...]], says("Pod that moves -> its node in each release of the way.")]
+    nodes: Annotated[tuple[DifferingNode, ...] | UnsetType, says("With --pod: the nodes that differ in the steps that move it.")] = UNSET

@@ -15,14 +15,14 @@ from ...core.release import Release
 from ...core.release.fact import Fact
 from ...framework.facts.facttable import facts_between, undone
 from ..compare.agreement import LOCKED, Decided
-from ..compare.causes import Cause
-from ..compare.compare import Following
+from ..compare.causes import SCORE, Cause, Judged
+from ..compare.compare import Following, unfollowed
 from ..scenario import Scenario
-from .causes import EARLIER, Attributed, UpgradeTrial
+from .causes import EARLIER, Attributed, UpgradeTrial, total_of_rule
 from .course import Course, CourseCycle, LedCourse, StageJudge, follow, follow_together, lead
 from .stages import Stage
 from .traits import concerns, traits_of
-from .upgradedocument import Change, MovedPod
+from .upgradedocument import Change, DifferingNode, MovedPod
 
 GAINED: Final = "gained"
 LOST: Final = "lost"
@@ -142,6 +142,29 @@ class Way:
         versions = self.stages[number - 1].version, self.stages[number].version
         for cycle in changed:
             yield moved_pod(*versions, cycle.at, cycle.outcome, other[cycle.at].outcome, found.get(numbers[cycle.at], BY_EARLIER))
+
+
+    def differing(self, found: MovedPod) -> Iterator[DifferingNode]:
+        """The nodes that the step of *found* judges otherwise, on the state in which the pod's turn comes."""
+        number = [stage.version for stage in self.stages].index(found.after)
+        led = attrs.evolve(self, until=found.pod).led(0 if self.mode == LOCKED else number - 1, unfollowed)
+        before, after = self.followed(number - 1, led), self.followed(number, led)
+        trial, names = self.trial(number, led, before, after), [node.name for node in self.scenario.nodes]
+        at = len(led.cycles) - 1
+        older, newer = (judge.judged(judge.ask(at), names) for judge in (trial.older, trial.newer))
+        rule = found.rule if found.kind == SCORE else None
+        for name in names:
+            old, new = (_told(rule, judged, name) for judged in (older, newer))
+            if old != new:
+                yield DifferingNode(found.after, name, old, new)
+
+
+def _told(rule: str | None, judged: Judged, node: str) -> str:
+    view = judged.views[node]
+    points = None if rule is None else total_of_rule(rule, view)
+    if points is not None:
+        return f"{view.state}, {points * 100 // judged.contestant.scale} points by {rule}"
+    return ": ".join(filter(None, [view.state, "; ".join(view.reasons)]))
 
 
 def moved_pod(before: str, after: str, at: tuple[str, bool], old: Decided, new: Decided, why: Attributed) -> MovedPod:

@@ -13,6 +13,7 @@ from tests.browser.looking import headings, outside, serious_faults
 from tests.browser.runninglab import IDLE, Running, done, opened
 from tests.support.labbuild import by_function, fates
 
+pytestmark = pytest.mark.whole
 MOVES, SEED = 15, 15
 SLIDE = """([rule, weight]) => {
   const slider = document.querySelector(`input[type=range][data-rule="${rule}"]`);
@@ -26,11 +27,6 @@ SHOWN = """before => {
   return Number(document.body.dataset.state) > before && !busy && !waiting.length;
 }"""
 """Whether the page shows a later state than *before*, and awaits none."""
-
-MOMENT = """() => {
-  const { plot, hosts } = document.lab.moment.placement;
-  return plot.pods.map((pod, at) => [pod[0], plot.nodes[hosts[at]]?.[0]]);
-}"""
 
 
 class TestSliders:
@@ -118,22 +114,6 @@ class TestParts:
         assert page.inner_text("#numbers").startswith("Compared with pin A")
         assert page.evaluate("document.lab.model.others.get('A').number") == 0
 
-    def test_the_clock(self, lab: Running, visit: Visits) -> None:
-        """The replay goes to its end, back, and to a time; at the end all pods are where the replay left them."""
-        page = opened(lab, visit)
-        page.click("text=Replay it on its clock")
-        page.wait_for_selector("#clock .event")
-        page.click("button[title='To the end']")
-        film = lab.app.questions.films[0]
-        left = {pod: node for _, event, pod, node, *_ in film.events if event == "Scheduled"}
-        shown = dict(page.evaluate(MOMENT))
-        assert {pod: shown[pod] for pod in left} == left
-        page.click("button[title='One event back']")
-        assert page.inner_text("#clock .event").startswith(f"{len(film.events) - 1} of")
-        page.fill("#clock input[type=number]", "1")
-        page.press("#clock input[type=number]", "Enter")
-        assert not page.inner_text("#clock .event").startswith(f"{len(film.events)} of")
-
     def test_a_second_page(self, lab: Running, visit: Visits) -> None:
         """What one page does another one shows, and a page that is opened later too."""
         first = opened(lab, visit)
@@ -160,8 +140,6 @@ class TestLooks:
         done(page, 1)
         page.click("#list .labrows .link >> nth=0")
         page.wait_for_selector("#why .matrix")
-        page.click("text=Replay it on its clock")
-        page.wait_for_selector("#clock .event")
         page.wait_for_function(IDLE)  # what is under way is grey
         assert serious_faults(page) == []
         assert outside(page) == []

@@ -11,6 +11,7 @@ from tests.browser.chromium import Visits
 from tests.browser.runninglab import IDLE, LONELY, SIZES, Running, done, opened
 from tests.support.labbuild import fates
 
+pytestmark = pytest.mark.whole
 BROKEN = """() => {
   const broken = [];
   for (const cell of document.querySelectorAll(".reasons td, #scorers .name, #filters .name")) {

@@ -78,18 +78,11 @@ class TestMigrate:
 
 
 class TestDeviations:
-    def test_undone(self, run: Run) -> None:
-        """--without does as upstream's translation did in that point; the note of it names the point."""
-        policy = '{"priorities": [{"name": "BalancedResourceAllocation", "weight": 3}]}'
-        ours, theirs = run("-", stdin=policy), run("-", "--without", "double-balance", stdin=policy)
-        assert "(double-balance: upstream's translation keeps the weight" in ours.stderr
-        assert "double-balance" not in theirs.stderr
-        assert [yaml.safe_load(one.stdout)["profiles"][0]["plugins"]["score"]["enabled"][0]["weight"] for one in (ours, theirs)] == [6, 3]
-
-    def test_an_unknown_name(self, run: Run) -> None:
-        """Another name is refused with those that there are."""
-        result = run("-", "--without", "balance", stdin="{}")
-        assert "wanted all, older-rules, never-run" in str(result.exception)
+    def test_it_is_told(self, run: Run) -> None:
+        """A note says where upstream's own translation does something else."""
+        result = run("-", stdin='{"priorities": [{"name": "BalancedResourceAllocation", "weight": 3}]}')
+        assert "(upstream's translation keeps the weight" in result.stderr
+        assert yaml.safe_load(result.stdout)["profiles"][0]["plugins"]["score"]["enabled"][0]["weight"] == 6
 
     def test_selector_spread(self, run: Run) -> None:
         """--selector-spread keeps the old formula, and says what that plugin is worth."""

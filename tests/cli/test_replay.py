@@ -1,15 +1,15 @@
-"""``kubeclassic replay``: results, exit statuses, stopping and going on, and one line for bad input."""
+"""``kubeclassic replay``: results, exit statuses, an interrupt, and one line for bad input."""
 
 from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,10 @@ import pytest
 
 from kubeclassic import cli
 from kubeclassic.cli import run
-from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
-from kubeclassic.simulation.replay.checkpoint import load
+from kubeclassic.simulation.replay.recording import Recording
 from tests.support.program import ran
 from tests.support.replaybuild import BUSY
 
-TWO = ["1.15", DEFAULT_FRAMEWORK]
 PACKAGE = Path(cli.__file__).resolve().parent.parent
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 2, pods: 9}}\n"
 POD = """---
@@ -93,107 +91,24 @@ class TestResults:
     def test_help_teaches(self) -> None:
         """The help says what goes in, what comes out, and gives examples."""
         told = ran("replay", "--help-all").out
-        words = ("PATHS, in any combination", "Exit status 0", "--checkpoint", "kubeclassic replay scenario.yaml")
+        words = ("PATHS, in any combination", "Exit status 0", "--until", "kubeclassic replay scenario.yaml")
         assert all(word in told for word in words)
 
 
-def arguments(name: str, *options: str) -> list[str]:
-    """A replay of the busy scenario, by the first of two releases unless told otherwise."""
-    output = ["--output", f"{name}.jsonl", "--series", f"{name}.csv", "--checkpoint", f"{name}.state"]
-    return ["replay", "busy.yaml", "--release", TWO[0], "--seed", "4", *output, *options]
-
-
-def command(name: str, *options: str) -> list[str]:
-    """The same in its own process."""
-    program = "import sys, tests_path; from kubeclassic.cli import main; main(sys.argv[1:])"
-    return [sys.executable, "-c", program, *arguments(name, *options)]
-
-
-@pytest.fixture
-def busy(folder: Path) -> dict[str, str]:
-    """A folder with a busy scenario, and the environment for processes there, which find the package wherever it is."""
-    (folder / "busy.yaml").write_text(BUSY.replace("count: 25", "count: 50"))
-    (folder / "tests_path.py").write_text(
-        "import importlib.util, pathlib, sys\n"
-        f"root = pathlib.Path({str(PACKAGE)!r})\n"
-        "spec = importlib.util.spec_from_file_location('kubeclassic', root / '__init__.py', submodule_search_locations=[str(root)])\n"
-        "sys.modules['kubeclassic'] = module = importlib.util.module_from_spec(spec)\n"
-        "spec.loader.exec_module(module)\n"
-    )
-    return dict(os.environ, PYTHONPATH=str(folder))
-
-
-def finish(folder: Path, environment: dict[str, str], name: str, *options: str) -> list[bytes]:
-    """Let a run come to its end: its results."""
-    done = subprocess.run(command(name, *options), env=environment, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode in (0, 1), done.stderr
-    return results(folder, name)
-
-
-def results(folder: Path, name: str) -> list[bytes]:
-    """What a run wrote."""
-    return [(folder / f"{name}.{kind}").read_bytes() for kind in ("jsonl", "csv")]
-
-
-class TestStoppingAndGoingOn:
-    def test_killed_at_any_moment(self, folder: Path, busy: dict[str, str]) -> None:
-        """Killed again and again, while a checkpoint is written too, and resumed: the bytes of a run that was left alone."""
-        options = ["--release", DEFAULT_FRAMEWORK, "--binding-delay", "1"]
-        wanted = finish(folder, dict(busy, PYTHONHASHSEED="1"), "whole", *options)
-        draw = random.Random(7)
-        size, part, draw = len(wanted[0]), folder / "killed.state.part", random.Random(7)
-        for number in (1, 3):
-            part.unlink(missing_ok=True)
-            process = subprocess.Popen(
-                command("killed", *options, "--checkpoint-every", "40", "--resume"), env=dict(busy, PYTHONHASHSEED=str(number)),
-                cwd=folder, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-            self._wait(process, folder / "killed.jsonl", draw.uniform(number, number + 1) / 5 * size, part if number > 1 else None)
-            process.send_signal(signal.SIGKILL)
-            assert process.wait() == -signal.SIGKILL or number > 1
-        assert finish(folder, busy, "killed", *options, "--checkpoint-every", "40", "--resume") == wanted
-
-    @staticmethod
-    def _wait(process: subprocess.Popen[bytes], events: Path, size: float, part: Path | None) -> None:
-        """Until *events* has that many bytes, and then until a checkpoint is half written, if *part* is where that would be."""
-        while process.poll() is None and not (events.exists() and events.stat().st_size >= size):
-            time.sleep(0.001)
-        while process.poll() is None and part is not None and not part.exists():
-            pass
-
-    def test_an_interrupt_stops_cleanly(self, folder: Path, busy: dict[str, str]) -> None:
-        """Ctrl-C ends a run after the step that is under way, with whole lines and a checkpoint, from which it can go on."""
-        wanted = finish(folder, busy, "whole")
-        process = subprocess.Popen(command("stopped", "--checkpoint-every", "10"), env=busy, cwd=folder, stderr=subprocess.PIPE, text=True)
-        while process.poll() is None and not (folder / "stopped.state").exists():
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-        assert process.returncode == 130, err
-        assert "interrupted: --resume continues from here" in err
-        assert (folder / "stopped.jsonl").read_bytes().endswith(b"\n")
-        assert finish(folder, busy, "stopped", "--resume") == wanted
-
-    def test_going_on_after_the_last_second(self, folder: Path, busy: dict[str, str]) -> None:
-        """What --until ended can be gone on with, further or to the end, as if it had never been there."""
-        run(arguments("whole"))
-        for until in ("10", "100.5", "2h"):
-            run(arguments("bit", "--resume", "--until", until))
-            assert results(folder, "bit") != results(folder, "whole")
-        run(arguments("bit", "--resume"))
-        assert results(folder, "bit") == results(folder, "whole")
-
-
-@pytest.mark.parametrize(("line", "message"), [
-    ("good.yaml --output e --checkpoint state --resume --seed 9", "state: made with --seed 0, got 9"),
-    ("good.yaml two.yaml --output e --checkpoint state --resume", "state: made with other inputs: their bytes differ"),
-])  # fmt: skip
-def test_another_replay_does_not_go_on(folder: Path, line: str, message: str) -> None:
-    """A checkpoint of other options or inputs is refused in one line, with exit status 2."""
-    (folder / "good.yaml").write_text(NODE + pod("one"))
-    (folder / "two.yaml").write_text(pod("two"))
-    assert run(["replay", "good.yaml", "--until", "7", "--output", "e", "--checkpoint", "state"]) == 0
-    assert ran("replay", *line.split(), status=2) == ("", f"kubeclassic: {message}\n")
+@pytest.mark.whole
+def test_an_interrupt_stops_cleanly(folder: Path) -> None:
+    """Ctrl-C ends a run after the step that is under way, with whole lines: the first part of what a whole run writes."""
+    (folder / "busy.yaml").write_text(BUSY.replace("count: 25", "count: 5000"))
+    command = [sys.executable, "-m", "kubeclassic", "replay", "busy.yaml", "--output", "e.jsonl", "--series", "s.csv"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not (Path("e.jsonl").exists() and Path("e.jsonl").stat().st_size):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.endswith("\ninterrupted\n")) == (130, True), err
+    assert all(Path(name).read_bytes().endswith(b"\n") for name in ("e.jsonl", "s.csv"))
+    assert records(Path("e.jsonl").read_text())[-1]["event"] != "Summary"
 
 
 def test_an_event_that_cannot_be(folder: Path) -> None:
@@ -204,17 +119,37 @@ def test_an_event_that_cannot_be(folder: Path) -> None:
     assert err == "kubeclassic: fails.jsonl, document 1: Fail: got b, wanted a node that exists at that time\n"
 
 
-@pytest.mark.parametrize("every", [None, 2])
-def test_an_error_leaves_nothing_half_written(folder: Path, every: int | None) -> None:
-    """The files of a replay that an error ends are gone, or as long as the checkpoint needs that goes on from there."""
+def test_an_error_leaves_nothing_half_written(folder: Path) -> None:
+    """The files of a replay that an error ends are gone."""
     (folder / "good.yaml").write_text(NODE + "".join(pod(f"p{number}") for number in range(4)))
     (folder / "fails.jsonl").write_text('{"time": 8, "event": "Fail", "object": {"kind": "Node", "metadata": {"name": "b"}}}\n')
-    kept = [] if every is None else ["--checkpoint", "state", "--checkpoint-every", str(every)]
-    ran("replay", "good.yaml", "fails.jsonl", "--output", "events", "--series", "rows.csv", *kept, status=2)
-    if every is None:
-        assert sorted(path.name for path in folder.iterdir()) == ["fails.jsonl", "good.yaml"]
-    else:
-        files = load(folder / "state").header.files
-        assert {"events": (folder / "events").stat().st_size, "series": (folder / "rows.csv").stat().st_size} == {
-            name: offset for name, (offset, _) in files.items()
-        }
+    ran("replay", "good.yaml", "fails.jsonl", "--output", "events", "--series", "rows.csv", status=2)
+    assert sorted(path.name for path in folder.iterdir()) == ["fails.jsonl", "good.yaml"]
+
+
+def test_the_same_seed_gives_the_same_bytes(folder: Path) -> None:
+    """A replay up to --until is the first part of the whole one but for its summary, and a second one is the same."""
+    (folder / "busy.yaml").write_text(BUSY)
+    whole, again = (ran("replay", "busy.yaml", "--seed", "4", status=(0, 1)).out for _ in range(2))
+    part = ran("replay", "busy.yaml", "--seed", "4", "--until", "50", status=(0, 1)).out
+    assert whole == again
+    assert whole.startswith(part[: part.rindex('{"time":')])
+
+
+def test_an_interrupted_replay_has_no_summary(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an interrupt leaves are the first events of the whole run, and exit status 130."""
+    (folder / "in.yaml").write_text(NODE + pod("one") + pod("two"))
+    whole = ran("replay", "in.yaml").out
+    steps = Recording.run
+
+    def stopping(recording: Recording) -> Iterator[int]:
+        for done in steps(recording):
+            yield done
+            recording.stopped = done == 9
+
+    monkeypatch.setattr(Recording, "run", stopping)
+    part, err = ran("replay", "in.yaml", "--output", "e.jsonl", status=130)
+    written = (folder / "e.jsonl").read_text()
+    assert (part, err.endswith("\ninterrupted\n"), bool(written)) == ("", True, True)
+    assert whole.startswith(written)
+    assert len(written) < len(whole)

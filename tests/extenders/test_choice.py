@@ -137,7 +137,7 @@ class TestRecords:
         with pytest.raises(PostError, match=r"^gone$"):
             replayed("v", b"x", 1)
 
-    def test_a_checkpoint_goes_on(self, tmp_path: Path) -> None:
+    def test_a_copy_goes_on(self, tmp_path: Path) -> None:
         """A copy of a record drops what was written since, and goes on; a copy of a replay knows where it was."""
         record = Recorded(tmp_path / "r")
         answers = iter(PostReply(200, str(number).encode()) for number in range(4))

@@ -253,8 +253,3 @@ class TestPolicies:
         says = f"kubeclassic: --release: got {release}, but Policies ended with 1.22; wanted 1.12, 1.13, 1.14, 1.15, 1.16"
         assert capsys.readouterr().err.startswith(says)
 
-    def test_made_with_no_release(self, folder: Path) -> None:
-        """A checkpoint of a run without --release says so, not "made with --release None"."""
-        arguments = ["replay", "cluster.yaml", "--until", "1", "--output", "events", "--checkpoint", "state"]
-        ran(*arguments, status=(0, 1, 130))
-        assert ran(*arguments, "--resume", "--release", "1.14", status=2).err == "kubeclassic: state: made with no --release, got 1.14\n"

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import API_VERSION
-from kubeclassic.cli.report.questions.comparisonmarkdown import comparison_markdown
 from kubeclassic.cli.report.questions.comparisonpage import comparison_html
 from kubeclassic.cli.report.viewtext import write_view
 from kubeclassic.core.decision.decision import Details
@@ -111,7 +110,7 @@ class TestWhy:
         engines = {"a": engine_for("1.16", {"percentageOfNodesToScore": 100}), "b": engine_for("1.16", {"percentageOfNodesToScore": 50})}
         found = compared(sampled(), engines)
         assert [cause.kind for cause in found.document.against[0].causes] == ["sampling"]
-        for text in (text_of(found), comparison_markdown(found), comparison_html(found)):
+        for text in (text_of(found), comparison_html(found)):
             assert "with percentage=100 in both configurations" in text
         assert "percentage=100" not in text_of(falling_out(LOCKED))
 
@@ -187,13 +186,6 @@ class TestForms:
         wanted = [(found["pod"], name, cause["rule"] or "") for found in record["differences"] for name, cause in found["causes"].items()]
         assert [(line["pod"], line["second"], line["rule"]) for line in lines] == wanted
         assert ran("compare", CLUSTER, "--a", "1.15", "--b", "1.15", "-o", "csv").out == ",".join(lines[0]) + "\n"
-
-    def test_markdown_keeps_names_as_they_are(self) -> None:
-        """``-o markdown`` is tables of Markdown in which no name can end a cell or open a tag."""
-        made = {"a": engine_for("1.16", {}), "b": engine_for("1.15", {})}
-        text = comparison_markdown(compared(scenario(node("a"), pod("p")), made, texts={"a": "x|<b>_y_"}))
-        assert "* **a**: x\\|\\<b\\>\\_y\\_" in text
-        assert "| pods | a | b |\n|---|---|---|\n| placed | 1 | 1 |" in text
 
 
 def test_the_status_of_one_row_is_that_of_all() -> None:

@@ -25,8 +25,6 @@ from kubeclassic.api.reading.formats import files, jsonvalues
 from kubeclassic.exceptions import ManifestError, PolicyError, QuantityError
 from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.simulation.conform import read_cases
-from kubeclassic.simulation.replay.checkpoint import CheckpointError
-from kubeclassic.simulation.replay.checkpoint import load as load_checkpoint
 from kubeclassic.simulation.replay.inputs.inputs import read_inputs
 from tests.support.refusals import refusal_text
 
@@ -204,7 +202,7 @@ class TestBounds:
         assert len(read(packed).objects) == 1
 
     def test_files_of_many_gigabytes_are_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A file, table, checkpoint or standard input of more than 4 GiB is refused before it is read, unless the environment allows it."""
+        """A file, table or standard input of more than 4 GiB is refused before it is read, unless the environment allows it."""
         file = tmp_path / "cluster.yaml"
         with file.open("wb") as stream:
             stream.truncate(100 << 30)
@@ -216,8 +214,6 @@ class TestBounds:
         table = file.rename(tmp_path / "nodes.csv")
         with pytest.raises(ManifestError, match=got):
             read_inputs([table])
-        with pytest.raises(CheckpointError, match="not a checkpoint"):
-            load_checkpoint(table)
         monkeypatch.setenv(files.MAX_UNPACKED, "64Gi")
         with pytest.raises(ManifestError, match=f"wanted at most 68,719,476,736 bytes; set {files.MAX_UNPACKED}=256Gi"):
             read_inputs([table])

@@ -84,10 +84,9 @@ class TestWidth:
 
 
 class TestWords:
-    @pytest.mark.parametrize("form", ["table", "markdown"])
-    def test_what_is_measured_is_said(self, printed: Printed, form: str) -> None:
+    def test_what_is_measured_is_said(self, printed: Printed) -> None:
         """How evenly nodes are used is said in words, and each word is explained."""
-        out, _ = printed(200, "compare", "dump.json", "--a", "release=1.15", "--b", "release=1.16", "-o", form)
+        out, _ = printed(200, "compare", "dump.json", "--a", "release=1.15", "--b", "release=1.16")
         assert "cpu fullest - emptiest" in out
         assert "imbalance: the standard deviation of the nodes' use" in out
         assert "max-min" not in out

@@ -7,7 +7,6 @@ import gzip
 import json
 import random
 import signal
-import tempfile
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,8 +29,6 @@ from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.config.configuration import load_configuration
 from kubeclassic.simulation.conform import emitted, read_answers, read_cases
-from kubeclassic.simulation.replay.checkpoint import Header, _as_json, _checksum, save
-from kubeclassic.simulation.replay.checkpoint import load as load_checkpoint
 from kubeclassic.simulation.replay.inputs.inputs import read_inputs
 from tests.conftest import ROOT
 from tests.support.livefuzzing import LIVE
@@ -104,13 +101,6 @@ def _cases(content: bytes) -> None:
         emitted(case)
 
 
-def _checkpoint(content: bytes) -> None:
-    found = load_checkpoint(file_with(content, "state"))
-    assert found is not None
-    found.check(HEADER)
-    found.state({})
-
-
 def _a(content: bytes) -> None:
     wanted = NamedSetup.parse("a", content.decode("utf-8", "surrogateescape"))
     assert (wanted.setup.get("percentage_of_nodes_to_score") or 0) >= 0
@@ -130,14 +120,6 @@ def _few_lines(kind: str) -> list[bytes]:
     return found
 
 
-def _made_checkpoint() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "state")
-        save(path, HEADER, {"a": [1, 2.5, "x", (None, True)], "b": {1: random.Random(1), "c": frozenset([b"x"])}}, {})
-        return path.read_bytes()
-
-
-HEADER = Header(inputs="digest", options={"--seed": "1"})
 ENTRY_POINTS: Mapping[str, Entry] = {
     "manifests": Entry(_manifests, lambda: [*_files("examples/cluster/*.yaml"), *(json.dumps(one).encode() for one in MANIFESTS)]),
     "decisions": Entry(
@@ -163,7 +145,6 @@ ENTRY_POINTS: Mapping[str, Entry] = {
     ),
     "cases": Entry(_cases, lambda: _few_lines("cases")),
     "answers": Entry(lambda content: list(read_answers(file_with(content, "x.answers.jsonl"))), lambda: _few_lines("answers")),
-    "checkpoint": Entry(_checkpoint, lambda: [_made_checkpoint()]),
     "a": Entry(_a, lambda: list(CONFIGURATIONS)),
     **QUESTIONS, **LIVE, **RUNS,
 }  # fmt: skip
@@ -210,8 +191,6 @@ def _restructured(entry: str, content: bytes, draw: random.Random) -> bytes:
         parts = content.split(separator)
         parts[draw.randrange(len(parts))] = str(draw.choice(ODD)).encode("utf-8", "surrogatepass")
         return separator.join(parts)
-    if entry in ("checkpoint", "resume"):
-        return _resealed(content, draw)
     if entry == "simkube":
         return _repacked(content, draw)
     if entry in LINES:
@@ -251,17 +230,6 @@ def _parsed(content: bytes) -> list[Any]:
 
 def _written(document: Any) -> bytes:
     return json.dumps(document).encode()
-
-
-def _resealed(content: bytes, draw: random.Random) -> bytes:
-    """A checkpoint with changed data under a right checksum."""
-    first, _, body = content.partition(b"\n")
-    header, state = json.loads(first), json.loads(body)
-    header.pop("sha256")
-    for _ in range(draw.choice((1, 2, 5))):
-        _change_one([state] if draw.random() < 0.8 else [header], draw)
-    body = _as_json(state)
-    return _as_json({**header, "sha256": _checksum(header, body)}) + b"\n" + body
 
 
 def _repacked(content: bytes, draw: random.Random) -> bytes:

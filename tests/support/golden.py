@@ -29,7 +29,6 @@ COMMANDS: Mapping[str, str] = {
     "explain-unschedulable": "explain examples/cluster analytics/yearly-report -o json",
     "explain-1.34": "explain examples/cluster analytics/yearly-report -o json --release 1.34",
     "explain-node": "explain examples/cluster deploy/storefront --node gpu-b1 -o json",
-    "explain-releases": "explain examples/cluster shop/orders-1 --release 1.28,1.29 -o json",
     "what-if": "explain examples/cluster analytics/yearly-report --what-if --order priority -o json",
     "what-if-want": "explain examples/cluster deploy/storefront --want gpu-b1 -o json",
     "capacity": "capacity examples/cluster --pod examples/capacity/small-pod.yaml --pod examples/capacity/web.yaml --ratio 5:1 -o json",
@@ -49,8 +48,8 @@ COMMANDS: Mapping[str, str] = {
     "releases-1.16": "releases 1.16 -o json",
     "releases-1.34": "releases 1.34 -o json",
     "releases-diff": "releases --diff 1.16 1.34 -o json",
-    "replay": "replay examples/day.yaml --seed 7",
-    "replay-1.27": "replay examples/day.yaml --seed 7 --release 1.27",
+    "replay": "replay examples/day.yaml examples/day-failure.jsonl --seed 7",
+    "replay-1.27": "replay examples/day.yaml examples/day-failure.jsonl --seed 7 --release 1.27",
     "sweep": "sweep examples/sweep.yaml --jobs 1 -o json",
     "conform": "conform tests/conformance/1.16/preemption.cases.jsonl.gz -o json",
 }

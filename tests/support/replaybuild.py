@@ -122,9 +122,11 @@ workloadTemplate:
   podTemplate:
     metadata: {name: urgent}
     spec: {priority: 100, containers: [{name: c, resources: {requests: {cpu: "3"}}}]}
-- {opcode: failNodes, count: 1, recoverAfter: 60s}
-- {opcode: drainNodes, count: 1, recoverAfter: 30s}
 - {opcode: sleep, duration: 90s}
 - {opcode: barrier, timeout: 100s}
 """
-"""A scenario with a bit of everything."""
+"""A scenario with a bit of everything; :data:`TROUBLE` happens beside it."""
+TROUBLE = "".join(
+    json.dumps({"time": time, "event": verb, "object": {"kind": "Node", "metadata": {"name": name}}}) + "\n"
+    for time, verb, name in ((40, "Fail", "node-0"), (50, "Drain", "node-1"), (80, "Recover", "node-1"), (400, "Recover", "node-0"))
+)

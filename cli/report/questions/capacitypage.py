@@ -10,7 +10,7 @@ from typing import Any
 from ....api.view import View, step
 from ....api.words import count_of, listed, short_name, used_up
 from ....questions.capacity import CapacityResult
-from ....questions.newnodes import NewNodesResult, proof
+from ....questions.newnodes import NewNodesResult
 from ....simulation.capacity.answer import CapacityDocument, CopyShortage, PlacedTemplate, Stop
 from ....simulation.newnodes.answer import NewNodesAnswer
 from ....simulation.records import reasons_in
@@ -192,11 +192,14 @@ def _added(view: View) -> Iterator[Section]:
         yield section("What was not taken", card("", short_table(view.table("notTaken"), "What was not taken")))
 
 
+WHY = "Each was simulated. Another mix that costs less can still exist."
+
+
 def _why(answer: NewNodesAnswer, record: Record) -> Iterator[Section]:
     """Why not less; of an answer that is no, what was tried."""
     if record["added"]:
         fewer: list[Text] = [named(f"With one fewer, {one}") for one in answer.fewer]
-        yield section("Why not less", bullets(fewer), paragraph(named(proof(answer))))
+        yield section("Why not less", bullets(fewer), paragraph(WHY))
     elif record["cost"] is None and any(record["tried"].values()):
         tried = ", ".join(f"{count:,} {name}" for name, count in record["tried"].items())
         yield section("What was tried", paragraph("Up to this, and none of it is enough: ", named(tried), "."))

@@ -1,4 +1,4 @@
-"""A comparison as one page: the verdict, who loses, why, which pods, the nodes, the scores, and how the clusters end."""
+"""A comparison as one page: the verdict, who loses, why, which pods, and the nodes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from ....api.view import Table
 from ....questions.compare import ClusterEnd, CompareResult
-from ....questions.comparisonview import OTHER_NODE, correlation_table, first_line, hints, label, phrase, side_name
+from ....questions.comparisonview import OTHER_NODE, first_line, hints, label, phrase, side_name
 from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
 from ....simulation.compare.causes import KINDS, SCORE
 from ....simulation.compare.document import ComparedConfiguration, ComparisonDocument, ConfigurationPair
@@ -28,7 +28,6 @@ from ..page.parts import (
     dot,
     fact,
     facts,
-    folded,
     note,
     plain_table,
     section,
@@ -37,8 +36,7 @@ from ..page.parts import (
     tag,
     track,
 )
-from ..page.tables import list_html, short_table
-from .comparisonpictures import correlations, endings
+from ..page.tables import list_html
 from .comparisonpods import COLOURS, MOST, NAME, PodList, alone, cause_name
 from .nodemap import PODS, labels_of, share_of
 
@@ -78,15 +76,14 @@ def who(document: ComparisonDocument) -> Markup:
 
 
 def _next(document: ComparisonDocument, about: About) -> list[Markup]:
-    """One pod in both releases, where they are all that differs."""
+    """Which release changes it, where releases are all that differs."""
     texts, releases = [one.text for one in document.configurations], [one.release for one in document.configurations]
     alone = all(text == f"release={release}" for text, release in zip(texts, releases, strict=True))
     if len(releases) != 2 or not alone or not document.differences:
         return []
-    pod, both = document.differences[0].pod, ",".join(releases)
-    step = ("--from", releases[0], "--to", releases[1])
+    step, pod = ("--from", releases[0], "--to", releases[1]), document.differences[0].pod
     return [
-        next_step(sentence("Rule by rule, ", named(pod), " in both:"), about.asking("explain", pod, "--release", both)),
+        next_step(sentence("What changes for ", named(pod), ", and by which release:"), about.asking("upgrade", *step, "--pod", pod)),
         next_step("Which release on the way changes what:", about.asking("upgrade", *step)),
     ]
 
@@ -94,14 +91,11 @@ def _next(document: ComparisonDocument, about: About) -> list[Markup]:
 def comparison_sections(found: CompareResult) -> list[Section]:
     """All sections under the verdict."""
     document, view = found.document, found.view()
-    end = "What each decides" if document.mode == LOCKED else "Use, imbalance and fragmentation in the end"
     return [
         section("Where pods end", *_losses(document, view.table("lost")), name="losses"),
         section("Why decisions differ", *_why(document), name="why"),
         section("Which pods, and why", *_list(document), name="list"),
         *([section("Nodes in the end", _map(found).html(), name="nodes")] if found.ends else []),
-        section("How scores go together", *_scores(document), name="scores"),
-        section(end, *_endings(document, view.table("use")), name="end"),
     ]
 
 
@@ -240,7 +234,7 @@ def _causes(document: ComparisonDocument, at: int, against: ConfigurationPair) -
     return plain_table(["decisions", "", "outcome", "rule", "meaning", "pods"], rows, caption="Causes, the most frequent first")
 
 
-# --- the pods, the scores, the end ----------------------------------------------------------------------------------
+# --- the pods ------------------------------------------------------------------------------------------------------
 
 
 def _list(document: ComparisonDocument) -> Iterator[Text]:
@@ -252,17 +246,3 @@ def _list(document: ComparisonDocument) -> Iterator[Text]:
     if len(document.differences) > MOST:
         yield soft("The judged nodes are here for the first ", named(number(MOST)), " decisions that differ; -o json has them all.")
     yield list_html(table)
-
-
-def _scores(document: ComparisonDocument) -> Iterator[Text]:
-    yield soft("Over the nodes that both score in a decision. Spread: the standard deviation of a score, times its weight.")
-    for at, against in enumerate(document.against):
-        rules = folded("All rules", short_table(correlation_table(against)), printed=False)
-        yield card(_title(document, at), *correlations(at, against), rules)
-
-
-def _endings(document: ComparisonDocument, use: Table) -> Iterator[Text]:
-    yield from endings(document)
-    if document.mode == LOCKED:
-        yield soft("There is one cluster, as the decisions of ", named(label(document, 0)), " alone take effect.")
-    yield card("", folded("All resources", short_table(use), printed=False))

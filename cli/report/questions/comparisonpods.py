@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -13,7 +13,8 @@ from ....questions.comparisonview import GATED_HOST, NO_HOST, OTHER_NODE, cause_
 from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
 from ....simulation.compare.causes import SCORE, Cause
 from ....simulation.compare.contestants import JudgedNode
-from ....simulation.compare.document import CauseCount, ComparedDecision, ComparisonDocument, ConfigurationPair, DifferingCycle
+from ....simulation.compare.document import CauseCount, ComparedDecision, ComparisonDocument, DifferingCycle
+from ....simulation.compare.ruleequivalents import SUCCESSORS
 from ..page.parts import BAD, HELD, NEAR, SAME, colour_of
 
 NAME = "pods"
@@ -110,7 +111,10 @@ class PodList:
     def _shared(self) -> dict[str, Any]:
         """What the details of all rows have in common; to be asked after the last one."""
         rules = [[[self._place(name), weight] for name, weight in rules] for rules in self._rules]
-        return {"sides": self._sides(), "subjects": subjects_of(self.document.against), "rules": rules, "texts": list(self._texts)}
+        names = {name: None for rules in self._rules for name, _ in rules}
+        newer = {name: next((other for other in SUCCESSORS.get(name, ()) if other in names), name) for name in names}
+        subjects = {name: other for name, other in newer.items() if name != other}
+        return {"sides": self._sides(), "subjects": subjects, "rules": rules, "texts": list(self._texts)}
 
     def _cycle(self, at: int) -> list[Any]:
         """Title, the line in which the sides differ, and the decision of each."""
@@ -143,12 +147,6 @@ def cause_name(document: ComparisonDocument, second: str, cause: Cause | CauseCo
 def _state(node: JudgedNode) -> str:
     told = "; ".join(node.reasons)
     return f"{node.state} by {', '.join(node.rules)}: {told}" if node.rules else ": ".join(filter(None, [node.state, told]))
-
-
-def subjects_of(pairs: Iterable[ConfigurationPair]) -> dict[str, str]:
-    """Rule -> the name that it is compared under, of the rules that have another one."""
-    lines = [one for pair in pairs for one in pair.correlation]
-    return {name: one.rule for one in lines for name in (*one.first, *one.second) if name != one.rule}
 
 
 def alone(name: str) -> str:

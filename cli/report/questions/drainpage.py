@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ....api.view import View
-from ....api.words import count_doing, count_of
+from ....api.words import count_doing
 from ....questions.drain import DrainResult
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, counted, derived, joined, named, number, sentence, spoken
 from ..page.outcome import PodOutcome, who_html
-from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, facts_of, note, paragraph, plain_table, section, soft, track
+from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, facts_of, note, plain_table, section, soft, track
 from ..page.tables import list_html
 from .nodemap import labels_of, uses_of
 
@@ -37,7 +37,6 @@ def drain_html(found: DrainResult, about: About) -> str:
         *_stops(found, view, record),
         _map(found, record),
         *(section(title, list_html(view.table(name)), lead=lead) for name, title, lead in LISTS if view.table(name).rows),
-        *_bound(record),
     ]
     return page_html(Page("kubeclassic drain", spoken(view.verdict), about, sections, _lead(record), _who(record)))
 
@@ -54,11 +53,10 @@ def _who(record: Record) -> Markup:
 def _lead(record: Record) -> Markup:
     gone = sum(one["replacement"] is None for one in record["evictions"])
     lost = [fact(derived(number(gone)), "pods are gone for good", BAD)] if gone else []
-    bound = [fact(counted(record, "bound.atMost"), "nodes could go at most")] if record["bound"] is not None else []
     left = facts_of(record, (("staying.length", "pods are left on these nodes", SAME),), ())
     waiting = facts_of(record, (("summary.waiting", "pods find no node even before", NEAR),), ())
     can = fact(counted(record, "can.length"), "nodes can go", GOOD)
-    return facts(can, *facts_of(record, CARDS), *lost, *left, *bound, *waiting)
+    return facts(can, *facts_of(record, CARDS), *lost, *left, *waiting)
 
 
 # --- what stops nodes -----------------------------------------------------------------------------------------------
@@ -99,17 +97,3 @@ def _map(found: DrainResult, record: Record) -> Section:
     colours = {state: STATES[state] for state in STATES if state in states}
     shown = ClusterMap("map", names, sides, labels_of(found.cluster), colours=colours, follows=True).html()
     return section("Before and after", *first, shown)
-
-
-def _bound(record: Record) -> Iterator[Section]:
-    bound = record["bound"]
-    if bound is None:
-        return
-    most, stay, every = (counted(record, f"bound.{name}") for name in ("atMost", "mustStay", "candidates"))
-    of = sentence("At most ", most, " of ", every, " nodes could go, whatever is tried")
-    why = joined((named(name) for name in bound["resources"]), " and ")
-    must = sentence(": ", stay, f" {'node' if bound['mustStay'] == 1 else 'nodes'} must stay", " for " if bound["resources"] else "", why)
-    proof = (
-        f"The search found {count_of(len(record['can']), 'node')}. The bound counts what pods request and nodes have, and no other rule."
-    )
-    yield section("How many could go at most", paragraph(of, must if bound["mustStay"] else "", "."), soft(proof))

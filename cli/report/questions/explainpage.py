@@ -12,7 +12,6 @@ from typing import Any
 from ....api.view import View
 from ....questions.closeupview import rule_name
 from ....questions.explain import ExplainedCluster, ExplainResult
-from ....questions.explainreleases import ExplainReleasesResult, place
 from ....questions.explainview import STATES, state_of
 from ....questions.whatif import GROUPS, WhatIfResult, is_edit
 from ....simulation.explain.explanation import Explanation, ExplanationDocument
@@ -352,33 +351,3 @@ def _next_of_changes(found: WhatIfResult, about: About) -> list[Markup]:
         return []
     edits = (word for text in first.patch for word in ("--set", text))
     return [next_step("See what the first change does to all pods:", about.asking("simulate", *edits))]
-
-
-# --- two releases ---------------------------------------------------------------------------------------------------
-
-
-def releases_html(found: ExplainReleasesResult, about: About) -> str:
-    """*found* as a page."""
-    document, view = found.document, found.view()
-    title = f"kubeclassic explain: {document.pod}" + "".join(f", {decision.release}" for decision in document.decisions)
-    sections = [section("The two decisions", *_decisions(found), name="decisions")] if document.decisions else []
-    if document.causes:
-        lead = "Each difference with the change of a release that causes it; the newer release was tried without it."
-        sections.append(section("What differs", card("", short_table(view.table("causes"))), lead=lead, name="causes"))
-    if document.nodes:
-        sections.append(section("Nodes that differ", list_html(view.table("nodes")), name="nodes-that-differ"))
-    lead = sentence(soft("Both decide on the same state of the cluster, which the older release makes.")) if document.decisions else ""
-    return page_html(Page(title, spoken(view.verdict), about, sections, lead=lead))
-
-
-def _decisions(found: ExplainReleasesResult) -> Iterator[Text]:
-    document = found.document
-    for at, decision in enumerate(document.decisions):
-        error = f" {decision.error}" if decision.error else ""
-        head = (named(f"{decision.release} ({decision.like}), {decision.runs}: "), named(place(decision)), "; ")
-        fit, every = counted(document, f"decisions.{at}.fit"), counted(document, "nodeCount")
-        yield paragraph(*head, fit, " of ", every, " nodes fit.", named(error))
-        if decision.other_patches:
-            yield soft(named(f"{decision.other_patches}."))
-    if found.why is not None:
-        yield paragraph(named(f"{found.why}."))

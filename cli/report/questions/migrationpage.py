@@ -1,4 +1,4 @@
-"""The migration report: the verdict, what to do next, the check, the notes, each deviation with its trial, the Policy and the profile."""
+"""The migration report: the verdict, what to do next, the check, the notes, the Policy and the profile."""
 
 from __future__ import annotations
 
@@ -12,20 +12,16 @@ from ....simulation.compare.agreement import AgreementCounts
 from ..listing import indented
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, code, counted, element, joined, named, number, sentence, spoken, told
+from ..page.markup import Markup, Text, code, counted, element, named, sentence, spoken
 from ..page.outcome import next_step
-from ..page.parts import BAD, GOOD, NEAR, SAME, fact, facts, facts_of, folded, plain_table, section, soft, tag
+from ..page.parts import BAD, NEAR, SAME, fact, facts, facts_of, folded, plain_table, section, soft
 from .comparisonpage import comparison_sections, who
 
 COUNTS = (
     (f"{AGREEMENT}.same", "decisions: the same", SAME), (f"{AGREEMENT}.equallyGood", "decisions: equally good", NEAR),
     (f"{AGREEMENT}.different", "decisions: different", BAD),
 )  # fmt: skip
-NOTES = (
-    ("migration.notes.length", "notes on what has no exact equivalent", SAME),
-    ("migration.trials.length", "points in which this is not upstream's translation", SAME),
-)
-_DEPARTS = "Where this departs from upstream's translation"
+NOTES = (("migration.notes.length", "notes on what has no exact equivalent", SAME),)
 
 
 def migration_html(found: MigrateResult, about: About | None = None) -> str:
@@ -34,7 +30,6 @@ def migration_html(found: MigrateResult, about: About | None = None) -> str:
     sections = [
         *([] if found.comparison is None else comparison_sections(found.comparison)),
         section("Notes on the translation", *_notes(found), name="notes"),
-        *([] if found.report.source == "profile" else [section(_DEPARTS, *_trials(found), name="deviations")]),
         section("The Policy" if found.report.source == "Policy" else "The older profile", *_before(found), name="policy"),
         section("The profile", *_profile(found), name="profile"),
     ]
@@ -53,7 +48,7 @@ def _lead(found: MigrateResult) -> Markup:
     proof = {"against": [{"agreement": _agreement(found)}], "migration": migration}
     cards = [fact(counted(proof, path), text, colour) for path, text, colour in COUNTS]
     cards += facts_of(proof, (("migration.leftOut", "extenders left out", BAD),), ())
-    cards += facts_of(proof, NOTES[:1] if migration.source == "profile" else NOTES)
+    cards += facts_of(proof, NOTES)
     return sentence(facts(*cards), soft(f"Both decide on the same state each time; only the decisions of {migration.release} take effect."))
 
 
@@ -92,41 +87,9 @@ def _notes(found: MigrateResult) -> Iterator[Text]:
     if not notes:
         yield soft(f"Each part of the {found.report.source} has an exact equivalent.")
         return
-    rows = [[named(note.subject), named(note.text), tag(note.deviation) if note.deviation else Markup("-")] for note in notes]
-    heads = [f"part of the {found.report.source}", "what becomes of it", "deviation"]
+    rows = [[named(note.subject), named(note.text), named(note.upstream or "-")] for note in notes]
+    heads = [f"part of the {found.report.source}", "what becomes of it", "upstream's own translation"]
     yield plain_table(heads, rows, caption="Parts without an exact equivalent")
-
-
-def _trials(found: MigrateResult) -> Iterator[Text]:
-    trials = found.report.trials
-    if not trials:
-        yield soft("Nowhere: upstream's own translation of 1.19 to 1.22 would be the same.")
-        return
-    yield soft(
-        "Each point was undone by itself and tried on the same pods: decisions that are the same, equally good and different, with this"
-        " translation and with upstream's in that point."
-    )
-    ours = _outcome(AGREEMENT, _agreement(found))
-    rows = [[named(one.name), named(one.ours), named(one.upstream), ours, _tried(found, at)] for at, one in enumerate(trials)]
-    yield plain_table(["deviation", "this translation", "upstream's translation", "decisions with this", "decisions with upstream's"], rows)
-
-
-def _tried(found: MigrateResult, at: int) -> Markup:
-    trial, ours = found.report.trials[at], _agreement(found)
-    if trial.agreement is None:
-        return sentence(tag("refused", BAD), " ", named(trial.refused))
-    theirs = trial.agreement
-    worse = theirs.different - ours.different or ours.same - theirs.same
-    mark = tag("worse", BAD) if worse > 0 else tag("better", GOOD) if worse < 0 else tag("no difference here")
-    return sentence(_outcome(f"migration.trials.{at}.agreement", theirs), " ", mark)
-
-
-def _outcome(path: str, agreement: AgreementCounts) -> Markup:
-    return joined((told(f"{path}.{key}", number(count)) for key, count in _counts(agreement).items()), " / ")
-
-
-def _counts(agreement: AgreementCounts) -> dict[str, int]:
-    return {"same": agreement.same, "equallyGood": agreement.equally_good, "different": agreement.different}
 
 
 def _before(found: MigrateResult) -> Iterator[Text]:

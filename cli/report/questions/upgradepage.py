@@ -11,7 +11,7 @@ from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, named, sentence, spoken
 from ..page.outcome import PodOutcome, next_step, who_html
-from ..page.parts import BAD, NEAR, SAME, card, facts, facts_of, section, soft
+from ..page.parts import BAD, NEAR, SAME, Section, card, facts, facts_of, section, soft
 from ..page.tables import list_html, short_table
 from ..page.wayspicture import WaysPicture
 
@@ -29,10 +29,16 @@ def upgrade_html(found: UpgradeResult, about: About | None = None) -> str:
         section("Step by step", card("", short_table(view.table("steps"))), *map(soft, _patches(document)), name="steps"),
         section("What the releases do otherwise", *_causes(found), name="causes"),
         section("Which pods, and why", *_list(found), name="list"),
+        *_nodes(found),
     ]
     title = f"kubeclassic upgrade: {document.stages[0].release} to {document.stages[-1].release}"
     lead = sentence(facts(*_facts(document)), soft(f"Mode {document.mode}. ", MODES[document.mode]))
     return page_html(Page(title, spoken(view.verdict), about or About(), sections, lead, _who(found), _next(document, about or About())))
+
+
+def _nodes(found: UpgradeResult) -> Iterator[Section]:
+    if (table := found.view().table("nodes")).rows:
+        yield section(f"Nodes that differ for {found.pod}", list_html(table), name="nodes")
 
 
 def _who(found: UpgradeResult) -> Markup:

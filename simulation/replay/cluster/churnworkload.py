@@ -13,7 +13,6 @@ from ..externalevents import ExternalEvents
 from ..inputs.churn import Operation, named
 from ..journal import BarrierGivenUp, NodeEvent, OperationBegun
 from ..simulatedcluster import SimulatedCluster
-from .nodefailures import OURS
 from .podlifecycle import Lifetime
 from .podlifecycles import PodLifecycles
 
@@ -76,12 +75,10 @@ class ChurnWorkload:
     def _do(self, operation: Operation) -> float:
         """Do one operation; answers how many seconds later the next one comes."""
         self.cluster.journal.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
-        failures = self.outside.failures
         steps: Mapping[str, Callable[[Operation], float | None]] = {
             "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
             "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
-            "drainNodes": partial(self._change_nodes, failures.drain), "failNodes": partial(self._change_nodes, failures.fail),
-            "deleteNodes": partial(self._change_nodes, failures.remove), "recoverNodes": self._recover,
+            "deleteNodes": self._delete_nodes,
         }  # fmt: skip
         return steps[operation.opcode](operation) or 0.0
 
@@ -194,27 +191,9 @@ class ChurnWorkload:
             if not operation.namespace or life.key.partition("/")[0] == operation.namespace:
                 self.pods.delete(life)
 
-    def _chosen(self, operation: Operation) -> list[str]:
+    def _delete_nodes(self, operation: Operation) -> None:
         """The named nodes, or *count* random ones."""
-        if operation.names:
-            return list(operation.names)
-        names = sorted(node.name for node in self.cluster.engine.nodes())
-        return self.cluster.draw.sample(names, min(operation.count, len(names)))
-
-    def _change_nodes(self, what: Callable[[Node], None], operation: Operation) -> None:
-        for name in self._chosen(operation):
-            node = self.cluster.node(name)
-            if node is not None:
-                what(node)
-                if operation.recover_after is not None:
-                    self.cluster.agenda.put(self.cluster.after(operation.recover_after), partial(self._recover_one, name))
-
-    def _recover(self, operation: Operation) -> None:
-        names = operation.names or [node.name for node in self.cluster.engine.nodes() if OURS & set(node.spec.taints)]
-        for name in names:
-            self._recover_one(name)
-
-    def _recover_one(self, name: str) -> None:
-        node = self.cluster.node(name)
-        if node is not None:
-            self.outside.failures.recover(node)
+        there = sorted(node.name for node in self.cluster.engine.nodes())
+        for name in operation.names or self.cluster.draw.sample(there, min(operation.count, len(there))):
+            if (node := self.cluster.node(name)) is not None:
+                self.outside.failures.remove(node)

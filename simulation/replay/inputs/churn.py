@@ -1,6 +1,7 @@
 """Scenarios: a cluster and its load as a list of operations, like those of scheduler_perf.
 
-Upstream: test/integration/scheduler_perf, whose opcodes these are; drainNodes, failNodes, recoverNodes and deleteNodes are added.
+Upstream: test/integration/scheduler_perf, whose opcodes these are; deleteNodes is added. Nodes that fail are events of a recording (Drain,
+Fail, Recover), which can be replayed beside a scenario.
 """
 
 from __future__ import annotations
@@ -57,7 +58,6 @@ class Operation:
     mode: str = "create"
     number: int = 0
     timeout: float = 1800.0
-    recover_after: float | None = None
 
 
 def is_operation(data: Mapping[str, Any]) -> bool:
@@ -156,11 +156,9 @@ FIELDS: Mapping[str, Table] = {
     "barrier": {"namespaces": ("namespaces", list_of(text)), **_WAIT},
     "deletePods": {"namespace": ("namespace", text)},
     "deleteNodes": _NAMES,
-    "drainNodes": {**_NAMES, "recoverAfter": ("recover_after", _seconds)},
-    "failNodes": {**_NAMES, "recoverAfter": ("recover_after", _seconds)},
-    "recoverNodes": {"names": _NAMES["names"]},
 }
 """Opcode -> its fields."""
+GONE = ("drainNodes", "failNodes", "recoverNodes")
 _NEEDED = {"createNodes": ("count", "countParam"), "createPods": ("count", "countParam"), "sleep": ("duration", "durationParam")}
 _WITH_TEMPLATES = {"createNodes": Node, "createPods": Pod, "createAny": KubeObject, "churn": KubeObject}
 
@@ -182,6 +180,7 @@ class _Settings:
         table = FIELDS.get(opcode) if isinstance(opcode, str) else None
         if table is None or not isinstance(opcode, str):
             near = did_you_mean(opcode, FIELDS) if isinstance(opcode, str) else ""
+            near = "; events of a recording say it: Drain, Fail, Recover" if opcode in GONE else near
             raise ManifestError(f"{where}: opcode: got {shown(opcode)}, wanted one of {', '.join(FIELDS)}{near}")
         where = f"{where} ({opcode})"
         allowed = {*table, "opcode", *(_TEMPLATES if opcode in _WITH_TEMPLATES else ())}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any
@@ -23,7 +21,7 @@ from ....api.objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from ....api.objects.pods import DEFAULT_SCHEDULER
 from ....api.reading.decode import decode
 from ....api.reading.documents import Document, read_documents
-from ....api.reading.formats.files import check_size, manifests_in, read_stream
+from ....api.reading.formats.files import read_stream
 from ....api.reading.notices import Notice, Oddities
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
@@ -55,8 +53,6 @@ class InputOptions:
     """Objects keep their JSON form, for extenders."""
     scheduler_names: frozenset[str] = frozenset([DEFAULT_SCHEDULER])
     """Pods that ask for another scheduler are ignored while they have no node."""
-    digest: bool = True
-    """Hash all that is read, so that a checkpoint knows its inputs again."""
 
 
 @attrs.frozen(repr=False)
@@ -72,8 +68,6 @@ class Inputs:
     ignored: Mapping[str, int] = attrs.field(factory=dict)
     warnings: tuple[Notice, ...] = ()
     config_maps: ConfigMaps = attrs.field(factory=dict)
-    digest: str = ""
-    """A hash of the bytes of all files that were read; nothing where it is not asked for."""
 
     @property
     def objects(self) -> list[KubeObject]:
@@ -95,7 +89,7 @@ def read_inputs(
 ) -> Inputs:
     """Read *paths*: manifests and directories of them, recordings, openb's two CSV files, a scenario, ``-`` for standard input.
 
-    *objects* are there like those in manifests, but do not count for the digest. Raises :class:`~kubeclassic.exceptions.ManifestError`.
+    *objects* are there like those in manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
     reader = _Reader(choice, stdin, tuple(objects), odd=Oddities(choice.strict_fields))
     with no_garbage_collection():
@@ -118,14 +112,14 @@ class _Reader:
     ignored: Counter[str] = attrs.field(factory=Counter)
     odd: Oddities = attrs.field(factory=Oddities)
     config_maps: dict[tuple[str, str], Mapping[str, Any]] = attrs.field(factory=dict)
-    _hash: Any = attrs.field(factory=hashlib.sha256)
     _piped: bytes | None = None
 
     # --- sorting ----------------------------------------------------------------------------------------------------
 
     def sort(self, path: str) -> None:
         """Find out what a path is, and read it unless it is manifests."""
-        self._digest(path)
+        if path == STDIN:
+            self._piped = read_stream(self.stdin)
         if path.endswith(".csv"):
             self._sort_table(path)
         elif path != STDIN and os.path.isdir(path):
@@ -165,21 +159,6 @@ class _Reader:
             self._piped = b""
         return io.BytesIO(self._piped)
 
-    def _digest(self, path: str) -> None:
-        """Add a path's bytes to the hash; if it cannot be read, the parser raises the error later."""
-        if path == STDIN:
-            self._piped = read_stream(self.stdin)
-            self._hash.update(self._piped)
-        elif not self.choice.digest:
-            return
-        elif os.path.isdir(path):
-            for file in manifests_in(path):
-                self._digest(file)
-        elif os.path.isfile(path):
-            with suppress(OSError), open(path, "rb") as stream:
-                check_size(stream, path)
-                self._hash.update(hashlib.file_digest(stream, "sha256").digest())
-
     # --- objects ----------------------------------------------------------------------------------------------------
 
     def inputs(self) -> Inputs:
@@ -201,8 +180,7 @@ class _Reader:
         resources = self._resources(events)
         counts, warnings = dict(self.ignored), tuple(self.odd.notices)
         operations = tuple(self.operations)
-        digest = self._hash.hexdigest() if self.choice.digest else ""
-        return Inputs(tuple(events), operations, resources, origin, counts, warnings, self.config_maps, digest)
+        return Inputs(tuple(events), operations, resources, origin, counts, warnings, self.config_maps)
 
     def _traced(self) -> tuple[KubeObject, ...]:
         if not self.tables:

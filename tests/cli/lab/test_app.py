@@ -138,7 +138,7 @@ class TestBodies:
         assert page.post("do", b"do=reset", "application/x-www-form-urlencoded").status_code == 415
 
     @pytest.mark.parametrize("value", [None, 3, [], {}, "x" * 5000, "nope"])
-    @pytest.mark.parametrize("path", ["do", "why", "placement", "clock/why", "session"])
+    @pytest.mark.parametrize("path", ["do", "why", "placement", "session"])
     def test_wrong_values(self, page: Page, path: str, value: object) -> None:
         """Values of wrong kinds are answered by an error in one line, never by a defect, and change nothing."""
         before = page.ask("session")["session"]
@@ -178,14 +178,7 @@ class TestQuestions:
         assert found["session"]["edits"][0] == "node general-a1 unschedulable=true"
         assert found["plot"]["waiting"] == 23
 
-    def test_clock_and_why(self, page: Page) -> None:
-        """The replay of the current state, and an explanation of one of its attempts; of another state it is asked for again."""
-        film = page.ask("clock")
-        at = next(at for at, event in enumerate(film["events"]) if event[1] == "Scheduled")
-        assert page.ask("clock/why", number=film["number"], at=at)["host"] == film["events"][at][3]
-        assert page.ask("clock/why", number=film["number"] + 1, at=at)["error"].startswith("clock: the replay is of another state")
-
-    @pytest.mark.parametrize("what", ["rules", "scenario", "report", "command"])
+    @pytest.mark.parametrize("what", ["rules", "command"])
     def test_files_to_save(self, page: Page, what: str) -> None:
         """Each file is one to download."""
         found = page.get(f"/{TOKEN}/save/{what}")
@@ -194,9 +187,10 @@ class TestQuestions:
 
     def test_an_unknown_file(self, page: Page) -> None:
         """Other names are told what there is."""
-        assert page.get(f"/{TOKEN}/save/x").json()["error"] == 'save: got "x", wanted one of rules, scenario, report, command'
+        assert page.get(f"/{TOKEN}/save/x").json()["error"] == 'save: got "x", wanted one of rules, command'
 
 
+@pytest.mark.whole
 class TestProgram:
     def test_from_start_to_end(self) -> None:
         """The program says where it is, answers, and ends well with Ctrl-C."""

@@ -189,15 +189,6 @@ class TestForms:
         assert "No pod came." in html
         assert bare_numbers(html) == []
 
-    def test_with_a_checkpoint(self, tmp_path: Path) -> None:
-        """A replay with checkpoints has a page; one that resumes has none, as it has not seen the begin."""
-        day = ["replay", str(ROOT / "examples" / "day.yaml"), "--output", str(tmp_path / "e"), "--checkpoint", str(tmp_path / "c")]
-        report = ["--report", str(tmp_path / "page.html")]
-        assert run([*day, "--checkpoint-every", "20", *report, "--until", "100s"]) in (0, 1)
-        assert (tmp_path / "page.html").exists()
-        assert run([*day, "--resume", *report]) == 2
-        assert run([*day, "--resume"]) == 0
-
     def test_places_are_checked_first(self, tmp_path: Path) -> None:
         """A page that cannot be written is refused before anything runs."""
         out, err = ran("replay", str(ROOT / "examples" / "day.yaml"), "--report", str(tmp_path / "no" / "page.html"), status=2)

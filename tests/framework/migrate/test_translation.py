@@ -19,7 +19,7 @@ from kubeclassic.core.release import Release
 from kubeclassic.exceptions import PolicyError, UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
-from kubeclassic.framework.migrate.deviations import DEVIATIONS
+from kubeclassic.framework.migrate import notes
 from kubeclassic.framework.migrate.equivalents import FILTERS
 from kubeclassic.framework.migrate.extenderargs import duration_text
 from kubeclassic.framework.migrate.profiledocument import LISTING, TARGETS, target_release
@@ -229,18 +229,10 @@ SSD = {"labelPreference": {"label": "ssd", "presence": True}}
 
 
 class TestDeviations:
-    """Each deviation from upstream's translation can be undone; simulation/compare/test_deviations.py shows that it helps."""
-
-    def undone(self, name: str, release: str = "1.16", config: AlgorithmConfiguration | None = None, **policy: Any) -> Migration:
-        """The migration of a Policy with one deviation undone."""
-        written = read_policy({"kind": "Policy", "apiVersion": "v1", **policy})
-        found = migrate(written, RELEASES[release], config, without=[name])
-        assert not any(note.deviation is not None and note.deviation.name == name for note in found.notes)
-        accepted(found)
-        return found
+    """Where upstream's own translation does something else, a note says so."""
 
     def test_each_is_told(self) -> None:
-        """The note on each deviation names it, and says what upstream's translation does."""
+        """The note on each says what upstream's translation does."""
         spread, needs = {"serviceAntiAffinity": {"label": "rack"}}, {"labelsPresence": {"labels": ["rack"], "presence": True}}
         usage = priorities(("LeastRequestedPriority", 1), ("MostRequestedPriority", 2), ("BalancedResourceAllocation", 1))
         counted = {"requestedToCapacityRatioArguments": {**RATIO["requestedToCapacityRatioArguments"], "resources": [{"name": "cpu"}]}}
@@ -251,95 +243,9 @@ class TestDeviations:
             migrated("1.12", OFF, priorities=priorities(Fill=counted)),
         ]
         found.append(migrate(read_policy({"predicates": [{"name": "MaxEBSVolumeCount"}]}), RELEASES["1.16"], target=NEWEST))
-        notes = [note for one in found for note in one.notes if note.deviation is not None]
-        assert {note.deviation.name for note in notes if note.deviation is not None} == set(DEVIATIONS)
-        assert all(f"({note.deviation.name}: upstream's translation " in str(note) for note in notes if note.deviation is not None)
-
-    def test_refusals(self) -> None:
-        """Without older-rules, Policies are refused in upstream's words: for unknown rules, and for arguments that share a plugin."""
-        refused = {
-            'predicate type not found for "CheckNodeDiskPressure"': {"predicates": [{"name": "CheckNodeDiskPressure"}]},
-            'priority type not found for "RequestedToCapacityRatioPriority"': {
-                "priorities": priorities(("RequestedToCapacityRatioPriority", 1))
-            },
-            'LabelPreference  priority "Two" has a different weight with "One"': {
-                "priorities": [{"name": "One", "weight": 1, "argument": SSD}, {"name": "Two", "weight": 2, "argument": SSD}]
-            },
-            'ServiceAntiAffinity  priority "Two" has a different weight with "One"': {
-                "priorities": [{"name": "One", "weight": 1, "argument": RACKS}, {"name": "Two", "weight": 2, "argument": RACKS}]
-            },
-            'priority "Two" redeclares custom priority "RequestedToCapacityRatio", from: "One"': {
-                "priorities": priorities(One=RATIO, Two=RATIO)
-            },
-        }
-        for text, policy in refused.items():
-            with pytest.raises(PolicyError) as error:
-                migrate(read_policy({"kind": "Policy", "apiVersion": "v1", **policy}), RELEASES["1.12"], OFF, without=["older-rules"])
-            assert str(error.value) == text
-
-    def test_what_never_ran(self) -> None:
-        """Upstream runs PodFitsPorts, and labels under any name."""
-        entry = {"name": "Region", "argument": {"labelsPresence": {"labels": ["region"], "presence": True}}}
-        found = self.undone("never-run", predicates=[{"name": "PodFitsPorts"}, entry])
-        assert "NodePorts" in enabled(found, "multiPoint")
-        assert "requiredDuringSchedulingIgnoredDuringExecution" in args(found, "NodeAffinity")["addedAffinity"]
-
-    def test_defaults(self) -> None:
-        """Upstream takes its own default lists: constraints filter, and score with weight 2."""
-        found = self.undone("own-defaults")
-        assert "PodTopologySpread" in enabled(found, "multiPoint")
-        assert weights(found)["PodTopologySpread"] == 2
-        packing = AlgorithmConfiguration(source=AlgorithmSource(provider="ClusterAutoscalerProvider"))
-        provided = migrate(None, RELEASES["1.16"], packing, without=["own-defaults"])
-        assert args(provided, "NodeResourcesFit")["scoringStrategy"]["type"] == "MostAllocated"
-
-    def test_plugins_that_were_removed(self) -> None:
-        """Rules that upstream translated to NodeLabel and ServiceAffinity are left out."""
-        presence = {"name": "CheckNodeLabelPresence", "argument": {"labelsPresence": {"labels": ["rack"], "presence": True}}}
-        spread = {"serviceAntiAffinity": {"label": "rack"}}
-        assert not self.undone("label-presence", predicates=[presence], priorities=[]).document["profiles"][0].get("pluginConfig")
-        assert weights(self.undone("label-preference", priorities=priorities(Ssd=SSD))) == {}
-        assert weights(self.undone("service-anti-affinity", priorities=priorities(Racks=spread))) == {}
-
-    def test_resources(self) -> None:
-        """Upstream counts the resources of a ratio, whatever the old release did."""
-        entries = priorities(Fill={"requestedToCapacityRatioArguments": {**RATIO["requestedToCapacityRatioArguments"], "resources": [GPU]}})
-        found = self.undone("ratio-resources", "1.15", priorities=entries)
-        assert [r["name"] for r in args(found, "NodeResourcesFit")["scoringStrategy"]["resources"]] == ["x/gpu"]
-
-    def test_the_heaviest_strategy(self) -> None:
-        """Of several priorities about the use of resources the heaviest remains."""
-        entries = priorities(("LeastRequestedPriority", 2), ("MostRequestedPriority", 3))
-        found = self.undone("one-strategy", priorities=entries)
-        assert args(found, "NodeResourcesFit")["scoringStrategy"]["type"] == "MostAllocated"
-        assert weights(found) == {"NodeResourcesFit": 3}
-        assert "another one weighs more" in told(found, "LeastRequestedPriority")
-
-    def test_weights(self) -> None:
-        """The balance keeps its weight, and the weight of EvenPodsSpreadPriority counts for all spreading."""
-        assert weights(self.undone("double-balance", priorities=priorities(("BalancedResourceAllocation", 3)))) == {
-            "NodeResourcesBalancedAllocation": 3
-        }
-        gate = AlgorithmConfiguration(gates={"EvenPodsSpread": True})
-        assert weights(self.undone("heavier-spread", "1.16", gate, priorities=SPREADING)) == {"PodTopologySpread": 1}
-
-    def test_preemption(self) -> None:
-        """Upstream preempts even where the old configuration did not."""
-        found = self.undone("preemption-off", config=AlgorithmConfiguration(disable_preemption=True))
-        assert "DefaultPreemption" in enabled(found, "multiPoint")
-
-    @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.suffix == ".json"))
-    def test_all_at_once(self, name: str) -> None:
-        """Without any deviation each example is translated to a profile that is accepted; only the one with rules of 1.12 is refused."""
-        old = name == "openshift-3.json"
-        config, release = (OFF, RELEASES["1.12"]) if old else (None, RELEASES["1.16"])
-        if old:
-            with pytest.raises(PolicyError, match=r"^predicate type not found for "):
-                migrate(load_policy(EXAMPLES / name), release, config, without=DEVIATIONS)
-            return
-        found = migrate(load_policy(EXAMPLES / name), release, config, without=DEVIATIONS)
-        accepted(found)
-        assert not any(note.deviation for note in found.notes)
+        told = [note for one in found for note in one.notes if note.upstream]
+        assert {note.upstream for note in told} == {text for name, text in vars(notes).items() if name.isupper()}
+        assert all(f"(upstream's translation {note.upstream})" in str(note) for note in told)
 
 
 GPU = {"name": "x/gpu", "weight": 5}
@@ -382,14 +288,11 @@ class TestTargets:
 
     @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
     def test_limits_of_disks(self, target: Release) -> None:
-        """Where the release has no limits of built-in disks, NodeVolumeLimits is in their place; undone, nothing is."""
+        """Where the release has no limits of built-in disks, NodeVolumeLimits is in their place."""
         policy = read_policy({"predicates": [{"name": "MaxEBSVolumeCount"}, {"name": "GeneralPredicates"}]})
-        ours, upstream = (migrate(policy, RELEASES["1.16"], target=target, without=names) for names in ((), ("disk-limits",)))
-        limits = [{"EBSLimits", "NodeVolumeLimits"} & set(enabled(found, "multiPoint")) for found in (ours, upstream)]
-        gone = "EBSLimits" in target.configuration.gone_plugins
-        assert limits == ([{"NodeVolumeLimits"}, set()] if gone else [{"EBSLimits"}] * 2)
-        assert ("disk-limits" in told(ours, "MaxEBSVolumeCount")) == gone
-        assert ("left out" in told(upstream, "MaxEBSVolumeCount")) == gone
+        found, gone = migrate(policy, RELEASES["1.16"], target=target), "EBSLimits" in target.configuration.gone_plugins
+        assert {"EBSLimits", "NodeVolumeLimits"} & set(enabled(found, "multiPoint")) == {"NodeVolumeLimits" if gone else "EBSLimits"}
+        assert ("upstream's translation has plugins EBSLimits" in told(found, "MaxEBSVolumeCount")) == gone
 
     @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
     def test_the_old_formula(self, target: Release) -> None:

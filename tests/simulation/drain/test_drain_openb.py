@@ -1,4 +1,4 @@
-"""The openb trace: how many of its 1,523 nodes can go, the bound, and a replay of the whole plan."""
+"""The openb trace: how many of its 1,523 nodes can go, and a replay of the whole plan."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ def test_so_many_nodes_can_go(trace: SteadyState, root: Path) -> None:
     """The numbers are those of docs/guides/drain.md, and a scheduler that knows no drains empties the same nodes in the same way."""
     plan = search_for(trace, DrainWish(), DrainFlags(recreate_bare=True))
     answer = plan.answer
-    assert answer.bound is not None
-    assert (trace.placed, len(answer.can), len(answer.moves), answer.summary.rounds, answer.bound.at_most) == (7919, 418, 625, 305, 571)
+    assert (trace.placed, len(answer.can), len(answer.moves), answer.summary.rounds) == (7919, 418, 625, 305)
     page = " ".join((root / "docs" / "guides" / "drain.md").read_text(encoding="utf-8").split())
-    assert "Then 418 of the 1,523 nodes can go together: 625 pods move in 305 rounds. At most 571 could: 952 nodes" in page
+    assert "Then 418 of the 1,523 nodes can go together: 625 pods move in 305 rounds." in page
     after = replayed(list(trace.objects), "1.16", plain(answer))
     gone = set(answer.can)
     assert [pod.key for pod in after.pods if pod.spec.node_name in gone] == []

@@ -40,12 +40,11 @@ class TestCan:
     @examples(0.4)
     @given(seed=SEEDS, release=st.sampled_from(RELEASES))
     def test_so_does_what_a_search_finds(self, seed: int, release: str) -> None:
-        """The set that --auto finds is proven in the same way, and is no larger than the bound."""
+        """The set that --auto finds is proven in the same way."""
         objects = settled(cluster_of(seed), release, preemption=False)
         record = asked(objects, [], release, auto=True, **FLAGS)
         after = replayed(objects, release, record)
         assert left_on(list(after.pods), record["can"]) == []
-        assert len(record["can"]) <= record["bound"]["atMost"]
 
     @examples(0.2)
     @given(seed=SEEDS, release=st.sampled_from(RELEASES))

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kubeclassic.simulation.lab.labclock import film, why_then
 from kubeclassic.simulation.lab.labconfiguration import LabError
 from kubeclassic.simulation.lab.podquestions import why
-from kubeclassic.simulation.lab.session import scenario_file
 from tests.conftest import ROOT
 from tests.support.labbuild import fates, in_a_terminal, scenario, session
 from tests.support.program import FIND, MAIN
@@ -158,36 +156,6 @@ class TestWhy:
             why(found.bench, found.state, pod, node)
 
 
-class TestClock:
-    def test_it_is_what_replay_does(self) -> None:
-        """The replay in the lab has the events of ``kubeclassic.replay`` of the same files."""
-        from kubeclassic import replay
-
-        found = session()
-        events = film(found.bench, found.state).events
-        wanted = [event for event in replay(ROOT / "examples" / "cluster", scheduler="1.15").events if event["event"] != "Summary"]
-        assert [(time, event, pod, node) for time, event, pod, node, *_ in events] == [
-            (one["time"], one["event"], one.get("pod", ""), one.get("node", "")) for one in wanted
-        ]
-
-    def test_every_attempt_can_be_asked_about(self) -> None:
-        """The explanation of an attempt names the node that the event names."""
-        found = session()
-        taken = film(found.bench, found.state)
-        for at, (_, event, pod, node, *_) in enumerate(taken.events):
-            if event == "Scheduled":
-                assert (why_then(taken, at)["pod"], why_then(taken, at)["host"]) == (pod, node)
-
-    def test_events_of_other_files(self) -> None:
-        """Nodes and pods that come later have their sizes."""
-        found = session()
-        taken = film(found.bench, found.state, [str(ROOT / "examples" / "day.yaml")])
-        assert set(taken.nodes) == {f"node-{number}" for number in range(4)}
-        assert all(any(amounts) for amounts in taken.nodes.values())
-        with pytest.raises(LabError, match="wanted an event of Scheduled or FailedScheduling"):
-            why_then(taken, 0)
-
-
 class TestSaved:
     def test_commands_and_files_give_the_same(self, tmp_path: Path, program: Path) -> None:
         """After steps of every kind, what the saved commands print in a terminal is what the lab shows."""
@@ -199,13 +167,3 @@ class TestSaved:
         for step in STEPS[5:]:
             found.do(dict(step))
         assert in_a_terminal(found, tmp_path, program) == fates(found)
-
-    def test_the_scenario_is_the_cluster_after_the_edits(self, tmp_path: Path) -> None:
-        """The saved manifests, with the start's rules, give the placement of the lab."""
-        found = session()
-        for step in (STEPS[0], STEPS[2], STEPS[8]):
-            found.do(dict(step))
-        file = tmp_path / "scenario.yaml"
-        file.write_text(scenario_file(scenario(found)))
-        again = session(file)
-        assert fates(again) == fates(found)

@@ -164,7 +164,6 @@ class TestWrongInput:
             ({"pods": -2}, "pods: got -2, wanted 1 or more"),
             ({"pod": None}, "pods needs pod"),
             ({"most_nodes": 0}, "most-nodes: got 0, wanted 1 or more"),
-            ({"most_trials": -1}, "most-trials: got -1, wanted 1 or more"),
         ],
     )
     def test_one_clear_line(self, options: Json, told: str) -> None:

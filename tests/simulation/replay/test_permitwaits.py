@@ -34,7 +34,7 @@ def steps_to(made: Replay, time: float) -> list[Json]:
     made.until = time
     while made.step():
         pass
-    made.go_on(None)
+    made.until, made.is_over = None, False
     return found
 
 

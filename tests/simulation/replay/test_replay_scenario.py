@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.exceptions import ManifestError
+from kubeclassic.simulation.replay.inputs.inputs import read_inputs
 from kubeclassic.simulation.replay.replay import Replay
 from tests.support.refusals import refusal_text
-from tests.support.replaybuild import BUSY, Json, engine, of_file, played, told
+from tests.support.replaybuild import BUSY, TROUBLE, Json, engine, of_file, played, told
 
 NODES = "- {opcode: createNodes, count: 2}\n"
 TEMPLATE = "{kind: Pod, metadata: {generateName: pod-}, spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}"
@@ -75,16 +76,15 @@ class TestOperations:
         assert told(records, "Deleted") == [(30, "default/pod-0"), (40, "default/pod-1")]
 
     def test_nodes_in_trouble(self, tmp_path: Path) -> None:
-        """Nodes fail, are drained, deleted and recover, by name or drawn."""
-        text = (
-            f"{NODES}- {{opcode: failNodes, names: [node-0], recoverAfter: 20s}}\n- {{opcode: drainNodes, count: 1}}\n"
-            "- {opcode: sleep, duration: 30s}\n- {opcode: recoverNodes}\n- {opcode: deleteNodes, names: [node-1]}\n"
-        )
-        _, records = run(tmp_path, text)
-        assert told(records, "NodeFailed") == [(0, "node-0")]
-        assert len(told(records, "NodeDrained")) == 1
-        assert told(records, "NodeRecovered")[0] == (20, "node-0")
-        assert told(records, "NodeDeleted") == [(30, "node-1")]
+        """Nodes are deleted by name or drawn; those that fail, are drained and recover are events of a recording beside the scenario."""
+        deleting = "- {opcode: sleep, duration: 90s}\n- {opcode: deleteNodes, names: [node-1]}\n- {opcode: deleteNodes, count: 1}\n"
+        (tmp_path / "busy.yaml").write_text(f"{NODES}{deleting}")
+        (tmp_path / "trouble.jsonl").write_text(TROUBLE)
+        records = played(Replay(read_inputs([tmp_path / "busy.yaml", tmp_path / "trouble.jsonl"]), engine(), until=300))
+        assert told(records, "NodeFailed") == [(40, "node-0")]
+        assert told(records, "NodeDrained") == [(50, "node-1")]
+        assert told(records, "NodeRecovered") == [(80, "node-1")]
+        assert told(records, "NodeDeleted") == [(90, "node-1"), (90, "node-0")]
 
     def test_pods_are_deleted_by_namespace(self, tmp_path: Path) -> None:
         """deletePods takes the pods of one namespace, or all."""
@@ -94,7 +94,10 @@ class TestOperations:
 
     def test_everything_at_once(self, tmp_path: Path) -> None:
         """A busy scenario comes to its end, with evictions, preemptions, failures and volumes on the way."""
-        made, records = run(tmp_path, BUSY, until=None)
+        (tmp_path / "busy.yaml").write_text(BUSY)
+        (tmp_path / "trouble.jsonl").write_text(TROUBLE)
+        made = Replay(read_inputs([tmp_path / "busy.yaml", tmp_path / "trouble.jsonl"]), engine())
+        records = played(made)
         assert made.workload.is_over
         events = {record["event"] for record in records}
         assert events >= {
@@ -111,6 +114,7 @@ class TestOperations:
 
 BAD = [
     ("- {opcode: createNode}", 'did you mean "createNodes"'),
+    ("- {opcode: failNodes, count: 1}", "events of a recording say it: Drain, Fail, Recover"),
     ("- {opcode: createNodes}", "document 1 (createNodes): count: got nothing, wanted a value"),
     ("- {opcode: createPods, count: 1}", "template: got nothing, wanted one"),
     ("- {opcode: createPods, count: 1, nodeTemplate: {metadata: {name: n}}}", "template: got a Node, wanted a Pod"),

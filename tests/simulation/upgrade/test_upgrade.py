@@ -9,13 +9,14 @@ import attrs
 import pytest
 
 from kubeclassic.api.objects import Node
+from kubeclassic.api.record import UNSET
 from kubeclassic.api.view import Paragraph
 from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.facts.facttable import BY_ID, facts_of, undone
 from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 from kubeclassic.questions.upgrade import UpgradeResult, upgrade
-from kubeclassic.simulation.compare.agreement import MODES
+from kubeclassic.simulation.compare.agreement import MODES, Mode
 from kubeclassic.simulation.compare.compare import compare, unfollowed
 from kubeclassic.simulation.engines import engine_for
 from kubeclassic.simulation.scenario import Scenario, read_scenario
@@ -81,7 +82,7 @@ class TestExample:
         """The view has the steps, the causes and the decisions."""
         view = example.view()
         assert "From 1.12 to 1.34" in str(view.verdict)
-        assert {table.name for table in view.tables} == {"steps", "causes", "moved", "ways"}
+        assert {table.name for table in view.tables} == {"steps", "causes", "moved", "ways", "nodes"}
         assert view.csv().name == "moved"
         assert not example.ok
 
@@ -107,7 +108,7 @@ class TestAgainstCompare:
         """In mode locked the same pods differ as compare says, at the first try."""
         scenario = drawn(seed)
         engines = {"a": engine_for(before, {}), "b": engine_for(after, {})}
-        expected = [found.pod for found in compare(scenario, engines, correlates=False).differences if not found.retry]
+        expected = [found.pod for found in compare(scenario, engines).differences if not found.retry]
         found = [one.pod for one in through(scenario, [before, after]).moved if not one.retry]
         assert found == expected
 
@@ -166,7 +167,7 @@ class TestTrials:
             if len(facts) == 1 and not any(one.retry for one in moved):
                 release = undone(ALL_RELEASES[after], [BY_ID[name] for name in facts])
                 engines = {"a": engine_for(before, {}), "b": engine_for(after, {}, release=release)}
-                left = {found.pod for found in compare(scenario, engines, correlates=False).differences}
+                left = {found.pod for found in compare(scenario, engines).differences}
                 assert left.isdisjoint({one.pod for one in moved})
 
     @pytest.mark.parametrize("mode", MODES)
@@ -321,3 +322,32 @@ class TestSmallClusters:
         """A fact is found although the release cannot run with all that the one before that fact has: a plugin is gone."""
         found = upgrade(ROOT / "examples" / "upgrade" / "zones.yaml", "1.16", "1.22", steps=("1.16", "1.22"))
         assert [one.fact for one in found.document.moved] == ["default-constraints"]
+
+
+class TestNodes:
+    """The nodes that differ for one pod."""
+
+    @pytest.mark.parametrize("mode", MODES)
+    def test_why_a_node_is_turned_down(self, mode: Mode) -> None:
+        """Of the steps that move the pod: each node of which the releases say something else on the same state, before and then."""
+        found = upgrade(CLUSTER, "1.28", "1.29", pod="shop/orders-1", mode=mode)
+        assert found.document.nodes is not UNSET
+        told = {one.node: (one.old, one.new) for one in found.document.nodes}
+        sidecars = "turned down: Pod has a restartable init container and the SidecarContainers feature is disabled"
+        assert {one.after for one in found.document.nodes} == {"1.29"}
+        assert (len(told), told["database-b1"]) == (8, (sidecars, "fits"))
+        assert told["general-a1"] == (sidecars, "turned down: Insufficient cpu; Insufficient memory")
+
+    def test_points_by_the_rule_that_decides(self) -> None:
+        """Where scores decide, the nodes whose points by that rule differ, in the points of both releases."""
+        found = upgrade(ROOT / "examples" / "upgrade" / "weights.yaml", "1.22", "1.23", pod="web")
+        assert found.document.nodes is not UNSET
+        assert [(one.node, one.old, one.new) for one in found.document.nodes] == [
+            ("slow", "fits, 100 points by TaintToleration", "fits, 300 points by TaintToleration")
+        ]
+
+    def test_a_pod_that_stays(self) -> None:
+        """Where no step moves it there are none; without a pod the record has no such field."""
+        found = upgrade(CLUSTER, "1.28", "1.29", pod="analytics/yearly-report")
+        assert (found.document.nodes, found.view().table("nodes").rows) == ((), [])
+        assert "nodes" not in upgrade(CLUSTER, "1.28", "1.29").record()

@@ -1,6 +1,5 @@
 // The lab's page: it holds the model, asks the server, and lets every part show what came back.
 import { Line, Trouble, ask, fileOf } from "./api.js";
-import { Clock } from "./clock.js";
 import { Cluster } from "./cluster.js";
 import { Controls } from "./controls.js";
 import { Lists } from "./lists.js";
@@ -11,7 +10,7 @@ import { cut } from "./tip.js";
 import { Why } from "./why.js";
 const { make, options, format } = kubeclassic;
 
-const SAVES = { rules: "Policy or profile", scenario: "Scenario: manifests after the edits", report: "Report: one page", command: "Commands that give this placement" };
+const SAVES = { rules: "Policy or profile", command: "Commands that give this placement" };
 const BETWEEN = 40;
 const place = (id) => document.getElementById(id);
 
@@ -20,15 +19,14 @@ class Lab {
     this.model = new Model();
     this.line = new Line();
     this.chosen = { pod: null, node: null };
-    this.moment = null;
     this.setUpBar();
-    this.parts = { controls: new Controls(this), cluster: new Cluster(this), lists: new Lists(this), why: new Why(this), pins: new Pins(this), clock: new Clock(this), presets: new Presets(this) };
+    this.parts = { controls: new Controls(this), cluster: new Cluster(this), lists: new Lists(this), why: new Why(this), pins: new Pins(this), presets: new Presets(this) };
     this.setUpTop();
     this.channel = new BroadcastChannel(`kubeclassic-lab-${location.pathname}`);
     this.channel.onmessage = () => this.look();
   }
 
-  get placement() { return this.moment?.placement ?? this.model.placement; }
+  get placement() { return this.model.placement; }
 
   // --- asking ---------------------------------------------------------------------------------------------------------
 
@@ -88,7 +86,6 @@ class Lab {
   take(found) {
     const before = this.model.session?.number;
     this.model.apply(found);
-    if (before !== found.session.number) { this.moment = null; if (this.parts.clock.film) this.parts.clock.close(); }
     this.show();
     if (before === undefined) this.chooseFirst();
     else if (this.chosen.pod && before !== found.session.number) this.askWhy();
@@ -138,7 +135,7 @@ class Lab {
     const titles = { now: "Now", A: "Pin A", B: "Pin B" }, wanted = this.view.value.split("|");
     const sides = wanted.map((name) => ({ name, placement: name === "now" ? this.placement : this.model.others.get(name)?.placement })).filter((side) => side.placement);
     const data = mapData(sides.map(({ name, placement }) => ({ placement, title: sides.length > 1 ? titles[name] : "",
-      marks: this.moment ? this.moment.marks : name === "now" ? this.model.marks : null })), this.chosen.node);
+      marks: name === "now" ? this.model.marks : null })), this.chosen.node);
     if (this.map) this.map.show(data);
     else this.map = new kubeclassic.ClusterMap(place("map"), data, (node) => this.chooseNode(this.map.data.nodes[node]));
     document.body.classList.toggle("beside", sides.length > 1);
@@ -162,17 +159,10 @@ class Lab {
     cut(maps);
   }
 
-  showMoment(placement, marks) {
-    this.moment = placement && { placement, marks };
-    this.drawMaps();
-    this.parts.lists.show();
-  }
-
   // --- choosing -------------------------------------------------------------------------------------------------------
 
   choosePod(pod) {
     this.chosen.pod = pod;
-    this.then = null;
     this.parts.cluster.showChosen();
     this.askWhy();
   }
@@ -184,17 +174,11 @@ class Lab {
     if (this.chosen.pod) this.askWhy();
   }
 
-  whyThen(number, at, pod) {
-    this.then = { number, at };
-    this.chosen.pod = pod;
-    this.askWhy();
-  }
-
   async askWhy() {
     const { pod, node } = this.chosen, { why } = this.parts;
     why.wait(pod, node);
     try {
-      const found = await this.line.add(() => (this.then && this.moment ? ask("clock/why", { ...this.then, node }) : ask("why", { pod, node })), "why");
+      const found = await this.line.add(() => ask("why", { pod, node }), "why");
       if (found) why.show(found, node);
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;

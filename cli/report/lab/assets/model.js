@@ -62,7 +62,7 @@ export function plotOf(found, before) {
   return made.nodes.length + made.pods.length > before.nodes.length + before.pods.length ? indexed(made) : made;
 }
 
-export function indexed(plot) {
+function indexed(plot) {
   plot.nodeAt = new Map(plot.nodes.map((node, at) => [node[0], at]));
   plot.podAt = new Map(plot.pods.map((pod, at) => [pod[0], at]));
   return plot;
