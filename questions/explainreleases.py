@@ -102,7 +102,7 @@ def verdict(found: ReleasesExplanation) -> Words:
     one, other = found.decisions
     before, after = Name(one.release), Name(other.release)
     count = len(found.nodes)
-    differ = Words(Number(count, "nodes.length"), " of ", Number(found.node_count, "nodeCount"), f" node{'s' * (found.node_count != 1)}")
+    differ = Words(Number(count), " of ", Number(found.node_count), f" node{'s' * (found.node_count != 1)}")
     rest = Words(differ, " differ") if count != 1 else Words(differ, " differs")
     if found.same:
         return Words(pod, ": ", Name(place(one)), " in ", before, " and in ", after, "; ", rest)
@@ -128,15 +128,14 @@ def _causes(document: ReleasesExplanation) -> Table:
     """A row for each fact that makes nodes differ."""
     facts = {fact.id: fact for fact in document.facts}
     columns = [
-        Column("nodes", "count", at="nodes"), Column("what", "tag", filter=True), Column("rule", "name", filter=True),
+        Column("nodes", "count"), Column("what", "tag", filter=True), Column("rule", "name", filter=True),
         Column("release", "name", filter=True), Column("because", "name"), Column("fact", "name", forms=("wide", "data")),
     ]  # fmt: skip
-    rows, places = list[list[Any]](), list[str]()
-    for at, cause in enumerate(document.causes):
+    rows = list[list[Any]]()
+    for cause in document.causes:
         fact = facts.get(cause.fact or "")
         rows.append([cause.nodes, cause.what, cause.rule, fact and fact.release, fact.sentence if fact else "not known", cause.fact])
-        places.append(f"causes.{at}")
-    return Table("causes", columns, rows, noun="cause", places=places, forms=("table", "wide", "page", "data"))
+    return Table("causes", columns, rows, noun="cause", forms=("table", "wide", "page", "data"))
 
 
 def _nodes(document: ReleasesExplanation) -> Table:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ....api.view import step
 from ....questions.comparisonview import USES, resources, side_name, with_own_cluster
 from ....simulation.compare.agreement import LOCKED
 from ....simulation.compare.correlation import ScoreCorrelation
 from ....simulation.compare.document import ComparedConfiguration, ComparisonDocument, ConfigurationPair
 from ....simulation.summary import Usage
 from ..page.charts import Chart, ChartSeries
-from ..page.markup import Markup, Text, element, joined, named, sentence, share, told
+from ..page.markup import Markup, Text, element, joined, named, sentence, share
 from ..page.parts import BAD, card, colour_of, dot, grid, plain_table, soft, track
 
 MEASURES = {"use": "use", "standardDeviation": "imbalance", "fragmentation": "fragmentation"}
@@ -43,7 +42,6 @@ def decided(document: ComparisonDocument) -> Chart:
         ChartSeries(
             side_name(document, at),
             [getattr(one.summary, key) for key in found],
-            [f"configurations.{at}.summary.{key}" for key in found],
             at,
         )
         for at, one in enumerate(configurations)
@@ -74,7 +72,7 @@ def _card(document: ComparisonDocument, configurations: Sequence[ComparedConfigu
 
 def _by_use(document: ComparisonDocument, configurations: Sequence[ComparedConfiguration], resource: str) -> Chart:
     series = [
-        ChartSeries(side_name(document, at), one.nodes_by_use[resource], f"configurations.{at}.nodesByUse.{step(resource)}", at)
+        ChartSeries(side_name(document, at), one.nodes_by_use[resource], at)
         for at, one in enumerate(configurations)
         if resource in one.nodes_by_use
     ]
@@ -84,16 +82,15 @@ def _by_use(document: ComparisonDocument, configurations: Sequence[ComparedConfi
 
 
 def _meters(document: ComparisonDocument, configurations: Sequence[ComparedConfiguration], resource: str, measure: str) -> Iterator[Markup]:
-    for at, place, usage in _usages(configurations, resource):
-        path = f"configurations.{at}.summary.resources.{place}"
+    for at, _, usage in _usages(configurations, resource):
         if measure == "fragmentation":
-            value, path = configurations[at].fragmentation.get(resource, 0.0), f"configurations.{at}.fragmentation.{step(resource)}"
+            value = configurations[at].fragmentation.get(resource, 0.0)
         elif measure == "use":
-            value, path = usage.use, f"{path}.use"
+            value = usage.use
         else:
-            value, path = usage.imbalance.standard_deviation, f"{path}.imbalance.{measure}"
+            value = usage.imbalance.standard_deviation
         name = element("span", dot(colour_of(at)), side_name(document, at))
-        yield sentence(name, track(value, colour_of(at)), element("b", told(path, share(value))))
+        yield sentence(name, track(value, colour_of(at)), element("b", share(value)))
 
 
 # --- scores ---------------------------------------------------------------------------------------------------------
@@ -106,7 +103,7 @@ def correlations(at: int, against: ConfigurationPair) -> Iterator[Markup]:
     colours = [colour_of(0), colour_of(at + 1)]
     spreads = [sentence(dot(colour), f"spread in {name}") for name, colour in zip((against.first, against.second), colours, strict=True)]
     headers: list[Text] = ["score of", "-1 to 1", "correlation", *spreads]
-    yield plain_table(headers, [_correlation(at, place, found, against) for place, found in telling], caption="How scores go together")
+    yield plain_table(headers, [_correlation(at, found, against) for _, found in telling], caption="How scores go together")
     silent = [(found.rule, _lacking(found, against)) for _, found in lines if not any(found.deviations)]
     if silent:
         told_rules = joined(sentence(named(rule), f" ({lacking})" if lacking else "") for rule, lacking in silent)
@@ -123,20 +120,20 @@ def _sides(found: ScoreCorrelation, against: ConfigurationPair) -> list[tuple[st
     return [(against.first, found.first), (against.second, found.second)]
 
 
-def _correlation(at: int, place: int, found: ScoreCorrelation, against: ConfigurationPair) -> list[Text]:
-    path, value = f"against.{at}.correlation.{place}", found.correlation
+def _correlation(at: int, found: ScoreCorrelation, against: ConfigurationPair) -> list[Text]:
+    value = found.correlation
     bar = _from_the_middle(value) if value is not None else Markup("-")
     text = f"{value:.3f}" if value is not None else _lacking(found, against) or "one gives all nodes the same score"
-    spreads = [_spread(path, found, against, side, colour) for side, colour in enumerate((colour_of(0), colour_of(at + 1)))]
-    return [_named(found, against), bar, told(f"{path}.correlation", text), *spreads]
+    spreads = [_spread(found, against, side, colour) for side, colour in enumerate((colour_of(0), colour_of(at + 1)))]
+    return [_named(found, against), bar, text, *spreads]
 
 
-def _spread(path: str, found: ScoreCorrelation, against: ConfigurationPair, side: int, colour: str) -> Markup:
+def _spread(found: ScoreCorrelation, against: ConfigurationPair, side: int, colour: str) -> Markup:
     if not (found.first, found.second)[side] and found.rule != "total":
         return Markup("no such rule")
     value = found.deviations[side]
     widest = max(max(line.deviations) for line in against.correlation)
-    return sentence(told(f"{path}.deviations.{side}", share(value)), track(value / widest, colour))
+    return sentence(share(value), track(value / widest, colour))
 
 
 def _named(found: ScoreCorrelation, against: ConfigurationPair) -> Markup:

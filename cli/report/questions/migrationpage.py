@@ -7,16 +7,17 @@ from collections.abc import Iterator
 
 import yaml
 
-from ....questions.migrate import AGREEMENT, MigrateResult
+from ....questions.migrate import MigrateResult
 from ....simulation.compare.agreement import AgreementCounts
 from ..listing import indented
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, code, counted, element, joined, named, number, sentence, spoken, told
+from ..page.markup import Markup, Text, code, counted, element, joined, named, number, sentence, spoken
 from ..page.outcome import next_step
 from ..page.parts import BAD, GOOD, NEAR, SAME, fact, facts, facts_of, folded, plain_table, section, soft, tag
 from .comparisonpage import comparison_sections, who
 
+AGREEMENT = "against.0.agreement"
 COUNTS = (
     (f"{AGREEMENT}.same", "decisions: the same", SAME), (f"{AGREEMENT}.equallyGood", "decisions: equally good", NEAR),
     (f"{AGREEMENT}.different", "decisions: different", BAD),
@@ -106,7 +107,7 @@ def _trials(found: MigrateResult) -> Iterator[Text]:
         "Each point was undone by itself and tried on the same pods: decisions that are the same, equally good and different, with this"
         " translation and with upstream's in that point."
     )
-    ours = _outcome(AGREEMENT, _agreement(found))
+    ours = _outcome(_agreement(found))
     rows = [[named(one.name), named(one.ours), named(one.upstream), ours, _tried(found, at)] for at, one in enumerate(trials)]
     yield plain_table(["deviation", "this translation", "upstream's translation", "decisions with this", "decisions with upstream's"], rows)
 
@@ -118,11 +119,11 @@ def _tried(found: MigrateResult, at: int) -> Markup:
     theirs = trial.agreement
     worse = theirs.different - ours.different or ours.same - theirs.same
     mark = tag("worse", BAD) if worse > 0 else tag("better", GOOD) if worse < 0 else tag("no difference here")
-    return sentence(_outcome(f"migration.trials.{at}.agreement", theirs), " ", mark)
+    return sentence(_outcome(theirs), " ", mark)
 
 
-def _outcome(path: str, agreement: AgreementCounts) -> Markup:
-    return joined((told(f"{path}.{key}", number(count)) for key, count in _counts(agreement).items()), " / ")
+def _outcome(agreement: AgreementCounts) -> Markup:
+    return joined((number(count) for count in _counts(agreement).values()), " / ")
 
 
 def _counts(agreement: AgreementCounts) -> dict[str, int]:
