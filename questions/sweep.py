@@ -17,10 +17,9 @@ from ..api.record import Count, says
 from ..api.view import Column, Name, Number, Part, Table, View, Words
 from ..api.words import brief, count_of
 from ..framework.plugin import Plugin
-from ..simulation.sweep.axes import WEIGHT
-from ..simulation.sweep.spec import read_spec
-from ..simulation.sweep.sweep import ERROR, RUN, Planner, Rules, Sweep
-from ..simulation.sweep.sweepconfigurations import Best, SweepConfiguration, best_of, cell, configurations
+from ..simulation.sweep.measures import Best, SweepConfiguration, best_of, cell, configurations
+from ..simulation.sweep.spec import WEIGHT, read_spec
+from ..simulation.sweep.sweep import ERROR, RUN, Sweep
 from .result import Result, Row, joined
 
 MOST_GROUPS, MOST_NAMED = 3, 2
@@ -132,15 +131,10 @@ def sweep(
     (<SweepResult: runs 2>, [1, 1])
     """
     wanted = read_spec(spec)
-    planner = Planner(wanted, Rules(catalogue, plugins))
-    points = list(planner.points())
-    made = Sweep(planner, executor, on_progress or _ignore)
-    rows = tuple(made.rows(points))
-    return SweepResult(rows=rows, settings=planner.columns(points), objectives=wanted.objectives, warnings=grouped(made.notices()))
-
-
-def _ignore(done: int, total: int) -> None:
-    """Progress is not reported."""
+    made = Sweep(wanted, catalogue, plugins, executor, on_progress or (lambda done, total: None))
+    points = list(made.points())
+    rows, settings = tuple(made.rows(points)), tuple(dict.fromkeys(key for point in points for key in point))
+    return SweepResult(rows=rows, settings=settings, objectives=wanted.objectives, warnings=grouped(made.notices()))
 
 
 # --- in words -------------------------------------------------------------------------------------------------------
