@@ -8,11 +8,10 @@ from kubeclassic.api.meaning.labels import ZONES
 from kubeclassic.api.view import CHANGES, MEANINGS, Column, Table
 from kubeclassic.cli.report.page.about import About
 from kubeclassic.cli.report.page.charts import Chart, ChartSeries
-from kubeclassic.cli.report.page.clustermap import ClusterMap, MapSide
+from kubeclassic.cli.report.page.clustermap import FEW, ClusterMap, MapSide
 from kubeclassic.cli.report.page.document import Page, page_html
 from kubeclassic.cli.report.page.markup import Markup, Text, code, element, joined, named, sentence
 from kubeclassic.cli.report.page.matrix import Matrix, MatrixLine, RuleScore
-from kubeclassic.cli.report.page.nodetiles import FEW
 from kubeclassic.cli.report.page.outcome import NAMED, PodOutcome, next_step, who_html
 from kubeclassic.cli.report.page.parts import (
     BAD,

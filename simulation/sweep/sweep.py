@@ -11,15 +11,22 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ...algorithmprovider.registry import Registry
 from ...api.reading.notices import Notice
 from ...core.engine import Engine
-from ...exceptions import KubeclassicError, ManifestError, UnknownNameError
+from ...core.rule import Algorithm
+from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean
+from ...framework.config.configuration import KubeSchedulerConfiguration
+from ...framework.config.defaults import PluginEntry, PluginSet
+from ...framework.config.profiles import ProfileConfig
 from ...framework.copying import Frozen, freeze_spec, thaw_spec
 from ...framework.options import options_of, version_of
 from ...framework.plugin import Plugin
+from ...framework.registry import registry_of
 from ...framework.releases import FRAMEWORK_RELEASES
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ...framework.userrules import execute_files, rule_files
+from ..compare.ruleequivalents import SUCCESSORS
 from ..executors import run_on
 from ..input import edits_of, objects_of, paths_among, scenario_of, spec_of
 from ..releasenotes import input_notices, with_release_notices
@@ -29,7 +36,55 @@ from ..scenario import Scenario
 from ..simulate import Simulation
 from .measures import Measures, replay_measures, simulation_measures
 from .spec import EDITS, FILES, OPTIONS, ORDER, SEED, SHUFFLED, WEIGHT, Spec
-from .weights import weighed_algorithm, weighed_profiles
+
+Weights = Mapping[str, int]
+"""Name -> weight; 0: the rule does not count at all."""
+
+
+def weighed_algorithm(algorithm: Algorithm, weights: Weights, catalogue: Catalogue) -> Algorithm:
+    """*algorithm* with these *weights*; a priority that it does not have comes on top.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one that the release does not have.
+    """
+    known = Registry.of(algorithm.release, algorithm.gates, catalogue).priorities
+    found = {priority.name: (priority, weight) for priority, weight in algorithm.priorities}
+    for name, weight in weights.items():
+        if name not in found and name not in known:
+            raise _unknown(name, algorithm.release.version, {**found, **known})
+        found[name] = (found[name][0] if name in found else known[name](), weight)
+    return attrs.evolve(algorithm, priorities=tuple(found[name] for name in sorted(found) if found[name][1]))
+
+
+def weighed_profiles(
+    config: KubeSchedulerConfiguration, weights: Weights, plugins: tuple[type[Plugin], ...], version: str
+) -> KubeSchedulerConfiguration:
+    """*config* with these *weights* in each of its profiles.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a plugin that there is not.
+    """
+    known = (*registry_of(config.release), *(plugin.name for plugin in plugins))
+    for name in weights:
+        if name not in known:
+            raise _unknown(name, version, known)
+    return attrs.evolve(config, profiles=tuple(_weighed(profile, weights) for profile in config.profiles))
+
+
+def _weighed(profile: ProfileConfig, weights: Weights) -> ProfileConfig:
+    score = profile.plugins.get("score", PluginSet())
+    # What a point enables or disables itself counts before multiPoint.
+    enabled = [plugin for plugin in score.enabled if plugin.name not in weights]
+    disabled = [plugin for plugin in score.disabled if plugin.name not in weights]
+    enabled += [PluginEntry(name, weight) for name, weight in weights.items() if weight]
+    disabled += [PluginEntry(name) for name, weight in weights.items() if not weight]
+    return attrs.evolve(profile, plugins={**profile.plugins, "score": PluginSet(tuple(enabled), tuple(disabled))})
+
+
+def _unknown(name: str, version: str, known: object) -> UnknownNameError:
+    names = list(known) if isinstance(known, Mapping | tuple) else []
+    instead = next((successor for successor in SUCCESSORS.get(name, ()) if successor in names), None)
+    hint = f"; {instead} took its place" if instead else did_you_mean(name, names)
+    return UnknownNameError(f"weights.{name}: release {version} has no rule by that name that scores{hint}")
+
 
 Settings = Mapping[str, Any]
 """Key of the grid -> value; also ``name``."""

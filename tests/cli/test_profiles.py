@@ -177,7 +177,7 @@ class TestExplain:
 
     def test_table(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The tables have plugins and codes for heads."""
-        monkeypatch.setattr("kubeclassic.cli.report.viewtext.width_of", lambda stream: 200)
+        monkeypatch.setattr("kubeclassic.cli.report.tables.width_of", lambda stream: 200)
         (folder / "more.yaml").write_text(pod("big", "5"))
         assert "(each plugin: raw -> normalized x weight)" in ran("explain", "cluster.yaml", "web", *NEW, "-o", "wide").out
         said = ran("explain", "cluster.yaml", "big", "--pods", "more.yaml", *NEW, "-o", "wide").out

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.cli.report.questions.comparisonmarkdown import comparison_markdown
 from kubeclassic.cli.report.questions.comparisonpage import comparison_html
-from kubeclassic.cli.report.viewtext import write_view
+from kubeclassic.cli.report.tables import write_view
 from kubeclassic.core.decision.decision import Details
 from kubeclassic.core.engine import Engine
 from kubeclassic.framework.cycle.diagnosis import Diagnosis

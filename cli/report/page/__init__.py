@@ -29,7 +29,7 @@ What there is:
 * ``parts``: ``section``, ``facts``, ``card``, ``grid``, ``stack``, ``track``, ``tag``, ``note``, ``folded``, ``plain_table``.
 * ``tables``: long lists, with search, filters, CSV and details of a row.
 * ``outcome``: who fares how, by name, and what to do next.
-* ``clustermap``: nodes, few as tiles with their pods (``nodetiles``), many as squares; ``usescale``: their colours.
+* ``clustermap``: nodes, few as tiles with their pods, many as squares.
 * ``charts``: columns and lines.
 * ``matrix``: nodes by rules.
 * ``about``: of what the page speaks; ``document``: the whole.

@@ -11,10 +11,9 @@ from ....simulation.nodesbyuse import NodeUse
 from ....simulation.records import SimulationDocument, UnplacedPods
 from ..page.about import About
 from ..page.charts import Chart, ChartSeries
-from ..page.clustermap import ClusterMap, MapSide
+from ..page.clustermap import FEW, ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, counted, element, named, sentence, share, spoken
-from ..page.nodetiles import FEW
 from ..page.outcome import NAMED, PodOutcome, next_step, who_html
 from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, facts, facts_of, folded, grid, note, section, soft, track
 from ..page.tables import list_html, short_table

@@ -10,10 +10,8 @@ import pytest
 
 from kubeclassic.cli.report.page import charts
 from kubeclassic.cli.report.page.charts import HOW_TO, MOST_ROWS, TEXT, Chart, ChartSeries
-from kubeclassic.cli.report.page.clustermap import ClusterMap, MapSide
+from kubeclassic.cli.report.page.clustermap import FEW, SHOWN, ClusterMap, MapSide, UseScale
 from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, RuleScore
-from kubeclassic.cli.report.page.nodetiles import FEW, SHOWN
-from kubeclassic.cli.report.page.usescale import UseScale
 from kubeclassic.cli.report.questions.nodemap import labels_of, share_of
 from kubeclassic.simulation.nodesbyuse import NodeUse, PodPlaces, ResourceUse
 from tests.support.pages import data_of_page
