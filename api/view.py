@@ -109,8 +109,6 @@ class Column:
     """Tags: value -> colour; of a bar for ``bar``, and for ``less`` where it is below zero."""
     forms: Sequence[str] = attrs.field(default=EVERYWHERE, kw_only=True)
     """The forms that have it."""
-    at: str | None = attrs.field(default=None, kw_only=True)
-    """The field that it shows of the row's place in the record, empty for the place itself: in a page numbers carry it."""
     field: str = attrs.field(default="", kw_only=True)
     """Its name in data, if that is not the title."""
     csv: str = attrs.field(default="", kw_only=True)
@@ -158,8 +156,6 @@ class Table:
     """How many rows short text has; None: all."""
     minor: Collection[int] = attrs.field(default=(), kw_only=True)
     """The rows, by number, that short text leaves out."""
-    places: Sequence[str] = attrs.field(default=(), kw_only=True)
-    """For each row its place in the record, where numbers of a page carry theirs."""
 
     @property
     def plural(self) -> str:
@@ -198,26 +194,15 @@ def table_of(
     return Table(name, [Column(name) for name in names], rows, forms=forms, noun=noun)
 
 
-def step(name: str) -> str:
-    """*name* as one step of a place in the record.
-
-    >>> step("nvidia.com/gpu")
-    'nvidia%2Ecom/gpu'
-    """
-    return name.replace(".", "%2E")
-
-
 @attrs.frozen
 class Number:
-    """A number in a sentence, with its place in the record.
+    """A number in a sentence.
 
-    >>> print(Number(1500, "size", "cpu"), Number(1500, "fits"))
+    >>> print(Number(1500, "cpu"), Number(1500))
     1.5 1,500
     """
 
     value: float
-    path: str
-    """Names and places with dots between; empty where it has none (``cli/report/page/markup.py`` has more)."""
     resource: str = ""
     """Of which it is an amount."""
     text: str = ""
@@ -231,7 +216,7 @@ class Number:
 
 @attrs.frozen
 class Name:
-    """A name of the input or of a release in a sentence: digits in it are no numbers of the record."""
+    """A name of the input or of a release in a sentence, which pages do not break."""
 
     text: str
 
@@ -243,7 +228,7 @@ class Name:
 class Words:
     """A sentence of texts, names and numbers.
 
-    >>> str(Words(Number(1200, "fits"), " copies of ", Name("web-2"), " fit."))
+    >>> str(Words(Number(1200), " copies of ", Name("web-2"), " fit."))
     '1,200 copies of web-2 fit.'
     """
 

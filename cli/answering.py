@@ -19,8 +19,7 @@ from .console.output import takes_unicode, writing
 from .declaring.outputs import HTML, Output
 from .notices import tell_unread, write_unread
 from .report.listing import indented, write_csv
-from .report.tables import width_of
-from .report.viewtext import write_view
+from .report.tables import width_of, write_view
 
 
 def _text(dumper: Any, value: str) -> Any:

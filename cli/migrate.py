@@ -126,7 +126,7 @@ def _tell_check(found: MigrateResult, show: int) -> None:
     """Say what the check found on standard error, with *show* decisions at most."""
     from .console.output import note
     from .notices import tell_unread
-    from .report.viewtext import write_view
+    from .report.tables import write_view
 
     note("")
     with suppress(OSError):
@@ -157,7 +157,7 @@ def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence
     from .report.listing import indented
     from .report.page.markup import code, sentence
     from .report.questions.migrationpage import migration_html
-    from .report.viewtext import write_view
+    from .report.tables import write_view
 
     def made() -> str:
         form = Path(report).suffix

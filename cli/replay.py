@@ -131,8 +131,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
     from .console.output import note, note_lines
     from .notices import tell_unread
     from .opening import Console
-    from .report.tables import width_of
-    from .report.viewtext import view_lines
+    from .report.tables import view_lines, width_of
 
     breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
     delays = Delays(**{field.name: more[field.name] for field in attrs.fields(Delays)})

@@ -169,8 +169,7 @@ def _tell(found: SimulationResult, given: Input, asked: Mapping[str, Any], verbo
     """The outcome on standard error."""
     from .console.output import note, note_lines
     from .notices import tell_unread
-    from .report.tables import width_of
-    from .report.viewtext import view_lines
+    from .report.tables import view_lines, width_of
 
     if found.outcomes and not found.outcome.pods:
         note(f"no pod to show: {_chooses_none(asked, [one.pod for one in found.outcomes.values()])}")

@@ -16,7 +16,7 @@ from ..api.meaning.labels import zone_of
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
-from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, kind_of, step
+from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, kind_of
 from ..api.words import amount, count_of, listed, rounded, short_name, used_up
 from ..core.pods.requests import PODS
 from ..exceptions import check_type, wrong_type
@@ -255,12 +255,12 @@ def _verdict(found: CapacityResult) -> Words:
     names = [Name(placed.name) for placed in found.counted.placed]
     of = Words(" of ", joined(names, " and "))
     if wanted is not None and fits >= wanted:
-        return Words("All ", Number(wanted, "wanted"), " copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")
+        return Words("All ", Number(wanted), " copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")
     if wanted is not None:
-        return Words("Only ", Number(fits, "fits"), " of the ", Number(wanted, "wanted"), " copies", of, " fit", _then(found), ".")
+        return Words("Only ", Number(fits), " of the ", Number(wanted), " copies", of, " fit", _then(found), ".")
     if not fits:
         return Words("No copy", of, " fits", _then(found), ".")
-    return Words(Number(fits, "fits"), " more ", "copy" if fits == 1 else "copies", of, " fit" + "s" * (fits == 1), _then(found), ".")
+    return Words(Number(fits), " more ", "copy" if fits == 1 else "copies", of, " fit" + "s" * (fits == 1), _then(found), ".")
 
 
 def _then(found: CapacityResult) -> Words:
@@ -270,13 +270,12 @@ def _then(found: CapacityResult) -> Words:
         return Words(", as many as were to be counted")
     if stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
         first = stop.shortages[0]
-        nodes = Number(first.nodes, "stop.shortages.0.nodes")
+        nodes = Number(first.nodes)
         return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", nodes, _nodes_word(first.nodes))
     if stop.kind == "Unschedulable" and stop.reasons:
         reason, often = next(iter(stop.reasons.items()))
-        place = f"stop.reasons.{step(reason)}"
         turn = " turn it down: " if often != 1 else " turns it down: "
-        return Words(f"; {then}", Number(often, place), _nodes_word(often), turn, Name(reason))
+        return Words(f"; {then}", Number(often), _nodes_word(often), turn, Name(reason))
     return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the API server refuses the next one")
 
 
@@ -323,10 +322,9 @@ def _left(what: str, amounts: Mapping[str, int]) -> Iterator[Paragraph]:
 def _reasons(stop: Stop) -> Table:
     most = max(stop.reasons.values(), default=1)
     bar = Column("", "bar", colours={"bar": MEANINGS["near"]}, forms=("page",))
-    columns = (Column("reason", "name"), Column("nodes", "count", at=""), bar)
+    columns = (Column("reason", "name"), Column("nodes", "count"), bar)
     rows = [[reason, nodes, nodes / most] for reason, nodes in stop.reasons.items()]
-    places = [f"stop.reasons.{step(reason)}" for reason in stop.reasons]
-    return Table("reasons", columns, rows, places=places, forms=(*TEXT, "page") if rows else ())
+    return Table("reasons", columns, rows, forms=(*TEXT, "page") if rows else ())
 
 
 def _headroom(found: CapacityResult) -> Table:
@@ -334,13 +332,13 @@ def _headroom(found: CapacityResult) -> Table:
     alone = () if len(found.counted.placed) > 1 else (*TEXT, "page", "data")
     columns = (
         Column("resource", "name", forms=(*TEXT, "page")), Column("resource", forms=("data",)), Column("unit", forms=("data",)),
-        Column("allocatable", "amount", at="allocatable"),
-        Column("requested before", "amount", at="requestedBefore", field="requestedBefore"),
-        Column("after", "amount", at="requested", field="requested", forms=(*TEXT, "data")),
-        Column("requested after", "amount", at="requested", forms=("page",)),
+        Column("allocatable", "amount"),
+        Column("requested before", "amount", field="requestedBefore"),
+        Column("after", "amount", field="requested", forms=(*TEXT, "data")),
+        Column("requested after", "amount", forms=("page",)),
         Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=("page",)),
-        Column("free", "amount", at="free", forms=(*TEXT, "data")), Column("free after", "amount", at="free", forms=("page",)),
-        Column("room for copies by it alone", "count", at="copies", field="copies", forms=alone or ("data",)),
+        Column("free", "amount", forms=(*TEXT, "data")), Column("free after", "amount", forms=("page",)),
+        Column("room for copies by it alone", "count", field="copies", forms=alone or ("data",)),
     )  # fmt: skip
     rows = []
     for one in found.headroom:
@@ -351,20 +349,18 @@ def _headroom(found: CapacityResult) -> Table:
             short_name(name), name, one.unit, Amount(name, one.allocatable), before, after, after, share, free, free, one.copies,
         ])  # fmt: skip
     hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
-    places = [f"headroom.{at}" for at in range(len(rows))]
-    return Table("headroom", columns, rows, places=places, forms=(*TEXT, "page", "data"), minor=hidden)
+    return Table("headroom", columns, rows, forms=(*TEXT, "page", "data"), minor=hidden)
 
 
 def _zones(found: CapacityResult) -> Table:
     zones = found.zones
     most = max(1, *zones.values()) if zones else 1
     columns = (
-        Column("zone", "name"), Column("copies", "count", at=""),
+        Column("zone", "name"), Column("copies", "count"),
         Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=("page",)),
     )  # fmt: skip
     rows = [[zone or None, copies, copies / most] for zone, copies in zones.items()]
-    places = [f"zones.{step(zone)}" for zone in zones]
-    return Table("zones", columns, rows, places=places, forms=(*TEXT, "page") if rows else ())
+    return Table("zones", columns, rows, forms=(*TEXT, "page") if rows else ())
 
 
 def _nodes(found: CapacityResult) -> Table:

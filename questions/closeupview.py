@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from ..api.record import astuple
-from ..api.view import MEANINGS, TEXT, Amount, Column, Paragraph, Table, step
+from ..api.view import MEANINGS, TEXT, Amount, Column, Paragraph, Table
 from ..api.words import amount, count_of, listed, rounded, short_name
 from ..core.devices.accounts import DeviceAccount
 from ..simulation.explain.explanation import Explanation
@@ -93,8 +93,8 @@ def _result(verdict: RuleVerdict) -> str:
 def room_table(close: CloseUp) -> Table:
     """How much the pod requests of each resource, and what is free on the node."""
     columns = (
-        Column("resource", forms=TEXT), Column("resource", "name", forms=PAGE), Column("needs", "amount", at="asked"),
-        Column("free", "amount", at="free"), Column("of", "amount", at="allocatable"), Column("short", "amount", at="missing"),
+        Column("resource", forms=TEXT), Column("resource", "name", forms=PAGE), Column("needs", "amount"),
+        Column("free", "amount"), Column("of", "amount"), Column("short", "amount"),
         Column("", "bar", colours=BAR, forms=PAGE),
     )  # fmt: skip
     rows = []
@@ -104,28 +104,28 @@ def room_table(close: CloseUp) -> Table:
         missing = Amount(name, room.missing) if room.missing else None
         share = room.asked / max(room.free, room.asked, 1)
         rows.append([name, short_name(name), *amounts, missing, -share if room.missing else share])
-    return Table("room", columns, rows, places=[f"closeUp.room.{at}" for at in range(len(rows))])
+    return Table("room", columns, rows)
 
 
 def scores_table(close: CloseUp) -> Table:
     """How the node's total comes about."""
     columns = (
-        Column("rule", "name"), Column("raw", "count", at="raw"), Column("score", "count", at="reduced"),
-        Column("weight", "count", at="weight"), Column("counts", "count", at="total"),
+        Column("rule", "name"), Column("raw", "count"), Column("score", "count"),
+        Column("weight", "count"), Column("counts", "count"),
     )  # fmt: skip
     rows = [[rule_name(name), score.raw, score.reduced, score.weight, score.total] for name, score in close.scores.items()]
-    return Table("scores", columns, rows, places=[f"closeUp.scores.{step(name)}" for name in close.scores])
+    return Table("scores", columns, rows)
 
 
-def leads_table(place: str, leads: Sequence[Lead], ours: str, theirs: str) -> Table:
-    """Rule by rule how two nodes score, and what it adds to the lead; *place*: of the leads in the record."""
+def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
+    """Rule by rule how two nodes score, and what it adds to the lead."""
     most = max((abs(lead.ahead) for lead in leads), default=1)
     columns = (
-        Column("rule", "name"), Column(ours, "count", at="ours"), Column(theirs, "count", at="theirs"),
-        Column("weight", "count", at="weight"), Column("ahead by", "count", at="ahead"), Column("", "bar", colours=BAR),
+        Column("rule", "name"), Column(ours, "count"), Column(theirs, "count"),
+        Column("weight", "count"), Column("ahead by", "count"), Column("", "bar", colours=BAR),
     )  # fmt: skip
     rows = [[rule_name(lead.rule), lead.ours, lead.theirs, lead.weight, lead.ahead, lead.ahead / most] for lead in leads]
-    return Table("leads", columns, rows, places=[f"{place}.{at}" for at in range(len(rows))], forms=PAGE)
+    return Table("leads", columns, rows, forms=PAGE)
 
 
 def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:

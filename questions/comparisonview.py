@@ -98,30 +98,30 @@ def verdict(found: ComparisonDocument) -> Words:
         return joined([_against(found, at) for at in range(len(found.against))], ". ")
     if found.decisions == 1:
         return Words("The only decision is the same", in_error(found.against[0].agreement))
-    return Words("All ", Number(found.decisions, "decisions"), " decisions are the same", in_error(found.against[0].agreement))
+    return Words("All ", Number(found.decisions), " decisions are the same", in_error(found.against[0].agreement))
 
 
 def in_error(found: AgreementCounts) -> Words:
     """How many of the decisions that are the same say nothing."""
     many = " of them ended in an error on both sides" if found.decisions > 1 else " ended in an error on both sides"
-    return Words(", but ", Number(found.errors, "against.0.agreement.errors"), many) if found.errors else Words()
+    return Words(", but ", Number(found.errors), many) if found.errors else Words()
 
 
 def _against(found: ComparisonDocument, at: int) -> Words:
     """One configuration beside the first."""
-    pair, path = found.against[at], f"against.{at}"
+    pair = found.against[at]
     lost, gained = len(pair.lost.pods), len(pair.gained.pods)
     first, second = Name(label(found, 0)), Name(label(found, at + 1))
     if not lost and not gained:
         return _same_pods(found, at)
     if lost == gained:
-        return Words("As many pods find a place under ", second, ", but not the same ones: ", _both(pair, path))
-    head = Words(_net(path, lost, gained), " under ", second)
+        return Words("As many pods find a place under ", second, ", but not the same ones: ", _both(pair))
+    head = Words(_net(lost, gained), " under ", second)
     if lost and gained:
-        return Words(head, ": ", _both(pair, path))
+        return Words(head, ": ", _both(pair))
     if gained:
-        return Words(head, _alone(pair.gained), "; under ", first, " there is none: ", reasons_of(pair.gained, f"{path}.gained"))
-    return Words(head, _alone(pair.lost), ": ", reasons_of(pair.lost, f"{path}.lost"))
+        return Words(head, _alone(pair.gained), "; under ", first, " there is none: ", reasons_of(pair.gained))
+    return Words(head, _alone(pair.lost), ": ", reasons_of(pair.lost))
 
 
 def _alone(found: Losses) -> Words:
@@ -129,56 +129,50 @@ def _alone(found: Losses) -> Words:
     return Words(", ", Name(found.pods[0].pod)) if len(found.pods) == 1 else Words()
 
 
-def _net(path: str, lost: int, gained: int) -> Words:
-    more, less = ("gained", "lost") if gained > lost else ("lost", "gained")
+def _net(lost: int, gained: int) -> Words:
     net, word = abs(lost - gained), "more" if gained > lost else "fewer"
-    count = Number(net, f"{path}.{more}.pods.length - {path}.{less}.pods.length")
+    count = Number(net)
     return Words(count, f" pod {word} finds a place" if net == 1 else f" pods {word} find a place")
 
 
-def _both(pair: ConfigurationPair, path: str) -> Words:
+def _both(pair: ConfigurationPair) -> Words:
     """Who loses and who gains, where there are both."""
     lost, gained = len(pair.lost.pods), len(pair.gained.pods)
-    losing = Words(Number(lost, f"{path}.lost.pods.length"), " loses its place" if lost == 1 else " lose theirs")
-    gaining = Words(Number(gained, f"{path}.gained.pods.length"), " gains one" if gained == 1 else " gain one")
-    return Words(losing, " (", reasons_of(pair.lost, f"{path}.lost"), "), ", gaining)
+    losing = Words(Number(lost), " loses its place" if lost == 1 else " lose theirs")
+    gaining = Words(Number(gained), " gains one" if gained == 1 else " gain one")
+    return Words(losing, " (", reasons_of(pair.lost), "), ", gaining)
 
 
 def _same_pods(found: ComparisonDocument, at: int) -> Words:
     """No pod gains or loses a place: how many decisions are other ones."""
-    pair, path = found.against[at], f"against.{at}"
+    pair = found.against[at]
     first, second = Name(label(found, 0)), Name(label(found, at + 1))
     agreement, moved, held = pair.agreement, len(pair.elsewhere), len(pair.gated)
     places = Words("The same pods find a place under ", first, " and ", second)
     if held:
         are = " pod is" if held == 1 else " pods are"
-        return Words(Number(held, f"{path}.gated.length"), are, " gated by ", first, " or ", second, ", and placed by the other one")
+        return Words(Number(held), are, " gated by ", first, " or ", second, ", and placed by the other one")
     if found.mode != LOCKED:
         if not moved:
             return Words(places, ", each on the same node")
-        return Words(places, ", ", Number(moved, f"{path}.elsewhere.length"), " of them on another node")
-    path = f"{path}.agreement"
-    counted = ((agreement.different, "different", DIFFERENT), (agreement.gated, "gated", "gated by one of them"))
-    counts = [Words(Number(count, f"{path}.{key}"), " is " if count == 1 else " are ", text) for count, key, text in counted if count]
+        return Words(places, ", ", Number(moved), " of them on another node")
+    counted = ((agreement.different, DIFFERENT), (agreement.gated, "gated by one of them"))
+    counts = [Words(Number(count), " is " if count == 1 else " are ", text) for count, text in counted if count]
     if counts:
-        return Words(places, "; of ", Number(agreement.decisions, f"{path}.decisions"), " decisions ", joined(counts, " and "))
-    best = Number(agreement.equally_good, f"{path}.equallyGood")
+        return Words(places, "; of ", Number(agreement.decisions), " decisions ", joined(counts, " and "))
+    best = Number(agreement.equally_good)
     others = "is equally good" if agreement.equally_good == 1 else "are equally good"
     return Words("No decision is different under ", second, "; ", best, f" {others} for ", first)
 
 
-def reasons_of(found: Losses, path: str, most: int = 3) -> Words:
+def reasons_of(found: Losses, most: int = 3) -> Words:
     """For what pods have no place: the *most* frequent reasons, and how many pods have others."""
     reasons = found.reasons
     if len(reasons) == 1:
         return Words("all for " if reasons[0].pods > 1 else "for ", Name(phrase(reasons[0].reason, reasons[0].pods)))
-    parts = [
-        Words(Number(one.pods, f"{path}.reasons.{at}.pods"), " for ", Name(phrase(one.reason, one.pods)))
-        for at, one in enumerate(reasons[:most])
-    ]
+    parts = [Words(Number(one.pods), " for ", Name(phrase(one.reason, one.pods))) for one in reasons[:most]]
     if len(reasons) > most:
-        rest = " + ".join(f"{path}.reasons.{at}.pods" for at in range(most, len(reasons)))
-        parts.append(Words(Number(sum(one.pods for one in reasons[most:]), rest), " for other reasons"))
+        parts.append(Words(Number(sum(one.pods for one in reasons[most:])), " for other reasons"))
     return joined(parts)
 
 

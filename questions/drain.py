@@ -181,7 +181,7 @@ def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:
 def _verdict(answer: DrainDocument) -> Words:
     """How many nodes can go, and what it takes, in one sentence."""
     summary = answer.summary
-    can, asked = Number(summary.can, "summary.can"), Number(summary.asked, "summary.asked")
+    can, asked = Number(summary.can), Number(summary.asked)
     if summary.asked == 1:
         node = next(iter([*answer.can, *answer.cannot]))
         return Words(Name(node), " can go" if summary.can else " cannot go", _takes(answer), ".")
@@ -197,8 +197,8 @@ def _takes(answer: DrainDocument) -> Words:
     summary = answer.summary
     if not (summary.can and summary.evictions):
         return Words("; no pod has to move" if summary.can else "")
-    pods = Words(Number(summary.moved, "summary.moved"), " pod moves" if summary.moved == 1 else " pods move")
-    rounds = Words(Number(summary.rounds, "summary.rounds"), " round" if summary.rounds == 1 else " rounds")
+    pods = Words(Number(summary.moved), " pod moves" if summary.moved == 1 else " pods move")
+    rounds = Words(Number(summary.rounds), " round" if summary.rounds == 1 else " rounds")
     return Words(": ", pods, " in ", rounds)
 
 

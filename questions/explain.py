@@ -103,12 +103,12 @@ class ExplainResult(Result):
         """The short tables of a page."""
         found, close, choice = self.explanation, self.explanation.close_up, self.explanation.choice
         if close is not None:
-            beside = leads_table("closeUp.leads", close.leads, close.node, close.against or "")
+            beside = leads_table(close.leads, close.node, close.against or "")
             tables = [rules_table(found, close), room_table(close), scores_table(close), beside]
         else:
             tables = [reasons_table(found), causes_table(found)]
             if choice is not None:
-                tables.append(leads_table("choice.leads", choice.leads, self.host or "", choice.against or ""))
+                tables.append(leads_table(choice.leads, self.host or "", choice.against or ""))
         return [attrs.evolve(table, forms=("page",)) for table in tables]
 
 

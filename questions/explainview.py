@@ -55,16 +55,16 @@ def verdict(found: ExplanationDocument) -> Words:
 
 def _against(found: ExplanationDocument) -> Words:
     """What rules out the nodes, the reason of most nodes first."""
-    groups = sorted(enumerate(found.reasons), key=lambda pair: -pair[1].count)
+    groups = sorted(found.reasons, key=lambda group: -group.count)
     if not groups:
         return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
-    pieces = [Words(Name(about_what(group.reason)), " on ", _nodes(group.count, f"reasons.{at}.count")) for at, group in groups]
+    pieces = [Words(Name(about_what(group.reason)), " on ", _nodes(group.count)) for group in groups]
     rest = [Words(Name(f"{len(groups) - SHOWN:,}"), " other reasons")] if len(groups) > SHOWN + 1 else pieces[SHOWN:]
     return Words(": stopped by ", joined([*pieces[:SHOWN], *rest]))
 
 
-def _nodes(count: int, path: str) -> Words:
-    return Words(Number(count, path), " node" if count == 1 else " nodes")
+def _nodes(count: int) -> Words:
+    return Words(Number(count), " node" if count == 1 else " nodes")
 
 
 def _because(found: ExplanationDocument) -> Words:
@@ -73,14 +73,14 @@ def _because(found: ExplanationDocument) -> Words:
     if choice is None:
         if counts.fit != 1 or counts.visited <= 1:
             return Words(", which is taken without scoring")
-        return Words(", the only one of ", _nodes(counts.visited, "counts.visited"), " that fits")
-    fit, ties = Number(counts.fit, "counts.fit"), len(choice.ties)
+        return Words(", the only one of ", _nodes(counts.visited), " that fits")
+    fit, ties = Number(counts.fit), len(choice.ties)
     if ties == counts.fit == 2:
         return Words(": both nodes that fit have the same score, and the tie-break takes it")
     if ties == counts.fit:
         return Words(": all ", fit, " nodes that fit have the same score, and the tie-break takes it")
     if ties > 1:
-        number = Number(ties, "choice.ties.length")
+        number = Number(ties)
         return Words(": ", number, " of ", fit, " nodes that fit share the best score, and the tie-break takes it")
     return Words(", the best of ", fit, " nodes that fit", Words(", by ", Name(rule_name(choice.decided))) if choice.decided else "")
 
@@ -326,9 +326,9 @@ def _causes(found: Explanation) -> Part:
 def causes_table(found: Explanation) -> Table:
     """What of the pod fails on nodes, and which taints."""
     notes = EVERYWHERE if any(cause.note for cause in found.causes) else ()
-    columns = (Column("what fails", "name"), Column("nodes", "count", at="nodes"), Column("in the cluster", "name", forms=notes))
+    columns = (Column("what fails", "name"), Column("nodes", "count"), Column("in the cluster", "name", forms=notes))
     rows = [[cause.words, cause.nodes, cause.note or None] for cause in found.causes]
-    return Table("causes", columns, rows, places=[f"causes.{at}" for at in range(len(rows))], forms=PAGE)
+    return Table("causes", columns, rows, forms=PAGE)
 
 
 def reasons_table(found: Explanation) -> Table:
@@ -337,28 +337,28 @@ def reasons_table(found: Explanation) -> Table:
     lacks = TEXT if any(group.least_short for group in groups) else ()
     most = max((group.count for group in groups), default=1)
     columns = (
-        Column("reason", "name"), Column("nodes", "count", at="count"), Column("", "bar", colours={"bar": MEANINGS["bad"]}, forms=PAGE),
-        Column("only this", "count", at="alone"), Column("nearest", "name"), Column("short of", "amount", forms=lacks),
+        Column("reason", "name"), Column("nodes", "count"), Column("", "bar", colours={"bar": MEANINGS["bad"]}, forms=PAGE),
+        Column("only this", "count"), Column("nearest", "name"), Column("short of", "amount", forms=lacks),
         Column("short of", forms=PAGE), Column("can evictions help", forms=PAGE), Column(by, "name"),
     )  # fmt: skip
     rows = []
-    for at, group in enumerate(groups):
+    for group in groups:
         least, rules = group.least_short, ", ".join(group.rules)
         short = None if least is None else Amount(least.resource, least.missing)
         near = group.nodes[0] if least is None else least.node
         rows.append([
             group.reason, group.count, group.count / most, group.alone, near, short,
-            _short_words(f"reasons.{at}.leastShort", group), "yes" if group.evictable else "no", rules,
+            _short_words(group), "yes" if group.evictable else "no", rules,
         ])  # fmt: skip
-    return Table("reasons", columns, rows, places=[f"reasons.{at}" for at in range(len(rows))])
+    return Table("reasons", columns, rows)
 
 
-def _short_words(path: str, group: ReasonGroup) -> Words | None:
+def _short_words(group: ReasonGroup) -> Words | None:
     least = group.least_short
     if least is None:
         return None
     name = least.resource
-    missing, asked, free = (Number(getattr(least, field), f"{path}.{field}", name) for field in ("missing", "asked", "free"))
+    missing, asked, free = (Number(getattr(least, field), name) for field in ("missing", "asked", "free"))
     return Words(missing, " cores " if name == "cpu" else f" {short_name(name)} ", "(needs ", asked, ", free ", free, ")")
 
 

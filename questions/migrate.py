@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from ..framework.options import GivenPolicy
 
 WANTED_RELEASE = declared_of(FIELDS["release"]).wanted
-AGREEMENT = "against.0.agreement"
 
 
 class MigrationNote(Record):
@@ -285,20 +284,20 @@ def _verdict(report: MigrationReport, against: ConfigurationPair) -> Words:
 
 def _left_out(report: MigrationReport) -> Words:
     count = report.left_out
-    return Words(", leaving out ", Number(count, "migration.leftOut"), " extender" if count == 1 else " extenders") if count else Words()
+    return Words(", leaving out ", Number(count), " extender" if count == 1 else " extenders") if count else Words()
 
 
 def _agreeing(report: MigrationReport, against: ConfigurationPair) -> Words:
     found = against.agreement
-    cycles = Number(found.decisions, f"{AGREEMENT}.decisions")
+    cycles = Number(found.decisions)
     if not found.different and not found.gated:
         source = "Policy does" if report.source == "Policy" else "one before does"
         as_before = Words(f"The profile decides as the {source} under ", Name(report.release), ": ")
         if not found.equally_good:
             return Words(as_before, "all ", cycles, " decisions are the same", in_error(found))
-        same, best = Number(found.same, f"{AGREEMENT}.same"), Number(found.equally_good, f"{AGREEMENT}.equallyGood")
+        same, best = Number(found.same), Number(found.equally_good)
         return Words(as_before, "of ", cycles, " decisions ", same, " are the same and ", best, " are equally good", in_error(found))
-    counts = Number(found.different + found.gated, f"{AGREEMENT}.different + {AGREEMENT}.gated")
+    counts = Number(found.different + found.gated)
     causes = joined(list(_causes(against)))
     return Words(counts, " of ", cycles, " decisions are different with the profile: ", causes, _lost(against))
 
@@ -313,8 +312,7 @@ def _causes(against: ConfigurationPair) -> Iterator[Words]:
         yield Words("all by ", Name(next(iter(places))))
         return
     for rule, found in places.items():
-        path = " + ".join(f"against.0.causes.{at}.decisions" for at in found)
-        yield Words(Number(sum(against.causes[at].decisions for at in found), path), " by ", Name(rule))
+        yield Words(Number(sum(against.causes[at].decisions for at in found)), " by ", Name(rule))
 
 
 def _lost(against: ConfigurationPair) -> Words:
@@ -322,7 +320,7 @@ def _lost(against: ConfigurationPair) -> Words:
     if not lost.pods:
         return Words()
     loses = " pod loses its place (" if len(lost.pods) == 1 else " pods lose their place ("
-    return Words("; ", Number(len(lost.pods), "against.0.lost.pods.length"), loses, reasons_of(lost, "against.0.lost"), ")")
+    return Words("; ", Number(len(lost.pods)), loses, reasons_of(lost), ")")
 
 
 def _different(comparison: CompareResult, show: int | None) -> Iterator[str]:

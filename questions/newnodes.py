@@ -176,23 +176,23 @@ def _given(nodes: Part | Iterable[Part], defaults: bool) -> Iterator[str | tuple
 
 def _verdict(found: NewNodesDocument) -> Words:
     """What to add, or that nothing helps, in one sentence."""
-    pods, left = Number(found.pods, "pods"), found.without_node.count
-    without = Words(Number(left, "withoutNode.count"), " of ", pods, " pods")
+    pods, left = Number(found.pods), found.without_node.count
+    without = Words(Number(left), " of ", pods, " pods")
     if found.placed:
         finds = Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node"
         return Words("Add ", *_mix(found), ": ", finds, ".") if found.added else Words("No new node is needed: ", finds, ".")
     if left and found.cost is not None:
-        rest, each = Number(found.pods - left, "pods - withoutNode.count"), "each of them finds a node"
+        rest, each = Number(found.pods - left), "each of them finds a node"
         what = Words("Add ", *_mix(found), " for ", rest) if found.added else Words("No new node is needed for ", rest)
-        others = Number(left, "withoutNode.count")
-        up_to = Number(found.most_nodes, "mostNodes")
+        others = Number(left)
+        up_to = Number(found.most_nodes)
         return Words(what, " of ", pods, " pods: ", each, "; ", others, " find" if left != 1 else " finds", " none with up to ", up_to, ".")
     return Words("None of the mixes that were tried is enough: ", without, " find no node." if left != 1 else " finds no node.")
 
 
 def _mix(found: NewNodesDocument) -> Iterator[Words]:
     for at, one in enumerate(found.added):
-        yield Words(" and " if at else "", Number(one.count, f"added.{at}.count"), " ", Name(one.node))
+        yield Words(" and " if at else "", Number(one.count), " ", Name(one.node))
 
 
 def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
@@ -253,21 +253,20 @@ def _added(answer: NewNodesAnswer) -> Table:
     """A row a kind."""
     text = (*TEXT, "page")
     columns = (
-        Column("new node", "name", field="node"), Column("count", "count", at="count"),
-        Column("cost of one", "count", at="costOfOne", forms=text), Column("cost", "count", at="cost"),
+        Column("new node", "name", field="node"), Column("count", "count"),
+        Column("cost of one", "count", forms=text), Column("cost", "count"),
         Column("costOfOne", "count", forms=("data", "csv")),
     )  # fmt: skip
     rows = [[row.node, row.count, row.cost_of_one, row.cost, row.cost_of_one] for row in answer.added()]
-    places = [f"added.{at}" for at in range(len(rows))]
-    return Table("added", columns, rows, places=places, forms=EVERYWHERE if rows else ("data", "csv"))
+    return Table("added", columns, rows, forms=EVERYWHERE if rows else ("data", "csv"))
 
 
 def _not_taken(answer: NewNodesAnswer) -> Table:
     """A row a kind of which none is added."""
-    cost, takes = Column("cost of one", "count", at="costOfOne"), Column("takes", "count", at="takes")
+    cost, takes = Column("cost of one", "count"), Column("takes", "count")
     columns = (Column("node", "name"), cost, takes, Column("why", "name"))
     rows = [[row.node, row.cost_of_one, row.takes, row.why] for row in answer.not_taken()]
-    return Table("notTaken", columns, rows, places=[f"notTaken.{at}" for at in range(len(rows))], forms=("page",))
+    return Table("notTaken", columns, rows, forms=("page",))
 
 
 def _nodes(answer: NewNodesAnswer) -> Table:

@@ -12,7 +12,7 @@ from ..api.meaning.labels import Matcher, everything, zone_of
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, astuple, replace
-from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words, step
+from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words
 from ..api.words import count_of, short_name
 from ..core.decision.decision import Decision
 from ..core.decision.record import CycleRecord
@@ -290,8 +290,8 @@ def simulate(
 def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
     """How many pods find a place, what the others lack, and who has to leave."""
     placed, missing = summary.placed + summary.waiting, summary.unschedulable
-    pods = Number(summary.pods, "summary.pods")
-    having = Number(placed, "summary.placed + summary.waiting" if summary.waiting else "summary.placed")
+    pods = Number(summary.pods)
+    having = Number(placed)
     finds = " finds" if placed == 1 else " find"
     if not summary.pods:
         return Words("No pod waits for a node.")
@@ -303,10 +303,10 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
         none = Words(Name(reasons[0].pods[0]), " finds no node: ") if missing == 1 else Words("No pod finds a node: ")
         first = Words(none, _lacking(reasons))
     else:
-        who = Name(reasons[0].pods[0]) if missing == 1 else Number(missing, "summary.unschedulable")
+        who = Name(reasons[0].pods[0]) if missing == 1 else Number(missing)
         does_not = " does not: " if missing == 1 else " do not: "
         first = Words(having, " of ", pods, " pods", finds, " a node, ", who, does_not, _lacking(reasons))
-    left = Number(summary.evicted, "summary.evicted")
+    left = Number(summary.evicted)
     noun = " pod is evicted to make room" if summary.evicted == 1 else " pods are evicted to make room"
     return Words(first, Words("; ", left, noun) if summary.evicted else "", _refused(summary), ".")
 
@@ -314,7 +314,7 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
 def _refused(summary: Summary) -> Words:
     """The pods that the API server would refuse, which are not among those that wait."""
     count = summary.refused_pods
-    more = Number(count, f"summary.ignored.{step(REFUSED)}")
+    more = Number(count)
     return Words("; ", more, " more ", "is" if count == 1 else "are", " refused by the API server") if count else Words()
 
 
@@ -325,15 +325,12 @@ def _lacking(reasons: Sequence[UnplacedPods]) -> Words:
         groups.setdefault(about_what(group.reason), []).append(at)
     if len(groups) == 1:
         return Words("for ", Name(next(iter(groups))))
-    counts = {
-        what: Number(sum(len(reasons[at].pods) for at in places), " + ".join(f"reasons.{at}.pods.length" for at in places))
-        for what, places in groups.items()
-    }
+    counts = {what: Number(sum(len(reasons[at].pods) for at in places)) for what, places in groups.items()}
     ordered = sorted(groups, key=lambda what: -counts[what].value)
     pieces = [Words(counts[what], " for ", Name(what)) for what in ordered[:TOLD]]
     if ordered[TOLD:]:
         rest = [counts[what] for what in ordered[TOLD:]]
-        pieces.append(Words(Number(sum(one.value for one in rest), " + ".join(one.path for one in rest)), " for other reasons"))
+        pieces.append(Words(Number(sum(one.value for one in rest)), " for other reasons"))
     return joined(pieces)
 
 
@@ -363,26 +360,26 @@ def _reasons(reasons: Sequence[UnplacedPods]) -> Table:
     """How many pods each reason keeps out."""
     bar = Column("", "bar", colours={"bar": MEANINGS["bad"]})
     rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
-    columns = (Column("the reason of most nodes", "name"), Column("pods", "count", at="pods.length"), bar)
-    return Table("reasons", columns, rows, places=[f"reasons.{at}" for at in range(len(rows))], forms=("page",))
+    columns = (Column("the reason of most nodes", "name"), Column("pods", "count"), bar)
+    return Table("reasons", columns, rows, forms=("page",))
 
 
 def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:
     """The use of each resource over all nodes."""
-    before = {usage.resource: (at, usage) for at, usage in enumerate(found.resources_before)}
+    before = {usage.resource: usage for usage in found.resources_before}
     page = ("page",)
     columns = (
         Column("resource", forms=TEXT), Column("resource", "name", forms=page), Column("requested before", "amount", forms=page),
-        Column("requested", "amount", at="requested"), Column("allocatable", "amount", at="allocatable"),
-        Column("use before", "share", forms=page), Column("use", "share", at="use"),
-        Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=page), Column("emptiest node", "share", at="emptiest"),
-        Column("fullest node", "share", at="fullest"),
+        Column("requested", "amount"), Column("allocatable", "amount"),
+        Column("use before", "share", forms=page), Column("use", "share"),
+        Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=page), Column("emptiest node", "share"),
+        Column("fullest node", "share"),
     )  # fmt: skip
     rows = []
     for usage in found.summary.resources:
-        name, (at, earlier) = usage.resource, before.get(usage.resource, (0, None))
-        first = None if earlier is None else Number(earlier.requested, f"resourcesBefore.{at}.requested", name)
-        use = None if earlier is None else Number(earlier.use, f"resourcesBefore.{at}.use")
+        name, earlier = usage.resource, before.get(usage.resource)
+        first = None if earlier is None else Number(earlier.requested, name)
+        use = None if earlier is None else Number(earlier.use)
         amounts = [Amount(name, usage.requested), Amount(name, usage.allocatable)]
         rows.append([name, short_name(name), first, *amounts, use, usage.use, usage.use, usage.emptiest, usage.fullest])
-    return Table("resources", columns, rows, places=[f"summary.resources.{at}" for at in range(len(rows))], forms=forms)
+    return Table("resources", columns, rows, forms=forms)

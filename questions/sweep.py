@@ -17,10 +17,9 @@ from ..api.record import Count, says
 from ..api.view import Column, Name, Number, Part, Table, View, Words
 from ..api.words import brief, count_of
 from ..framework.plugin import Plugin
-from ..simulation.sweep.axes import WEIGHT
-from ..simulation.sweep.spec import read_spec
-from ..simulation.sweep.sweep import ERROR, RUN, Planner, Rules, Sweep
-from ..simulation.sweep.sweepconfigurations import Best, SweepConfiguration, best_of, cell, configurations
+from ..simulation.sweep.measures import Best, SweepConfiguration, best_of, cell, configurations
+from ..simulation.sweep.spec import WEIGHT, read_spec
+from ..simulation.sweep.sweep import ERROR, RUN, Sweep
 from .result import Result, Row, joined
 
 MOST_GROUPS, MOST_NAMED = 3, 2
@@ -132,15 +131,10 @@ def sweep(
     (<SweepResult: runs 2>, [1, 1])
     """
     wanted = read_spec(spec)
-    planner = Planner(wanted, Rules(catalogue, plugins))
-    points = list(planner.points())
-    made = Sweep(planner, executor, on_progress or _ignore)
-    rows = tuple(made.rows(points))
-    return SweepResult(rows=rows, settings=planner.columns(points), objectives=wanted.objectives, warnings=grouped(made.notices()))
-
-
-def _ignore(done: int, total: int) -> None:
-    """Progress is not reported."""
+    made = Sweep(wanted, catalogue, plugins, executor, on_progress or (lambda done, total: None))
+    points = list(made.points())
+    rows, settings = tuple(made.rows(points)), tuple(dict.fromkeys(key for point in points for key in point))
+    return SweepResult(rows=rows, settings=settings, objectives=wanted.objectives, warnings=grouped(made.notices()))
 
 
 # --- in words -------------------------------------------------------------------------------------------------------
@@ -150,17 +144,17 @@ def _verdict(found: SweepResult) -> Words:
     """Which configuration is best, and in what, in one sentence."""
     compared, groups = found.compared, defaultdict[tuple[str, ...], list[Best]](list)
     if not compared:
-        return Words("All ", Number(len(found.rows), "runs.length"), " runs failed.")
+        return Words("All ", Number(len(found.rows)), " runs failed.")
     if len(compared) == 1:
         return Words("One configuration: nothing to compare it with.")
     for one in found.bests:
         groups[one.names].append(one)
     if not groups:
-        return Words(Number(len(compared), ""), " configurations come to the same.")
+        return Words(Number(len(compared)), " configurations come to the same.")
     said = list[Words]()
     for names, won in list(groups.items())[:MOST_GROUPS]:
         verb = "" if said else " is best" if len(names) == 1 else " are best"
-        values = joined([Words(Name(one.objective), " (", Number(one.value, "", text=brief(one.value)), ")") for one in won], " and ")
+        values = joined([Words(Name(one.objective), " (", Number(one.value, text=brief(one.value)), ")") for one in won], " and ")
         said.append(Words(winners(names), verb, " in ", values))
     return Words(joined(said, "; "), ".")
 
@@ -169,7 +163,7 @@ def winners(names: Sequence[str]) -> Words:
     """The first of *names*, and how many more there are."""
     more = len(names) - MOST_NAMED
     shown: list[Part] = [Name(f"“{name}”") for name in names[: MOST_NAMED if more > 0 else None]]
-    return joined([*shown, *([Words(Number(more, ""), " more")] if more > 0 else [])], " and ")
+    return joined([*shown, *([Words(Number(more), " more")] if more > 0 else [])], " and ")
 
 
 def _runs(found: SweepResult) -> Table:

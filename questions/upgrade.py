@@ -132,7 +132,7 @@ def _verdict(found: UpgradeDocument) -> Words:
         return Words("From ", first, " to ", last, " no release decides otherwise")
     count = len(found.moved)
     noun = "decision differs" if count == 1 else "decisions differ"
-    head = Words("From ", first, " to ", last, " ", Number(count, "moved.length"), f" {noun}")
+    head = Words("From ", first, " to ", last, " ", Number(count), f" {noun}")
     steps = [Name(f"{step.after}") for step in found.steps if step.differ]
     who = Words(": ", Name(found.moved[0].pod)) if count == 1 else Words()
     return Words(head, who, ", by ", joined(steps))
@@ -173,34 +173,32 @@ def _left_out(result: UpgradeResult, moved: Sequence[MovedPod]) -> list[Paragrap
 def _steps(found: UpgradeDocument) -> Table:
     """A row for each step."""
     columns = [
-        Column("step", "name"), Column("differ", "count", at="differ"), Column(WORDS[GAINED], "count", at="gained", field="gained"),
-        Column(WORDS[LOST], "count", at="lost", field="lost"), Column(WORDS[ELSEWHERE], "count", at="elsewhere", field="elsewhere"),
+        Column("step", "name"), Column("differ", "count"), Column(WORDS[GAINED], "count", field="gained"),
+        Column(WORDS[LOST], "count", field="lost"), Column(WORDS[ELSEWHERE], "count", field="elsewhere"),
         Column("placed", "name"), Column("decides as", "name"), Column("patch level", "name", forms=("wide", "page", "data")),
     ]  # fmt: skip
     rows: list[list[Any]] = []
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.elsewhere]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
-    places = [f"steps.{at}" for at in range(len(rows))]
-    return Table("steps", columns, rows, noun="step", places=places, forms=("table", "wide", "page", "data"))
+    return Table("steps", columns, rows, noun="step", forms=("table", "wide", "page", "data"))
 
 
 def _causes(found: UpgradeDocument) -> Table:
     """A row for each fact that changes decisions, and each step of which the cause is another."""
     facts = {fact.id: fact for fact in found.facts}
     columns = [
-        Column("decisions", "count", at="decisions"), Column("release", "name", filter=True), Column("rule", "name", filter=True),
+        Column("decisions", "count"), Column("release", "name", filter=True), Column("rule", "name", filter=True),
         Column("because", "name"), Column("fixed in", "name", forms=("wide", "page", "data")),
     ]  # fmt: skip
-    rows, places = list[list[Any]](), list[str]()
-    for at, step in enumerate(found.steps):
-        for place, cause in enumerate(step.causes):
+    rows = list[list[Any]]()
+    for step in found.steps:
+        for cause in step.causes:
             fact = facts.get(cause.fact or "")
             told = fact.sentence if fact else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
             rule, fixed = (cause.rule or fact.rule, fact.fixed or None) if fact else (cause.rule, None)
             rows.append([cause.decisions, step.after, rule, told, fixed])
-            places.append(f"steps.{at}.causes.{place}")
-    return Table("causes", columns, rows, noun="cause", places=places, forms=("table", "wide", "page", "data") if rows else ())
+    return Table("causes", columns, rows, noun="cause", forms=("table", "wide", "page", "data") if rows else ())
 
 
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:

@@ -86,7 +86,7 @@ class WhatIfResult(Result):
 
     def view(self) -> View:
         count = len(self.suggestions)
-        helps = Words(*self._start(), Number(count, "suggestions.length"), " change helps." if count == 1 else " changes help.")
+        helps = Words(*self._start(), Number(count), " change helps." if count == 1 else " changes help.")
         without = Words("The pod gets ", Name(self.host or ""), " without any change.")
         return View(
             title=type(self).__name__,

@@ -8,11 +8,10 @@ from kubeclassic.api.meaning.labels import ZONES
 from kubeclassic.api.view import CHANGES, MEANINGS, Column, Table
 from kubeclassic.cli.report.page.about import About
 from kubeclassic.cli.report.page.charts import Chart, ChartSeries
-from kubeclassic.cli.report.page.clustermap import ClusterMap, MapSide
+from kubeclassic.cli.report.page.clustermap import FEW, ClusterMap, MapSide
 from kubeclassic.cli.report.page.document import Page, page_html
 from kubeclassic.cli.report.page.markup import Markup, Text, code, element, joined, named, sentence
 from kubeclassic.cli.report.page.matrix import Matrix, MatrixLine, RuleScore
-from kubeclassic.cli.report.page.nodetiles import FEW
 from kubeclassic.cli.report.page.outcome import NAMED, PodOutcome, next_step, who_html
 from kubeclassic.cli.report.page.parts import (
     BAD,
@@ -48,13 +47,9 @@ def page() -> str:
     about = About(inputs=("cluster/",), releases=("1.27",), command=("kubeclassic", "simulate", "cluster/"))
     who = who_html("Who loses, by name", [PodOutcome(f"shop/{change}-0", change, "why, in a few words") for change in CHANGES])
     steps = [next_step("What to do is a sentence, with the command that does it:", ("kubeclassic", "explain", "cluster/", "shop/web-0"))]
-    lead = facts(fact(_number("9"), "what the number counts", GOOD), fact(_number("1"), "what is worse", BAD), fact(_number("4"), "nodes"))
+    lead = facts(fact("9", "what the number counts", GOOD), fact("1", "what is worse", BAD), fact("4", "nodes"))
     verdict = "The verdict is one sentence: the outcome, and for what"
     return page_html(Page("Every part of a page, with its rule", verdict, about, list(_sections()), lead, who, steps))
-
-
-def _number(text: str) -> Markup:
-    return element("span", text, class_="derived")
 
 
 def _sections() -> Iterator[Section]:
@@ -113,9 +108,9 @@ def _charts() -> Iterator[Text]:
         up="share in use", percent=True, series=[ChartSeries("cpu", [0.1, 0.4, 0.3, 0.3])],
     )  # fmt: skip
     yield grid(card("", columns.html()), card("", lines.html()))
-    items = [StackItem("the same", 18, SAME, ""), StackItem("different", 4, BAD, "")]
+    items = [StackItem("the same", 18, SAME), StackItem("different", 4, BAD)]
     yield card("A whole and its parts", stack("decisions", items))
-    yield card("A bar beside its number", plain_table(["what", "share", ""], [["cpu", _number("38 %"), track(0.38, GOOD)]], "A bar"))
+    yield card("A bar beside its number", plain_table(["what", "share", ""], [["cpu", "38 %", track(0.38, GOOD)]], "A bar"))
 
 
 def _tables() -> Iterator[Text]:

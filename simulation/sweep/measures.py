@@ -1,17 +1,16 @@
-"""What runs are measured by: the names of objectives and which way is better; and what one run comes to, of a cluster or of a trace."""
+"""What runs are measured by: the objectives, what one run comes to, and which configuration is best in what over its seeds."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 import attrs
-import numpy as np
 
 from ...api.meaning.labels import zone_of
 from ...api.objects import Node, Pod
-from ...core.arrays.types import Floats, Ints
 from ...core.pods.requests import PODS
 from ..replay.replay import Replay
 from ..replay.tally import PERCENTILES
@@ -23,7 +22,9 @@ OF_ALL = ("fragmentation", "imbalance", "zone skew")
 OF_WAITING = ("waiting mean", "waiting p50", "waiting p90", "waiting p95", "waiting p99", "waiting max")
 OF_A_RESOURCE = ("used", "fragmentation", "imbalance")
 """After the name of a resource, as in ``cpu used``."""
-BY_DEFAULT = ("placed", "cpu used", "memory used", "fragmentation", "imbalance", "zone skew", "evictions")
+OF_CLUSTERS = ("placed", "cpu used", "memory used", "fragmentation", "imbalance", "zone skew", "evictions")
+OF_TRACES = ("placed", "cpu used", "memory used", "zone skew", "evictions", "waiting p50", "waiting p99")
+"""The objectives where none are named."""
 NAMES = (*COUNTS, *OF_ALL, *OF_WAITING)
 WANTED = f"{', '.join(NAMES)}, or a resource and {', '.join(OF_A_RESOURCE[:-1])} or {OF_A_RESOURCE[-1]}, such as cpu used"
 
@@ -121,71 +122,101 @@ def _hosts(simulation: Simulation) -> Iterator[tuple[Pod, str]]:
             yield outcome.pod, outcome.host
 
 
-# --- over time ------------------------------------------------------------------------------------------------------
-
-
-@attrs.define(eq=False, repr=False)
-class OverTime:
-    """Averages over the virtual time of *replay*, which must be new, of fragmentation and imbalance by resource."""
-
-    replay: Replay
-    _sums: Floats | None = None
-    """float64[2, R]: fragmentation and imbalance times seconds."""
-    _latest: Floats | None = None
-    _since: float = 0.0
-
-    def __attrs_post_init__(self) -> None:
-        self.replay.at_instant = self._at_instant
-
-    def _at_instant(self, replay: Replay) -> None:
-        """Time is about to pass; the cluster stays as it is until the next instant."""
-        self._add(replay.now)
-        ledger = replay.cluster.ledger
-        shares = _deviations(ledger.allocatable[:, : ledger.rows], ledger.used[:, : ledger.rows])
-        self._latest, self._since = np.stack([replay.cluster.fragmentation.by_resource(), shares]), replay.now
-
-    def _add(self, now: float) -> None:
-        if self._latest is not None:
-            sums = np.zeros_like(self._latest) if self._sums is None else self._sums
-            self._sums = sums + self._latest * (now - self._since)
-
-    def averages(self) -> Mapping[str, tuple[float, float]]:
-        """Resource -> fragmentation and imbalance on average; if no time has passed, at the end."""
-        self._add(self.replay.now)
-        seconds, latest, sums = self.replay.now, self._latest, self._sums
-        if latest is None or sums is None:
-            return {}
-        found = sums / seconds if seconds > 0 else latest
-        values = np.round(found, DIGITS).T.tolist()
-        return {name: (values[at][0], values[at][1]) for at, name in enumerate(self.replay.inputs.resources)}
-
-
-def _deviations(allocatable: Ints, used: Ints) -> Floats:
-    """The standard deviation of the use over the nodes that have a resource: float64[R], 0 where no node has it."""
-    found: Floats = np.zeros(len(allocatable))
-    for at, (there, taken) in enumerate(zip(allocatable, used, strict=True)):
-        having = there > 0
-        if having.any():
-            found[at] = (taken[having] / there[having]).std()
-    return found
-
-
-def replay_measures(replay: Replay, over_time: OverTime) -> Measures:
+def replay_measures(replay: Replay) -> Measures:
     """The measures of a replay that is over.
 
     ``placed`` counts how often a pod got a node; use is the average over time, the skew of zones is that at the end.
     """
     tally, ledger = replay.cluster.tally, replay.cluster.ledger
-    averages, use, waits = over_time.averages(), tally.mean_use(), tally.wait_record()
+    use, waits = tally.mean_use(), tally.wait_record()
     hosts = [(life.original, life.node) for life in replay.pods.all.values() if life.node]
-    of_nodes = {name: values for name, values in averages.items() if name != PODS}
     shares = {} if use is None else {f"{name} used": round(float(share), DIGITS) for name, share in zip(ledger.resources, use, strict=True)}
     return {
         "pods": tally.arrived, "placed": tally.scheduled, "unschedulable": ledger.waiting_pods + tally.never_scheduled,
-        "evictions": tally.evicted, "zone skew": zone_skew(replay.engine.nodes(), hosts),
-        "fragmentation": _mean(value for value, _ in of_nodes.values()),
-        "imbalance": _mean(value for _, value in of_nodes.values()), **shares,
-        **{f"{name} fragmentation": value for name, (value, _) in averages.items()},
-        **{f"{name} imbalance": value for name, (_, value) in averages.items()},
+        "evictions": tally.evicted, "zone skew": zone_skew(replay.engine.nodes(), hosts), **shares,
         **{f"waiting {name}": waits.get(name) for name in ("mean", *(f"p{share}" for share in PERCENTILES), "max")},
     }  # fmt: skip
+
+
+# --- configurations -------------------------------------------------------------------------------------------------
+
+
+Row = Mapping[str, Any]
+SPOKEN = ("name", "release", "policy", "profile", "provider", "order")
+"""Settings whose values say by themselves what they are."""
+
+
+@attrs.frozen
+class SweepConfiguration:
+    """One of those that are compared, with the mean of each objective over its seeds."""
+
+    name: str
+    values: Mapping[str, float]
+
+
+@attrs.frozen
+class Best:
+    """The configurations that are best in an objective, and their value."""
+
+    objective: str
+    value: float
+    names: tuple[str, ...]
+
+
+def configurations(rows: Sequence[Row], settings: Sequence[str], objectives: Sequence[str]) -> list[SweepConfiguration]:
+    """Each configuration that has a run without an error."""
+    kept = [key for key in settings if key != "seed"]
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        if row["error"] is None:
+            groups.setdefault(tuple(repr(row.get(key)) for key in kept), []).append(row)
+    names = short_names([{key: group[0].get(key) for key in kept} for group in groups.values()])
+    return [SweepConfiguration(name, _means(group, objectives)) for name, group in zip(names, groups.values(), strict=True)]
+
+
+def _means(rows: Sequence[Row], objectives: Sequence[str]) -> dict[str, float]:
+    values = {name: [row[name] for row in rows if row[name] is not None] for name in objectives}
+    return {name: round(fmean(found), DIGITS) for name, found in values.items() if found}
+
+
+def best_of(found: Sequence[SweepConfiguration], objectives: Sequence[str]) -> list[Best]:
+    """Who is best in each objective in which configurations differ and of which one way is better."""
+    answer = []
+    for objective in objectives:
+        values, more = [one.values[objective] for one in found if objective in one.values], more_is_better(objective)
+        if more is None or len(set(values)) < 2:
+            continue
+        best = max(values) if more else min(values)
+        answer.append(Best(objective, best, tuple(one.name for one in found if one.values.get(objective) == best)))
+    return answer
+
+
+def short_names(rows: Sequence[Row]) -> list[str]:
+    """A name for each row: the settings that tell them apart, and no more.
+
+    >>> short_names([{"name": "spread", "release": "1.14", "policy": None}, {"name": "pack", "release": "1.14", "policy": "p.yaml"}])
+    ['spread', 'pack']
+    >>> short_names([{"release": "1.14", "seed": 1}, {"release": "1.16", "seed": 1}])
+    ['1.14', '1.16']
+    """
+    kept: list[str] = []
+    groups = 1
+    for key in rows[0] if rows else ():
+        several = len({tuple(str(row[name]) for name in (*kept, key)) for row in rows})
+        if several > groups:
+            kept.append(key)
+            groups = several
+    found = [", ".join(_word(key, row[key]) for key in kept) for row in rows]
+    return [name or f"configuration {at + 1}" for at, name in enumerate(found)]
+
+
+def _word(key: str, value: Any) -> str:
+    told = "none" if value is None else str(cell(value))
+    return told if key in SPOKEN and value is not None else f"{key.removeprefix('weights.')} {told}"
+
+
+def cell(value: Any) -> Any:
+    """*value* as one cell: lists as text, true and false as in YAML."""
+    if isinstance(value, list | tuple):
+        return "; ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else value

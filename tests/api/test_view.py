@@ -49,5 +49,5 @@ def test_data_begins_with_the_main_table() -> None:
 
 def test_a_sentence_reads_as_text() -> None:
     """Names and numbers in a sentence are plain text: counts with commas, amounts in their unit."""
-    assert str(Words("Only ", Number(1200, "fits"), " of ", Words(Name("web"), " fit"), ".")) == "Only 1,200 of web fit."
-    assert str(Number(1500, "a", "cpu")) == "1.5"
+    assert str(Words("Only ", Number(1200), " of ", Words(Name("web"), " fit"), ".")) == "Only 1,200 of web fit."
+    assert str(Number(1500, "cpu")) == "1.5"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kubeclassic.cli.report.page.usescale import UseScale
+from kubeclassic.cli.report.page.clustermap import UseScale
 from tests.browser.chromium import Visits
 from tests.browser.rendering import ALL, EXAMPLES, Subject
 

@@ -20,7 +20,7 @@ from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.questions.compare import CompareResult
 from kubeclassic.questions.comparisonview import verdict
 from kubeclassic.simulation.compare.document import ComparisonDocument
-from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page, with_page
+from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,13 +81,6 @@ class TestConfigurations:
         assert len(OPTIONS) == 11
 
 
-HEADLINES = ("pods", "decisions")
-OF_AGREEMENT = (
-    "decisions", "same", "equallyGood", "different", "equalForBoth", "equalForSecondAlone", "sameFeasible", "sameBest", "bestWithin",
-)  # fmt: skip
-OF_PODS = ("alike", "elsewhere.length", "firstAlone.length", "secondAlone.length")
-
-
 @pytest.fixture(scope="module", params=["free", "locked"])
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
     """Three configurations on the example cluster, as a record and as a page."""
@@ -99,20 +92,9 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 class TestPage:
     """The page of ``--report`` against ``-o json`` of the same comparison."""
 
-    def test_every_number(self, both: tuple[dict[str, Any], str]) -> None:
-        """Each number of the page is the one that stands at its place in ``-o json``, and none lacks its place."""
+    def test_the_headline(self, both: tuple[dict[str, Any], str]) -> None:
+        """The verdict stands above all."""
         record, html = both
-        assert_told(html, record)
-
-    def test_the_headlines_are_there(self, both: tuple[dict[str, Any], str]) -> None:
-        """Counts of pods and decisions, verdicts and causes all stand in the page."""
-        record, html = both
-        wanted = [*HEADLINES, *(f"configurations.{place}.summary.placed" for place in range(3))]
-        for place, against in enumerate(record["against"]):
-            wanted += [f"against.{place}.agreement.{path}" for path in OF_AGREEMENT]
-            wanted += [f"against.{place}.{path}" for path in OF_PODS]
-            wanted += [f"against.{place}.causes.{number}.decisions" for number in range(len(against["causes"]))]
-        assert set(wanted) <= {mark.path for mark in numbers_of_page(html)}
         assert f'<h1 class="verdict">{spoken(verdict(document_of(record)))}</h1>' in html
 
     def test_the_pods(self, both: tuple[dict[str, Any], str]) -> None:

@@ -115,14 +115,6 @@ class TestWhichProfile:
             assert hosts("--pods", "one.yaml", "--profile", "two.yaml") == {"one": host}
             assert explained("one", "--pods", "one.yaml", "--profile", "two.yaml")["host"] == host
 
-    def test_percentage(self, folder: Path) -> None:
-        """percentageOfNodesToScore is the profile's, unless the flag says otherwise."""
-        (folder / "cluster.yaml").write_text("".join(NODE % (f"n{i}", "", 4) for i in range(150)) + pod("web"))
-        (folder / "few.yaml").write_text(f"{HEADER}percentageOfNodesToScore: 100\nprofiles: [{{percentageOfNodesToScore: 1}}]\n")
-        for options, looked_for in (([], 100), (["--percentage-of-nodes-to-score", "80"], 120)):
-            (found,) = cycles("--profile", "few.yaml", "--details", *options).values()
-            assert len(found["feasible"]) == looked_for
-
     @pytest.mark.parametrize(("gate", "host"), [("true", None), ("false", "a")])
     def test_feature_gates(self, folder: Path, gate: str, host: str | None) -> None:
         """Gates are those of the release: without PodSchedulingReadiness nobody is gated."""
@@ -145,41 +137,10 @@ class TestDecisions:
         }  # fmt: skip
         assert "1 of 2 pods placed on 3 nodes, 0 unschedulable, 1 not tried for its scheduling gates\n" in told.err
 
-    def test_statuses_and_messages(self, folder: Path) -> None:
-        """Details name the plugin and the code that turned each node down, and what PostFilter says of it."""
-        (folder / "more.yaml").write_text(pod("huge", "64"))
-        found = cycles(*NEW, "--pods", "more.yaml", "--details")["huge"]
-        small = {"plugin": "NodeResourcesFit", "code": "Unschedulable"}
-        assert found["statuses"] == {"a": small, "b": small, "c": {"plugin": "TaintToleration", "code": "UnschedulableAndUnresolvable"}}
-        assert found["plugins"] == ["NodeResourcesFit", "TaintToleration"]
-        helps = "0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod."
-        assert found["postFilter"] == f"preemption: {helps}"
-        counts = "1 node(s) had untolerated taint {k: v}, 2 Insufficient cpu"
-        assert found["error"] == f"0/3 nodes are available: {counts}. preemption: {helps}."
-
-    def test_scores(self, folder: Path) -> None:
-        """Scores are 0 to 100 by plugin, and totals weigh them."""
-        found = cycles(*NEW, "--details")["web"]
-        assert found["priorities"]["TaintToleration"] == {"a": 100, "b": 100}
-        assert found["priorities"]["NodeResourcesFit"] == {"a": 87, "b": 81}
-        weights = {"TaintToleration": 3, "NodeAffinity": 2, "PodTopologySpread": 2, "InterPodAffinity": 2}
-        totals = {node: sum(weights.get(name, 1) * by[node] for name, by in found["priorities"].items()) for node in "ab"}
-        assert found["scores"] == totals
-
     def test_without_details(self, folder: Path) -> None:
         """Without details a record has the host, the error, the plugins to blame, the preemption and which cycle it is, alone."""
         decided = {"pod": "default/web", "host": "a", "error": None, "preemption": None, "plugins": []}
         assert cycles(*NEW)["web"] == {**decided, "retry": False, "final": True}
-
-    @pytest.mark.parametrize(("options", "host"), [([], "b"), (["--disable-preemption"], None)])
-    def test_preemption(self, folder: Path, options: list[str], host: str | None) -> None:
-        """A pod of higher priority makes others leave, and gets the node; not where that is switched off."""
-        nodes = NODE % ("b", "", 4)
-        (folder / "cluster.yaml").write_text(nodes + pod("low", "3") + pod("high", "2", priority=5))
-        found = hosts(*NEW, *options)
-        assert found == {"low": "b", "high": host}
-        said = ran("simulate", "cluster.yaml", *NEW, *options, status=1).out
-        assert ("evicted to make room for default/high" in said) is (host is not None)
 
     def test_what_runs(self, folder: Path) -> None:
         """--verbose tells each profile's plugins by extension point, with the weights of scores."""
@@ -216,7 +177,7 @@ class TestExplain:
 
     def test_table(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The tables have plugins and codes for heads."""
-        monkeypatch.setattr("kubeclassic.cli.report.viewtext.width_of", lambda stream: 200)
+        monkeypatch.setattr("kubeclassic.cli.report.tables.width_of", lambda stream: 200)
         (folder / "more.yaml").write_text(pod("big", "5"))
         assert "(each plugin: raw -> normalized x weight)" in ran("explain", "cluster.yaml", "web", *NEW, "-o", "wide").out
         said = ran("explain", "cluster.yaml", "big", "--pods", "more.yaml", *NEW, "-o", "wide").out

@@ -15,7 +15,7 @@ import pytest
 from kubeclassic.api.load import load
 from kubeclassic.api.reading.formats import archives
 from kubeclassic.api.view import Column, Table, View, Words
-from kubeclassic.cli.report.viewtext import view_lines
+from kubeclassic.cli.report.tables import view_lines
 from kubeclassic.exceptions import ManifestError
 from tests.support.program import ran
 from tests.support.refusals import refusal_text

@@ -149,36 +149,6 @@ class TestWorkloads:
         generated = {"kind": "Pod", "metadata": {"generateName": "run-"}, "spec": {"containers": [{"name": "c"}]}}
         assert told.of(node("a"), generated, more=(generated,)).placed == ["default/run-1", "default/run-2"]
 
-    @pytest.mark.parametrize(
-        ("lacking", "line"),
-        [
-            (pod("p", owner=("ReplicaSet", "web-abc"), live=True), "its ReplicaSet is not in the input"),
-            (pod("p", owner=("StatefulSet", "db"), live=True), "its StatefulSet is not in the input"),
-            (pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]), "its claim is not in the input"),
-            (pod("p", priorityClassName="high"), "got no PriorityClass in the input"),
-            (pod("p", labels={"app": "web"}), "got no Service in the input"),
-            (pod("p", priority=7), "got no PodDisruptionBudget in the input"),
-        ],
-    )
-    def test_a_dump_says_which_kind_it_lacks(self, told: Told, lacking: Json, line: str) -> None:
-        """A dump without a kind that could matter says so in one line, and a cluster without waiting pods says nothing."""
-        cluster = [node("a", live=True), pod("there", on="a", live=True, priority=0)]
-        assert len(told.of(*cluster, lacking).warnings(line)) == 1
-        assert told.of(*cluster).warnings() == []
-
-    @pytest.mark.parametrize(
-        ("claim", "line"),
-        [
-            ({"volumeName": "pv-1"}, "its claim's volume is not in the input"),
-            ({"storageClassName": "fast"}, "its claim's StorageClass is not in the input"),
-        ],
-    )
-    def test_volumes_and_classes_of_claims_are_missed(self, told: Told, claim: Json, line: str) -> None:
-        """A waiting pod's claim that names a volume or class which is not there is told."""
-        asks = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
-        told.of(node("a"), manifest("PersistentVolumeClaim", "c", spec=claim), asks)
-        assert len(told.warnings(line)) == 1
-
     def test_help_and_readme_name_the_line_that_dumps_all(self, root: Path) -> None:
         """README and --help-all name one kubectl line, with every kind that any release reads, and every kind of workload."""
         assert {*KINDS, *WORKLOADS} <= {*SHORT_NAMES.values(), *NEWER_NAMES.values(), *BOUNDS}
@@ -280,14 +250,6 @@ class TestReleases:
         (line,) = told.of(zoned, pod("p")).warnings()
         assert line.startswith("Node a: release 1.16 does not read its zone")
         assert told.of(zoned, pod("p"), options=("--release", "1.27")).warnings() == []
-
-    def test_kinds_that_the_release_does_not_read(self, told: Told) -> None:
-        """CSINodes are told where the release does not read them."""
-        csi_node = manifest("CSINode", "a", spec={"drivers": []})
-        assert told.of(node("a"), csi_node, pod("p"), options=("--release", "1.15")).warnings() == [
-            "CSINode a: release 1.15 does not read this kind"
-        ]
-        assert told.of(node("a"), csi_node, pod("p")).warnings() == []
 
 
 class TestWarnings:

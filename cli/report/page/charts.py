@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from .markup import Markup, Text, element, named, number, sentence, told
+from .markup import Markup, Text, element, named, number, sentence
 from .parts import colour_of, dot, numbers_of, plain_table, soft
 
 HOW_TO = "pip install 'kubeclassic[report]' draws this as a picture."
@@ -34,16 +34,8 @@ class ChartSeries:
 
     name: str
     values: Sequence[float | None]
-    path: str | Sequence[str] = ""
-    """Of the list of values in ``-o json``, or the path of each value."""
     at: int = 0
     """Which of the page's colours for series."""
-
-    def told(self, place: int, text: str) -> Text:
-        """*text*, marked with the path of the value at *place*."""
-        if not self.path:
-            return text
-        return told(f"{self.path}.{place}" if isinstance(self.path, str) else self.path[place], text)
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -78,15 +70,13 @@ class Chart:
         heads = [self.across, *(one.name or self.up for one in self.series)]
         count = len(self.labels)
         places = range(count) if count <= MOST_ROWS else [at * (count - 1) // (MOST_ROWS - 1) for at in range(MOST_ROWS)]
-        rows = [[named(str(self.labels[place])), *(self._told(one, place) for one in self.series)] for place in places]
+        rows = [[named(str(self.labels[place])), *(self._text(one.values[place]) for one in self.series)] for place in places]
         some = [soft(f"{number(MOST_ROWS)} of {number(count)}, in even steps; -o json has them all.")] if count > MOST_ROWS else []
         return sentence(plain_table(heads, rows, caption=self.title), *some)
 
-    def _told(self, one: ChartSeries, place: int) -> Markup:
-        value = one.values[place]
-        return sentence("-" if value is None else one.told(place, self._text(value)))
-
-    def _text(self, value: float) -> str:
+    def _text(self, value: float | None) -> str:
+        if value is None:
+            return "-"
         return f"{100 * value:.1f} %" if self.percent else number(value) if isinstance(value, int) else f"{value:,.1f}"
 
     # --- the picture ------------------------------------------------------------------------------------------------

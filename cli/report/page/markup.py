@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from ....api.record import Record
-from ....api.view import Name, Number, Part, Words
+from ....api.view import Name, Part, Words
 from ..tables import shown
 
 PACKED = 1 << 16
@@ -53,8 +53,8 @@ def joined(pieces: Iterable[Text], between: Text = ", ") -> Markup:
 def element(tag: str, *inside: Text, **attributes: str | None) -> Markup:
     """An element; of the attributes those that are not None, ``_`` at the end of a name left out and ``_`` within one a ``-``.
 
-    >>> element("td", "1 < 2", class_="n", data_json="a.b")
-    '<td class="n" data-json="a.b">1 &lt; 2</td>'
+    >>> element("td", "1 < 2", class_="n", data_part="a.b")
+    '<td class="n" data-part="a.b">1 &lt; 2</td>'
     """
     named = ((name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items())
     told = "".join(f' {name}="{escape(value)}"' for name, value in named if value is not None)
@@ -82,21 +82,8 @@ def share(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def told(path: str, text: str, unit: str | None = None) -> Markup:
-    """*text*, marked with the *path* of its value in ``-o json``.
-
-    A path has names and places with dots between; ``length`` stands for how many there are in a list or mapping, and a dot within a name is
-    written ``%2E`` (:func:`~kubeclassic.api.view.step`). Several paths with `` + `` and `` - `` between them stand for their sum. *unit* is
-    ``milli`` where the record counts in thousandths, such as CPU.
-
-    >>> told("pods.length", "8,152")
-    '<span data-json="pods.length">8,152</span>'
-    """
-    return element("span", text, data_json=path, data_unit=unit)
-
-
 def value_at(record: Any, path: str) -> Any:
-    """What *record*, typed or plain, has at *path* as ``-o json`` writes it.
+    """What *record*, typed or plain, has at *path*: names and places of ``-o json`` with dots between; ``length``: how many there are.
 
     >>> value_at({"pods": [{"tries": 3}]}, "pods.0.tries"), value_at({"pods": [1, 2]}, "pods.length")
     (3, 2)
@@ -108,13 +95,13 @@ def value_at(record: Any, path: str) -> Any:
         elif step == "length":
             return len(record)
         else:
-            record = record[step.replace("%2E", ".") if isinstance(record, Mapping) else int(step)]
+            record = record[step if isinstance(record, Mapping) else int(step)]
     return record
 
 
-def counted(record: Any, path: str) -> Markup:
-    """The number at *path* of *record*, marked with that place."""
-    return told(path, number(value_at(record, path)))
+def counted(record: Any, path: str) -> str:
+    """The number at *path* of *record*, as people write it."""
+    return number(value_at(record, path))
 
 
 WHOLE = 36
@@ -124,7 +111,7 @@ SHORT = 14
 
 
 def named(name: str) -> Markup:
-    """A name from the input or of a release: digits in it are no numbers of the record.
+    """A name from the input or of a release, which tables do not break.
 
     >>> named("database-b1"), named("node(s) were unschedulable")
     ('<span class="name whole">database-b1</span>', '<span class="name">node(s) were unschedulable</span>')
@@ -133,21 +120,14 @@ def named(name: str) -> Markup:
 
 
 def spoken(part: Part) -> Markup:
-    """A sentence of a view: names and numbers are marked, numbers with their place in ``-o json``.
+    """A sentence of a view, with its names marked.
 
-    >>> spoken(Words(Number(1200, "fits"), " copies of ", Name("a<b"), "."))
-    '<span data-json="fits">1,200</span> copies of <span class="name whole">a&lt;b</span>.'
+    >>> spoken(Words("1,200 copies of ", Name("a<b"), "."))
+    '1,200 copies of <span class="name whole">a&lt;b</span>.'
     """
     if isinstance(part, Words):
         return Markup("".join(map(spoken, part.parts)))
-    if isinstance(part, Number):
-        return told(part.path, str(part), "milli" if part.resource == "cpu" else None) if part.path else derived(str(part))
-    return named(part.text) if isinstance(part, Name) else html(part)
-
-
-def derived(text: str) -> Markup:
-    """A number that follows from others of the record."""
-    return element("span", text, class_="derived")
+    return named(part.text) if isinstance(part, Name) else html(str(part))
 
 
 def code(text: str) -> Markup:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from ....api.words import count_of
-from .markup import Markup, Text, element, named, number, sentence, told
+from .markup import Markup, Text, element, named, number, sentence
 from .parts import colour_of, dot, tag
 
 PASSED, FAILED, NOT_ASKED = "passed", "turned down", "not asked"
@@ -47,8 +47,6 @@ class MatrixLine:
     """In a word or two where it neither fits nor was turned down: ``not visited``."""
     scores: Sequence[RuleScore] = ()
     total: int | None = None
-    path: str = ""
-    """Of the total in ``-o json``."""
     winner: bool = False
 
     def of(self, rule: str) -> str:
@@ -117,8 +115,7 @@ class Matrix:
             return []
         if line.total is None:
             return [element("td", "-", class_="n"), element("td")]
-        total = told(line.path, number(line.total)) if line.path else number(line.total)
-        return [element("td", total, class_="n"), element("td", self._bar(line), class_="scores")]
+        return [element("td", number(line.total), class_="n"), element("td", self._bar(line), class_="scores")]
 
     def _bar(self, line: MatrixLine) -> Markup:
         most = max((sum(max(score.points, 0) for score in other.scores) for other in self.lines), default=0) or 1

@@ -66,7 +66,7 @@ def _facts(view: View) -> Iterator[Text]:
 
 
 def _shares(view: View) -> Markup:
-    return stack(view.title, [StackItem(one.name, one.count, MEANINGS[one.meaning], "") for one in view.shares])
+    return stack(view.title, [StackItem(one.name, one.count, MEANINGS[one.meaning]) for one in view.shares])
 
 
 def _map(found: NodeMap) -> Text:

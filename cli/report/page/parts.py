@@ -9,12 +9,14 @@ from typing import Any
 
 import attrs
 
-from .markup import Markup, Text, cell_text, counted, element, html, number, sentence, share, told, value_at
+from .markup import Markup, Text, cell_text, counted, element, html, number, sentence, share, value_at
 
 GOOD, SAME, NEAR, BAD, HELD = "var(--good)", "var(--same)", "var(--near)", "var(--far)", "var(--held)"
 """Colours with a meaning: fine, nothing new, worth a look, worse, not tried."""
 SIDES = 8
 _TAG = re.compile(r"<[^>]*>")
+_FIGURE = re.compile(r"-?[\d,.]+( ?(%|s|[KMGTP]iB))?")
+"""A number as pages write it."""
 
 
 def colour_of(at: int) -> str:
@@ -133,26 +135,19 @@ class StackItem:
     name: str
     count: int
     colour: str
-    path: str
-    """Of its count in ``-o json``."""
 
 
 def stack(label: str, parts: Sequence[StackItem]) -> Markup:
     """Counts of one whole side by side as one bar, with a legend that has the numbers."""
     total = max(sum(part.count for part in parts), 1)
     pieces = [element("i", style=f"flex:{part.count};--k:{part.colour}") for part in parts if part.count]
-    counts = [element("b", told(part.path, number(part.count)) if part.path else number(part.count)) for part in parts]
+    counts = [element("b", number(part.count)) for part in parts]
     lines = [
-        element("li", dot(part.colour), f"{part.name} ", count, " ", _derived(part.count / total))
+        element("li", dot(part.colour), f"{part.name} ", count, " ", share(part.count / total))
         for part, count in zip(parts, counts, strict=True)
     ]
     bar = element("div", *pieces, class_="stack", role="img", aria_label=f"{label}: {_spoken(parts)}")
     return sentence(bar, element("ul", *lines, class_="legend"))
-
-
-def _derived(of_all: float) -> Markup:
-    """A share that follows from the counts beside it."""
-    return element("span", share(of_all), class_="derived")
 
 
 def _spoken(parts: Sequence[StackItem]) -> str:
@@ -181,7 +176,7 @@ def plain_table(headers: Sequence[Text], rows: Iterable[Sequence[object]], capti
 def _is_numeric(cells: Sequence[object]) -> bool:
     plain = [cell for cell in cells if cell is not None]
     return bool(plain) and all(
-        (isinstance(cell, int | float) and not isinstance(cell, bool)) or "data-json" in str(cell)[:24] for cell in plain
+        (isinstance(cell, int | float) and not isinstance(cell, bool)) or _FIGURE.fullmatch(str(cell)) is not None for cell in plain
     )
 
 

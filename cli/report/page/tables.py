@@ -9,21 +9,19 @@ from typing import Any
 
 from ....api.view import Amount, Column, Number, Table, Words
 from ....api.words import count_of, percent, rounded
-from .markup import Markup, Text, data_script, element, html, joined, named, number, spoken, told
+from .markup import Markup, Text, data_script, element, html, joined, named, number, spoken
 from .parts import SAME, plain_table, tag, track
 
 CPU = "cpu"
 
 
-def amount_told(path: str, resource: str, number: int | None) -> Markup | None:
+def amount_text(resource: str, number: int | None) -> str | None:
     """A number of millicores, bytes or pieces; None stays None, which tables show as ``-``.
 
-    >>> amount_told("a.b", "cpu", 1500), amount_told("a.b", "memory", None)
-    ('<span data-json="a.b" data-unit="milli">1.5</span>', None)
+    >>> amount_text("cpu", 1500), amount_text("memory", None)
+    ('1.5', None)
     """
-    if number is None:
-        return None
-    return told(path, rounded(resource, number), unit="milli" if resource == CPU else None)
+    return None if number is None else str(rounded(resource, number))
 
 
 def unit_of(resource: str) -> str:
@@ -35,9 +33,9 @@ def unit_of(resource: str) -> str:
     return " cores" if resource == CPU else ""
 
 
-def amount_with_unit(path: str, resource: str, number: int) -> Markup:
-    """As :func:`amount_told`, with its unit, for sentences."""
-    return Markup(f"{amount_told(path, resource, number)}{unit_of(resource)}")
+def amount_with_unit(resource: str, number: int) -> str:
+    """As :func:`amount_text`, with its unit, for sentences."""
+    return f"{amount_text(resource, number)}{unit_of(resource)}"
 
 
 FIRST = 50
@@ -149,16 +147,13 @@ def _plain(kind: str, value: Any) -> Text:
 
 
 def short_table(table: Table, caption: str = "") -> Markup:
-    """*table* as it is: for few rows. Numbers carry their place in the record where the table has one, or their own."""
+    """*table* as it is: for few rows."""
     shown = table.of_form("page")
-    rows = []
-    for at, row in enumerate(shown.rows):
-        place = shown.places[at] if shown.places else ""
-        rows.append([_short(column, value, place) for column, value in zip(shown.columns, row, strict=True)])
+    rows = [[_short(column, value) for column, value in zip(shown.columns, row, strict=True)] for row in shown.rows]
     return plain_table([column.title for column in shown.columns], rows, caption)
 
 
-def _short(column: Column, value: Any, place: str) -> object:
+def _short(column: Column, value: Any) -> object:
     if value is None:
         return None
     if column.kind == "bar":
@@ -166,11 +161,7 @@ def _short(column: Column, value: Any, place: str) -> object:
     if isinstance(value, Words):
         return spoken(value)
     if isinstance(value, Number):
-        amount = amount_told(value.path, value.resource, int(value.value)) if value.resource else None
-        return amount or told(value.path, _plain(column.kind, value.value))
-    path = f"{place}.{column.at}".strip(".")
+        return str(value) if value.resource else _plain(column.kind, value.value)
     if isinstance(value, Amount):
-        return amount_told(path, value.resource, value.number)
-    if column.is_number and column.at is not None:
-        return told(path, _plain(column.kind, value))
+        return amount_text(value.resource, value.number)
     return shown_value(column, value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ....api.view import View, step
+from ....api.view import View
 from ....api.words import count_of, listed, short_name, used_up
 from ....questions.capacity import CapacityResult
 from ....questions.newnodes import NewNodesResult
@@ -17,7 +17,7 @@ from ....simulation.records import reasons_in
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, counted, joined, named, number, sentence, spoken, told
+from ..page.markup import Markup, Text, counted, joined, named, number, sentence, spoken
 from ..page.outcome import PodOutcome, next_step, who_html
 from ..page.parts import (
     BAD,
@@ -36,7 +36,7 @@ from ..page.parts import (
     section,
     soft,
 )
-from ..page.tables import amount_told, amount_with_unit, list_html, short_table
+from ..page.tables import amount_text, amount_with_unit, list_html, short_table
 from ..questions.nodemap import labels_of, uses_of
 
 TAKES = "takes copies"
@@ -82,14 +82,14 @@ def _short(document: CapacityDocument, at: int, shortage: CopyShortage) -> Marku
     nodes = sentence(counted(document, f"{path}.nodes"), " node" if shortage.nodes == 1 else " nodes")
     names = joined(map(named, shortage.examples))
     such = sentence(": ", names) if shortage.nodes <= len(shortage.examples) else sentence(", such as ", names)
-    left = sentence("; ", amount_with_unit(f"{path}.left", resource, shortage.left), " left there in all") if shortage.left else ""
+    left = sentence("; ", amount_with_unit(resource, shortage.left), " left there in all") if shortage.left else ""
     return sentence(named(short_name(resource)), f"{used_up(resource)} on ", nodes, such, left)
 
 
 def _unused(stop: Stop) -> Markup:
-    sides = {"stranded": stop.stranded, "outOfReach": stop.out_of_reach}
+    sides = (stop.stranded, stop.out_of_reach)
     rows = [
-        [named(short_name(name)), *(amount_told(f"stop.{side}.{step(name)}", name, amounts.get(name)) for side, amounts in sides.items())]
+        [named(short_name(name)), *(amount_text(name, amounts.get(name)) for amounts in sides)]
         for name in dict.fromkeys([*stop.stranded, *stop.out_of_reach])
     ]
     table = plain_table(["resource", "stranded", "out of reach"], rows, "What no copy can use")
@@ -129,16 +129,16 @@ def _left(found: CapacityResult) -> Section:
 
 
 def _requests(found: CapacityResult) -> Iterator[Text]:
-    for at, template in enumerate(found.document.templates):
-        requests = joined(_amounts(at, template)) if template.requests else "nothing"
+    for template in found.document.templates:
+        requests = joined(_amounts(template)) if template.requests else "nothing"
         yield paragraph(named(template.name), f" ({template.kind} in namespace ", named(template.namespace), "): ", requests)
     if found.excluded:
         yield note("Left out: ", joined(map(named, found.excluded)))
 
 
-def _amounts(at: int, template: PlacedTemplate) -> Iterator[Markup]:
+def _amounts(template: PlacedTemplate) -> Iterator[Markup]:
     for name, value in template.requests.items():
-        yield sentence(named(short_name(name)), " ", amount_with_unit(f"templates.{at}.requests.{step(name)}", name, value))
+        yield sentence(named(short_name(name)), " ", amount_with_unit(name, value))
 
 
 Record = dict[str, Any]
@@ -170,9 +170,8 @@ def _next(view: View, about: About) -> list[Markup]:
 
 
 def _nodes_lead(record: Record) -> Markup:
-    paths = " + ".join(f"added.{at}.count" for at in range(len(record["added"])))
     total = number(sum(one["count"] for one in record["added"]))
-    cards = [fact(told(paths, total) if paths else "none", "new nodes", GOOD), fact(counted(record, "pods"), "pods to place")]
+    cards = [fact(total if record["added"] else "none", "new nodes", GOOD), fact(counted(record, "pods"), "pods to place")]
     cards += facts_of(record, (("withoutNode.count", "pods without a node", BAD),), ())
     return facts(*cards, *([fact(counted(record, "cost"), "cost")] if record["added"] else []))
 

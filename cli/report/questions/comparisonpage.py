@@ -152,13 +152,13 @@ def _losses(document: ComparisonDocument, lost: Table) -> Iterator[Text]:
 
 def _pod_parts(at: int, against: ConfigurationPair) -> list[StackItem]:
     """Where pods end: on which side they have a node, and on the same one."""
-    path, first, second = f"against.{at}", against.first, against.second
-    held = StackItem(GATED, len(against.gated), HELD, f"{path}.gated.length")
+    first, second = against.first, against.second
+    held = StackItem(GATED, len(against.gated), HELD)
     return [
-        StackItem("end the same", against.alike, SAME, f"{path}.alike"),
-        StackItem(OTHER_NODE, len(against.elsewhere), NEAR, f"{path}.elsewhere.length"),
-        StackItem(alone(first), len(against.first_alone), colour_of(0), f"{path}.firstAlone.length"),
-        StackItem(alone(second), len(against.second_alone), colour_of(at + 1), f"{path}.secondAlone.length"),
+        StackItem("end the same", against.alike, SAME),
+        StackItem(OTHER_NODE, len(against.elsewhere), NEAR),
+        StackItem(alone(first), len(against.first_alone), colour_of(0)),
+        StackItem(alone(second), len(against.second_alone), colour_of(at + 1)),
         *([held] if held.count else []),
     ]
 
@@ -187,7 +187,7 @@ def _first_differences(document: ComparisonDocument) -> Iterator[Text]:
 
 
 def _decided(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Iterator[Text]:
-    yield stack("decisions", _decision_parts(at, against))
+    yield stack("decisions", _decision_parts(against))
     yield soft(
         named(f"Equally good: another node, which {label(document, 0)} scores as high as its own."), " ", _sets(document, at)
     )
@@ -195,14 +195,14 @@ def _decided(document: ComparisonDocument, at: int, against: ConfigurationPair) 
         yield _causes(document, at, against)
 
 
-def _decision_parts(at: int, against: ConfigurationPair) -> list[StackItem]:
+def _decision_parts(against: ConfigurationPair) -> list[StackItem]:
     """How decisions agree."""
-    path, found = f"against.{at}.agreement", against.agreement
+    found = against.agreement
     return [
-        StackItem("the same", found.same, SAME, f"{path}.same"),
-        StackItem(EQUALLY_GOOD, found.equally_good, NEAR, f"{path}.equallyGood"),
-        StackItem(DIFFERENT, found.different, BAD, f"{path}.different"),
-        *([StackItem(GATED, found.gated, HELD, f"{path}.gated")] if found.gated else []),
+        StackItem("the same", found.same, SAME),
+        StackItem(EQUALLY_GOOD, found.equally_good, NEAR),
+        StackItem(DIFFERENT, found.different, BAD),
+        *([StackItem(GATED, found.gated, HELD)] if found.gated else []),
     ]
 
 
@@ -210,7 +210,7 @@ def _sets(document: ComparisonDocument, at: int) -> Markup:
     """What does not depend on the tie-break."""
     first, second = named(label(document, 0)), named(label(document, at + 1))
 
-    def count(name: str) -> Markup:
+    def count(name: str) -> str:
         return counted(document, f"against.{at}.agreement.{name}")
 
     return sentence(

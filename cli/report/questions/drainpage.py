@@ -11,7 +11,7 @@ from ....questions.drain import DrainResult
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, counted, derived, joined, named, number, sentence, spoken
+from ..page.markup import Markup, Text, counted, joined, named, number, sentence, spoken
 from ..page.outcome import PodOutcome, who_html
 from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, facts_of, note, plain_table, section, soft, track
 from ..page.tables import list_html
@@ -52,7 +52,7 @@ def _who(record: Record) -> Markup:
 
 def _lead(record: Record) -> Markup:
     gone = sum(one["replacement"] is None for one in record["evictions"])
-    lost = [fact(derived(number(gone)), "pods are gone for good", BAD)] if gone else []
+    lost = [fact(number(gone), "pods are gone for good", BAD)] if gone else []
     left = facts_of(record, (("staying.length", "pods are left on these nodes", SAME),), ())
     waiting = facts_of(record, (("summary.waiting", "pods find no node even before", NEAR),), ())
     can = fact(counted(record, "can.length"), "nodes can go", GOOD)
@@ -77,7 +77,7 @@ def _stops(found: DrainResult, view: View, record: Record) -> Iterator[Section]:
 
 
 def _reasons(found: Sequence[tuple[str, int]]) -> Markup:
-    rows = [[named(why), derived(number(often)), track(often / found[0][1], BAD)] for why, often in found]
+    rows = [[named(why), number(often), track(often / found[0][1], BAD)] for why, often in found]
     return plain_table(["reason", "nodes", ""], rows, "Why nodes cannot go")
 
 

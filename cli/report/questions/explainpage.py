@@ -20,7 +20,7 @@ from ....simulation.whatif.context import Suggestion
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, code, counted, element, joined, named, number, sentence, spoken, told, value_at
+from ..page.markup import Markup, Text, code, counted, element, joined, named, number, sentence, spoken, value_at
 from ..page.matrix import Matrix, MatrixLine, RuleScore
 from ..page.outcome import next_step
 from ..page.parts import BAD, GOOD, SAME, Section, bullets, card, fact, facts, facts_of, note, paragraph, section, soft
@@ -140,7 +140,7 @@ def _eviction(document: ExplanationDocument, eviction: EvictionOutcome) -> Itera
     """What evicting pods would do."""
     if eviction.node is not None:
         yield paragraph("It would make room on ", named(eviction.node), " and evict:")
-        yield _victims("eviction.victims", eviction.victims)
+        yield _victims(eviction.victims)
         if eviction.budget_violations:
             yield soft("Protected by a PodDisruptionBudget: ", counted(document, "eviction.budgetViolations"), ".")
         if eviction.candidates > 1:
@@ -154,11 +154,8 @@ def _eviction(document: ExplanationDocument, eviction: EvictionOutcome) -> Itera
         yield bullets(sentence(counted(document, at), " nodes: ", why) for at, why in places.items() if value_at(document, at))
 
 
-def _victims(path: str, victims: tuple[Victim, ...]) -> Markup:
-    return bullets(
-        sentence(named(victim.pod), ", priority ", told(f"{path}.{at}.priority", number(victim.priority)))
-        for at, victim in enumerate(victims[:SHOWN])
-    )
+def _victims(victims: tuple[Victim, ...]) -> Markup:
+    return bullets(sentence(named(victim.pod), ", priority ", number(victim.priority)) for victim in victims[:SHOWN])
 
 
 def _map(result: ExplainResult, cluster: ExplainedCluster) -> ClusterMap:
@@ -210,7 +207,7 @@ def _close_eviction(close: CloseUp, eviction: EvictionOutcome) -> Text:
     if close.victims is None:
         why = close.no_room if eviction.why_not in (None, NO_HELP) else eviction.why_not
         return paragraph("Evicting pods makes no room on ", named(close.node), ": ", named(why or ""), ".")
-    return card("It would fit if these pods left", _victims("closeUp.victims", close.victims))
+    return card("It would fit if these pods left", _victims(close.victims))
 
 
 # --- nodes by rules -------------------------------------------------------------------------------------------------
@@ -246,7 +243,7 @@ def _line(found: Explanation, places: list[int]) -> MatrixLine:
     scores = [RuleScore(rule_name(rule), score.reduced, score.weight) for rule, score in node.scores.items() if rule not in huge]
     return MatrixLine(
         node=_names(found, places), failed=failed, passed=_passed(found, node, failed), state=_state(found, node),
-        scores=scores, total=node.total, path=f"nodes.{places[0]}.total", winner=node.name == found.decision.host,
+        scores=scores, total=node.total, winner=node.name == found.decision.host,
     )  # fmt: skip
 
 
@@ -262,7 +259,7 @@ def _names(found: Explanation, places: list[int]) -> Markup:
     first = named(found.nodes[places[0]].name)
     if len(places) == 1:
         return first
-    others = element("span", number(len(places) - 1), class_="derived")
+    others = number(len(places) - 1)
     return sentence(first, " and ", others, " other" if len(places) == 2 else " others")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from ....questions.migrate import AGREEMENT, MigrateResult
+from ....questions.migrate import MigrateResult
 from ....simulation.compare.agreement import AgreementCounts
 from ..listing import indented
 from ..page.about import About
@@ -17,6 +17,7 @@ from ..page.outcome import next_step
 from ..page.parts import BAD, NEAR, SAME, fact, facts, facts_of, folded, plain_table, section, soft
 from .comparisonpage import comparison_sections, who
 
+AGREEMENT = "against.0.agreement"
 COUNTS = (
     (f"{AGREEMENT}.same", "decisions: the same", SAME), (f"{AGREEMENT}.equallyGood", "decisions: equally good", NEAR),
     (f"{AGREEMENT}.different", "decisions: different", BAD),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....api.record import plain
-from ....api.view import Table, step
+from ....api.view import Table
 from ....api.words import short_name
 from ....questions.replay import ReplayResult
 from ....simulation.nodesbyuse import grouped
@@ -19,7 +19,7 @@ from ..page.about import About
 from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, counted, derived, named, number, sentence, share, spoken, told
+from ..page.markup import Markup, Text, counted, named, number, sentence, share, spoken
 from ..page.outcome import PodOutcome, who_html
 from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, facts_of, grid, plain_table, section, soft, track
 from ..page.tables import list_html
@@ -76,7 +76,7 @@ def _sections(record: Record, found: ReplayResult, history: ReplayHistory) -> It
 
 def _reasons(waiting: Sequence[PodHistory]) -> Markup:
     found = Counter(map(reason_of, waiting)).most_common()
-    rows = [[named(reason), derived(number(count)), track(count / found[0][1], BAD)] for reason, count in found]
+    rows = [[named(reason), number(count), track(count / found[0][1], BAD)] for reason, count in found]
     return plain_table(["reason", "pods", ""], rows, "Pods that still wait, by reason")
 
 
@@ -105,7 +105,7 @@ def _charts(record: Record, resources: tuple[str, ...]) -> Iterator[Text]:
 
 
 def _chart(title: str, text: str, record: Record, shown: dict[str, str], *, up: str, percent: bool = False) -> Markup:
-    series = [ChartSeries(name, record["series"][key], f"series.{step(key)}", at) for at, (name, key) in enumerate(shown.items())]
+    series = [ChartSeries(name, record["series"][key], at) for at, (name, key) in enumerate(shown.items())]
     kind = "lines" if percent else "steps"
     return Chart(
         title=title, description=text, kind=kind, labels=record["series"]["time"], series=series, across=SECONDS, up=up, percent=percent,
@@ -118,13 +118,13 @@ def _waits(record: Record) -> Iterator[Text]:
     if found["waits"]:
         most = found["waits"]["max"] or 1
         rows = [
-            [named(WAITS.get(name, name)), told(f"summary.waits.{name}", f"{seconds:,.3f} s"), track(seconds / most, NEAR)]
+            [named(WAITS.get(name, name)), f"{seconds:,.3f} s", track(seconds / most, NEAR)]
             for name, seconds in found["waits"].items()
         ]
         cards.append(card("From arrival to a node", plain_table(["pods", "waited", ""], rows, "From arrival to a node")))
     if found["meanUse"]:
         uses = [
-            [named(short_name(name)), told(f"summary.meanUse.{step(name)}", share(use)), track(use, GOOD)]
+            [named(short_name(name)), share(use), track(use, GOOD)]
             for name, use in found["meanUse"].items()
         ]
         cards.append(card("Mean use over time", plain_table(["resource", "use", ""], uses, "Mean use over time")))
@@ -170,9 +170,9 @@ def _side(title: str, moment: NodesAt, names: Sequence[str], resources: Sequence
 def _lost(history: ReplayHistory, lost: Table) -> Section:
     ran, failed = [one["ran"] for one in history.lost if one["ran"] is not None], history.counts["NodeFailed"]
     cards = facts(
-        fact(derived(number(len(history.lost))), "times that a pod lost its node", BAD),
-        fact(derived(f"{sum(ran):,.0f} s"), "that these pods had run", BAD),
-        *([fact(derived(number(failed)), "nodes failed", BAD)] if failed else []),
+        fact(number(len(history.lost)), "times that a pod lost its node", BAD),
+        fact(f"{sum(ran):,.0f} s", "that these pods had run", BAD),
+        *([fact(number(failed), "nodes failed", BAD)] if failed else []),
     )
     return section("What was lost", cards, list_html(lost), lead="Pods that had to leave a node before they had finished.")
 

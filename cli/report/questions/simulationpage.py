@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ....api.view import View, step
+from ....api.view import View
 from ....api.words import short_name
 from ....questions.simulate import SimulationResult
 from ....simulation.nodesbyuse import NodeUse
 from ....simulation.records import SimulationDocument, UnplacedPods
 from ..page.about import About
 from ..page.charts import Chart, ChartSeries
-from ..page.clustermap import ClusterMap, MapSide
+from ..page.clustermap import FEW, ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, counted, derived, element, named, sentence, share, spoken
-from ..page.nodetiles import FEW
+from ..page.markup import Markup, counted, element, named, sentence, share, spoken
 from ..page.outcome import NAMED, PodOutcome, next_step, who_html
 from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, facts, facts_of, folded, grid, note, section, soft, track
 from ..page.tables import list_html, short_table
@@ -133,7 +132,7 @@ def _bars(nodes: Sequence[NodeUse], name: str) -> Markup:
     """A bar for each node that has the resource."""
     shares = [(used, node.node) for node in nodes if (used := share_of(node, name)) is not None]
     lines = (
-        sentence(named(node), track(used, BAD if used > 1 else GOOD), element("b", derived(share(used))))
+        sentence(named(node), track(used, BAD if used > 1 else GOOD), element("b", share(used)))
         for used, node in sorted(shares, key=lambda pair: (-pair[0], pair[1]))
     )
     return element("div", *lines, class_="meters")
@@ -141,11 +140,8 @@ def _bars(nodes: Sequence[NodeUse], name: str) -> Markup:
 
 def _chart(found: SimulationResult, name: str) -> Chart:
     outcome, nothing = found.outcome, [0] * len(TENTHS)
-    sides = (("before", "nodesByUseBefore", outcome.nodes_by_use_before, 1), ("after", "nodesByUse", outcome.nodes_by_use, 0))
-    series = [
-        ChartSeries(title, counts.get(name, nothing), f"{key}.{step(name)}" if name in counts else "", at)
-        for title, key, counts, at in sides
-    ]
+    sides = (("before", outcome.nodes_by_use_before, 1), ("after", outcome.nodes_by_use, 0))
+    series = [ChartSeries(title, counts.get(name, nothing), at) for title, counts, at in sides]
     what = short_name(name)
     return Chart(
         title="Nodes by use", description=f"how many nodes have how much of their {what} requested", labels=TENTHS, series=series,

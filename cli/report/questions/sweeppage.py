@@ -6,7 +6,7 @@ from ....api.words import brief
 from ....questions.sweep import SweepResult, winners
 from ..page.about import About
 from ..page.document import Page, page_html
-from ..page.markup import counted, derived, named, number, spoken
+from ..page.markup import counted, named, number, spoken
 from ..page.parts import BAD, card, fact, facts, facts_of, note, plain_table, section
 from ..page.tables import list_html
 
@@ -17,11 +17,11 @@ def sweep_html(found: SweepResult, about: About) -> str:
     if view.table("failed").rows:
         sections.append(section("Runs that failed", note("They are in no mean."), list_html(view.table("failed"))))
     if bests:
-        rows = [[named(one.objective), derived(brief(one.value)), spoken(winners(one.names))] for one in bests]
+        rows = [[named(one.objective), brief(one.value), spoken(winners(one.names))] for one in bests]
         table = plain_table(["objective", "best", "of"], rows, "The best in each objective")
         sections.append(section("Which is best in what", card("", table), lead="Over several seeds it is the mean."))
     lead = facts(
-        fact(counted(record, "runs.length"), "runs"), fact(derived(number(len(found.compared))), "configurations"),
+        fact(counted(record, "runs.length"), "runs"), fact(number(len(found.compared)), "configurations"),
         fact(counted(record, "objectives.length"), "objectives"), *facts_of(record, (("failed", "runs failed", BAD),), ()),
     )  # fmt: skip
     sections.append(section("Every run", list_html(view.table("runs"))))

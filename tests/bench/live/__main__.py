@@ -23,14 +23,14 @@ if "tests" not in sys.modules:
     import conftest  # noqa: F401  # makes the helpers importable as tests.*
 
 from kubeclassic.framework.releases import find_any_release
-from tests.bench.live import burst, faults, lockstep, shadow, throughput
+from tests.bench.live import burst, faults, lockstep, shadow
 from tests.bench.live.programs import SKIPPED, Kubernetes, MissingProgramsError
 from tests.bench.live.schedulers import Outcome, Site, compact
 
 SCENARIOS: Mapping[str, Callable[[Site], list[Outcome]]] = {
-    "lockstep": lockstep.run, "burst": burst.run, "faults": faults.run, "shadow": shadow.run, "throughput": throughput.run,
+    "lockstep": lockstep.run, "burst": burst.run, "faults": faults.run, "shadow": shadow.run,
 }  # fmt: skip
-SIZES = {"lockstep": (300, 20), "burst": (5000, 200), "faults": (900, 50), "shadow": (400, 22), "throughput": (1500, 1000)}
+SIZES = {"lockstep": (300, 20), "burst": (5000, 200), "faults": (900, 50), "shadow": (400, 22)}
 """Scenario -> its pods and nodes."""
 HEADS = ("scenario", "scheduler", "API server", "load", "found", "wrong")
 

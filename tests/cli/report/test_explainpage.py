@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.api.record import plain
 from kubeclassic.cli import run
-from kubeclassic.cli.report.page.markup import spoken
 from kubeclassic.questions.explainview import verdict
 from kubeclassic.simulation.explain.explanation import ExplanationDocument, NodeCounts
 from kubeclassic.simulation.explain.values import CloseUp, HostChoice, Lead, ReasonGroup, RuleVerdict
 from tests.conftest import ROOT
-from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page, with_page
+from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 
 CLUSTER = str(ROOT / "examples" / "cluster")
@@ -46,17 +44,6 @@ def _text(html: str) -> str:
 
 
 class TestPage:
-    def test_every_number_is_in_the_record(self, pair: Pair) -> None:
-        """Verdict, facts, leads, reasons, room, scores and totals say what the record says, which its schema describes."""
-        html, record = pair
-        assert_told(html, record)
-        told = {mark.path for mark in numbers_of_page(html)}
-        if record["closeUp"] is None:
-            assert {"counts.fit", "counts.turnedDown"} <= told
-            assert {f"reasons.{at}.count" for at in range(len(record["reasons"]))} <= told
-        else:
-            assert {f"closeUp.room.{at}.free" for at in range(len(record["closeUp"]["room"]))} <= told
-
     def test_the_list_of_nodes(self, pair: Pair) -> None:
         """Every node is listed and on the map, with its total, its reasons and the rules that turned it down."""
         html, record = pair
@@ -80,7 +67,7 @@ class TestPage:
         columns = re.findall(r'<th scope="col" class="rule[^"]*"><span>([^<]*)', table)
         assert columns == [rule["rule"] for rule in record["rules"] if rule["concerned"]]
         lines = table.partition("<tbody>")[2].split("</tr>")[:-1]
-        others = [int(count.replace(",", "")) for count in re.findall(r'and <span class="derived">([\d,]+)', table)]
+        others = [int(count.replace(",", "")) for count in re.findall(r'and ([\d,]+) other', table)]
         assert len(lines) + sum(others) == len(record["nodes"])
         crossed = {rule for line in lines for rule in re.findall(r'title="([^":]*): (?!passed|not asked)', line) if rule in columns}
         assert crossed == {one["rule"] for node in record["nodes"] for one in node["objections"] if one["counted"] and node["visited"]}
@@ -136,7 +123,6 @@ class TestVerdict:
         """Where it goes, and what decided."""
         document = _document(**values)
         assert str(verdict(document)) == said
-        assert_told(f'<h1 class="verdict">{spoken(verdict(document))}</h1>', plain(document))
 
     @pytest.mark.parametrize(
         ("close", "host", "said"),
@@ -163,15 +149,13 @@ class TestForms:
         monkeypatch.setattr("sys.argv", ["kubeclassic"])
         words = ["explain", CLUSTER, "analytics/yearly-report"]
         html, found = with_page(tmp_path, *words, *asked)
-        why = ran(*words, *(("--node", asked[1]) if len(asked) > 1 else ()), "-o", "json", status=(0, 1)).document
         assert html == ran(*words, *asked, "-o", "html").out
-        assert_told(html, {**why, **found})
         helping = html[html.index('id="what-would-help"') :]
         for one in found["suggestions"]:
             assert escape(f"{one['change'][0].upper()}{one['change'][1:]}") in helping
             assert all(escape(text, quote=True) in helping for text in one["patch"])
         assert ("Reasons against nodes" if len(asked) == 1 else "Each rule on this node") in html
-        assert f"{len(found['suggestions'])}</span> changes help." in html
+        assert f"{len(found['suggestions'])} changes help." in html
 
     def test_nothing_has_to_change(self, tmp_path: Path) -> None:
         """A pod that fits has no list of changes."""

@@ -6,7 +6,7 @@ import pytest
 
 from kubeclassic import explain
 from kubeclassic.api.view import Table, View
-from kubeclassic.cli.report.viewtext import view_lines
+from kubeclassic.cli.report.tables import view_lines
 from tests.conftest import ROOT
 
 CLUSTER = str(ROOT / "examples/cluster")

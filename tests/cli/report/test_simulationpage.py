@@ -12,15 +12,13 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.api.record import plain
 from kubeclassic.cli import run
-from kubeclassic.cli.report.page.markup import spoken
 from kubeclassic.cli.report.questions.simulationpage import FEW_BARS
 from kubeclassic.questions.simulate import verdict
 from kubeclassic.simulation.records import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods, about_what, reasons_in
 from kubeclassic.simulation.summary import Summary
 from tests.conftest import ROOT
-from tests.support.pages import assert_told, data_of_page, numbers_of_page, table_of_page, with_page
+from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
 
 CROWDED = """
@@ -52,14 +50,6 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 class TestPage:
-    def test_every_number_is_in_the_record(self, pair: tuple[str, dict[str, Any]]) -> None:
-        """Verdict, facts, reasons, use and charts say what the record says, which its schema describes."""
-        html, record = pair
-        assert_told(html, record)
-        told = {mark.path for mark in numbers_of_page(html)}
-        assert {"summary.pods", "summary.unschedulable", "resourcesBefore.0.use"} <= told
-        assert ("reasons.0.pods.length" in told) == (len(record["reasons"]) > 1)
-
     def test_who_finds_no_node_stands_first(self, pair: tuple[str, dict[str, Any]]) -> None:
         """The pods without a node are named right under the numbers, with their reason, and a single one in the headline."""
         html, record = pair
@@ -81,7 +71,7 @@ class TestPage:
         used = [one["resource"] for one in record["summary"]["resources"] if one["requested"]]
         assert len(cards) == len(used)
         for card, name in zip(cards, used, strict=True):
-            shares = [float(share) for share in re.findall(r'class="derived">([\d.]+) %', card)]
+            shares = [float(share) for share in re.findall(r'<b>([\d.]+) %', card)]
             wanted = (node["resources"].get(name, {}).get("use") for node in record["nodes"]) if name != "pods" else (
                 node["pods"]["after"] / node["pods"]["allocatable"] for node in record["nodes"]
             )  # fmt: skip
@@ -149,7 +139,6 @@ class TestWords:
         groups = tuple(UnplacedPods(reason, tuple(f"a/{at}" for at in range(count))) for reason, count in reasons)
         summary = Summary(**nothing | counts)
         found = verdict(summary, groups)
-        assert_told(f'<h1 class="verdict">{spoken(found)}</h1>', {"summary": plain(summary), "reasons": plain(groups)})
         assert str(found) == said
 
     def test_reasons(self) -> None:
@@ -171,9 +160,7 @@ def test_many_nodes_have_a_chart(tmp_path: Path) -> None:
     containers = [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]
     pod = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": containers}}
     (tmp_path / "many.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [*nodes, pod]}))
-    html, record = with_page(tmp_path, "simulate", tmp_path / "many.json", "--nodes")
-    assert_told(html, record)
-    assert "nodesByUse.cpu.0" in {mark.path for mark in numbers_of_page(html)}
+    html, _ = with_page(tmp_path, "simulate", tmp_path / "many.json", "--nodes")
     assert 'class="meters"' not in html
 
 

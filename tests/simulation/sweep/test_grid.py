@@ -12,7 +12,7 @@ import kubeclassic
 from kubeclassic import Cluster
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.simulation.engines import ALL_RELEASES
-from kubeclassic.simulation.sweep.sweepconfigurations import Best, best_of, configurations
+from kubeclassic.simulation.sweep.measures import Best, best_of, configurations
 from tests.conftest import ROOT
 from tests.support.examples import examples
 
@@ -46,14 +46,14 @@ class TestRows:
             assert {name: row[name] for name in objectives} == single(row)
 
     def test_the_last_key_changes_fastest(self) -> None:
-        """Rows come input by input, run by run, and then in the order of the grid."""
+        """Rows come run by run, and then in the order of the grid."""
         spec = {
-            "inputs": {"one": {"cluster": CLUSTER}, "two": {"cluster": CLUSTER}}, "runs": [{"name": "a"}, {"name": "b", "percentage": 50}],
+            "cluster": CLUSTER, "runs": [{"name": "a"}, {"name": "b", "percentage": 50}],
             "grid": {"release": ["1.16", "1.12"], "seed": [1, 2]},
         }  # fmt: skip
         rows = kubeclassic.sweep(spec).rows
-        seen = [(row["run"], row["input"], row["name"], row["release"], row["seed"]) for row in rows]
-        wanted = [(one, name, release, seed) for one in ("one", "two") for name in "ab" for release in ("1.16", "1.12") for seed in (1, 2)]
+        seen = [(row["run"], row["name"], row["release"], row["seed"]) for row in rows]
+        wanted = [(name, release, seed) for name in "ab" for release in ("1.16", "1.12") for seed in (1, 2)]
         assert seen == [(number, *point) for number, point in enumerate(wanted, 1)]
 
     def test_shuffled_pods_follow_the_seed(self) -> None:

@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from kubeclassic.exceptions import KubeclassicError, ManifestError
-from kubeclassic.simulation.sweep.inputspec import ClusterInput, TraceInput
 from kubeclassic.simulation.sweep.spec import read_spec
 from tests.conftest import ROOT
 
@@ -25,42 +24,35 @@ def written(folder: Path, **sections: Any) -> Path:
 
 class TestReading:
     def test_values_are_as_written(self, tmp_path: Path) -> None:
-        """A single value is a list of one; paths are relative to the file; an input is a cluster or a trace."""
+        """A single value is a list of one; paths are relative to the file."""
         (tmp_path / "p.yaml").write_text("")
         given = {
             "grid": {"release": "1.16", "policy": [None, "p.yaml"], "weights.ImageLocalityPriority": [0, 2]},
-            "inputs": {"day": {"trace": ["p.yaml"], "until": "1h", "delays": {"cycle": "10ms"}}},
+            "pods": ["p.yaml"],
             "objectives": ["nvidia.com/gpu used"],
         }  # fmt: skip
         spec = read_spec(written(tmp_path, **given))
         assert spec.grid == {"release": ("1.16",), "policy": (None, "p.yaml"), "weights.ImageLocalityPriority": (0, 2)}
-        cluster, day = spec.inputs.values()
-        assert isinstance(cluster, ClusterInput)
-        assert isinstance(day, TraceInput)
-        assert (day.trace, day.until, day.delays.cycle, day.delays.failure) == ([str(tmp_path / "p.yaml")], 3600.0, 0.01, 300.0)
+        assert (spec.cluster, spec.pods, spec.trace) == ([CLUSTER], [str(tmp_path / "p.yaml")], [])
         assert spec.objectives == ("nvidia.com/gpu used",)
 
     def test_objectives_by_default(self, tmp_path: Path) -> None:
         """Waiting is among the objectives only where there is a trace."""
         assert "waiting p50" not in read_spec(written(tmp_path)).objectives
-        assert "waiting p50" in read_spec(written(tmp_path, trace=CLUSTER)).objectives
+        trace = read_spec({"trace": CLUSTER, "until": "1h"})
+        assert ("waiting p50" in trace.objectives, trace.until) == (True, 3600.0)
 
 
 @pytest.mark.parametrize(
     ("sections", "wanted"),
     [
+        ({"until": "1h"}, r'until: got "1h", wanted trace too$'),
+        ({"trace": CLUSTER}, r"got \[.*\], wanted either cluster or trace: what is scheduled$"),
+        ({"grid": [1]}, r"grid: got \[1\], wanted an object with a value or a list of values for each key$"),
         ({"gird": {}}, r'got "gird", wanted one of cluster, .*; did you mean "grid"\?$'),
         ({"cluster": "nowhere"}, r': cluster: got "nowhere", wanted a file or a folder: there is none at .*nowhere$'),
         ({"cluster": []}, r": cluster: got \[\], wanted a path at least$"),
         ({"cluster": 7}, r": cluster: got 7, wanted a path or a list of paths$"),
-        ({"inputs": {"cluster": {"cluster": CLUSTER}}}, r'inputs: got "cluster", wanted a name of its own, as there is one by that name$'),
-        ({"inputs": {"a": {"path": CLUSTER}}}, r'inputs\.a: got "path", wanted one of cluster, pods, cron-jobs$'),
-        ({"inputs": {"a": {"pods": CLUSTER}}}, r'inputs\.a: got \["pods"\], wanted cluster or trace$'),
-        ({"inputs": {"a": {"cluster": CLUSTER, "cron-jobs": 1}}}, r"inputs\.a: cron-jobs: got 1, wanted true or false$"),
-        ({"inputs": {"a": {"trace": CLUSTER, "until": "soon"}}}, r'inputs\.a: until: got "soon", wanted seconds, or a duration'),
-        ({"inputs": {"a": {"trace": CLUSTER, "compress-time": 0}}}, r"inputs\.a: compress-time: got 0, wanted a number above 0$"),
-        ({"inputs": {"a": {"trace": CLUSTER, "delays": {"cicle": 1}}}}, r'inputs\.a: delays: got "cicle", .*did you mean "cycle"\?$'),
-        ({"inputs": [CLUSTER]}, r"inputs: got \[.*\], wanted an object with a name for each$"),
         ({"grid": {"releases": ["1.16"]}}, r': grid: got "releases", wanted one of release, .*; did you mean "release"\?$'),
         ({"grid": {"release": [1.16]}}, r'grid\.release\[0\]: got 1\.16, wanted a text such as "1\.16"$'),
         ({"grid": {"release": []}}, r"grid\.release: got \[\], wanted a value at least$"),
@@ -91,8 +83,9 @@ def test_a_wrong_value_is_told(sections: dict[str, Any], wanted: str, tmp_path: 
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("grid: {seed: 1}\n", r'got \["grid"\], wanted cluster, trace or inputs: what is scheduled$'),
-        ("pods: a.yaml\n", r'pods: got "a\.yaml", wanted cluster too, or the pods within one of inputs$'),
+        ("grid: {seed: 1}\n", r'got \["grid"\], wanted either cluster or trace: what is scheduled$'),
+        ("trace: .\npods: a.yaml\n", r'pods: got "a\.yaml", wanted cluster too$'),
+        ("trace: .\nuntil: soon\n", r'until: got "soon", wanted seconds, or a duration'),
         ("a: 1\n---\nb: 2\n", r"got 2 documents, wanted one with cluster, pods, trace, "),
         ("cluster: x\ncluster: y\n", r"cluster: got it twice, wanted it once$"),
     ],

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 
-from kubeclassic.cli.report.page.markup import html, told
+from kubeclassic.cli.report.page.markup import html
 from kubeclassic.cli.report.page.parts import StackItem, bullets, card, dot, facts, folded, plain_table, section, stack, track
-from tests.support.pages import assert_told
 
 
 class TestPlainTable:
     def test_cells(self) -> None:
         """Numbers stand at the right, the first text names its row, and what is no markup is escaped."""
-        table = plain_table(["rule", "pods", "why"], [["<a>", told("n", "3"), "x & y"], ["b", told("m", "1,000"), None]])
+        table = plain_table(["rule", "pods", "why"], [["<a>", "3", "x & y"], ["b", "1,000", None]])
         assert re.findall(r'<th scope="row">([^<]*)</th>', table) == ["&lt;a&gt;", "b"]
         assert table.count('class="n"') == 3
         assert "x &amp; y" in table
-        assert_told(table, {"n": 3, "m": 1000})
 
     def test_many_columns_are_lists_on_a_telephone(self) -> None:
         """With more than three columns each cell says of what it is."""
@@ -29,11 +27,10 @@ class TestPlainTable:
 class TestBars:
     def test_stack(self) -> None:
         """A bar has a piece for each part that there is, a legend with all, and says itself to those who do not see it."""
-        bar = stack("pods", [StackItem("same", 3, "red", "a"), StackItem("none", 0, "blue", "b"), StackItem("other", 1, "green", "c")])
+        bar = stack("pods", [StackItem("same", 3, "red"), StackItem("none", 0, "blue"), StackItem("other", 1, "green")])
         assert re.findall(r"flex:(\d+)", bar) == ["3", "1"]
         assert 'aria-label="pods: 3 same, 0 none, 1 other"' in bar
-        assert re.findall(r'class="derived">([^<]*)<', bar) == ["75.0 %", "0.0 %", "25.0 %"]
-        assert_told(bar, {"a": 3, "b": 0, "c": 1})
+        assert re.findall(r"</b> ([^<]*)<", bar) == ["75.0 %", "0.0 %", "25.0 %"]
 
     def test_track(self) -> None:
         """A bar is never longer than its room."""

@@ -10,13 +10,11 @@ import pytest
 
 from kubeclassic.cli.report.page import charts
 from kubeclassic.cli.report.page.charts import HOW_TO, MOST_ROWS, TEXT, Chart, ChartSeries
-from kubeclassic.cli.report.page.clustermap import ClusterMap, MapSide
+from kubeclassic.cli.report.page.clustermap import FEW, SHOWN, ClusterMap, MapSide, UseScale
 from kubeclassic.cli.report.page.matrix import FAILED, MOST, NOT_ASKED, PASSED, Matrix, MatrixLine, RuleScore
-from kubeclassic.cli.report.page.nodetiles import FEW, SHOWN
-from kubeclassic.cli.report.page.usescale import UseScale
 from kubeclassic.cli.report.questions.nodemap import labels_of, share_of
 from kubeclassic.simulation.nodesbyuse import NodeUse, PodPlaces, ResourceUse
-from tests.support.pages import assert_told, data_of_page, numbers_of_page
+from tests.support.pages import data_of_page
 
 ZONE = "topology.kubernetes.io/zone"
 SIDES = (
@@ -105,7 +103,7 @@ class TestMap:
 class TestMatrix:
     LINES = (
         MatrixLine(
-            node="n1", passed=frozenset("AB"), scores=[RuleScore("S", 7, 1), RuleScore("T", 5, 2)], total=17, path="total", winner=True
+            node="n1", passed=frozenset("AB"), scores=[RuleScore("S", 7, 1), RuleScore("T", 5, 2)], total=17, winner=True
         ),
         MatrixLine(node="n2", passed=frozenset("A"), failed={"B": "no room"}),
         MatrixLine(node="n3", state="not visited"),
@@ -122,12 +120,11 @@ class TestMatrix:
         assert "not visited" in html
 
     def test_scores_are_stacked(self) -> None:
-        """A bar has a piece for each rule, as long as its points, and says the formula; the total is marked."""
+        """A bar has a piece for each rule, as long as its points, and says the formula; the total stands beside it."""
         html = Matrix("m", "AB", self.LINES).html()
+        assert '<td class="n">17</td>' in html
         assert [float(width) for width in re.findall(r"width:([\d.]+)%", html)] == [41.18, 58.82]
         assert "T 5 x 2 = 10" in html
-        assert_told(html, {"total": 17})
-        assert [told.path for told in numbers_of_page(html)] == ["total"]
 
     def test_many_lines(self) -> None:
         """Of very many lines the first ones are shown, and how many are left."""
@@ -138,17 +135,14 @@ class TestMatrix:
 
 CHART = Chart(
     title="use", description="how full nodes are", labels=["0 %", "10 %", "20 %"], across="in use", up="nodes",
-    series=[ChartSeries("a", [1511, 2, 3], "use.a"), ChartSeries("b", [1500, 2, None], "use.b", 1)],
+    series=[ChartSeries("a", [1511, 2, 3]), ChartSeries("b", [1500, 2, None], 1)],
 )  # fmt: skip
-RECORD = {"use": {"a": [1511, 2, 3], "b": [1500, 2, None]}}
 
 
 class TestChart:
     def test_numbers(self) -> None:
-        """All values stand in a table, each marked."""
-        html = CHART.html()
-        assert_told(html, RECORD)
-        assert [told.path for told in numbers_of_page(html)] == ["use.a.0", "use.b.0", "use.a.1", "use.b.1", "use.a.2"]
+        """All values stand in a table."""
+        assert re.findall(r">([\d,]+|-)</div>", CHART.html()) == ["1,511", "1,500", "2", "2", "3", "-"]
 
     def test_the_picture(self) -> None:
         """It takes colours and fonts from the page, says what it is, has text of 12 pixels or more, and no id twice."""
@@ -185,9 +179,8 @@ class TestChart:
         """Of a long line there are some numbers in even steps, the first and the last among them, and a word on the others."""
         values = list(range(3 * MOST_ROWS))
         shape = {"labels": values, "across": "a", "up": "u"}
-        html = Chart(title="t", description="d", kind="steps", series=[ChartSeries("", values, "all")], **shape).html()
-        told = [int(mark.text.replace(",", "")) for mark in numbers_of_page(html)]
-        assert (len(told), told[0], told[-1]) == (MOST_ROWS, 0, values[-1])
+        html = Chart(title="t", description="d", kind="steps", series=[ChartSeries("", values)], **shape).html()
+        assert (html.count("<tr>") - 1, f">{values[-1]}</div>" in html) == (MOST_ROWS, True)
         assert f"{MOST_ROWS} of {len(values)}, in even steps" in html
 
     def test_same_bytes(self) -> None:
@@ -209,7 +202,6 @@ class TestChart:
         assert escape(HOW_TO) in html
         assert "<svg" not in html
         assert "<details" not in html
-        assert_told(html, RECORD)
 
 
 def test_labels_that_group_nodes() -> None:
