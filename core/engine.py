@@ -59,6 +59,8 @@ class Engine:
     pick_host: PickHost = attrs.field(default=attrs.Factory(lambda self: self.algorithm.release.pick_host, takes_self=True))
     memory_bytes: int = 1 << 30
     """The memory for cached answers, in bytes; 0: nothing is cached."""
+    counts_images_late: bool | None = None
+    """Nodes that have an image are counted when a snapshot is taken, not when their node was updated; None: as the release does."""
     asks_later: bool = False
     """With predicates: preemption leaves extenders to :attr:`Preemption.later`."""
     listings: Listings = attrs.field(factory=Listings)
@@ -106,7 +108,8 @@ class Engine:
         self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
         cells = release.framework
         ignores_storage = cells.gates_node_storage and not self.algorithm.gates.get(STORAGE_GATE, True)
-        recounted = PodCount(NO_PODS) if cells.counts_images_late else None
+        late = cells.counts_images_late if self.counts_images_late is None else self.counts_images_late
+        recounted = PodCount(NO_PODS) if late else None
         self.cache.forgets_with_node = release.forgets_pods_with_node
         self.table = NodeTable(release.zone_key, ignores_storage, recounted=recounted)
         keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
