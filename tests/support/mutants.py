@@ -1,0 +1,633 @@
+"""Mutants: faults put in by hand, one at a time, that the tests have to find.
+
+``python -m tests.support.mutants`` (``.ci/mutants``) puts each into a copy of the checkout, runs the tests of its room, and names those
+that nothing found. Words after the command choose the mutants whose description has one of them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.house import ROOT
+
+
+class Mutant(NamedTuple):
+    """One fault: in *file* *text* stands once and becomes *fault*; *tests*, files and folders below ``tests``, have to fail."""
+
+    says: str
+    file: str
+    text: str
+    fault: str
+    tests: str
+
+
+MUTANTS = (
+    Mutant(
+        "conditions: reasons in other order",
+        "predicates/conditions.py",
+        "Failures.joined([_by_conditions(nodes, cycle.release.reads_out_of_disk), unschedulable])",
+        "Failures.joined([unschedulable, _by_conditions(nodes, cycle.release.reads_out_of_disk)])",
+        "predicates/test_conditions.py",
+    ),
+    Mutant(
+        "taints: NoExecute does not count",
+        "predicates/taints.py",
+        'NO_NEW_PODS = ("NoSchedule", "NoExecute")',
+        'NO_NEW_PODS = ("NoSchedule",)',
+        "predicates/test_taints.py framework/plugins/test_tainttoleration.py",
+    ),
+    Mutant(
+        "toleration: empty key no longer any",
+        "api/meaning/labels.py",
+        "if toleration.key and toleration.key != taint.key:",
+        "if toleration.key != taint.key:",
+        "api/meaning/test_tolerations.py predicates/test_taints.py",
+    ),
+    Mutant(
+        "resources: full node refused at equality",
+        "predicates/resources.py",
+        "taken > nodes.limits_of(sought.resources)",
+        "taken >= nodes.limits_of(sought.resources)",
+        "predicates/test_resources.py",
+    ),
+    Mutant(
+        "resources: zero scalars do not bring native checks",
+        "predicates/resources.py",
+        "if scalars or any(pod.requests.values()) else ()",
+        "if any(pod.requests.values()) else ()",
+        "predicates/test_resources.py framework/plugins/test_noderesources.py",
+    ),
+    Mutant(
+        "hostports: 0.0.0.0 in use is not seen",
+        "predicates/hostports.py",
+        "            yield ANY_ADDRESS, protocol, number\n",
+        "",
+        "predicates/test_hostports.py",
+    ),
+    Mutant(
+        "disks: gce read only of one is enough",
+        "predicates/disks.py",
+        "not (gce.read_only and other_gce.read_only)",
+        "not (gce.read_only or other_gce.read_only)",
+        "predicates/test_disks.py",
+    ),
+    Mutant(
+        "disks: rbd monitors must all be equal",
+        "predicates/disks.py",
+        "not set(one.monitors).isdisjoint(other.monitors)",
+        "set(one.monitors) == set(other.monitors)",
+        "predicates/test_disks.py",
+    ),
+    Mutant(
+        "volumezone: error also where there is a conflict",
+        "predicates/volumezone.py",
+        "labelled & ~conflict)",
+        "labelled)",
+        "predicates/test_volumezone.py",
+    ),
+    Mutant(
+        "volumezone: an empty part of a label does not void it",
+        "predicates/volumezone.py",
+        "if all(parts) else frozenset()",
+        "if any(parts) else frozenset()",
+        "predicates/test_volumezone.py framework/plugins/test_volumezone.py",
+    ),
+    Mutant(
+        "pressure: init containers never count",
+        "predicates/pressure.py",
+        "[cycle.release.best_effort_sees_init_containers]",
+        "[0]",
+        "predicates/test_pressure.py",
+    ),
+    Mutant(
+        "unschedulable: cache key forgets tolerations",
+        "predicates/unschedulable.py",
+        "reads=Reads.NODE, key=_tolerates_unschedulable",
+        "reads=Reads.NODE, key=lambda pod: None",
+        "predicates/test_unschedulable.py core/incremental test_reaches.py",
+    ),
+    Mutant(
+        "taints: cache key only counts tolerations",
+        "predicates/taints.py",
+        '@predicate("PodToleratesNodeTaints", reads=Reads.NODE, key=lambda pod: pod.spec.tolerations)',
+        '@predicate("PodToleratesNodeTaints", reads=Reads.NODE, key=lambda pod: len(pod.spec.tolerations))',
+        "predicates/test_taints.py core/incremental",
+    ),
+    Mutant(
+        "balanced: full in one of two is enough",
+        "priorities/balanced.py",
+        "(within[0] & within[1])",
+        "(within[0] | within[1])",
+        "priorities/test_balanced.py",
+    ),
+    Mutant(
+        "imagelocality: registry port taken for a tag",
+        "priorities/imagelocality.py",
+        'name.rfind(":") > name.rfind("/")',
+        '":" in name',
+        "priorities/test_imagelocality.py framework/plugins/test_imagelocality.py",
+    ),
+    Mutant(
+        "nodeaffinity: no 32 bits",
+        "priorities/nodeaffinity.py",
+        "return total.astype(np.int32).astype(np.int64)",
+        "return total",
+        "priorities/test_nodeaffinity.py",
+    ),
+    Mutant(
+        "selectorspread: terminating peers count",
+        "priorities/selectorspread.py",
+        "return not group.terminating and combine",
+        "return combine",
+        "priorities/test_selectorspread.py",
+    ),
+    Mutant(
+        "selectorspread: nodes without zone count as a zone",
+        "priorities/selectorspread.py",
+        "    fullest = max(in_zones[1:], default=0)\n    return np.array",
+        "    fullest = max(in_zones, default=0)\n    return np.array",
+        "priorities/test_selectorspread.py framework/plugins/test_selectorspread.py",
+    ),
+    Mutant(
+        "shares: exactly free is no room",
+        "priorities/shares.py",
+        "room = free.view(np.uint64) <= capacity.view(np.uint64)",
+        "room = free.view(np.uint64) < capacity.view(np.uint64)",
+        "priorities/test_shares.py priorities/test_requested.py",
+    ),
+    Mutant(
+        "requestedtocapacity: weight 0 stays 0",
+        "priorities/requestedtocapacity.py",
+        "resource: weight or 1 for",
+        "resource: weight for",
+        "priorities/test_requestedtocapacity.py",
+    ),
+    Mutant(
+        "requestedtocapacity: floor, not toward zero",
+        "priorities/requestedtocapacity.py",
+        "low + int((high - low) * (utilization - left) / (right - left))",
+        "low + (high - low) * (utilization - left) // (right - left)",
+        "priorities/test_requestedtocapacity.py",
+    ),
+    Mutant(
+        "tainttoleration: empty effect not for PreferNoSchedule",
+        "priorities/tainttoleration.py",
+        'if toleration.effect in ("", PREFER_NO_SCHEDULE)',
+        "if toleration.effect == PREFER_NO_SCHEDULE",
+        "priorities/test_tainttoleration.py",
+    ),
+    Mutant(
+        "nodeaffinity: conflict though an earlier term is open",
+        "framework/plugins/nodeaffinity.py",
+        "any_conflict and frozenset() in named and None not in named[: named.index(frozenset())]",
+        "any_conflict and frozenset() in named",
+        "framework/plugins/test_nodeaffinity.py",
+    ),
+    Mutant(
+        "nodeaffinity: own reason before the enforced one",
+        "framework/plugins/nodeaffinity.py",
+        "np.where(enforced, 2 * ~matching, 1)",
+        "np.where(matching, 1 * ~enforced, 2)",
+        "framework/plugins/test_nodeaffinity.py",
+    ),
+    Mutant(
+        "noderesources: too many pods unresolvable where max is 0",
+        "framework/plugins/noderesources.py",
+        "    too_small[0] = False\n",
+        "",
+        "framework/plugins/test_noderesources.py framework/plugins/test_noderesources_releases.py",
+    ),
+    Mutant(
+        "noderesources: native resources can be ignored",
+        "framework/plugins/noderesources.py",
+        "return ignored and is_extended_resource(name)",
+        "return ignored",
+        "framework/plugins/test_noderesources.py framework/plugins/test_noderesources_releases.py",
+    ),
+    Mutant(
+        "noderesources: overhead always scored",
+        "framework/plugins/noderesources.py",
+        "wrap_int64(request(pod, resource) - _overhead(pod, resource))",
+        "wrap_int64(request(pod, resource))",
+        "framework/plugins/test_noderesources.py framework/plugins/test_noderesources_releases.py",
+    ),
+    Mutant(
+        "noderesources: unrequested scalars count in the mean",
+        "framework/plugins/noderesources.py",
+        "        if measured.has_scalars:\n",
+        "        if False:\n",
+        "framework/plugins/test_noderesources.py framework/plugins/test_noderesources_releases.py",
+    ),
+    Mutant(
+        "noderesources: MostAllocated above capacity is 0",
+        "framework/plugins/noderesources.py",
+        "requested = np.minimum(shares.requested, shares.allocatable)\n",
+        "requested = shares.requested\n",
+        "framework/plugins/test_noderesources.py framework/plugins/test_noderesources_releases.py",
+    ),
+    Mutant(
+        "interpodaffinity: first pod needs no key",
+        "framework/plugins/interpodaffinity.py",
+        "for key in affinity.keys if self.handle.cells.first_pod_needs_keys else ():",
+        "for key in ():",
+        "framework/plugins/test_interpodaffinity.py",
+    ),
+    Mutant(
+        "interpodaffinity: ignorePreferredTermsOfExistingPods has no effect",
+        "framework/plugins/interpodaffinity.py",
+        "return has_preferences or not self.args.ignore_preferred_terms_of_existing_pods",
+        "return True",
+        "framework/plugins/test_interpodaffinity.py",
+    ),
+    Mutant(
+        "interpodaffinity: zero not in the scale",
+        "framework/plugins/interpodaffinity.py",
+        "Stretched(min(0, raw.lowest), max(0, raw.highest), MAX_NODE_SCORE)",
+        "Stretched(raw.lowest, raw.highest, MAX_NODE_SCORE)",
+        "framework/plugins/test_interpodaffinity.py framework/middle framework/facts",
+    ),
+    Mutant(
+        "volumerestrictions: claims of other namespaces",
+        "framework/plugins/volumerestrictions.py",
+        "for other in others if other.namespace == pod.namespace for name",
+        "for other in others for name",
+        "framework/plugins/test_volumerestrictions.py",
+    ),
+    Mutant(
+        "volumelimits: cache key of ephemeral volumes",
+        "framework/plugins/volumelimits.py",
+        "return pod if any(volume.ephemeral is not None for volume in pod.spec.volumes) else (pod.namespace, pod.spec.volumes)",
+        "return (pod.namespace, pod.spec.volumes)",
+        "framework/plugins/test_volumelimits.py core/incremental framework/plugins/test_volumereleases.py",
+    ),
+    Mutant(
+        "schedulinggates: counted though the gate is off",
+        "framework/plugins/schedulinggates.py",
+        'if not gates or not self.handle.enabled("PodSchedulingReadiness"):',
+        "if not gates:",
+        "framework/newer framework/queue framework/config/test_gates.py framework/facts",
+    ),
+    Mutant(
+        "volumerestrictions: edits of a trial with the wrong sign",
+        "framework/plugins/volumerestrictions.py",
+        "count[edit.at] += edit.sign *",
+        "count[edit.at] -= edit.sign *",
+        "framework/plugins/test_volumerestrictions.py framework/cycle",
+    ),
+    Mutant(
+        "choice: highest victim instead of the first",
+        "core/preemption/victimchoice.py",
+        "np.take_along_axis(priority, victim.argmax(axis=0)[None], axis=0)[0]",
+        "np.where(victim, priority, -(2**62)).max(axis=0)",
+        "core/preemption framework/cycle/test_preemption.py",
+    ),
+    Mutant(
+        "choice: sums without the shift",
+        "core/preemption/victimchoice.py",
+        "((priority + SHIFT) * victim).sum(axis=0), victim.sum(axis=0)",
+        "(priority * victim).sum(axis=0), victim.sum(axis=0)",
+        "core/preemption framework/cycle/test_preemption.py",
+    ),
+    Mutant(
+        "choice: the earliest start",
+        "core/preemption/victimchoice.py",
+        "tied[started == started.max()]",
+        "tied[started == started.min()]",
+        "core/preemption framework/cycle/test_preemption.py",
+    ),
+    Mutant(
+        "choice: more than 32 ties, the last by name",
+        "core/preemption/victimchoice.py",
+        "[self.rows[tied]].argmin()",
+        "[self.rows[tied]].argmax()",
+        "core/preemption framework/cycle/test_preemption.py",
+    ),
+    Mutant(
+        "eligible: equal priority leaving counts",
+        "core/preemption/select.py",
+        "entry.pod.is_terminating and entry.priority < pod.priority",
+        "entry.pod.is_terminating and entry.priority <= pod.priority",
+        "core/preemption",
+    ),
+    Mutant(
+        "budgets: exhausted at 0 no more",
+        "core/preemption/budgets.py",
+        "if budget.disruptions_allowed <= 0]",
+        "if budget.disruptions_allowed < 0]",
+        "core/preemption",
+    ),
+    Mutant(
+        "budgets: one pod too early",
+        "core/preemption/budgets.py",
+        "mine.cumsum(axis=0) > budget.disruptions_allowed",
+        "mine.cumsum(axis=0) >= budget.disruptions_allowed",
+        "core/preemption framework/cycle/test_preemption.py",
+    ),
+    Mutant(
+        "budgets of 1.18: a protected pod still takes",
+        "core/preemption/budgets.py",
+        "takes = selected[place] & ~found[place]",
+        "takes = selected[place]",
+        "core/preemption framework/cycle/test_preemption.py framework/facts",
+    ),
+    Mutant(
+        "outcomes: new terms are not noticed",
+        "core/preemption/outcomes.py",
+        "(table.changed.node_revision, table.census.terms_revision, cycle.listings.budgets.version)",
+        "(table.changed.node_revision, 0, cycle.listings.budgets.version)",
+        "core/preemption test_counts.py",
+    ),
+    Mutant(
+        "outcomes: nominations are not followed",
+        "core/preemption/outcomes.py",
+        "            if before.get(row) != self._coming.get(row):\n                self.known[row] = False",
+        "            pass",
+        "core/preemption",
+    ),
+    Mutant(
+        "outcomes: shared between priorities",
+        "core/preemption/outcomes.py",
+        "key = cycle.template, pod.priority, *cycle.predicates",
+        "key = cycle.template, *cycle.predicates",
+        "core/preemption",
+    ),
+    Mutant(
+        "plan: one leaving victim keeps nominations",
+        "core/preemption/select.py",
+        "keeps and all(pod.is_terminating for pod in victims.pods)",
+        "keeps and any(pod.is_terminating for pod in victims.pods)",
+        "core/preemption framework/cycle framework/facts",
+    ),
+    Mutant(
+        "plan: equal priority loses its nomination",
+        "core/preemption/select.py",
+        "if pod.priority < cycle.pod.priority]",
+        "if pod.priority <= cycle.pod.priority]",
+        "core/preemption framework/cycle",
+    ),
+    Mutant(
+        "outcomes: budgets are not noticed",
+        "core/preemption/outcomes.py",
+        "table.census.terms_revision, cycle.listings.budgets.version)",
+        "table.census.terms_revision, 0)",
+        "core/preemption",
+    ),
+    Mutant(
+        "quick: volumes are no detour",
+        "core/incremental/quick.py",
+        "        if cycle.pod.spec.volumes:\n            return Detour.VOLUMES\n",
+        "",
+        "core/incremental test_shortcuts.py test_scheduler.py",
+    ),
+    Mutant(
+        "quick: nominations are no detour",
+        "core/incremental/quick.py",
+        "        if self.nominations.by_node:\n            return Detour.NOMINATIONS\n",
+        "",
+        "core/incremental core/preemption test_shortcuts.py",
+    ),
+    Mutant(
+        "counts: the other keys of unless_none are not asked",
+        "core/arrays/counts.py",
+        "            if not others or not any(other.has_any for other in others):\n                return None",
+        "            return None",
+        "core/arrays core/incremental predicates/test_interpodaffinity.py framework/plugins/test_interpodaffinity.py",
+    ),
+    Mutant(
+        "answers: a new limit does not judge again",
+        "core/incremental/failuresanswer.py",
+        "if moved is None or limit is None or limit != self.limit:",
+        "if moved is None or limit is None:",
+        "core/incremental",
+    ),
+    Mutant(
+        "devices: attributes without a value match",
+        "core/devices/devicesearch.py",
+        "self.constraint.match_attribute is not None and (not value.type or value != self._value)",
+        "self.constraint.match_attribute is not None and value != self._value",
+        "core/devices framework/plugins/test_dynamicresources.py",
+    ),
+    Mutant(
+        "devices: constraint does not know alternatives",
+        "core/devices/devicesearch.py",
+        'return not named or request in named or (bool(alternative) and f"{request}/{alternative}" in named)',
+        "return not named or request in named",
+        "core/devices framework/plugins/test_dynamicresources.py",
+    ),
+    Mutant(
+        "devices: a device twice for admins of a claim",
+        "core/devices/devicesearch.py",
+        "return not (self.cells.admin_takes_once and holders and claim in holders)",
+        "return True",
+        "core/devices framework/plugins/test_dynamicresources.py framework/facts",
+    ),
+    Mutant(
+        "devices: constraints before a refusal stay counted",
+        "core/devices/devicesearch.py",
+        "            for before in together[:number]:\n                before.remove(option.base, option.alternative)\n",
+        "",
+        "core/devices framework/plugins/test_dynamicresources.py",
+    ),
+    Mutant(
+        "devices: room counts those chosen twice",
+        "core/devices/devicesearch.py",
+        "there + option.count - place.device > MOST_DEVICES",
+        "there + option.count > MOST_DEVICES",
+        "core/devices framework/plugins/test_dynamicresources.py framework/facts",
+    ),
+    Mutant(
+        "pools: equal generations replace each other",
+        "core/devices/pools.py",
+        "if kept and one.spec.pool.generation > kept[0].spec.pool.generation:",
+        "if kept and one.spec.pool.generation >= kept[0].spec.pool.generation:",
+        "core/devices framework/plugins/test_dynamicresources.py",
+    ),
+    Mutant(
+        "pools: too many slices are complete",
+        "core/devices/pools.py",
+        "len(slices) != slices[0].spec.pool.resource_slice_count",
+        "len(slices) < slices[0].spec.pool.resource_slice_count",
+        "core/devices framework/plugins/test_dynamicresources.py",
+    ),
+    Mutant(
+        "plan: adminAccess false is not refused",
+        "core/devices/allocationplan.py",
+        "if request.admin_access is not None and not self.admin_access:",
+        "if request.admin_access and not self.admin_access:",
+        "core/devices framework/plugins/test_dynamicresources.py",
+    ),
+    Mutant(
+        "nodedevices: new classes are not noticed",
+        "core/devices/nodedevices.py",
+        "seen = self.pools.epoch, self.listings.device_classes.version",
+        "seen = self.pools.epoch",
+        "core/devices framework/plugins/test_dynamicresources.py",
+    ),
+    Mutant(
+        "makes: any domain finds the short name",
+        "core/devices/makes.py",
+        "if slash and domain == self.driver else None",
+        "if slash else None",
+        "core/devices framework/plugins/test_dynamicresources.py",
+    ),
+    Mutant(
+        "backoff: a failure at the very end of a wait begins none",
+        "core/queue/backoff.py",
+        "if until is not None and until >= now:",
+        "if until is not None and until > now:",
+        "core/queue",
+    ),
+    Mutant(
+        "heap: an item that becomes better stays",
+        "core/queue/heap.py",
+        "        if not self._down(index, len(self._items)):\n            self._up(index)\n",
+        "        self._down(index, len(self._items))\n",
+        "core/queue",
+    ),
+    Mutant(
+        "base: a move in this very cycle does not count",
+        "core/queue/base.py",
+        "was_moved = self._move_cycle >= (",
+        "was_moved = self._move_cycle > (",
+        "core/queue",
+    ),
+    Mutant(
+        "base: a move of no pod is no move",
+        "core/queue/base.py",
+        "moved no pod.\n        self._move_cycle = self.cycle",
+        "moved no pod.\n        self._move_cycle = self.cycle if items else self._move_cycle",
+        "core/queue framework/queue",
+    ),
+    Mutant(
+        "framework queue: backoff over at its very end",
+        "framework/queue/queue.py",
+        "return ends >= self._aligned(now) if self",
+        "return ends > self._aligned(now) if self",
+        "framework/queue",
+    ),
+    Mutant(
+        "hints: what the pod does not request counts",
+        "framework/hints/nodes.py",
+        "any(number and before.get(name, 0) > after",
+        "any(before.get(name, 0) > after",
+        "framework/hints",
+    ),
+    Mutant(
+        "hints: affinity that matched before",
+        "framework/hints/pods.py",
+        "begins = not _matches_all(wanted, pod, old) and _matches_all(wanted, pod, new)",
+        "begins = _matches_all(wanted, pod, new)",
+        "framework/hints",
+    ),
+    Mutant(
+        "handlers: equal priority is not moved",
+        "framework/queue/eventhandlers.py",
+        "lambda pod: pod.priority <= old.priority, old)",
+        "lambda pod: pod.priority < old.priority, old)",
+        "framework/queue framework/hints framework/facts",
+    ),
+    Mutant(
+        "capacity: no second try after preemption",
+        "simulation/capacity/counting.py",
+        "        if decision.host is None and run.take_retries():\n            decision = run.cycle(pod, retry=True)\n",
+        "",
+        "simulation/capacity",
+    ),
+    Mutant(
+        "capacity: room without pods",
+        "simulation/capacity/room.py",
+        "{**requests, PODS: 1}",
+        "{**requests}",
+        "simulation/capacity cli/test_capacity.py",
+    ),
+    Mutant(
+        "quantity: negatives rounded toward zero",
+        "api/objects/quantity.py",
+        "    if number < 0:\n        return number // divisor\n",
+        "",
+        "api/objects/test_quantity.py",
+    ),
+    Mutant(
+        "quantity: binary amounts do not stop",
+        "api/objects/quantity.py",
+        "    if abs(nanos) > MAX_INT64 * 10**9:\n        return _make(MAX_INT64 if nanos > 0 else -MAX_INT64, 0, True, style)\n",
+        "",
+        "api/objects/test_quantity.py",
+    ),
+    Mutant(
+        "labels: Gt is also equal",
+        "api/meaning/labels.py",
+        '(number > bound if operator == "Gt" else',
+        '(number >= bound if operator == "Gt" else',
+        "api/meaning predicates/test_nodeselector.py",
+    ),
+    Mutant(
+        "labels: fields with several values",
+        "api/meaning/labels.py",
+        'field.operator not in ("In", "NotIn") or len(field.values) != 1 for',
+        'field.operator not in ("In", "NotIn") for',
+        "api/meaning predicates/test_nodeselector.py framework/plugins/test_nodeaffinity.py",
+    ),
+    Mutant(
+        "extender: limits do not interest it",
+        "extenders/extender.py",
+        "managed.isdisjoint(found.requests) and managed.isdisjoint(found.limits)",
+        "managed.isdisjoint(found.requests)",
+        "extenders",
+    ),
+    Mutant("extender: a host twice counts once", "extenders/extender.py", "found.get(name, 0) + entry.get", "entry.get", "extenders"),
+)
+"""A mutant that no test can find, as it decides alike, is not kept."""
+
+
+def copied(folder: Path) -> Path:
+    """A copy of the files of the checkout as the package ``kubeclassic`` in *folder*."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    copy = folder / "kubeclassic"
+    for name in filter(None, listed):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_file():
+            shutil.copyfile(ROOT / name, copy / name)
+    return copy
+
+
+def is_found(mutant: Mutant, copy: Path) -> bool:
+    """Whether the tests of its room fail with *mutant* in *copy*, which is as before afterwards."""
+    file = copy / mutant.file
+    before = file.read_text(encoding="utf-8")
+    file.write_text(before.replace(mutant.text, mutant.fault), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(copy.parent), "KUBECLASSIC_SHARED": str(ROOT.parent / "shared")}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"tests/{one}" for one in mutant.tests.split())]
+    try:
+        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+    finally:
+        file.write_text(before, encoding="utf-8")
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{mutant.says}: the tests did not run: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.returncode == 1
+
+
+def main(words: Sequence[str]) -> int:
+    """Try the mutants that *words* choose; 1 if one is not found."""
+    chosen = [one for one in MUTANTS if not words or any(word in f"{one.file}: {one.says}" for word in words)]
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = copied(Path(folder))
+        for one in chosen:
+            found = is_found(one, copy)
+            missed += not found
+            sys.stdout.write(f"{'found ' if found else 'MISSED'}  {one.file}: {one.says}\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{len(chosen)} mutants, {missed} not found\n")
+    return min(missed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
