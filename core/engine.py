@@ -113,7 +113,9 @@ class Engine:
         self.cache.forgets_with_node = release.forgets_pods_with_node
         self.table = NodeTable(release.zone_key, ignores_storage, recounted=recounted)
         keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
-        self.snapshot = Snapshot(self.cache, self.table, keeps, release.transient_reset_all, drops)
+        self.snapshot = Snapshot(
+            self.cache, self.table, keeps, release.transient_reset_all, drops, keeps_ghosts=release.snapshot_keeps_ghosts
+        )
 
     def __repr__(self) -> str:
         return f"<Engine of {self.algorithm.release.version}: {self.table!r}>"

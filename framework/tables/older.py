@@ -134,6 +134,7 @@ V1_18 = _before(V1_19, "1.18", {
     "policies": policies.V1_18,
 })  # fmt: skip
 V1_17 = _before(V1_18, "1.17", {
+    "snapshot_keeps_ghosts": True,
     "configuration.fields_lacked": also(*versions.PROFILED, *versions.FLAT_POINTS, but=versions.FLAT),
     "configuration.args_lacked": also("InterPodAffinity", "NodeResourcesFit", "PodTopologySpread"),
     "configuration.gone_plugins": also("NodeResourceLimits", but=_PRIORITIES),
