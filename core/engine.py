@@ -59,6 +59,8 @@ class Engine:
     pick_host: PickHost = attrs.field(default=attrs.Factory(lambda self: self.algorithm.release.pick_host, takes_self=True))
     memory_bytes: int = 1 << 30
     """The memory for cached answers, in bytes; 0: nothing is cached."""
+    counts_images_late: bool | None = None
+    """Nodes that have an image are counted when a snapshot is taken, not when their node was updated; None: as the release does."""
     asks_later: bool = False
     """With predicates: preemption leaves extenders to :attr:`Preemption.later`."""
     listings: Listings = attrs.field(factory=Listings)
@@ -106,11 +108,14 @@ class Engine:
         self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
         cells = release.framework
         ignores_storage = cells.gates_node_storage and not self.algorithm.gates.get(STORAGE_GATE, True)
-        recounted = PodCount(NO_PODS) if cells.counts_images_late else None
+        late = cells.counts_images_late if self.counts_images_late is None else self.counts_images_late
+        recounted = PodCount(NO_PODS) if late else None
         self.cache.forgets_with_node = release.forgets_pods_with_node
         self.table = NodeTable(release.zone_key, ignores_storage, recounted=recounted)
         keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
-        self.snapshot = Snapshot(self.cache, self.table, keeps, release.transient_reset_all, drops)
+        self.snapshot = Snapshot(
+            self.cache, self.table, keeps, release.transient_reset_all, drops, keeps_ghosts=release.snapshot_keeps_ghosts
+        )
 
     def __repr__(self) -> str:
         return f"<Engine of {self.algorithm.release.version}: {self.table!r}>"

@@ -174,6 +174,11 @@ class SchedulerOptions(ABC):
         "too; or take the answers from there.  [default: only run calls them]",
         key="extenders", example="call", words="extenders",
     )  # fmt: skip
+    fresh_start: bool = option(
+        False, flags=("--fresh-start",), takes="flag", types=(bool,), wanted="True or False",
+        help="Up to 1.28: score images as in the first minutes after the scheduler's start, when it has not yet counted them on all nodes.",
+        words="as just started",
+    )  # fmt: skip
     memory_bytes: int = option(1 << 30, types=(int,), wanted="a whole number")
 
     def __attrs_post_init__(self) -> None:

@@ -45,6 +45,22 @@ def patch_level_in_words(version: str) -> str:
     return "; ".join([f"as {ALL_PATCH_LEVELS[version]}", *filter(None, [OTHER_PATCHES.get(version)])])
 
 
+def judged_as(name: str) -> str:
+    """A sentence for a release that was asked for by another patch level than the one that it is like; else empty.
+
+    >>> judged_as("v1.29.12")
+    'release 1.29.12 is judged as 1.29.9; later ones sort the victims on a node again before nodes are compared, as 1.30 does'
+    >>> judged_as("1.29.9"), judged_as("1.29")
+    ('', '')
+    """
+    patch = name.removeprefix("v")
+    version = _version_of(name)
+    like = ALL_PATCH_LEVELS.get(version, "")
+    if patch == version or re.match(rf"{re.escape(patch)}(?![\d])", like):
+        return ""
+    return "; ".join([f"release {patch} is judged as {like}", *filter(None, [OTHER_PATCHES.get(version)])])
+
+
 def is_auto(name: str | None) -> bool:
     """Whether *name* means the release of the nodes."""
     return name == AUTO

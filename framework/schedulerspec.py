@@ -67,6 +67,7 @@ class SchedulerSpec:
     extenders: tuple[Extender, ...] | ExtenderChoice = ()
     memory_bytes: int = 1 << 30
     max_pd_vols: int | None = None
+    fresh_start: bool = False
 
     def __repr__(self) -> str:
         return f"<SchedulerSpec of {self.version}>"
@@ -84,6 +85,7 @@ class SchedulerSpec:
         shared: dict[str, Any] = {
             "version": version, "extenders": extenders if callable(extenders) else tuple(extenders), "preemption": options.preemption,
             "tie_break": options.tie_break, "seed": options.seed, "memory_bytes": options.memory_bytes, "max_pd_vols": options.max_pd_vols,
+            "fresh_start": options.fresh_start,
         }  # fmt: skip
         if isinstance(options, Framework):
             try:
@@ -234,6 +236,8 @@ class SchedulerSpec:
 
     def engine_of(self, wanted: Algorithm | KubeSchedulerConfiguration, **more: Any) -> Engine:
         """A new scheduler of *wanted*, in place of the spec's own algorithm or profiles; *more* as for the Engine."""
+        # In a cluster that runs, kubelets have updated every node since the scheduler's start, and with it the counts of its images.
+        more = {"counts_images_late": None if self.fresh_start else True, **more}
         return build_engine(
             wanted, plugins=self.plugins, preempts=self.preemption, tie_break=self.tie_break, seed=self.seed, extenders=self.extenders,
             leaves_uncalled=not isinstance(self.extenders, tuple) and self.extenders.how is None, memory_bytes=self.memory_bytes,

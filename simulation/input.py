@@ -67,7 +67,7 @@ class Input:
         """
         engine = spec.engine(scenario.config_maps)
         ours = [engine.algorithm]
-        noted = with_release_notices(scenario, ours, ours if release is None else (), ours if is_auto(release) else ())
+        noted = with_release_notices(scenario, ours, ours if release is None else (), ours if is_auto(release) else (), [release])
         found = cls(
             scenario=noted, spec=spec, engine=engine, order=check_order(order), defaults=defaults, strict=strict, rules=tuple(rules)
         )

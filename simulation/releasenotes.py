@@ -41,7 +41,7 @@ from ..core.pods.resized import GATE as RESIZE
 from ..core.pods.resized import by_reported_and_allocated
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..framework.releases import FRAMEWORK_RELEASES, is_auto, is_newest, is_of, minor_of, nearest_release, telling_versions
+from ..framework.releases import FRAMEWORK_RELEASES, is_auto, is_newest, is_of, judged_as, minor_of, nearest_release, telling_versions
 from .scenario import Scenario
 
 if TYPE_CHECKING:
@@ -356,13 +356,16 @@ def auto_notice(release: Release, nodes: Iterable[Node], server: str = "") -> It
 
 
 def with_release_notices(
-    scenario: Scenario, algorithms: Sequence[Algorithm], by_default: Sequence[Algorithm] = (), by_nodes: Sequence[Algorithm] = ()
-) -> Scenario:
+    scenario: Scenario, algorithms: Sequence[Algorithm], by_default: Sequence[Algorithm] = (), by_nodes: Sequence[Algorithm] = (),
+    asked: Iterable[str | None] = (),
+) -> Scenario:  # fmt: skip
     """*scenario* with warnings of what each of *algorithms* does not read.
 
-    *by_default*: those whose release was not named; *by_nodes*: those that have the release of the nodes.
+    *by_default*: those whose release was not named; *by_nodes*: those that have the release of the nodes; *asked*: releases as they were
+    named, perhaps by another patch level than theirs.
     """
     found = [
+        *(Notice("", told) for name in asked if name is not None and not is_auto(name) and (told := judged_as(name))),
         *(notice for algorithm in by_nodes for notice in auto_notice(algorithm.release, scenario.nodes)),
         *(notice for algorithm in by_default for notice in other_release(algorithm.release, scenario.nodes)),
         *(notice for algorithm in algorithms for notice in release_notices(algorithm, scenario.objects, scenario.pending)),

@@ -28,6 +28,7 @@ ONE_IN = 40
 """Of so many cases of a family a sample has one."""
 DEPENDENT = (
     "longrun", "churn", "wide", "events", "mixed", "percentage", "roundrobin", "preemption", "interpodaffinity", "selectorspread", "found",
+    "ghosts",
 )  # fmt: skip
 """Families in which a decision follows from earlier ones."""
 MANNERS = {

@@ -105,6 +105,8 @@ class NodeTable:
     """Priority -> pods that have it, on any row."""
     deleted_rows: set[int] = attrs.field(factory=set)
     """Rows that keep a node which is gone, as its pods remain; no lister finds that node any more."""
+    ghosts: dict[str, tuple[Node, ImageStates, list[Entry]]] = attrs.field(factory=dict)
+    """The last state of nodes that are gone, where a release's preemption still tries them: with images and pods."""
     has_transient: bool = False
     """Some row may hold such counts."""
     rows_version: int = 0
@@ -238,6 +240,28 @@ class NodeTable:
         self.deleted_rows.discard(row)
         self._free.append(row)
         self.changed.node_changed(row)
+
+    def keep_ghost(self, name: str) -> None:
+        """Keep the state of the row of *name* among :attr:`ghosts`."""
+        row = self.row_of[name]
+        if (node := self.nodes[row]) is not None:
+            self.ghosts[name] = node, {image: self.images[image][row] for image in self._images_of.get(row, ())}, list(self.pods[row])
+
+    @contextmanager
+    def with_ghosts(self) -> Iterator[Ints]:
+        """While the context lasts, :attr:`ghosts` have rows, which it gives: intp[ghosts]."""
+        names = list(self.ghosts)
+        for name in names:
+            node, images, entries = self.ghosts[name]
+            row = self.row(name)
+            for entry in entries:
+                self.add_pod(row, entry)
+            self.set_nodes({row: (node, images)})
+        try:
+            yield np.array([self.row_of[name] for name in names], np.intp)
+        finally:
+            for name in names:
+                self.drop(name)
 
     # --- nodes ------------------------------------------------------------------------------------------------------
 

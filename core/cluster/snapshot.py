@@ -26,6 +26,8 @@ class Snapshot:
     """Transient volume counts are reset on every node in each cycle; else only on changed ones."""
     drops_nodeless: bool = False
     """The row of a deleted node is dropped, with all its pods."""
+    keeps_ghosts: bool = False
+    """The last state of such a row is kept for preemption, until all its pods have left: :attr:`NodeTable.ghosts`."""
     version: int = 0
     """With *drops_nodeless*: moves when the set of nodes changes."""
     _images_at: dict[str, int] = attrs.field(factory=dict)
@@ -55,6 +57,8 @@ class Snapshot:
                 self._catch_up(name, info)
         if self._waiting:
             self._give_nodes()
+        if self.table.ghosts:
+            self._forget_ghosts()
         if not (self.keeps_nodeless or self.drops_nodeless) and len(self.table.row_of) > len(self.cache.infos):
             self._drop_missing()
 
@@ -83,8 +87,20 @@ class Snapshot:
         elif not self.drops_nodeless:
             self._keep_stale(name)
         elif name in self.table.row_of:
+            if self.keeps_ghosts:
+                self.table.keep_ghost(name)
             self.table.drop(name)
             self.version += 1
+
+    def _forget_ghosts(self) -> None:
+        """Forget the last state of nodes that are back, and of those without pods."""
+        ghosts, infos = self.table.ghosts, self.cache.infos
+        for name in self.table.row_of.keys() & ghosts.keys():
+            del ghosts[name]
+        # Upstream: only when the snapshot has more entries than the cache.
+        if len(self.table.row_of) + len(ghosts) > len(infos):
+            for name in ghosts.keys() - infos.keys():
+                del ghosts[name]
 
     def _follow(self, name: str, info: NodeInfo | None, steps: list[CacheChange]) -> None:
         if info is None:

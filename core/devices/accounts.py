@@ -84,7 +84,7 @@ def _objections(devices: Devices, claim: ResourceClaim, option: Option, device: 
     """What rules out *device*, what counts first."""
     make = device.make
     yield from _mismatches(devices, option, device)
-    if not NodeAllocationPlan.is_selectable(option, device, devices.judge, devices.cells):
+    if not NodeAllocationPlan.is_selectable(option, make, devices.judge, devices.cells):
         yield "it has binding conditions"
     if devices.cells.leaves_counted_devices and make.device.consumes_counters:
         yield "it consumes counters"

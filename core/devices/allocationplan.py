@@ -12,6 +12,7 @@ import attrs
 from ...api.objects import DeviceClass, DeviceRequest, ExactDeviceRequest, ResourceClaim
 from ..release import DeviceCells
 from .claimjudging import AllocationError, Judge
+from .makes import Make
 from .pools import Pool, PoolDevice
 
 MOST_DEVICES = 32
@@ -65,11 +66,11 @@ class NodeAllocationPlan:
     """Some request has mode All."""
 
     @staticmethod
-    def is_selectable(option: Option, device: PoolDevice, judge: Judge, cells: DeviceCells) -> bool:
-        """Whether the selectors of *option* match *device*. Raises AllocationError."""
-        if cells.leaves_binding_conditions and device.make.device.binding_conditions:
+    def is_selectable(option: Option, make: Make, judge: Judge, cells: DeviceCells) -> bool:
+        """Whether the selectors of *option* match devices of *make*. Raises AllocationError."""
+        if cells.leaves_binding_conditions and make.device.binding_conditions:
             return False
-        return judge.matches(device.make, option.device_class, option.request, option.claim)
+        return judge.matches(make, option.device_class, option.request, option.claim)
 
 
 @attrs.define(eq=False, repr=False)
@@ -148,5 +149,5 @@ class DevicePlanner:
         key = kept_under, device
         found = self._selected.get(key)
         if found is None:
-            found = self._selected[key] = NodeAllocationPlan.is_selectable(option, device, self.judge, self.cells)
+            found = self._selected[key] = NodeAllocationPlan.is_selectable(option, device.make, self.judge, self.cells)
         return found

@@ -54,8 +54,12 @@ class Expression:
         if self.error:
             raise DeviceSelectorError(f"CEL compile error: {self.error}")
         try:
-            found = self._program.eval(data={"device": self._with_domains(make.as_input())})
-            return self._as_flag(found)
+            device = self._with_domains(make.as_input())
+            try:
+                return self._as_flag(self._program.eval(data={"device": device}), device)
+            except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+                # The package raises these for results that Python has no type for; a selector's fault ends no program.
+                raise DeviceSelectorError(f"CEL result could not be converted to bool: {error}") from None
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
 
@@ -67,15 +71,33 @@ class Expression:
                 device = {**device, part: {**device[part], **absent}}
         return device
 
-    @staticmethod
-    def _as_flag(found: Any) -> bool:
+    def _as_flag(self, found: Any, device: Values) -> bool:
         kind = found.type().name().lower()
         if kind == "bool":
             return bool(found.value())
         if kind == "error":
-            raise DeviceSelectorError(_in_upstreams_words(str(found.value())))
-        conversion = f"type conversion error from '{kind}' to 'bool'"
-        raise DeviceSelectorError(f"CEL result of type {kind} could not be converted to bool: {conversion}")
+            try:
+                raise DeviceSelectorError(_in_upstreams_words(str(found.value())))
+            except TypeError:  # the package has no value for an optional, and calls its type an error
+                return self._of_optional(device)
+        raise self._no_flag(kind)
+
+    def _of_optional(self, device: Values) -> bool:
+        """The flag in an optional. Upstream: ConvertToNative of cel-go's Optional."""
+        has, held = (
+            _environment().compile(f"dyn({self.text}).{part}").eval(data={"device": device}) for part in ("hasValue()", "orValue(null)")
+        )
+        if not has.value():
+            raise DeviceSelectorError("CEL result of type optional_type could not be converted to bool: optional.none() dereference")
+        kind = held.type().name().lower()
+        if kind != "bool":
+            raise self._no_flag("optional_type", kind)
+        return bool(held.value())
+
+    @staticmethod
+    def _no_flag(kind: str, held: str = "") -> DeviceSelectorError:
+        conversion = f"type conversion error from '{held or kind}' to 'bool'"
+        return DeviceSelectorError(f"CEL result of type {kind} could not be converted to bool: {conversion}")
 
 
 @attrs.frozen(eq=False)

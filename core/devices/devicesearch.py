@@ -5,6 +5,7 @@ Upstream: structured/internal/experimental/allocator_experimental.go; up to 1.33
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Container, Hashable, Sequence
 from typing import NamedTuple
@@ -18,6 +19,9 @@ from .allocationplan import MOST_DEVICES, NodeAllocationPlan, Option
 from .claimjudging import AllocationError, Judge
 from .makes import Make
 from .pools import Pool, PoolDevice
+
+CLOCK_EVERY = 256
+"""Devices that are tried between two looks at the clock."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -77,6 +81,10 @@ class _TooMany(Exception):
     """The claim would have more devices than it may."""
 
 
+class SearchTimeout(Exception):
+    """The search took longer than it may."""
+
+
 class _Stop(Exception):
     """There is no way to have all devices."""
 
@@ -93,6 +101,8 @@ class DeviceSearch:
     in_use: Container[DeviceId]
     cells: DeviceCells
     judge: Judge
+    ends_at: float = float("inf")
+    """When it ends without an answer, by the monotonic clock."""
     taken: list[list[Taken]] = attrs.field(init=False)
     """By claim."""
     _together: list[list[Together]] = attrs.field(init=False)
@@ -102,6 +112,9 @@ class DeviceSearch:
     """A device like one that led nowhere leads nowhere too."""
     _dead_ends: set[Hashable] = attrs.field(factory=set)
     """What was taken where it led nowhere, as :meth:`_state` says it."""
+    _kinds: dict[int, Hashable] = attrs.field(factory=dict)
+    """Number of a make -> all that this search reads of its devices."""
+    _tries: int = 0
 
     def __attrs_post_init__(self) -> None:
         self.taken = [[] for _ in self.plan.claims]
@@ -110,7 +123,7 @@ class DeviceSearch:
         self._may_skip = self.cells.all_gives_back or not self.plan.takes_all
 
     def run(self) -> Outcome | None:
-        """The devices of each claim; None where they cannot be had. Raises AllocationError."""
+        """The devices of each claim; None where they cannot be had. Raises AllocationError, and SearchTimeout."""
         try:
             return self.taken if self._go_on(DeviceSlot(0), False) else None
         except _Stop:
@@ -194,7 +207,10 @@ class DeviceSearch:
                     continue
                 if pool.invalid:
                     raise AllocationError(pool.invalid_text)
-                alike = device.make.number, frozenset(self._holders.get(device.id, ())), device.id in self.in_use
+                self._tries += 1
+                if not self._tries % CLOCK_EVERY and time.monotonic() > self.ends_at:
+                    raise SearchTimeout
+                alike = self._kind(device.make), frozenset(self._holders.get(device.id, ())), device.id in self.in_use
                 if alike in led_nowhere or not self._take(place.claim, option, device):
                     continue
                 if self._leads_on(place._replace(device=place.device + 1), option, device, is_chosen):
@@ -202,6 +218,25 @@ class DeviceSearch:
                 if self._may_skip:
                     led_nowhere.add(alike)
         return False
+
+    def _kind(self, make: Make) -> Hashable:
+        """All that this search reads of devices of *make*. Devices of one kind lead to the same end.
+
+        Drivers give each device an attribute of its own, such as its UUID, which hardly any claim asks for: by that alone each device would
+        be of a kind of its own, and n requests that cannot all be met would be tried with all orders of the devices.
+        """
+        found = self._kinds.get(make.number)
+        if found is None:
+            matches: list[bool | str] = []
+            for option in (option for claim in self.plan.requests for options in claim for option in options):
+                try:
+                    matches.append(self.plan.is_selectable(option, make, self.judge, self.cells))
+                except AllocationError as error:
+                    matches.append(str(error))
+            constraints = [one.constraint for claim in self._together for one in claim]
+            values = [make.attribute(one.match_attribute or one.distinct_attribute or "") for one in constraints]
+            found = self._kinds[make.number] = tuple(matches), tuple(values), bool(make.device.consumes_counters)
+        return found
 
     def _leads_on(self, place: DeviceSlot, option: Option, device: PoolDevice, is_chosen: bool) -> bool:
         """Go on at *place* with *device*, which was taken; else give it back."""
@@ -217,19 +252,19 @@ class DeviceSearch:
         return is_done
 
     def _state(self, place: DeviceSlot) -> Hashable:
-        """*place*, and how many devices of each make were taken for what. Searches from equal states end alike."""
+        """*place*, and how many devices of each kind were taken for what. Searches from equal states end alike."""
         users: dict[DeviceId, list[tuple[int, str]]] = {}
-        kinds: dict[DeviceId, tuple[int, bool]] = {}
+        kinds: dict[DeviceId, tuple[Hashable, bool]] = {}
         for claim, found in enumerate(self.taken):
             for one in found:
                 users.setdefault(one.device.id, []).append((claim, one.option.result_name))
-                kinds[one.device.id] = one.device.make.number, one.device.id in self.in_use
+                kinds[one.device.id] = self._kind(one.device.make), one.device.id in self.in_use
         return place, frozenset(Counter((kinds[device], tuple(used)) for device, used in users.items()).items())
 
     def _may_take(self, claim: int, option: Option, device: PoolDevice) -> bool:
         if not self._is_free(claim, option, device):
             return False
-        return self.plan.is_selectable(option, device, self.judge, self.cells)
+        return self.plan.is_selectable(option, device.make, self.judge, self.cells)
 
     def _is_free(self, claim: int, option: Option, device: PoolDevice) -> bool:
         holders = self._holders.get(device.id)

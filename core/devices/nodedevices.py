@@ -5,6 +5,7 @@ Upstream: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable, Sequence
 
 import attrs
@@ -18,11 +19,13 @@ from ..rebuilt import rebuilt_from
 from ..release import DeviceCells
 from .allocationplan import DevicePlanner
 from .claimjudging import AllocationError, Judge
-from .devicesearch import DeviceSearch, Outcome, Taken
+from .devicesearch import DeviceSearch, Outcome, SearchTimeout, Taken
 from .pools import Pools
 
-UNKNOWN, NONE, FOUND, ERROR = -1, 0, 1, 2
+UNKNOWN, NONE, FOUND, ERROR, TOO_LATE = -1, 0, 1, 2, 3
 """What a search came to."""
+MOST_SECONDS = 10.0
+"""Upstream: the default of filterTimeout from 1.34 on. Here it holds for all releases, as no input may take time without a limit."""
 MOST_KEPT = 1 << 10
 """Kinds of claims of which it is kept what searches came to."""
 
@@ -45,6 +48,8 @@ class Devices:
     listings: Listings
     cells: DeviceCells
     admin_access: bool
+    seconds: float = MOST_SECONDS
+    """How long all searches of a cycle may take; those that have not ended then are TOO_LATE."""
     judge: Judge = attrs.field(factory=Judge)
     pools: Pools = attrs.field(init=False)
     _kept: dict[Hashable, _Kept] = attrs.field(init=False, factory=dict)
@@ -53,7 +58,7 @@ class Devices:
         self.pools = Pools(self.table, self.listings, self.cells)
 
     def outcomes(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
-        """What a search for all *claims* comes to on each of *rows*: NONE, FOUND or ERROR."""
+        """What a search for all *claims* comes to on each of *rows*: NONE, FOUND, ERROR or TOO_LATE."""
         self.pools.refresh()
         kept = self._kept_of(claims)
         looks = self.pools.looks[rows]
@@ -79,11 +84,14 @@ class Devices:
     def _fill(self, kept: _Kept, claims: Sequence[ResourceClaim], rows: Rows) -> None:
         """Search on one of *rows* for each look."""
         looks, first = np.unique(self.pools.looks[rows], return_index=True)
+        ends_at = time.monotonic() + self.seconds
         for look, at in zip(looks.tolist(), first.tolist(), strict=True):
             try:
-                kept.by_look[look] = NONE if self._search(claims, int(rows[at])) is None else FOUND
+                kept.by_look[look] = NONE if self._search(claims, int(rows[at]), ends_at) is None else FOUND
             except AllocationError:
                 kept.by_look[look] = ERROR
+            except SearchTimeout:
+                kept.by_look[look] = TOO_LATE
 
     def error(self, claims: Sequence[ResourceClaim], row: int) -> str:
         """The error of a search on *row*."""
@@ -99,10 +107,10 @@ class Devices:
         found = self._search(claims, row)
         return None if found is None else [_result(taken, self.table.names[row]) for taken in found]
 
-    def _search(self, claims: Sequence[ResourceClaim], row: int) -> Outcome | None:
+    def _search(self, claims: Sequence[ResourceClaim], row: int, ends_at: float = float("inf")) -> Outcome | None:
         pools = self.pools.of_row[row]
         plan = DevicePlanner(self.listings.device_classes.get, self.cells, self.admin_access, self.judge).plan(claims, pools)
-        return DeviceSearch(plan, pools, self.listings.resource_claims.holders, self.cells, self.judge).run()
+        return DeviceSearch(plan, pools, self.listings.resource_claims.holders, self.cells, self.judge, ends_at).run()
 
 
 def _result(taken: Sequence[Taken], node_name: str) -> AllocationResult:

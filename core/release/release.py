@@ -325,6 +325,9 @@ class Release(Struct, frozen=True, kw_only=True):
     ]
     """Else on changed ones only."""
     snapshot_drops_nodeless: Annotated[bool, "search", says("a node that is gone is forgotten at once, with all its pods")] = False
+    snapshot_keeps_ghosts: Annotated[
+        bool, "search", says("preemption also tries nodes that are gone while pods remain on them, as they were last seen")
+    ] = False
     forgets_pods_with_node: Annotated[
         bool, "search", says("a node that is gone is forgotten with its pods, and comes back without them")
     ] = False

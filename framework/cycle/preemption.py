@@ -31,6 +31,7 @@ NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NO_CANDIDATE = "no candidate node for preemption"
 NEVER = "not eligible due to preemptionPolicy=Never."
+NO_ROWS: Rows = np.zeros(0, np.intp)
 LEAVING = "not eligible due to a terminating pod on the nominated node."
 
 
@@ -98,16 +99,25 @@ class Evaluator:
 
     def run(self, diagnosis: Diagnosis) -> PostFilterResult:
         """Work out who would have to leave; nothing is changed."""
+        if not self.cycle.table.ghosts:
+            return self._run(diagnosis, NO_ROWS)
+        with self.cycle.table.with_ghosts() as ghosts:
+            found = self._run(diagnosis, ghosts)
+            if found.plan is not None:
+                found.plan.candidates  # noqa: B018  # read while the rows of ghosts are there
+            return found
+
+    def _run(self, diagnosis: Diagnosis, ghosts: Rows) -> PostFilterResult:
         unresolvable = diagnosis.unresolvable_rows(self.cycle.table.size)
         refused = ineligible(self.cycle, unresolvable)
         if refused is not None:
             return PostFilterResult(message=refused, plan=Preemption())
         order = diagnosis.order
-        rows = diagnosis.told_once(order[~unresolvable[order]])
+        rows = np.concatenate([diagnosis.told_once(order[~unresolvable[order]]), ghosts])
         if len(rows):
             coming = coming_pods(self.cycle, self.context.nominations)
             self._coming = coming if is_plain(self.cycle, coming) else None
-            is_kept = self._coming is not None and self.cycle.claim_users is None
+            is_kept = self._coming is not None and self.cycle.claim_users is None and not len(ghosts)
             self._keeps = is_kept and not any(map(self._misses_pre_filter, self.context.pre_filters))
             candidates = self._candidates(rows)
             if not len(candidates) and self._lacks_reasons:

@@ -113,8 +113,9 @@ OLDER_FACTS = (
         sentence="the list of nodes is made anew only where a node came or went", others=(TIES,), upstream="internal/cache/cache.go",
     ),
     Fact(
-        "nodes-take-their-pods", "1.18", "InterPodAffinity", was={"forgets_pods_with_node": False}, others=("PodTopologySpread",),
-        sentence="a node that is gone is forgotten with its pods, and comes back without them", needs=("orphans",),
+        "nodes-take-their-pods", "1.18", "InterPodAffinity", was={"forgets_pods_with_node": False, "snapshot_keeps_ghosts": True},
+        others=("PodTopologySpread", PREEMPTION), needs=("orphans",),
+        sentence="a node that is gone is forgotten with its pods, comes back without them, and preemption does not try it",
         upstream="internal/cache/cache.go",
     ),
     Fact(

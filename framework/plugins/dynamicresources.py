@@ -16,7 +16,7 @@ from ...core.arrays.types import Ints, Mask
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
 from ...core.devices.accounts import DeviceAccount, accounts
 from ...core.devices.claimjudging import AllocationError
-from ...core.devices.nodedevices import ERROR, NONE, Devices
+from ...core.devices.nodedevices import ERROR, FOUND, MOST_SECONDS, NONE, TOO_LATE, Devices
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import node_selector_mask
 from ...core.pods.notes import StateKey
@@ -31,6 +31,7 @@ from ..status import SKIP, Status, error, unresolvable, unschedulable
 
 NOT_AVAILABLE = Reason("resourceclaim not available on the node", resolvable=False)
 CANNOT_ALLOCATE = Reason("cannot allocate all claims", resolvable=False)
+TIMED_OUT = Reason("timed out trying to allocate devices", resolvable=False)
 FINALIZER = "resource.kubernetes.io/delete-protection"
 DISABLED = "plugin disabled"
 NO_CLAIMS = "no new claims to deallocate"
@@ -122,9 +123,9 @@ class DynamicResources(Plugin):
             return Failures.where(NOT_AVAILABLE, ~available)
         devices = self.devices(cycle)
         found = devices.outcomes(state.wanted, nodes.indexes)
-        missing = Failures.where(NOT_AVAILABLE, (found > NONE) & ~available & (found != ERROR))
-        parts = [Failures.where(CANNOT_ALLOCATE, found == NONE), missing, *self._errors(state, found, nodes, devices)]
-        return Failures.joined(parts)
+        masks = {CANNOT_ALLOCATE: found == NONE, TIMED_OUT: found == TOO_LATE, NOT_AVAILABLE: (found == FOUND) & ~available}
+        parts = [Failures.where(why, mask) for why, mask in masks.items()]
+        return Failures.joined([*parts, *self._errors(state, found, nodes, devices)])
 
     @staticmethod
     def _errors(state: _State, found: Ints, nodes: Batch, devices: Devices) -> list[Failures | None]:
@@ -143,7 +144,8 @@ class DynamicResources(Plugin):
         found = self._devices
         if found is None or found.table is not cycle.table or found.listings is not cycle.listings:
             admin = self.handle.enabled("DRAAdminAccess")
-            found = self._devices = Devices(cycle.table, cycle.listings, self.handle.devices, admin)
+            seconds = min(getattr(self.args, "filter_timeout", None) or MOST_SECONDS, MOST_SECONDS)
+            found = self._devices = Devices(cycle.table, cycle.listings, self.handle.devices, admin, seconds)
         return found
 
     def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[DeviceAccount, ...]:

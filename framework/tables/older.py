@@ -135,6 +135,7 @@ V1_18 = _before(V1_19, "1.18", {
     "policies": policies.V1_18,
 })  # fmt: skip
 V1_17 = _before(V1_18, "1.17", {
+    "snapshot_keeps_ghosts": True,
     "configuration.fields_lacked": also(*versions.PROFILED, *versions.FLAT_POINTS, but=versions.FLAT),
     "configuration.args_lacked": also("InterPodAffinity", "NodeResourcesFit", "PodTopologySpread"),
     "configuration.gone_plugins": also("NodeResourceLimits", but=_PRIORITIES),
@@ -163,8 +164,10 @@ OLDER: Mapping[str, Release] = MappingProxyType(
 """Patch level -> the release that is like it."""
 OTHER_PATCHES: Mapping[str, str] = MappingProxyType(
     {
+        "1.18": "later ones place no pod whose hard topology spread is over a key that no node has, as 1.20 does",
         "1.19": "1.19.8 and later let pods preempt others under a Policy, too",
         "1.20": "1.20.0 to 1.20.2 let no pod preempt others under a Policy",
+        "1.29": "later ones sort the victims on a node again before nodes are compared, as 1.30 does",
     }
 )
 """Release -> what other patch levels of it are known to decide otherwise."""

@@ -27,8 +27,8 @@ import msgspec
 from ...exceptions import KubeclassicError, one_line
 from .transport import OTHER, TransportError
 
-TOKEN_FILE_READ_EVERY = 60.0
-"""Seconds after which a token's file is read again: it changes while we run."""
+FILES_READ_EVERY = 60.0
+"""Seconds after which the file of a token or a certificate is read again: it changes while we run."""
 
 
 class CredentialsError(TransportError):
@@ -105,7 +105,7 @@ class TokenFile:
 
     async def grant(self, now: float) -> Grant:
         """The token in the file; if that cannot be read, the last one."""
-        if self._read_at is None or now - self._read_at >= TOKEN_FILE_READ_EVERY:
+        if self._read_at is None or now - self._read_at >= FILES_READ_EVERY:
             self._token = self._read()
             self._read_at = now
         return Grant({"Authorization": f"Bearer {self._token}"})
@@ -127,6 +127,38 @@ class TokenFile:
         if not fits_a_header(found):
             raise CredentialsError(f"{self.path}: {NO_HEADER}, wanted a token")
         return found or self._token
+
+
+@attrs.define
+class CertificateFiles:
+    """A client's certificate and key in files, which are read again every minute and after a refusal; *inner* gives the headers.
+
+    Upstream: client-go reads them for each new connection, and every five minutes.
+    """
+
+    certificate: Path
+    key: Path
+    inner: Credentials = ANONYMOUS
+    _pair: tuple[bytes, bytes] | None = attrs.field(default=None, init=False, repr=False)
+    _read_at: float | None = attrs.field(default=None, init=False)
+
+    async def grant(self, now: float) -> Grant:
+        """What *inner* grants, and the certificate and key; if they cannot be read, the last ones."""
+        if self._read_at is None or now - self._read_at >= FILES_READ_EVERY:
+            try:
+                self._pair = self.certificate.read_bytes(), self.key.read_bytes()
+            except OSError as error:
+                if self._pair is None:
+                    raise CredentialsError(f"{error.filename}: cannot be read: {_reason(error)}") from None
+            self._read_at = now
+        found = await self.inner.grant(now)
+        return found if found.certificate is not None else attrs.evolve(found, certificate=self._pair)
+
+    def refused(self) -> bool:
+        """The files may have a new certificate."""
+        self._read_at = None
+        self.inner.refused()
+        return True
 
 
 def _reason(error: OSError | UnicodeDecodeError) -> str:

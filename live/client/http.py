@@ -62,7 +62,9 @@ class HttpTransport:
     agent: str = attrs.field(factory=user_agent)
     wall_clock: Callable[[], float] = time.time
     _sessions: dict[tuple[bytes, bytes] | None, aiohttp.ClientSession] = attrs.field(factory=dict, init=False)
-    """Client certificate -> the connections that show it."""
+    """Client certificate -> the connections that show it, the latest last."""
+    _refused: dict[tuple[bytes, bytes] | None, KubeconfigError] = attrs.field(factory=dict, init=False)
+    """Client certificate -> why it cannot be shown."""
 
     async def __aenter__(self) -> HttpTransport:
         """Without credentials nothing begins; if they cannot be renewed later, single requests fail."""
@@ -135,8 +137,16 @@ class HttpTransport:
 
     def _session(self, grant: Grant) -> aiohttp.ClientSession:
         certificate = grant.certificate or self.access.certificate
+        if certificate in self._refused:
+            raise self._refused[certificate]
         if certificate not in self._sessions:
-            self._sessions[certificate] = self._connect(certificate)
+            try:
+                self._sessions[certificate] = self._connect(certificate)
+            except KubeconfigError as error:
+                if self._sessions:  # the files of certificate and key are replaced one after the other: show the pair before
+                    return next(reversed(self._sessions.values()))
+                self._refused[certificate] = error  # a context takes long: requests that follow need not make it again
+                raise
         return self._sessions[certificate]
 
     def _connect(self, certificate: tuple[bytes, bytes] | None) -> aiohttp.ClientSession:
@@ -237,12 +247,12 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def tls_context(access: Access, certificate: tuple[bytes, bytes] | None) -> ssl.SSLContext:
     """The context for *access*, with the client's *certificate* and key. Raises :class:`~.credentials.KubeconfigError`."""
-    context = ssl.create_default_context()
     if access.is_insecure:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    elif access.ca is not None:
-        context = _trusting(access.ca)
+    else:  # the system's certificates take 50 ms to load, and are loaded only where they count
+        context = ssl.create_default_context() if access.ca is None else _trusting(access.ca)
     if certificate is not None:
         _show(context, *certificate)
     return context

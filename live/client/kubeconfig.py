@@ -27,6 +27,7 @@ from .credentials import (
     NO_HEADER,
     VERSIONS,
     Access,
+    CertificateFiles,
     Credentials,
     ExecPlugin,
     KubeconfigError,
@@ -231,6 +232,9 @@ class _Reading:
         credentials = self._credentials(user, cluster, who)
         if credentials is ANONYMOUS and server.user is not None:
             credentials = password(*server.user)
+        files = [self._text(user, field, who) for field in ("client-certificate", "client-key") if not user.get(f"{field}-data")]
+        if certificate is not None and len(files) == 2:
+            credentials = CertificateFiles(Path(files[0]), Path(files[1]), credentials)
         return Access(
             server=server.url,
             ca=ca,

@@ -68,7 +68,9 @@ class Check:
 
     def _engine(self, wanted: Algorithm | KubeSchedulerConfiguration) -> Engine:
         uncalled = self.extenders.how is None
-        return build_engine(wanted, max_pd_vols=self.max_pd_vols, extenders=self.extenders, leaves_uncalled=uncalled)
+        return build_engine(
+            wanted, max_pd_vols=self.max_pd_vols, extenders=self.extenders, leaves_uncalled=uncalled, counts_images_late=True
+        )
 
     @property
     def left_out(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import kubeclassic
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject
-from kubeclassic.framework.releases import ALL_RELEASES, chosen_release, is_of, minor_of, nearest_release
+from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES, chosen_release, is_of, minor_of, nearest_release
 from kubeclassic.simulation.releasenotes import (
     NO_CSI_NODES,
     NO_NAMESPACES,
@@ -134,3 +135,19 @@ def test_fields_of_the_configuration() -> None:
     found = kubeclassic.simulate([kubelet("a", ""), pod("web")], kubeclassic.Framework(release="1.17", profile=profile))
     (warning,) = found.warnings
     assert (warning.is_unread, warning.text) == (True, "plugin of the configuration does not count: 1.17 does not know the field")
+
+
+class TestPatchLevels:
+    """A release that is asked for by another patch level than the one that it is like."""
+
+    @pytest.mark.parametrize("version", ALL_RELEASES)
+    def test_another_patch_level_is_said(self, version: str) -> None:
+        """Any other patch level is answered with a word; the release by its name, or by its own patch level, without one."""
+        cluster = [node("a"), pod("p")]
+
+        def said(release: str) -> list[str]:
+            return [one.text for one in kubeclassic.simulate(cluster, release).warnings if "judged as" in one.text]
+
+        like = ALL_PATCH_LEVELS[version]
+        assert said(version) == said(f"v{version}") == said(re.split("[, ]", like)[0]) == []
+        assert said(f"{version}.99")[0].startswith(f"release {version}.99 is judged as {like}")

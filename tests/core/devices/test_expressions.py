@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Device
 from kubeclassic.api.reading.decode import decode
@@ -14,6 +17,7 @@ from kubeclassic.core.devices.claimjudging import TextComparison, compiled, comp
 from kubeclassic.core.devices.makes import Make, Makes
 from kubeclassic.exceptions import KubeclassicError
 from tests.support.devicebuild import DRIVER
+from tests.support.examples import examples
 from tests.support.refusals import refusal_text
 
 ATTRIBUTES = {
@@ -50,6 +54,8 @@ TRUE = (
     f'cel.bind(own, {OWN}, own.index == 1 && own.model.startsWith("a"))',
     f'{OWN}.model.matches("^a[0-9]+$") && "a,b".split(",").exists(one, one == "b")',
     f"{OWN}.absent == 1 || true",
+    "dyn(optional.of(true))",
+    f'dyn({OWN}.?healthy)',
 )
 ERRORS = {
     f"{OWN}.absent": "CEL runtime error: no such key: absent",
@@ -60,6 +66,12 @@ ERRORS = {
     f"{OWN}.index / 0 == 1": "CEL runtime error: division by zero",
     f"{OWN}.model": (
         "CEL runtime error: CEL result of type string could not be converted to bool: type conversion error from 'string' to 'bool'"
+    ),
+    "dyn(optional.none())": (
+        "CEL runtime error: CEL result of type optional_type could not be converted to bool: optional.none() dereference"
+    ),
+    f"dyn({OWN}.?model)": (
+        "CEL runtime error: CEL result of type optional_type could not be converted to bool: type conversion error from 'string' to 'bool'"
     ),
     '"text"': "CEL compile error: must evaluate to bool or the unknown type, not string",
 }
@@ -75,6 +87,25 @@ def test_what_is_true(text: str) -> None:
 def test_errors(text: str) -> None:
     """Errors have upstream's words."""
     assert refusal_text(DeviceSelectorError, lambda: compiled(text).matches(make())) == ERRORS[text]
+
+
+ATOMS = st.sampled_from((
+    "true", "1", "2u", "1.5", '"a"', "null", 'b"a"', "[1]", '{"a": 1}', "optional.none()", "optional.of(true)", "optional.of(1)", "type(1)",
+    'timestamp("2020-01-01T00:00:00Z")', 'timestamp("x")', 'duration("1s")', "device", "device.driver", f"{OWN}.model", f"{OWN}.?model",
+    f"{OWN}[?'index']", "device.attributes[?'none']", MEMORY, 'quantity("1")', 'quantity("x")', 'semver("1.0.0")', "1 / 0", "[][1]",
+))  # fmt: skip
+SHAPES = st.sampled_from((
+    "dyn({})", "dyn([{}])", "dyn(optional.of({}))", "{} == {}", "dyn({}) < dyn({})", "has({}.a)", "dyn({}).value()", "dyn({}).orValue({})",
+    "true ? dyn({}) : dyn({})", "dyn({}) || {}",
+))  # fmt: skip
+
+
+@given(shape=SHAPES, atoms=st.lists(ATOMS, min_size=2, max_size=2))
+@examples(4)
+def test_whatever_a_selector_gives(shape: str, atoms: list[str]) -> None:
+    """A selector matches, does not, or has an error of the decision; a claim of one user ends no scheduler."""
+    with contextlib.suppress(DeviceSelectorError):
+        assert compiled(shape.format(*atoms)).matches(make()) in (True, False)
 
 
 def test_what_cannot_be_read() -> None:

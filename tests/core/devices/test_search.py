@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import DeviceClass, KubeObject, ResourceClaim
 from kubeclassic.core.devices.claimjudging import AllocationError
-from kubeclassic.core.devices.nodedevices import Devices
+from kubeclassic.core.devices.nodedevices import NONE, TOO_LATE, Devices
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -194,6 +195,24 @@ class TestAlternatives:
         for named, wanted in (("r0", ["a", "c"]), ("r0/s1", ["a", "b"]), ("r0/s0", ["a", "c"])):
             asked = device_claim("c", either(exactly(2), exactly(1)), constraints=[same("numa", named)])
             assert taken(found, asked) == [wanted]
+
+
+class TestLongSearches:
+    def test_attributes_that_nothing_reads(self) -> None:
+        """Devices that differ in an attribute that no request reads are alike: a claim is not tried with all their orders."""
+        pool = [device(f"d{number}", uuid=f"u{number}") for number in range(30)]
+        found = devices(GPU, a_slice("n", *pool))
+        missing = f'device.attributes["{DRIVER}"].?uuid.orValue("") == "none"'
+        assert found.outcomes([device_claim("c", *([exactly()] * 4), exactly(1, missing))], np.array([0])).tolist() == [NONE]
+
+    def test_an_end_after_some_seconds(self) -> None:
+        """A search that has not ended when its time is over ends without an answer."""
+        pool = [device(f"d{number}", uuid=f"u{number}") for number in range(30)]
+        found = devices(GPU, a_slice("n", *pool))
+        found.seconds = 0
+        together = [same("uuid", f"r{number}") for number in range(7)]
+        asked = device_claim("c", *([exactly()] * 6), exactly(2), constraints=together)
+        assert found.outcomes([asked], np.array([0])).tolist() == [TOO_LATE]
 
 
 class TestPools:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from kubeclassic.core.decision.record import NodeVictims
 from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.preemption import shortlisted
+from kubeclassic.simulation.engines import engine_for
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import decided, scheduler
 
@@ -160,3 +163,23 @@ class TestStates:
             ' preemption: running RemovePod on PreFilter plugin "PodTopologySpread":'
             ' reading "PreFilterPodTopologySpread" from cycleState: not found.'
         )
+
+
+class TestGhosts:
+    """Nodes that are gone while pods remain on them."""
+
+    @pytest.mark.parametrize(("release", "wanted"), [("1.17", ("gone", ["low"])), ("1.18", (None, [])), ("1.20", (None, []))])
+    def test_1_17_tries_them(self, release: str, wanted: tuple[str | None, list[str]]) -> None:
+        """1.17 tries such a node as it was last seen, until its pods have left or it is back."""
+        gone, low = node("gone"), pod("low", on="gone", priority=0, requests=BIG)
+        engine = engine_for(release, {"percentageOfNodesToScore": 100})
+        feed = EventFeed(engine)
+        feed.put_all([node("full", cpu="1"), gone, low])
+        decided(engine, pod("any"))
+        feed.delete(gone)
+        assert plan(engine, pod("p", priority=5, requests=BIG)) == wanted
+        assert plan(engine, pod("q", priority=5, requests=BIG)) == wanted
+        feed.delete(low)
+        assert plan(engine, pod("r", priority=5, requests=BIG)) == (None, [])
+        feed.put(gone)
+        assert decided(engine, pod("s", priority=5, requests=BIG)).host == "gone"

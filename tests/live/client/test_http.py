@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 import socket
 import stat
 import subprocess
@@ -18,8 +19,9 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.live.client import http
 from kubeclassic.live.client.credentials import Access, ExecPlugin, TokenFile, password, token
-from kubeclassic.live.client.http import HttpTransport
+from kubeclassic.live.client.http import HttpTransport, tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, TIMEOUT, Request, TransportError
 from tests.apiserver.app import make_app, serving
@@ -393,6 +395,54 @@ class TestTls:
             with_one, without = (outcome(read_kubeconfig(kubeconfig(tmp_path, cluster, given))) for given in (user, {}))
         assert with_one == 200
         assert without != 200
+
+    def test_a_client_certificate_that_is_renewed(self, tmp_path: Path) -> None:
+        """Files of a certificate are read again after a minute; while one of them is new alone, the pair before is shown."""
+        folders = [tmp_path / name for name in ("old", "new")]
+        for folder in folders:
+            folder.mkdir()
+        (old, old_key), (new, new_key) = map(certificates, folders)
+        shown, key = shutil.copy(old, tmp_path / "shown.pem"), shutil.copy(old_key, tmp_path / "shown.key")
+        options = {"ssl_certfile": new, "ssl_keyfile": new_key, "ssl_ca_certs": str(new), "ssl_cert_reqs": 2}
+        now, found = [0.0], list[object]()
+
+        async def sent(transport: HttpTransport) -> object:
+            try:
+                return (await transport.send(NODES)).status
+            except TransportError:
+                return None
+
+        async def work(access: Access) -> None:
+            async with HttpTransport(access, wall_clock=lambda: now[0]) as transport:
+                for source, target in ((None, None), (new, shown), (new_key, key)):
+                    if source is not None:
+                        shutil.copy(source, target)
+                    now[0] += 61
+                    found.append(await sent(transport))
+
+        with serving(make_app(StoreTransport(Store(NEW_SERVER))), **options) as address:
+            user = {"client-certificate": "shown.pem", "client-key": "shown.key"}
+            asyncio.run(work(read_kubeconfig(kubeconfig(tmp_path, {"server": address, "insecure-skip-tls-verify": True}, user))))
+        assert found == [None, None, 200]
+
+    def test_a_key_of_another_certificate(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A pair that does not fit together is told for each request, and tried once."""
+        folders = [tmp_path / name for name in ("one", "other")]
+        for folder in folders:
+            folder.mkdir()
+        (certificate, _), (_, key) = map(certificates, folders)
+        made: list[object] = []
+        monkeypatch.setattr(http, "tls_context", lambda *given: made.append(given) or tls_context(*given))
+        access = Access(server="https://api.invalid", is_insecure=True, certificate=(certificate.read_bytes(), key.read_bytes()))
+
+        async def work() -> None:
+            async with HttpTransport(access) as transport:
+                for _ in range(3):
+                    with pytest.raises(KubeclassicError, match="wanted a certificate and its key"):
+                        await transport.send(NODES)
+
+        asyncio.run(work())
+        assert len(made) == 1
 
 
 def outcome(access: Access) -> object:

@@ -1,0 +1,140 @@
+"""Who may preempt, which nominations end, and what an attempt has to notice since the one before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.incremental.verify import verifying
+from kubeclassic.simulation.engines import engine_for
+from tests.support.build import node, obj, pod
+
+RELEASES = ("1.13", "1.16", "1.18", "1.27", "1.34")
+SLOT = {"cpu": "1"}
+
+
+def engine(release: str, *objects: Any, gates: dict[str, bool] | None = None) -> Engine:
+    """A scheduler of the release."""
+    made = engine_for(release, {"percentageOfNodesToScore": 100, "featureGates": gates or {}})
+    EventFeed(made).put_all(objects)
+    return made
+
+
+def plan(made: Engine, incoming: Any) -> tuple[str | None, list[str], list[str]]:
+    """The node of the preemption, its victims, and the pods that lose their nomination."""
+    found = made.schedule(incoming).preemption
+    if found is None:
+        return None, [], []
+    return found.node, [one.name for one in found.victims], sorted(one.name for one in found.clear_nominations)
+
+
+def leaving(name: str, priority: int, **status: Any) -> Any:
+    """A pod on node n that is being deleted."""
+    return pod(name, on="n", priority=priority, requests=SLOT, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status)
+
+
+def budget(name: str, allowed: int, **labels: str) -> Any:
+    """A disruption budget for the pods with *labels*."""
+    spec = {"selector": {"matchLabels": labels}}
+    return obj({
+        "kind": "PodDisruptionBudget", "metadata": {"name": name, "namespace": "default"}, "spec": spec,
+        "status": {"disruptionsAllowed": allowed},
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("release", RELEASES)
+class TestPriorities:
+    """What is of equal priority is not lower."""
+
+    def test_who_loses_a_nomination(self, release: str) -> None:
+        """Pods of lower priority lose their nomination to the node; one of equal priority keeps it."""
+        made = engine(release, node("n", cpu="3"), *(pod(f"e{i}", on="n", priority=0, requests=SLOT) for i in range(3)))
+        for name, priority in (("lower", 4), ("equal", 5)):
+            nominee = pod(name, priority=priority, requests=SLOT, metadata={"uid": name}, status={"nominatedNodeName": "n"})
+            made.nominations.add(nominee, "n")
+        node_name, victims, cleared = plan(made, pod("p", priority=5, requests=SLOT, metadata={"uid": "p"}))
+        assert (node_name, bool(victims), cleared) == ("n", True, ["lower"])
+
+    def test_who_blocks_another_attempt(self, release: str) -> None:
+        """A pod of lower priority that is leaving the nominated node is waited for; one of equal priority is not."""
+        condition = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+        nominated = pod("p", priority=5, requests=SLOT, metadata={"uid": "p"}, status={"nominatedNodeName": "n"})
+        for priority, wanted in ((4, None), (5, "n")):
+            others = leaving("leaves", priority, conditions=[condition]), pod("low", on="n", priority=0, requests=SLOT)
+            assert plan(engine(release, node("n", cpu="2"), *others), nominated)[0] == wanted
+
+
+def test_nominations_outlast_a_victim_that_leaves() -> None:
+    """With SchedulerAsyncPreemption nominations end unless all victims are leaving already."""
+    for first, cleared in ((leaving("a", 0), ["lower"]), (pod("a", on="n", priority=0, requests=SLOT), ["lower"])):
+        made = engine("1.34", node("n", cpu="2"), first, pod("b", on="n", priority=0, requests=SLOT))
+        nominee = pod("lower", priority=4, requests=SLOT, metadata={"uid": "lower"}, status={"nominatedNodeName": "n"})
+        made.nominations.add(nominee, "n")
+        assert plan(made, pod("p", priority=5, requests={"cpu": "2"}, metadata={"uid": "p"}))[2] == cleared
+    made = engine("1.34", node("n", cpu="2"), leaving("a", 0), leaving("b", 0))
+    made.nominations.add(pod("lower", priority=4, requests=SLOT, metadata={"uid": "lower"}, status={"nominatedNodeName": "n"}), "n")
+    assert plan(made, pod("p", priority=5, requests={"cpu": "2"}, metadata={"uid": "p"}))[2] == []
+
+
+class TestBudgets:
+    """How the number of a budget counts."""
+
+    @pytest.mark.parametrize("release", ["1.16", "1.27"])
+    @pytest.mark.parametrize(("allowed", "violations"), [(0, {"n": 1}), (1, {"n": 0})])
+    def test_the_number_counts_exactly(self, release: str, allowed: int, violations: dict[str, int]) -> None:
+        """A budget with nothing left protects its pod; one with one left lets one go."""
+        there = pod("e", on="n", priority=0, requests=SLOT, labels={"app": "a"})
+        made = engine(release, node("n", cpu="1"), there, budget("b", allowed, app="a"))
+        found = made.schedule(pod("p", priority=5, requests=SLOT)).preemption
+        assert found is not None
+        assert {name: one.violations for name, one in found.candidates.items()} == violations
+
+    def test_a_protected_pod_takes_from_no_later_budget(self) -> None:
+        """1.18 counts budgets down pod by pod: one that the first budget protects does not use up the second one."""
+        labels = {"x": "1", "y": "1"}
+        there = [
+            pod("both", on="n", priority=1, requests=SLOT, labels=labels), pod("second", on="n", priority=0, requests=SLOT, labels={"y": "1"}),
+        ]  # fmt: skip
+        made = engine("1.18", node("n", cpu="2"), *there, budget("b1", 0, x="1"), budget("b2", 1, y="1"))
+        found = made.schedule(pod("p", priority=5, requests={"cpu": "2"})).preemption
+        assert found is not None
+        assert {name: one.violations for name, one in found.candidates.items()} == {"n": 1}
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+class TestSinceTheLastAttempt:
+    """What changed between two attempts is noticed, without verify mode."""
+
+    def test_a_new_term_of_affinity(self, release: str) -> None:
+        """A pod that comes and refuses the preemptor takes its node out of the candidates."""
+        host = "kubernetes.io/hostname"
+        nodes = [node(name, cpu="2", labels={host: name}) for name in "ab"]
+        there = [pod(f"low-{name}", on=name, priority=0, requests={"cpu": "2"}) for name in "ab"]
+        made = engine(release, *nodes, *there)
+        incoming = pod("p", priority=5, requests=SLOT, labels={"app": "p"}, metadata={"uid": "p"})
+        with verifying(False):
+            assert plan(made, incoming)[0] == "a"
+            term = {"labelSelector": {"matchLabels": {"app": "p"}}, "topologyKey": host}
+            refuses = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+            EventFeed(made).put(pod("shy", on="a", priority=9, affinity=refuses))
+            assert plan(made, incoming)[0] == "b"
+
+    def test_another_priority(self, release: str) -> None:
+        """Pods that are equal but for their priority have outcomes of their own."""
+        made = engine(release, node("n", cpu="1"), pod("e", on="n", priority=5, requests=SLOT))
+        with verifying(False):
+            found = [plan(made, pod(f"p{priority}", priority=priority, requests=SLOT))[0] for priority in (9, 5, 9)]
+        assert found == ["n", None, "n"]
+
+    def test_a_budget(self, release: str) -> None:
+        """A budget that changes changes which node is chosen."""
+        there = [pod(f"e-{name}", on=name, priority=0, requests=SLOT, labels={"app": name}) for name in "ab"]
+        made = engine(release, node("a", cpu="1"), node("b", cpu="1"), *there)
+        incoming = pod("p", priority=5, requests=SLOT, metadata={"uid": "p"})
+        with verifying(False):
+            assert plan(made, incoming)[0] == "a"
+            EventFeed(made).put(budget("b", 0, app="a"))
+            assert plan(made, incoming)[0] == "b"
