@@ -10,13 +10,10 @@ from .forms import stored_form, with_defaults
 from .patches import merge_patch, strategic_patch
 from .validation import check_new, check_update, invalid
 
-POLICIES = ("Foreground", "Background", "Orphan", "nil")
-
 
 def delete(call: Call) -> Answer:
     """One object: it goes at once, or waits for its grace period or its finalizers."""
     options = call.given_json() or {}
-    _check_policy(options)
     old = call.stored()
     _check_wanted(call, old, options.get("preconditions") or {})
     gone = deleted(call, old, options)
@@ -74,15 +71,6 @@ def _grace(pod: Object, given: Any) -> int:
 def _marked(call: Call, old: Object, period: int) -> Object:
     mark = {"deletionTimestamp": call.storage.now(period), "deletionGracePeriodSeconds": period}
     return call.storage.put(call.resource, {**old, "metadata": {**old["metadata"], **mark}})
-
-
-def _check_policy(options: Object) -> None:
-    policy = options.get("propagationPolicy")
-    if policy is not None and policy not in POLICIES:
-        known = ", ".join(f'"{each}"' for each in POLICIES)
-        why = f'Unsupported value: "{policy}": supported values: {known}'
-        details = {"group": "meta.k8s.io", "kind": "DeleteOptions", "causes": [cause("FieldValueNotSupported", why, "propagationPolicy")]}
-        raise fault(422, "Invalid", f'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: {why}', details)
 
 
 def _check_wanted(call: Call, old: Object, wanted: Object) -> None:

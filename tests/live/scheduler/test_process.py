@@ -216,32 +216,6 @@ def test_the_endpoints_answer() -> None:
     asyncio.run(asyncio.wait_for(play(), 60))
 
 
-@pytest.mark.whole
-async def test_events_of_a_burst() -> None:
-    """1.15 sends events one at a time; within its own limits, and 15 ms away from the server, all of a burst are there 5 s after it."""
-    bound: list[float] = []
-    told: list[float] = []
-    async with at("1.15") as site:
-        loop = asyncio.get_running_loop()
-
-        def away(request: Request) -> Fault:
-            if request.path.endswith("/binding"):
-                bound.append(loop.time())
-            elif request.path.endswith("/events") and b'"reason":"Scheduled"' in request.body:
-                told.append(loop.time())
-            return Fault(slow=0.015)
-
-        for number in range(4):
-            site.add_node(f"node-{number}", cpu="64")
-        for number in range(400):
-            site.add_pod(f"pod-{number}")
-        replica = site.start(leader_elect="false", faults=away)
-        await asyncio.sleep(30.0)
-        assert replica.metrics()["kubeclassic_events_dropped_total"] == 0
-    assert (len(bound), len(told)) == (400, 400)
-    assert max(told) < max(bound) + 5.0
-
-
 def _free_port() -> int:
     import socket
 
@@ -251,22 +225,6 @@ def _free_port() -> int:
 
 
 each_dry = pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
-
-
-@each_dry
-async def test_decisions_count_for_later_ones(release: str) -> None:
-    """A pod that would have been bound takes its place, and nothing is written."""
-    placed: dict[str, str | None] = {}
-    async with lived(release) as world:
-        world.add_node("node-0", cpu="1")
-        world.schedule(dry=True).on_decision = lambda decision: placed.setdefault(decision.pod.name, decision.host)
-        await asyncio.sleep(1.0)
-        world.add_pod("first", cpu="600m")
-        await asyncio.sleep(60.0)
-        world.add_pod("second", cpu="600m")
-        await asyncio.sleep(60.0)
-    assert world.hosts == {"first": "", "second": ""}
-    assert placed == {"first": "node-0", "second": None}
 
 
 @each_dry

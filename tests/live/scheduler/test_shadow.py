@@ -11,11 +11,10 @@ import attrs
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.backlog import Backlog
-from kubeclassic.live.scheduler.shadow.judging import PodJudgement, ShadowAgreement, refusing_rule
+from kubeclassic.live.scheduler.shadow.judging import PodJudgement, refusing_rule
 from kubeclassic.predicates import reasons
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
@@ -63,21 +62,6 @@ def test_a_decision_is_older_than_its_outcome() -> None:
     found.add("b", 5, 3)
     assert keys(found) == ["a"]
     assert found.before() == 2
-
-
-def test_what_was_known_stays_known() -> None:
-    """After a pod was taken, all that came before it go by priority."""
-    found = backlog(("a", 0), ("b", 1), ("c", 5))
-    found.take("c")
-    assert (found.reached, keys(found)) == (3, ["b"])
-
-
-def test_where_an_earlier_judgement_was_wrong() -> None:
-    """The first pod of another priority is the last candidate, if its outcome is known."""
-    found = backlog(("a", 0), ("b", 5), reached=2)
-    assert keys(found) == ["b"]
-    found.decided("a", 3)
-    assert keys(found) == ["b", "a"]
 
 
 def test_what_is_certain_of_two_pods() -> None:
@@ -133,25 +117,6 @@ MESSAGE = "0/3 nodes are available: 3 {}."
 def test_each_reason_has_its_rule(reason: str, rule: str | None) -> None:
     """The newest name of the rule is told; an unknown reason has none."""
     assert refusing_rule(MESSAGE.format(reason), [], []) == rule
-
-
-@pytest.mark.parametrize("release", FRAMEWORK_RELEASES)
-def test_the_words_of_each_release(release: str) -> None:
-    """What a release says in words of its own is known."""
-    cells = FRAMEWORK_RELEASES[release].framework
-    taint = cells.taint_text.format(key="a", value="b")
-    said = {
-        cells.node_name_text: "NodeName", cells.node_affinity_text: "NodeAffinity", cells.pod_affinity_text: "InterPodAffinity",
-        cells.volume_node_text: "VolumeBinding", taint: "TaintToleration",
-    }  # fmt: skip
-    assert {text: refusing_rule(MESSAGE.format(text), [], []) for text in said if text} == {text: said[text] for text in said if text}
-
-
-def test_what_we_refuse_too_does_not_count() -> None:
-    """Of several reasons it is the one that is said of more nodes than we refuse for the same."""
-    message = "0/5 nodes are available: 2 node(s) were unschedulable, 3 Insufficient cpu. preemption: 0/5 nodes are available: 5 No."
-    assert refusing_rule(message, [], ["NodeResourcesFit"]) == "NodeResourcesFit"
-    assert refusing_rule(message, ["Insufficient cpu"] * 3, []) == "NodeUnschedulable"
 
 
 MOST_ALLOCATED = {"policy": {"kind": "Policy", "predicates": [], "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}}
@@ -221,16 +186,6 @@ async def test_a_difference_in_a_quiet_cluster(release: str) -> None:
             await asyncio.sleep(3.0)
             assert len(told) == number + 1
     assert [one.verdict for one in told] == ["same", "same", "different", "same", "same", "same"]
-
-
-async def test_nothing_is_written() -> None:
-    """A shadow alone leaves pods as they are."""
-    async with lived("1.16") as world:
-        world.add_node("node-0")
-        world.shadow("1.16")
-        world.add_pod("web")
-        await asyncio.sleep(60.0)
-    assert world.hosts == {"web": ""}
 
 
 @attrs.define(eq=False)
@@ -314,7 +269,3 @@ class TestCommand:
         captured = capsys.readouterr()
         assert (status, captured.out) == (2, "")
         assert re.search(r"^kubeclassic: cluster: got no whole list of .*\bPod\b.*, wanted one of each before the end$", captured.err, re.M)
-
-    def test_no_decision(self) -> None:
-        """The summary says so where no decision was compared."""
-        assert ShadowAgreement().line() == "0 decisions compared: the cluster's own scheduler decided on no pod meanwhile"
