@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...framework.releases import ALL_PATCH_LEVELS
 from ..client.http import user_agent
-from ..client.transport import MeasuredRequest, Request
+from ..client.transport import MeasuredRequest
 from ..process.metrictables import CLASSIC, COUNTER, GAUGE, HISTOGRAM, NEWER, SHARED, Feed, Metric
 from .scheduler import LiveScheduler
 
@@ -52,20 +52,8 @@ class SchedulerMetrics:
         """The API server at the URL *server* was asked. Watches are counted, and not measured."""
         method, host = found.request.method, urlsplit(server).netloc
         self.feed(Feed.REQUEST, 1, method=method, code=str(found.status) if found.status else "<error>", host=host)
-        if found.is_stream:
-            return
-        self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host)
-        self.feed(Feed.REQUEST_SIZE, len(found.request.body), verb=method, host=host)
-        if found.status:
-            self.feed(Feed.ANSWER_SIZE, found.size, verb=method, host=host)
-
-    def retried(self, method: str, code: int, server: str) -> None:
-        """A request is sent again, as it was answered with *code*; 0: it was not answered."""
-        self.feed(Feed.RETRY, 1, code=str(code) if code else "<error>", verb=method, host=urlsplit(server).netloc)
-
-    def waited(self, request: Request, seconds: float, server: str) -> None:
-        """A request had to wait for its turn, so that the API server gets no more than the limit."""
-        self.feed(Feed.WAIT, seconds, verb=request.method, host=urlsplit(server).netloc)
+        if not found.is_stream:
+            self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host)
 
 
 @attrs.define(eq=False)
