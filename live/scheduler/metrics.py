@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections import Counter as Tally
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import attrs
@@ -15,7 +15,7 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...framework.releases import ALL_PATCH_LEVELS
 from ..client.http import user_agent
 from ..client.transport import MeasuredRequest
-from ..process.metrictables import CLASSIC, COUNTER, GAUGE, HISTOGRAM, NEWER, SHARED, Feed, Metric
+from ..process.metrictables import CLASSIC, COUNTER, GAUGE, HISTOGRAM, NEWER, SHARED, SUMMARY, Feed, Metric
 from .scheduler import LiveScheduler
 
 Instrument: TypeAlias = Counter | Gauge | Histogram | Summary
@@ -30,9 +30,9 @@ class SchedulerMetrics:
         self.on_read: Callable[[], None] = lambda: None
         """Called before the metrics are written, to set what is only known then."""
         self.registry: CollectorRegistry = CollectorRegistry()
-        self._fed: dict[Feed, list[FedMetric]] = {}
+        self._fed: dict[Feed, list[tuple[Metric, Instrument]]] = {}
         for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
-            self._fed.setdefault(metric.feed, []).append(FedMetric(metric, _instrument(metric, self.registry)))
+            self._fed.setdefault(metric.feed, []).append((metric, _instrument(metric, self.registry)))
         if with_process:
             ProcessCollector(registry=self.registry)
 
@@ -43,8 +43,14 @@ class SchedulerMetrics:
 
     def feed(self, feed: Feed, value: float, **labels: str) -> None:
         """Count or measure *value* by *labels*, of which a metric takes those that it has."""
-        for metric in self._fed.get(feed, ()):
-            metric.take(value, labels)
+        for metric, instrument in self._fed.get(feed, ()):
+            child = instrument.labels(*(labels[name] for name in metric.labels)) if metric.labels else instrument
+            if isinstance(child, Gauge):
+                child.set(value)
+            elif isinstance(child, Counter):
+                child.inc(value)
+            else:
+                child.observe(value)
 
     # --- requests ---------------------------------------------------------------------------------------------------
 
@@ -56,39 +62,12 @@ class SchedulerMetrics:
             self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host)
 
 
-@attrs.define(eq=False)
-class FedMetric:
-    """A metric and what counts it."""
-
-    metric: Metric
-    instrument: Instrument
-    _kept: dict[tuple[str, ...], Callable[[float], None]] = attrs.field(factory=dict, init=False)
-
-    def take(self, value: float, labels: Mapping[str, str]) -> None:
-        """Count or measure *value*. What takes it is looked up once for values of the labels, as requests are many."""
-        values = tuple([labels[name] for name in self.metric.labels])
-        put = self._kept.get(values)
-        if put is None:
-            put = self._kept[values] = _taker(self.instrument.labels(*values) if values else self.instrument)
-        put(value)
-
-
-def _taker(child: Instrument) -> Callable[[float], None]:
-    if isinstance(child, Gauge):
-        return child.set
-    return child.inc if isinstance(child, Counter) else child.observe
+KINDS: Mapping[str, type[Instrument]] = {COUNTER: Counter, GAUGE: Gauge, HISTOGRAM: Histogram, SUMMARY: Summary}
 
 
 def _instrument(metric: Metric, registry: CollectorRegistry) -> Instrument:
-    made: Instrument
-    if metric.kind == HISTOGRAM:
-        made = Histogram(metric.name, metric.help, metric.labels, registry=registry, buckets=metric.buckets)
-    elif metric.kind == GAUGE:
-        made = Gauge(metric.name, metric.help, metric.labels, registry=registry)
-    elif metric.kind == COUNTER:
-        made = Counter(metric.name, metric.help, metric.labels, registry=registry)
-    else:
-        made = Summary(metric.name, metric.help, metric.labels, registry=registry)
+    more: dict[str, Any] = {"buckets": metric.buckets} if metric.buckets else {}
+    made = KINDS[metric.kind](metric.name, metric.help, metric.labels, registry=registry, **more)
     for value in metric.starts:
         made.labels(value)
     return made

@@ -33,6 +33,9 @@ IDLE_SECONDS = 120
 GRACE_SECONDS = 30
 """How long requests that run may take once the server has to end."""
 BACKLOG = 512
+SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+"""Headers of every answer."""
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class ServeError(KubeclassicError):
@@ -50,8 +53,6 @@ class Listening:
     client_ca: Path | None = None
     has_token: bool = False
     insecure: bool = False
-    seconds: float = HEADER_SECONDS
-    """For the headers of a request."""
 
     def check(self) -> None:
         """Refuse what does not go together, and an address for everybody without any protection. Raises :class:`ServeError`."""
@@ -223,7 +224,7 @@ def make_server(
     logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
     found = listening.socket()
     url = listening.url(found.getsockname()[1])
-    protocol = type("Protocol", (PatientProtocol,), {"header_seconds": min(HEADER_SECONDS, listening.seconds)})
+    protocol = type("Protocol", (PatientProtocol,), {"header_seconds": HEADER_SECONDS})
     config = uvicorn.Config(
         app, http=protocol, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False, server_header=False,
         timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=GRACE_SECONDS, backlog=BACKLOG,
