@@ -123,12 +123,6 @@ class TestCommands:
         assert status in (0, 1)
         assert f"warning: {kind}: may not be listed, so it is as if there were none" in err
 
-    def test_what_nothing_depends_on(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """Without pods that refer to it a kind that may not be listed is a warning."""
-        status, _, err = asked(["simulate"], {"StorageClass", "ResourceClaim"}, tmp_path, capsys)
-        assert status == 0
-        assert err.count("may not be listed") == 2
-
     def test_needs_a_kubeconfig(self) -> None:
         """The option is about a live cluster."""
         assert "--allow-missing needs --kubeconfig" in ran("simulate", "--allow-missing", "Pod", status=2).err

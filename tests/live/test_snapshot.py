@@ -22,7 +22,7 @@ from kubeclassic.scheduler import Scheduler
 from tests.apiserver.answers import Answer
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport, refused
+from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport
 from tests.conftest import ROOT
 from tests.support.virtualtime import run_virtually
 
@@ -85,13 +85,6 @@ class TestTaking:
         assert len(asked) == 3
         assert len(names(taken, "Node")) == 1199
         assert taken.document()["metadata"]["resourceVersions"]["Node"] == taken.versions["Node"]
-
-    def test_a_kind_that_may_not_be_listed(self) -> None:
-        """It is left out with one note, whatever versions it could have; the rest is there."""
-        taken = take(store(), lambda request: refused(403, "Forbidden") if "poddisruption" in request.path else NO_FAULT)
-        assert taken.notes == ("PodDisruptionBudget: may not be listed, so it is as if there were none: made up",)
-        assert "PodDisruptionBudget" not in taken.versions
-        assert len(names(taken, "Node")) == 3
 
     @pytest.mark.parametrize("kind", [None, {"x": 1}, "Pod", "Unheard"])
     def test_an_item_of_another_kind(self, kind: Any) -> None:
@@ -232,13 +225,6 @@ class TestRedaction:
             return sorted(range(len(found)), key=found.__getitem__)
 
         assert keys(redaction.items) == keys(pods)
-
-    def test_a_salt(self) -> None:
-        """One salt gives one result, another a different one; new names are good for labels and objects."""
-        first, same, other = redact((RICH,), b"1"), redact((RICH,), b"1"), redact((RICH,), b"2")
-        assert first == same
-        assert first.items != other.items
-        assert all(len(name) <= 63 and name.replace("-", "").isalnum() and name.islower() for name in first.names.values())
 
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_decisions_are_the_same(self, release: str) -> None:

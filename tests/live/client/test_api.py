@@ -84,17 +84,6 @@ class TestRequests:
 class TestLists:
     """Pages, and lists that expire between them."""
 
-    def test_pages(self) -> None:
-        """Pages are put together; later ones have the token, and the version only where a release repeats it."""
-        pages = [
-            ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}]),
-            ok(metadata={"resourceVersion": "7"}, items=[{"n": 2}]),
-        ]
-        for keeps, second in ((False, "continue=more&limit=500"), (True, "continue=more&limit=500&resourceVersion=0")):
-            script, found = play(lambda api, keeps=keeps: api.list(PODS, ListOptions("0", keeps_version=keeps)), *pages)
-            assert [one.query for one in script.asked] == ["limit=500&resourceVersion=0", second]
-            assert (found.items, found.resource_version, found.was_paged) == ([{"n": 1}, {"n": 2}], "7", True)  # type: ignore[attr-defined]
-
     def test_an_expired_page(self) -> None:
         """If the token expires, the whole list is fetched, and nothing of the old pages is kept."""
         first = ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}])
@@ -102,24 +91,6 @@ class TestLists:
         script, found = play(lambda api: api.list(PODS, ListOptions("0")), first, failure(410, "Expired"), whole)
         assert [one.query for one in script.asked] == ["limit=500&resourceVersion=0", "continue=more&limit=500", "resourceVersion=0"]
         assert (found.items, found.resource_version) == ([{"n": 3}], "9")  # type: ignore[attr-defined]
-
-
-class TestErrors:
-    """What a refusal says."""
-
-    def test_a_status(self) -> None:
-        """Status, reason, message and time to wait are those of the Status."""
-        _, error = play(lambda api: api.ask("GET", PODS, "a", "w"), failure(409, "Conflict", details={"retryAfterSeconds": 3}))
-        assert isinstance(error, ApiError)
-        assert (error.status, error.reason, error.message, error.retry_after) == (409, "Conflict", "made up", 3.0)
-
-    def test_versions(self) -> None:
-        """Too old and too new versions are told apart, in the words of old and new servers."""
-        causes = {"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}
-        cases = [failure(410, "Gone"), failure(410, "Expired"), failure(504, "Timeout", details=causes), failure(504, "Timeout")]
-        errors = [play(lambda api: api.list(PODS), case)[1] for case in cases]
-        told = [(error.is_expired, error.is_version_too_large) for error in errors]  # type: ignore[attr-defined]
-        assert told == [(True, False), (True, False), (False, True), (False, False)]
 
 
 OLD = Retries(attempts=10, after_closed=False, watches=False)

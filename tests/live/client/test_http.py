@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client.credentials import Access, ExecPlugin, TokenFile
 from kubeclassic.live.client.http import HttpTransport
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
-from kubeclassic.live.client.transport import OTHER, TIMEOUT, Request, TransportError
+from kubeclassic.live.client.transport import OTHER, Request, TransportError
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
@@ -227,46 +227,12 @@ class TestNoAnswer:
             with pytest.raises(TransportError, match=re.escape(said)):
                 send(access)
 
-    def test_slow(self) -> None:
-        """The server takes longer than the request allows."""
-
-        async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.read()
-            writer.close()
-
-        assert failure_at(wait, Request("GET", "/", timeout=0.05))[0] == TIMEOUT
-
 
 def failure(access: Access, request: Request = NODES) -> tuple[str, str]:
     """The cause of the failure of a request, and the place that its text names."""
     with pytest.raises(TransportError) as raised:
         send(access, request)
     return raised.value.cause, str(raised.value).split(": ")[0]
-
-
-Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
-
-
-def failure_at(answer: Answer, request: Request = NODES) -> tuple[str, str]:
-    """The same, at a server that does *answer* with each connection."""
-
-    async def work() -> tuple[str, str]:
-        is_over = asyncio.Event()
-
-        async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await answer(reader, writer)
-            await writer.wait_closed()
-            is_over.set()
-
-        server = await asyncio.start_server(once, "127.0.0.1", 0)
-        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with server, HttpTransport(Access(server=address)) as transport:
-            with pytest.raises(TransportError) as raised:
-                await transport.send(request)
-            await is_over.wait()
-        return raised.value.cause, str(raised.value)
-
-    return asyncio.run(work())
 
 
 class TestStreams:

@@ -67,19 +67,6 @@ class TestLines:
         assert lines[0].endswith("] a\\x1b[1m\\nW1124 forged")
 
 
-    def test_again_and_again(self) -> None:
-        """What goes wrong again and again is written once a minute."""
-        lines: list[str] = []
-        now = 1e9
-        log = Log(lines.append, wall=lambda: now)
-        for second in range(0, 130, 10):
-            now = 1e9 + second
-            log.again("a")
-            if second == 20:
-                log.again("b")
-        assert [line[-1] for line in lines] == ["a", "b", "a", "a"]
-
-
 @pytest.mark.parametrize("release", ["1.16", "1.34"])
 @pytest.mark.parametrize(
     ("level", "said"),

@@ -141,13 +141,6 @@ class TestOneReplica:
         else:
             await stop(task)
 
-    async def test_hung_requests_end_it_too(self) -> None:
-        """Requests that are never answered do not keep a leader beyond its deadline."""
-        elector = Pair().replica("a", lambda request: Fault(slow=1e6 if now() > 10 else 0))
-        with pytest.raises(LeaderLostError):
-            await elector.lead(forever)
-        assert now() < 10 + TIMES.retry + TIMES.renew + 5.1
-
     @pytest.mark.parametrize("code", [403, 409, 500, 429])
     async def test_a_refusal_is_only_a_failed_try(self, code: int) -> None:
         """Refused writes are tried again, and a leader goes on when they work before the deadline."""
@@ -173,16 +166,6 @@ class TestOneReplica:
         assert pair.holder() == "thief"
         assert elector.leader == "thief"
         assert elector.recorder.texts == ["a became leader", "a stopped leading"]  # type: ignore[attr-defined]  # it is a Told
-
-    async def test_health(self) -> None:
-        """A leader that could not end in time calls itself unhealthy, in upstream's words."""
-        elector = Pair().replica("a")
-        assert elector.fault() == ""
-        assert await elector.attempt()
-        await asyncio.sleep(35)
-        assert elector.fault() == ""
-        await asyncio.sleep(0.1)
-        assert elector.fault() == "failed election to renew leadership on lease kube-scheduler"
 
 
 class TestTwoReplicas:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 
 import httpx
 import pytest
@@ -168,28 +167,6 @@ async def test_a_dry_run_writes_nothing(release: str) -> None:
         assert asyncio.get_running_loop().time() - before < 1.0, "there is nothing to wait for"
         assert replica.process.ending.words() == "nothing was written"
     assert site.hosts == {"first": ""}
-
-
-async def test_requests_are_kept_below_a_rate() -> None:
-    """With --kube-api-qps=2 and --kube-api-burst=1 bindings follow each other half a second apart, the lock is renewed all the same."""
-    times: list[float] = []
-    async with at("1.16") as site:
-        loop = asyncio.get_running_loop()
-
-        def noted(request: Request) -> Fault:
-            if request.path.endswith("/binding"):
-                times.append(loop.time())
-            return NO_FAULT
-
-        site.add_node("node-0")
-        site.start(faults=noted, kube_api_qps="2", kube_api_burst="1")
-        await asyncio.sleep(30.0)
-        for number in range(10):
-            site.add_pod(f"pod-{number}")
-        await asyncio.sleep(30.0)
-    gaps = [after - before for before, after in itertools.pairwise(times)]
-    assert len(gaps) == 9
-    assert min(gaps) >= 0.49
 
 
 def test_the_endpoints_answer() -> None:

@@ -42,19 +42,6 @@ def test_the_highest_priority_of_those_that_were_known() -> None:
     assert keys(backlog(("a", 0), ("b", 5), ("c", 5), reached=3)) == ["b"]
 
 
-def test_a_pod_may_have_gone_before_a_higher_one_came() -> None:
-    """A pod that came later may not have been known yet; only one of higher priority would have changed the order."""
-    assert keys(backlog(("a", 0), ("b", 0), ("c", 5))) == ["a", "c"]
-
-
-def test_the_first_outcome_of_a_priority_tells() -> None:
-    """Pods of one priority go in order, so that a later one has its node means that the first one was decided on before."""
-    found = backlog(("a", 0), ("b", 5), ("c", 5))
-    found.decided("c", 4)
-    found.decided("a", 5)
-    assert keys(found) == ["b", "a"]
-
-
 def test_a_decision_is_older_than_its_outcome() -> None:
     """A pod that came after an outcome was seen is not decided on before it."""
     found = backlog(("a", 0))
@@ -62,33 +49,6 @@ def test_a_decision_is_older_than_its_outcome() -> None:
     found.add("b", 5, 3)
     assert keys(found) == ["a"]
     assert found.before() == 2
-
-
-def test_what_is_certain_of_two_pods() -> None:
-    """The one that came first goes first unless its priority is lower; where the queue has no order nothing is known."""
-    found = backlog(("a", 5), ("b", 0), ("c", 5))
-    first, lower, last = (found.turn(key) for key in "abc")
-    assert first is not None
-    assert lower is not None
-    assert last is not None
-    assert first.precedes(last)
-    assert first.precedes(lower)
-    assert not lower.precedes(last)
-    assert not last.precedes(lower)
-    assert found.turn("tried again") is None
-    found.is_ordered = False
-    assert found.turn("a") is None
-
-
-def test_without_an_order_outcomes_count() -> None:
-    """Where a queue has no order for equal pods, they are looked at by their outcomes; without any, the first one is awaited."""
-    found = Backlog(is_ordered=False)
-    for event, key in enumerate("abc", start=1):
-        found.add(key, 0, event)
-    assert keys(found) == ["a"]
-    found.decided("c", 4)
-    found.decided("b", 5)
-    assert keys(found) == ["c", "b"]
 
 
 MESSAGE = "0/3 nodes are available: 3 {}."
@@ -99,17 +59,7 @@ MESSAGE = "0/3 nodes are available: 3 {}."
     [
         ("Insufficient nvidia.com/gpu", "NodeResourcesFit"), ("Too many pods", "NodeResourcesFit"),
         (reasons.DISK_CONFLICT.text, "VolumeRestrictions"), (reasons.VOLUME_ZONE_CONFLICT.text, "VolumeZone"),
-        (reasons.MAX_VOLUME_COUNT_EXCEEDED.text, "NodeVolumeLimits"), (reasons.VOLUME_NODE_CONFLICT.text, "VolumeBinding"),
-        (reasons.VOLUME_BIND_CONFLICT.text, "VolumeBinding"), ("pod has unbound immediate PersistentVolumeClaims", "VolumeBinding"),
-        (reasons.POD_NOT_FITS_HOST_PORTS.text, "NodePorts"), (reasons.NODE_SELECTOR_NOT_MATCH.text, "NodeAffinity"),
-        (reasons.POD_AFFINITY_NOT_MATCH.text, "InterPodAffinity"), (reasons.POD_AFFINITY_RULES_NOT_MATCH.text, "InterPodAffinity"),
-        (reasons.EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH.text, "InterPodAffinity"),
-        (reasons.SERVICE_AFFINITY_VIOLATED.text, "ServiceAffinity"), (reasons.NODE_LABEL_PRESENCE_VIOLATED.text, "NodeLabel"),
-        (reasons.TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH.text, "PodTopologySpread"),
         (reasons.TAINTS_TOLERATIONS_NOT_MATCH.text, "TaintToleration"), (reasons.NODE_UNSCHEDULABLE.text, "NodeUnschedulable"),
-        (reasons.POD_NOT_MATCH_HOST_NAME.text, "NodeName"), (reasons.NODE_UNDER_MEMORY_PRESSURE.text, "CheckNodeMemoryPressure"),
-        (reasons.NODE_UNDER_DISK_PRESSURE.text, "CheckNodeDiskPressure"), (reasons.NODE_UNDER_PID_PRESSURE.text, "CheckNodePIDPressure"),
-        (reasons.NODE_NOT_READY.text, "CheckNodeCondition"), (reasons.NODE_OUT_OF_DISK.text, "CheckNodeCondition"),
         (reasons.NODE_NETWORK_UNAVAILABLE.text, "CheckNodeCondition"), ("cannot allocate all claims", "DynamicResources"),
         ("a reason of one's own", None),
     ],
@@ -223,22 +173,6 @@ async def test_priorities_while_pods_come(release: str, seed: int) -> None:
         await asyncio.sleep(60.0)
     assert {one.pod for one in told} == {f"default/pod-{number}" for number in range(90)}
     assert [one.line() for one in told if one.differs] == []
-
-
-@pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
-async def test_a_refused_pod_holds_nobody_up(release: str) -> None:
-    """What becomes of the pods after one that fits nowhere is told as soon as that of others."""
-    async with lived(release) as world:
-        world.add_node("node-0")
-        world.schedule()
-        found = world.shadow(release)[1]
-        await asyncio.sleep(2.0)
-        for number in range(5):
-            world.add_pod(f"big-{number}", cpu="64")
-        world.add_pod("web")
-        await asyncio.sleep(1.5)
-        told = [one.pod for one in found]
-    assert sorted(told) == [*(f"default/big-{number}" for number in range(5)), "default/web"]
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])

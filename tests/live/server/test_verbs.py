@@ -22,14 +22,6 @@ def caller() -> Caller:
 
 class TestFilter:
 
-    @each_release
-    def test_where_no_removal_helps(self, release: str) -> None:
-        """A node that the pod does not select is in both maps: old schedulers read the first alone."""
-        pod = pod_json("x", cpu="2", nodeSelector={"disk": "ssd"})
-        found = Caller.of(three_nodes(release=release)).asked("/filter", {"Pod": pod, "NodeNames": ["a"]})
-        assert found["FailedNodes"] == found["FailedAndUnresolvableNodes"]
-        assert list(found["FailedNodes"]) == ["a"]
-
     def test_given_nodes_come_back_as_they_were(self, caller: Caller) -> None:
         """In the form of objects the nodes that fit come back with all that they had."""
         nodes = [{**node_json(name), "extra": {"kept": name}} for name in ALL]
@@ -45,12 +37,6 @@ class TestFilter:
         assert [node["metadata"]["name"] for node in found["Nodes"]["items"]] == ["a", "b"]
         assert caller.asked("/filter", {"Pod": pod, "NodeNames": ALL})["NodeNames"] == []
         assert caller.asked("/filter", {"Pod": pod, "Nodes": {"items": [node_json("a")]}})["Nodes"]["items"] == []
-
-    def test_a_given_node_that_the_cluster_lacks(self, caller: Caller) -> None:
-        """A node that only the request has is empty, and unknown again afterwards."""
-        found = caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "Nodes": {"items": [node_json("new")]}})
-        assert [node["metadata"]["name"] for node in found["Nodes"]["items"]] == ["new"]
-        assert caller.post("/filter", {"Pod": pod_json("x"), "NodeNames": ["new"]}).status_code == 422
 
     def test_given_nodes_follow_the_cluster(self, caller: Caller) -> None:
         """Pods that come and nodes that change meanwhile count for later questions with given nodes."""
@@ -68,12 +54,6 @@ class TestFilter:
         caller.app.service.cluster.put(as_pod(again))
         assert caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL})["NodeNames"] == ["b"]
 
-    @pytest.mark.parametrize("change", [str.lower, str.upper, lambda key: key[:1].lower() + key[1:]])
-    def test_field_names_in_any_case(self, caller: Caller, change: Any) -> None:
-        """Go ignores the case of field names, and so does the server."""
-        body = {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL}
-        assert caller.asked("/filter", {change(key): value for key, value in body.items()}) == caller.asked("/filter", body)
-
     def test_many_kinds_of_pods_do_not_pile_up(self) -> None:
         """After so many kinds of pods the engine is made again, and answers as before."""
         served = three_nodes()
@@ -84,16 +64,6 @@ class TestFilter:
             assert caller.asked("/filter", {"Pod": pod, "NodeNames": ALL})["NodeNames"] == ["a"]
             engines.add(id(served.run))
         assert len(engines) > 1
-
-
-class TestPrioritize:
-
-    def test_a_pod_that_cannot_be_scored(self, caller: Caller) -> None:
-        """The answer has no field for an error, so it is a refusal."""
-        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
-        found = caller.post("/prioritize", {"Pod": pod_json("x", volumes=volumes), "NodeNames": ALL})
-        assert found.status_code == 422
-        assert 'persistentvolumeclaim "gone" not found' in found.json()["got"]
 
 
 class TestPreemption:
