@@ -17,8 +17,7 @@ def answer(method: str, path: str, flavour: Flavour) -> Answer | None:
         known = parts[0] == "healthz" or not flavour.has_self_link
         return text(200, "ok") if known else text(404, "404 page not found\n")
     if parts == ["api"]:
-        addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:16443"}]
-        return Answer(200, {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses})
+        return Answer(200, {"kind": "APIVersions", "versions": ["v1"]})
     if parts == ["apis"]:
         groups = [_group(group, flavour) for group in flavour.groups if group]
         return Answer(200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})

@@ -109,23 +109,6 @@ async def test_a_binding_without_an_answer_keeps_its_place(release: str, answer:
     assert sorted(world.hosts.values()) == ["", "node"]
 
 
-@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27", "1.34"])
-async def test_a_pod_that_cannot_be_read_is_tried_again(release: str) -> None:
-    """A pod fails to be bound, and nothing can be read or written after that for a while: it is not forgotten."""
-
-    def refuses(request: Request) -> Fault:
-        found = dark(request)
-        return refused(500, "InternalError") if found.is_lost else found
-
-    async with lived(release, refuses) as world:
-        world.add_node("node")
-        world.schedule()
-        await asyncio.sleep(1.0)
-        world.add_pod("pod")
-        await asyncio.sleep(250.0)
-    assert world.hosts == {"pod": "node"}
-
-
 @pytest.mark.parametrize("release", ["1.13", "1.14", "1.15", "1.16"])
 async def test_a_late_answer_of_a_pod_that_has_its_node_makes_no_victims(release: str) -> None:
     """A binding fails and the pod is read again; the answer comes after the next binding: nobody is preempted for a pod that runs."""
