@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from .client.replies import Manifest, metadata_of
-from .snapshotshapes import PUBLIC_FORMS, SHAPES, Names
+from .snapshotshapes import PUBLIC_FORMS, Names, shapes
 
 _NUMBERS = r"[-+]?\d{1,19}"
 
@@ -51,7 +51,7 @@ def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
 
 
 def _redacted(item: Manifest, to: Names) -> Manifest:
-    redacted: Manifest = SHAPES[item["kind"]](to, item)
+    redacted: Manifest = shapes()[item["kind"]](to, item)
     if item["kind"] == "CSIDriver":  # A driver is known by its name, which the storage classes keep, too.
         redacted["metadata"] = {**(redacted.get("metadata") or {}), "name": str(metadata_of(item).get("name") or "")}
     if item["kind"] in ("ReplicaSet", "ReplicationController", "StatefulSet"):

@@ -7,7 +7,7 @@ Upstream: Request.request and Request.Watch of k8s.io/client-go/rest/request.go,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from urllib.parse import urlencode
@@ -21,13 +21,6 @@ from .resources import Resource
 from .transport import CLOSED, RESET, TIMEOUT, Request, Response, Stream, Transport, TransportError
 
 WAIT_AFTER_ERROR = 1.0
-
-
-OnRetry = Callable[[Request, Response | TransportError], None]
-
-
-def uncounted(request: Request, outcome: Response | TransportError) -> None:
-    """The default: retries are not counted."""
 
 
 @attrs.frozen(kw_only=True)
@@ -44,8 +37,6 @@ class Retries:
     """Reads are sent again if the server closed the connection without an answer; else only if it reset the connection."""
     watches: bool = True
     """Watches are sent again, too: after 429, 5xx, a closed connection or a time-out."""
-    on_retry: OnRetry = attrs.field(default=uncounted, eq=False, repr=False)
-    """Told of each request that is sent again, and of what came of it before."""
 
     def wait(self, request: Request, outcome: Response | TransportError, attempt: int, *, is_watch: bool = False) -> float | None:
         """Seconds to wait before *request* is sent again after *attempt* attempts; None: it is not."""
@@ -229,7 +220,6 @@ class Api:
         wait = self.retries.wait(request, outcome, attempt, is_watch=is_watch)
         if wait is None:
             return False
-        self.retries.on_retry(request, outcome)
         await asyncio.sleep(wait)
         return True
 

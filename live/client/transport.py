@@ -94,8 +94,6 @@ class MeasuredRequest:
     """0: there was no answer."""
     seconds: float
     """Until the answer was there; of a stream, until it began."""
-    size: int = 0
-    """Bytes of the answer's body; 0 for a stream."""
     is_stream: bool = attrs.field(default=False, kw_only=True)
 
     def __str__(self) -> str:
@@ -113,8 +111,6 @@ class ThrottledTransport:
     qps: float
     """No limit if it is not above 0."""
     burst: int
-    on_wait: Callable[[Request, float], None] = lambda request, seconds: None
-    """Told how long each request waited."""
     _tokens: float = attrs.field(init=False)
     _counted_at: float = attrs.field(default=0.0, init=False)
 
@@ -123,17 +119,17 @@ class ThrottledTransport:
 
     async def send(self, request: Request) -> Response:
         """The answer to *request*."""
-        await self._turn(request)
+        await self._turn()
         return await self.inner.send(request)
 
     @asynccontextmanager
     async def stream(self, request: Request) -> AsyncIterator[Stream]:
         """A context with the answer to *request*, line by line."""
-        await self._turn(request)
+        await self._turn()
         async with self.inner.stream(request) as stream:
             yield stream
 
-    async def _turn(self, request: Request) -> None:
+    async def _turn(self) -> None:
         if self.qps <= 0:
             return
         now = _now()
@@ -142,7 +138,6 @@ class ThrottledTransport:
         wait = max(0.0, -self._tokens / self.qps)
         if wait:
             await asyncio.sleep(wait)
-        self.on_wait(request, wait)
 
 
 @attrs.define(eq=False)
@@ -160,7 +155,7 @@ class MeasuredTransport:
         except TransportError:
             self.on_answer(MeasuredRequest(request, 0, _now() - began))
             raise
-        self.on_answer(MeasuredRequest(request, answer.status, _now() - began, len(answer.body)))
+        self.on_answer(MeasuredRequest(request, answer.status, _now() - began))
         return answer
 
     @asynccontextmanager

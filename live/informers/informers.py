@@ -15,7 +15,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...core.release import ClientCells, Release
-from ..client.api import NOT_THERE, PAGE, Api, ListOptions, OnRetry, Retries, WatchOptions, uncounted
+from ..client.api import NOT_THERE, PAGE, Api, ListOptions, Retries, WatchOptions
 from ..client.replies import ApiError, WatchEvent, metadata_of
 from ..client.resources import DEVICE_KINDS, VERSIONS, Resource, resource
 from ..client.transport import CLOSED, REFUSED, RESET, TIMEOUT, Transport, TransportError
@@ -243,9 +243,9 @@ class Pauses:
         return base * (1 + self.random())
 
 
-def retries_of(cells: ClientCells, on_retry: OnRetry = uncounted) -> Retries:
+def retries_of(cells: ClientCells) -> Retries:
     """What the clients of a release send again."""
-    return Retries(attempts=cells.attempts, after_closed=cells.resends_reads, watches=cells.resends_watches, on_retry=on_retry)
+    return Retries(attempts=cells.attempts, after_closed=cells.resends_reads, watches=cells.resends_watches)
 
 
 def listed(cells: ClientCells, gates: Mapping[str, bool]) -> Mapping[str, str]:
@@ -255,12 +255,11 @@ def listed(cells: ClientCells, gates: Mapping[str, bool]) -> Mapping[str, str]:
 
 
 def informers_of(
-    release: Release, gates: Mapping[str, bool], transport: Transport, handler: Handler, report: Callable[[str], None],
-    on_retry: OnRetry = uncounted,
+    release: Release, gates: Mapping[str, bool], transport: Transport, handler: Handler, report: Callable[[str], None]
 ) -> Informers:  # fmt: skip
     """What a scheduler of *release* with *gates* lists and watches; see :class:`Informers`."""
     cells = replace(release.client, resources=listed(release.client, gates))
-    return Informers(transport, cells, handler, report, on_retry=on_retry)
+    return Informers(transport, cells, handler, report)
 
 
 @attrs.define(eq=False)
@@ -276,13 +275,11 @@ class Informers:
     report: Callable[[str], None]
     """Is told of what fails or cannot be read, one line each."""
     random: Callable[[], float] = standard.random
-    on_retry: OnRetry = uncounted
-    """Told of requests that are sent again."""
     reflectors: Mapping[str, Reflector] = attrs.field(init=False)
     """Kind -> its reflector."""
 
     def __attrs_post_init__(self) -> None:
-        api = Api(self.transport, retries_of(self.cells, self.on_retry))
+        api = Api(self.transport, retries_of(self.cells))
         self.reflectors = {kind: self._reflector(api, kind) for kind in self.cells.resources}
 
     def _reflector(self, api: Api, kind: str) -> Reflector:

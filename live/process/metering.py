@@ -6,7 +6,6 @@ What is not measured here stays 0: single plugins and predicates, which judge al
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Protocol
 
 import attrs
@@ -39,10 +38,9 @@ def _unmeasured(feed: Feed, value: float, **labels: str) -> None:
 
 @attrs.define(eq=False)
 class Metering:
-    """Told of what a live scheduler does. Times are in seconds; *clock* measures the parts of a cycle: those that have no waits in them."""
+    """Told of what a live scheduler does. Times are in seconds; the parts of a cycle, which have no waits in them, are measured here."""
 
     feed: Feeding = _unmeasured
-    clock: Callable[[], float] = time.perf_counter
     _profile: str = ""
     """The schedulerName of the pod that is being tried."""
     _since: float = 0.0
@@ -60,11 +58,11 @@ class Metering:
         """A cycle begins."""
         self._profile = item.pod.spec.scheduler_name or DEFAULT_SCHEDULER
         self._parts.clear()
-        self._since = self.clock()
+        self._since = time.perf_counter()
 
     def phase_ended(self, part: Phase, status: str) -> None:
         """A part of the cycle ended."""
-        now = self.clock()
+        now = time.perf_counter()
         seconds, self._since = now - self._since, now
         is_refused = self._parts.get(Phase.PRE_FILTER, SUCCESS) != SUCCESS
         self._parts[part] = status
@@ -103,11 +101,11 @@ class Metering:
         if decision.preemption is not None:
             self.feed(Feed.PREEMPTIONS, 1)
             self.made_plan(decision.preemption)
-        self._since = self.clock()
+        self._since = time.perf_counter()
 
     def _last_part_ended(self, decision: Decision) -> None:
         """The decision says which part ended the cycle, if no part said so itself."""
-        parts, took = self._parts, self.clock() - self._since
+        parts, took = self._parts, time.perf_counter() - self._since
         if decision.is_fit_error:
             makes_room = decision.preemption is not None and decision.preemption.node is not None
             self._point(Phase.POST_FILTER.value, SUCCESS if makes_room else UNSCHEDULABLE, self._profile, took)

@@ -13,7 +13,7 @@ Feed = Enum(
     "Feed",
     "ATTEMPT ATTEMPT_TIME END_TO_END ALGORITHM PREDICATES PRIORITIES PREEMPTION BINDING OPERATION PREEMPTIONS VICTIMS "
     "PENDING SCHEDULED_TRIES SCHEDULED_TIME POINT INCOMING CACHE TASKS REASON PERMIT VOLUME VOLUME_ERROR "
-    "LEADER REQUEST REQUEST_TIME WAIT REQUEST_SIZE ANSWER_SIZE BUILD GATE BACKGROUND RETRY BACKGROUND_TIME DROPPED_EVENT",
+    "LEADER REQUEST REQUEST_TIME BUILD GATE BACKGROUND BACKGROUND_TIME DROPPED_EVENT",
 )
 """What is measured."""
 COUNTER, GAUGE, HISTOGRAM, SUMMARY = "counter", "gauge", "histogram", "summary"
@@ -47,7 +47,6 @@ def powers(start: float, factor: float, count: int) -> tuple[float, ...]:
 
 SECONDS, TRIED = powers(0.001, 2, 15), powers(0.01, 2, 20)
 _LONG = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
-_SIZES = (64.0, 256.0, 512.0, 1024.0, 4096.0, 16384.0, 65536.0, 262144.0, 1048576.0, 4194304.0, 16777216.0)
 _ASKED = ("verb", "host")
 _QUEUES = ("active", "backoff", "unschedulable")
 _CACHED = ("assumed_pods", "nodes", "pods")
@@ -58,10 +57,6 @@ SHARED = (
     Metric("kubeclassic_events_dropped", COUNTER, Feed.DROPPED_EVENT, "Events that were not recorded, as too many waited to be sent."),
     Metric("rest_client_requests", COUNTER, Feed.REQUEST, "Requests to the API server.", ("code", "host", "method")),
     Metric("rest_client_request_duration_seconds", HISTOGRAM, Feed.REQUEST_TIME, "How long an answer took.", _ASKED, _LONG),
-    Metric("rest_client_rate_limiter_duration_seconds", HISTOGRAM, Feed.WAIT, "How long a request waited for its turn.", _ASKED, _LONG),
-    Metric("rest_client_request_size_bytes", HISTOGRAM, Feed.REQUEST_SIZE, "Bytes of a request.", _ASKED, _SIZES),
-    Metric("rest_client_response_size_bytes", HISTOGRAM, Feed.ANSWER_SIZE, "Bytes of an answer.", _ASKED, _SIZES),
-    Metric("rest_client_request_retries", COUNTER, Feed.RETRY, "Requests that were sent again.", ("code", "verb", "host")),
     Metric("kubernetes_build_info", GAUGE, Feed.BUILD, "Which release decides.", BUILD_LABELS),
     Metric("kubernetes_feature_enabled", GAUGE, Feed.GATE, "Whether a feature gate is on.", ("name", "stage")),
     Metric("scheduler_volume_scheduling_stage_error", COUNTER, Feed.VOLUME_ERROR, "Volumes that were not bound.", ("operation",)),

@@ -23,7 +23,7 @@ from ...core.engine import Engine
 from ...framework.schedulerspec import SchedulerSpec
 from ..client.api import Api
 from ..client.credentials import Access
-from ..client.transport import MeasuredRequest, MeasuredTransport, Request, Response, ThrottledTransport, Transport, TransportError
+from ..client.transport import MeasuredRequest, MeasuredTransport, ThrottledTransport, Transport
 from ..informers.informers import Informers, informers_of, retries_of
 from ..scheduler.election import Elector, LeaderLostError, LeaseThread, new_identity
 from ..scheduler.endpoints import endpoints, serving
@@ -207,13 +207,7 @@ class Process:
     def _limited(self) -> Transport:
         """A client of its own, with a limit of its own. Upstream: the time of a request includes the wait for its turn."""
         client = self.settings.client
-        return self._counted(ThrottledTransport(self.link, client.qps, client.burst, self._waited))
-
-    def _retried(self, request: Request, outcome: Response | TransportError) -> None:
-        self.metrics.retried(request.method, outcome.status if isinstance(outcome, Response) else 0, self.server)
-
-    def _waited(self, request: Request, seconds: float) -> None:
-        self.metrics.waited(request, seconds, self.server)
+        return self._counted(ThrottledTransport(self.link, client.qps, client.burst))
 
     def _events(self) -> Events:
         return Events(self._limited(), self.log.warning, lambda: self.metrics.feed(Feed.DROPPED_EVENT, 1), self.wall)
@@ -221,7 +215,7 @@ class Process:
     def _assemble(self, link: Transport, events: Events | None) -> None:
         release = self.engine.release
         self.engine.asks_later = not self.is_dry
-        client, told = release.client, Api(link, retries_of(release.client, self._retried))
+        client, told = release.client, Api(link, retries_of(release.client))
         api: ClusterApi = DryApi() if self.is_dry else WireApi(told, client.device_api)
         recorder = Recorder() if events is None else events.recorder(self.scheduler_name)
         times = LiveClocks(asyncio.get_running_loop().time, self.wall)
@@ -233,7 +227,7 @@ class Process:
         self.engine.on_phase, state.queue.on_incoming = observer.phase_ended, observer.incoming
         self.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
-        self.informers = informers_of(release, self.engine.gates, link, handler_of(state), self.log.again, self._retried)
+        self.informers = informers_of(release, self.engine.gates, link, handler_of(state), self.log.again)
         if events is not None:
             self.elector = self._elector(events)
 

@@ -13,12 +13,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from ..server.serving import Listening, QuietServer, make_server
+from ..server.serving import METRICS_TYPE, SAFE, Listening, QuietServer, make_server
 from .flags import Listener
 
 UNAVAILABLE, MOST_CALLERS = 503, 100
-SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-METRICS = "text/plain; version=0.0.4; charset=utf-8"
 LOOK = 0.01
 """Seconds between two looks whether a server listens."""
 
@@ -38,7 +36,7 @@ def endpoints(metrics: Callable[[], bytes], live: Mapping[str, Check], ready: Ma
         return answer
 
     async def measured(request: Request) -> Response:
-        return Response(metrics(), media_type=METRICS, headers=SAFE)
+        return Response(metrics(), media_type=METRICS_TYPE, headers=SAFE)
 
     paths = {"/healthz": live, "/livez": live, "/readyz": {**live, **ready}}
     return Starlette(routes=[Route("/metrics", measured), *(Route(path, health(checks)) for path, checks in paths.items())])

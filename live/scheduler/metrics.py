@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections import Counter as Tally
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import attrs
@@ -14,8 +14,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...framework.releases import ALL_PATCH_LEVELS
 from ..client.http import user_agent
-from ..client.transport import MeasuredRequest, Request
-from ..process.metrictables import CLASSIC, COUNTER, GAUGE, HISTOGRAM, NEWER, SHARED, Feed, Metric
+from ..client.transport import MeasuredRequest
+from ..process.metrictables import CLASSIC, COUNTER, GAUGE, HISTOGRAM, NEWER, SHARED, SUMMARY, Feed, Metric
 from .scheduler import LiveScheduler
 
 Instrument: TypeAlias = Counter | Gauge | Histogram | Summary
@@ -30,9 +30,9 @@ class SchedulerMetrics:
         self.on_read: Callable[[], None] = lambda: None
         """Called before the metrics are written, to set what is only known then."""
         self.registry: CollectorRegistry = CollectorRegistry()
-        self._fed: dict[Feed, list[FedMetric]] = {}
+        self._fed: dict[Feed, list[tuple[Metric, Instrument]]] = {}
         for metric in (*SHARED, *(NEWER if has_profiles else CLASSIC)):
-            self._fed.setdefault(metric.feed, []).append(FedMetric(metric, _instrument(metric, self.registry)))
+            self._fed.setdefault(metric.feed, []).append((metric, _instrument(metric, self.registry)))
         if with_process:
             ProcessCollector(registry=self.registry)
 
@@ -43,8 +43,14 @@ class SchedulerMetrics:
 
     def feed(self, feed: Feed, value: float, **labels: str) -> None:
         """Count or measure *value* by *labels*, of which a metric takes those that it has."""
-        for metric in self._fed.get(feed, ()):
-            metric.take(value, labels)
+        for metric, instrument in self._fed.get(feed, ()):
+            child = instrument.labels(*(labels[name] for name in metric.labels)) if metric.labels else instrument
+            if isinstance(child, Gauge):
+                child.set(value)
+            elif isinstance(child, Counter):
+                child.inc(value)
+            else:
+                child.observe(value)
 
     # --- requests ---------------------------------------------------------------------------------------------------
 
@@ -52,55 +58,16 @@ class SchedulerMetrics:
         """The API server at the URL *server* was asked. Watches are counted, and not measured."""
         method, host = found.request.method, urlsplit(server).netloc
         self.feed(Feed.REQUEST, 1, method=method, code=str(found.status) if found.status else "<error>", host=host)
-        if found.is_stream:
-            return
-        self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host)
-        self.feed(Feed.REQUEST_SIZE, len(found.request.body), verb=method, host=host)
-        if found.status:
-            self.feed(Feed.ANSWER_SIZE, found.size, verb=method, host=host)
-
-    def retried(self, method: str, code: int, server: str) -> None:
-        """A request is sent again, as it was answered with *code*; 0: it was not answered."""
-        self.feed(Feed.RETRY, 1, code=str(code) if code else "<error>", verb=method, host=urlsplit(server).netloc)
-
-    def waited(self, request: Request, seconds: float, server: str) -> None:
-        """A request had to wait for its turn, so that the API server gets no more than the limit."""
-        self.feed(Feed.WAIT, seconds, verb=request.method, host=urlsplit(server).netloc)
+        if not found.is_stream:
+            self.feed(Feed.REQUEST_TIME, found.seconds, verb=method, host=host)
 
 
-@attrs.define(eq=False)
-class FedMetric:
-    """A metric and what counts it."""
-
-    metric: Metric
-    instrument: Instrument
-    _kept: dict[tuple[str, ...], Callable[[float], None]] = attrs.field(factory=dict, init=False)
-
-    def take(self, value: float, labels: Mapping[str, str]) -> None:
-        """Count or measure *value*. What takes it is looked up once for values of the labels, as requests are many."""
-        values = tuple([labels[name] for name in self.metric.labels])
-        put = self._kept.get(values)
-        if put is None:
-            put = self._kept[values] = _taker(self.instrument.labels(*values) if values else self.instrument)
-        put(value)
-
-
-def _taker(child: Instrument) -> Callable[[float], None]:
-    if isinstance(child, Gauge):
-        return child.set
-    return child.inc if isinstance(child, Counter) else child.observe
+KINDS: Mapping[str, type[Instrument]] = {COUNTER: Counter, GAUGE: Gauge, HISTOGRAM: Histogram, SUMMARY: Summary}
 
 
 def _instrument(metric: Metric, registry: CollectorRegistry) -> Instrument:
-    made: Instrument
-    if metric.kind == HISTOGRAM:
-        made = Histogram(metric.name, metric.help, metric.labels, registry=registry, buckets=metric.buckets)
-    elif metric.kind == GAUGE:
-        made = Gauge(metric.name, metric.help, metric.labels, registry=registry)
-    elif metric.kind == COUNTER:
-        made = Counter(metric.name, metric.help, metric.labels, registry=registry)
-    else:
-        made = Summary(metric.name, metric.help, metric.labels, registry=registry)
+    more: dict[str, Any] = {"buckets": metric.buckets} if metric.buckets else {}
+    made = KINDS[metric.kind](metric.name, metric.help, metric.labels, registry=registry, **more)
     for value in metric.starts:
         made.labels(value)
     return made

@@ -19,7 +19,7 @@ from .bodies import BindingArgs, RequestError, to_json
 from .extenderserver import ExtenderService
 from .limits import TOO_MANY, UNAVAILABLE, ConnectionGuard, Metrics, RequestLimiter, ServerLimits
 from .served import TOLERATED, Following, ServedCluster
-from .serving import Listening, Worker, make_server
+from .serving import METRICS_TYPE, SAFE, Listening, Worker, make_server
 
 T = TypeVar("T")
 WriteBinding = Callable[[BindingArgs], Awaitable[str | None]]
@@ -28,7 +28,6 @@ UNSUPPORTED = 415
 JSON = "application/json"
 BEHIND = "x-seconds-behind"
 """The header that says for how many seconds the API server could not be followed."""
-SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -146,7 +145,7 @@ class ExtenderApp:
 
     async def measured(self, request: Request) -> Response:
         """The metrics."""
-        return Response(self.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(self.metrics.text(), media_type=METRICS_TYPE)
 
 
 def _json(body: bytes) -> Response:

@@ -6,15 +6,15 @@ import asyncio
 import hmac
 import ipaddress
 import traceback
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager
 from time import monotonic
-from typing import Any
 
 import attrs
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..process.logs import Log
@@ -62,10 +62,12 @@ def is_known_host(host: str, names: Collection[str]) -> bool:
 # --- limits ---------------------------------------------------------------------------------------------------------
 
 
-UNAUTHORIZED, FORBIDDEN, TIMED_OUT, MISDIRECTED, TOO_MANY, UNAVAILABLE = 401, 403, 408, 421, 429, 503
+UNAUTHORIZED, FORBIDDEN, TIMED_OUT, MISDIRECTED, TOO_MANY, DEFECT, UNAVAILABLE = 401, 403, 408, 421, 429, 500, 503
 MEBIBYTE = 1 << 20
-BODIES_AT_A_TIME = 4
-"""How many bodies of the greatest size may be held at a time."""
+MORE_HEADERS: Mapping[int, tuple[str, str]] = {
+    UNAUTHORIZED: ("www-authenticate", "Bearer"), TOO_MANY: ("retry-after", "1"), UNAVAILABLE: ("retry-after", "1"),
+}  # fmt: skip
+"""Status -> the header that a refusal has besides."""
 
 
 @attrs.frozen(kw_only=True)
@@ -91,8 +93,6 @@ class RequestLimiter:
     limits: ServerLimits
     inside: int = 0
     """Requests that have been let in and not answered yet."""
-    _held: int = 0
-    """Bytes of bodies."""
 
     def check_caller(self, scheme: str, pairs: Iterable[tuple[bytes, bytes]]) -> None:
         """Refuse a page of another site, also where it has made its own name that of this server."""
@@ -114,102 +114,72 @@ class RequestLimiter:
             got = "another one" if given else "none"
             raise RequestError("header Authorization", got, "Bearer and the server's token", UNAUTHORIZED)
 
-    @contextmanager
-    def entered(self) -> Iterator[None]:
-        """A context for one request; refuses it where there are too many."""
+    @asynccontextmanager
+    async def entered_with_body(self, request: Request) -> AsyncIterator[bytes]:
+        """A context for one request, with its whole body; refuses it where there are too many."""
         if self.inside >= self.limits.requests:
             raise RequestError("server", f"{self.inside + 1} requests at a time", f"{self.limits.requests} at most", TOO_MANY)
         self.inside += 1
         try:
-            yield
+            yield await self._read(request)
         finally:
             self.inside -= 1
 
-    @asynccontextmanager
-    async def entered_with_body(self, request: Request) -> AsyncIterator[bytes]:
-        """The same with the whole body, which is held as long."""
-        with self.entered():
-            held: list[int] = []
-            try:
-                yield await self._read(request, held)
-            finally:
-                self._held -= sum(held)
-
-    async def _read(self, request: Request, held: list[int]) -> bytes:
-        """A body, the sizes of whose parts join *held*; refuses one that is too large, as soon as that is known, or too slow."""
-        parts, count = list[bytes](), 0
-        self._check(_announced(request))
+    async def _read(self, request: Request) -> bytes:
+        """A body; refuses one that is too large, as soon as that is known, or too slow."""
+        body, announced = bytearray(), request.headers.get("content-length", "")
+        self._check(int(announced) if announced.isascii() and announced.isdecimal() and len(announced) < 19 else 0)
         try:
             async with asyncio.timeout(self.limits.seconds):
                 async for part in request.stream():
-                    self._check(count := count + len(part))
-                    if self._held + len(part) > BODIES_AT_A_TIME * self.limits.body_bytes:
-                        raise RequestError("server", "too many large bodies at a time", f"at most {BODIES_AT_A_TIME}", TOO_MANY)
-                    self._held += len(part)
-                    held.append(len(part))
-                    parts.append(part)
-            return b"".join(parts)
+                    self._check(len(body) + len(part))
+                    body += part
         except TimeoutError:
-            raise RequestError("body", f"{count} bytes in {self.limits.seconds:g} seconds", "all of it by then", TIMED_OUT) from None
+            raise RequestError("body", f"{len(body)} bytes in {self.limits.seconds:g} seconds", "all of it by then", TIMED_OUT) from None
         except ClientDisconnect:
             raise RequestError("body", "the end of the connection", "all of it", BAD_REQUEST) from None
+        return bytes(body)
 
     def _check(self, count: int) -> None:
         if count > self.limits.body_bytes:
             raise RequestError("body", f"more than {self.limits.body_bytes} bytes", "no more than that", TOO_LARGE)
 
 
-def _announced(request: Request) -> int:
-    """The length of the body as its header says; 0 if it does not."""
-    text = request.headers.get("content-length", "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
-
-
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
 
-@attrs.define(eq=False)
 class Metrics:
     """The metrics of one server."""
 
-    registry: CollectorRegistry = attrs.field(factory=CollectorRegistry)
-    requests: Counter = attrs.field(init=False)
-    seconds: Histogram = attrs.field(init=False)
-    events: Counter = attrs.field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        given: dict[str, Any] = {"registry": self.registry}
-        self.requests = Counter("kubeclassic_extender_requests", "Requests by path and status.", ["path", "code"], **given)
-        self.seconds = Histogram(
+    def __init__(self) -> None:
+        self.registry: CollectorRegistry = CollectorRegistry()
+        self.requests: Counter = Counter(
+            "kubeclassic_extender_requests", "Requests by path and status.", ["path", "code"], registry=self.registry
+        )
+        self.seconds: Histogram = Histogram(
             "kubeclassic_extender_request_duration_seconds", "Time from a request's headers to its answer.", ["path"],
-            buckets=SECONDS, **given,
+            buckets=SECONDS, registry=self.registry,
         )  # fmt: skip
-        self.events = Counter("kubeclassic_extender_events", "Objects that the API server's watches brought, and deletions.", **given)
+        self.events: Counter = Counter(
+            "kubeclassic_extender_events", "Objects that the API server's watches brought, and deletions.", registry=self.registry
+        )
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> None:
         """Show a number as it is when somebody asks."""
         Gauge(f"kubeclassic_extender_{name}", text, registry=self.registry).set_function(value)
-
-    def answered(self, path: str, status: int, seconds: float) -> None:
-        """Count one request."""
-        self.requests.labels(path, str(status)).inc()
-        self.seconds.labels(path).observe(seconds)
 
     def text(self) -> bytes:
         """All of them in Prometheus' text format."""
         return generate_latest(self.registry)
 
 
-DEFECT = 500
-LINGER, LINGER_BYTES = 2.0, 8 << 20
-"""For how many seconds, and how much of its body, a client may go on to send before the connection ends, so that it can read the answer."""
 PROBES = frozenset({"/healthz", "/livez", "/readyz"})
 """Paths that need no token."""
 
 
 @attrs.define(eq=False)
 class ConnectionGuard:
-    """Wraps an application. A connection ends with the answer to a request whose body has not arrived."""
+    """Wraps an application: checks who asks, counts the answers, and makes each refusal one in JSON."""
 
     app: ASGIApp
     gate: RequestLimiter
@@ -222,91 +192,40 @@ class ConnectionGuard:
         """Answer one request."""
         if scope["type"] != "http":
             return
-        exchange = Exchange(receive, send, has_body=_has_body(scope))
-        began, path = monotonic(), scope["path"] if scope["path"] in self.paths else "other"
-        try:
-            await self._answer(scope, exchange, path)
-        finally:
-            self.metrics.answered(path, exchange.status, monotonic() - began)
-        await exchange.end()
+        began, path, status = monotonic(), scope["path"] if scope["path"] in self.paths else "other", DEFECT
 
-    async def _answer(self, scope: Scope, exchange: Exchange, path: str) -> None:
+        async def noting(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            await self._answer(scope, receive, noting, path)
+        finally:
+            self.metrics.requests.labels(path, str(status)).inc()
+            self.metrics.seconds.labels(path).observe(monotonic() - began)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, path: str) -> None:
         try:
             self.gate.check_caller(scope["scheme"], scope["headers"])
             if scope["path"] not in PROBES:
                 self.gate.check_token(scope["headers"])
-            await self.app(scope, exchange.receive, exchange.send)
+            await self.app(scope, receive, send)
         except RequestError as error:
-            await exchange.refuse(error.status, to_json(error.record()))
+            await _refusal(error.status, error.record())(scope, receive, send)
         except HTTPException as error:
-            await exchange.refuse(error.status_code, to_json({"error": error.detail}), error.headers)
+            await _refusal(error.status_code, {"error": error.detail}, error.headers)(scope, receive, send)
         except Exception as error:
             self.log.error(defect_at(path, error))
-            await exchange.refuse(DEFECT, to_json({"error": "a defect of kubeclassic; its standard error says more"}))
+            await _refusal(DEFECT, {"error": "a defect of kubeclassic; its standard error says more"})(scope, receive, send)
 
 
-@attrs.define(eq=False)
-class Exchange:
-    """One request and its answer."""
-
-    _receive: Receive
-    _send: Send
-    has_body: bool
-    """Whether a body, or more of it, is still to come."""
-    status: int = DEFECT
-    has_begun: bool = False
-    """Whether the answer has begun."""
-    _lingers: bool = False
-
-    async def receive(self) -> Message:
-        """What comes next of the request."""
-        message = await self._receive()
-        if message["type"] == "http.disconnect" or not message.get("more_body", False):
-            self.has_body = False
-        return message
-
-    async def send(self, message: Message) -> None:
-        """Send a part of the answer. Where the body has not arrived, the end of the answer is kept for :meth:`end`."""
-        if message["type"] == "http.response.start":
-            self.has_begun, self.status = True, message["status"]
-            self._lingers = self.has_body
-            if self._lingers:
-                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
-        elif self._lingers:
-            message = {**message, "more_body": True}
-        await self._send(message)
-
-    async def refuse(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
-        """Answer with an error, unless an answer has begun."""
-        if self.has_begun:
-            return
-        more = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-        if status == UNAUTHORIZED:
-            more.append((b"www-authenticate", b"Bearer"))
-        if status in (TOO_MANY, UNAVAILABLE):
-            more.append((b"retry-after", b"1"))
-        kind, length = (b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())
-        await self.send({"type": "http.response.start", "status": status, "headers": [kind, length, *more]})
-        await self.send({"type": "http.response.body", "body": body})
-
-    async def end(self) -> None:
-        """Read on for a moment, and drop what comes, so that the client can read the answer; then end the connection."""
-        if not self._lingers:
-            return
-        dropped = 0
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LINGER):
-                while self.has_body and dropped < LINGER_BYTES:
-                    dropped += len((await self.receive()).get("body", b""))
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+def _refusal(status: int, told: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Response:
+    more = dict([MORE_HEADERS[status]]) if status in MORE_HEADERS else {}
+    return Response(to_json(told), status, {**(headers or {}), **more}, "application/json")
 
 
 def defect_at(path: str, error: Exception) -> str:
     """A line about *error*, which nothing expected."""
     told = "".join(traceback.format_exception_only(error)).strip().replace("\n", " ")
     return f"a defect, at {path}: {told[:500]}"
-
-
-def _has_body(scope: Scope) -> bool:
-    headers = dict(scope["headers"])
-    return headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers

@@ -21,10 +21,10 @@ from ...core.run import Run
 from ...exceptions import KubeclassicError
 from ...framework.schedulerspec import ConfigMaps
 from ...simulation.scenario import Scenario
-from ..client.api import Api, ApiError
-from ..client.resources import PODS, VERSIONS, resource
-from ..client.transport import Transport, TransportError
-from ..informers.informers import Informers, listed
+from ..client.api import Api
+from ..client.resources import PODS
+from ..client.transport import Transport
+from ..informers.informers import Informers, informers_of
 from .bodies import UNPROCESSABLE, BindingArgs, NodesAsked, RequestError, read_object
 from .serving import Worker
 
@@ -279,8 +279,8 @@ class Following:
             raise group.exceptions[0] from None
 
     async def _follow(self, on_complete: Callable[[], None]) -> None:
-        cells = replace(self.release.client, resources=await self._resources())
-        informers = self._informers = Informers(self.transport, cells, self, self.report)
+        gates = self.cluster.engine.gates
+        informers = self._informers = informers_of(self.release, gates, self.transport, self, self.report)
         async with asyncio.TaskGroup() as group:
             group.create_task(informers.run())
             await informers.synced()
@@ -325,39 +325,6 @@ class Following:
             change(item)
         except KubeclassicError as error:
             self.report(f"{item.kind} {item.key}: {error}")
-
-    # --- which versions ---------------------------------------------------------------------------------------------
-
-    async def _resources(self) -> Mapping[str, str]:
-        """Kind -> the newest version that the API server has; without kinds that it has not."""
-        found: dict[str, str] = {}
-        for kind in listed(self.release.client, self.cluster.engine.gates):
-            version = await self._version(kind)
-            if version is None:
-                self.report(f"{kind}: the API server has none, so there are none")
-            else:
-                found[kind] = version
-        return found
-
-    async def _version(self, kind: str) -> str | None:
-        versions = VERSIONS[kind]
-        if len(versions) == 1:
-            return versions[0]
-        for version in versions:
-            if resource(kind, version).plural in await self._offered(version):
-                return version
-        return None
-
-    async def _offered(self, group_version: str) -> frozenset[str]:
-        """The resources of a version of an API group; asks until there is an answer."""
-        while True:
-            try:
-                return await Api(self.transport).offered(group_version)
-            except TransportError as error:
-                self.report(str(error))
-            except ApiError as error:
-                self.report(f"GET /apis/{group_version}: {error}")
-            await asyncio.sleep(PAUSE)
 
     # --- bindings ---------------------------------------------------------------------------------------------------
 

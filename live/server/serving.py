@@ -26,11 +26,16 @@ from ..client.kubeconfig import is_loopback
 
 HEADER_SECONDS = 10.0
 """How long the headers of a request may take to arrive at most, and a new connection to send any."""
+MOST_DROPPED = 8 << 20
+"""How many bytes of a body that is not wanted a client may go on to send."""
 IDLE_SECONDS = 120
 """After how long a connection without requests is closed: later than Go's clients close it, which is after 90 seconds."""
 GRACE_SECONDS = 30
 """How long requests that run may take once the server has to end."""
 BACKLOG = 512
+SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+"""Headers of every answer."""
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class ServeError(KubeclassicError):
@@ -48,8 +53,6 @@ class Listening:
     client_ca: Path | None = None
     has_token: bool = False
     insecure: bool = False
-    seconds: float = HEADER_SECONDS
-    """For the headers of a request."""
 
     def check(self) -> None:
         """Refuse what does not go together, and an address for everybody without any protection. Raises :class:`ServeError`."""
@@ -126,6 +129,7 @@ class PatientProtocol(H11Protocol):
 
     header_seconds = HEADER_SECONDS
     _deadline: asyncio.TimerHandle | None = None
+    _dropped: int = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """A connection was made: its first request has to come soon."""
@@ -133,9 +137,23 @@ class PatientProtocol(H11Protocol):
         self._expect_headers()
 
     def data_received(self, data: bytes) -> None:
-        """A part of a request arrived."""
+        """A part of a request arrived. After its answer it is dropped, so that the client can read that, up to a size."""
         super().data_received(data)
         self._expect_headers()
+        self._dropped = self._dropped + len(data) if self._is_unread else 0
+        if self._dropped > MOST_DROPPED:
+            self._give_up()
+
+    def on_response_complete(self) -> None:
+        """A request was answered: a body that nobody has read has to end soon."""
+        super().on_response_complete()
+        if self._is_unread:
+            self._expect_headers()
+
+    @property
+    def _is_unread(self) -> bool:
+        """Whether the answer came before the end of the request."""
+        return self.cycle is not None and self.cycle.response_complete and self.cycle.more_body
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection has ended."""
@@ -206,7 +224,7 @@ def make_server(
     logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())
     found = listening.socket()
     url = listening.url(found.getsockname()[1])
-    protocol = type("Protocol", (PatientProtocol,), {"header_seconds": min(HEADER_SECONDS, listening.seconds)})
+    protocol = type("Protocol", (PatientProtocol,), {"header_seconds": HEADER_SECONDS})
     config = uvicorn.Config(
         app, http=protocol, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False, server_header=False,
         timeout_keep_alive=IDLE_SECONDS, timeout_graceful_shutdown=GRACE_SECONDS, backlog=BACKLOG,

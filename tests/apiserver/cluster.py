@@ -1,6 +1,6 @@
-"""A user of the server, and what others do: kubelets run and end pods, a volume controller binds volumes, a provisioner makes them.
+"""A user of the server, and kubelets, which run and end pods, as the recordings' driver did.
 
-All do what the recordings' driver did. Controllers follow the server by watches and act in :meth:`Follower.step`.
+Controllers follow the server by watches and act in :meth:`Follower.step`.
 """
 
 from __future__ import annotations
@@ -136,11 +136,6 @@ class User:
         return names
 
 
-SELECTED = "volume.kubernetes.io/selected-node"
-BOUND_BY_CONTROLLER, BIND_COMPLETED = "pv.kubernetes.io/bound-by-controller", "pv.kubernetes.io/bind-completed"
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
-
-
 @attrs.define
 class Follower(ABC):
     """Sees every object of some resources, again after each change."""
@@ -228,69 +223,3 @@ class Kubelets(Follower):
             "conditions": [{"type": kind, **condition} for kind in ("Initialized", "Ready", "ContainersReady")],
             "containerStatuses": statuses,
         }
-
-
-@attrs.define
-class Volumes(Follower):
-    """The volume controller and a provisioner."""
-
-    fails: Callable[[Object], bool] = lambda claim: False
-    """Whether provisioning fails for a claim: its annotation with the node is removed."""
-
-    def seen(self) -> Mapping[str, Callable[[Object], None]]:
-        """Volumes and claims."""
-        return {"persistentvolumes": self.care_for_volume, "persistentvolumeclaims": self.care_for_claim}
-
-    def care_for_volume(self, volume: Object) -> None:
-        """Make a free volume available, and bind the one that has got its claim."""
-        name, phase = volume["metadata"]["name"], volume["status"].get("phase")
-        claim = volume["spec"].get("claimRef")
-        if claim is None:
-            if phase == "Pending":
-                self._set_phase(name, "Available")
-        elif phase != "Bound" and claim.get("uid"):
-            self._set_phase(name, "Bound")
-            self._bind(volume, claim)
-
-    def _set_phase(self, name: str, phase: str) -> None:
-        self.user.patch("persistentvolumes", name, {"status": {"phase": phase}}, part="status")
-
-    def _bind(self, volume: Object, claim: Object) -> None:
-        annotations = {BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}
-        change = {"metadata": {"annotations": annotations}, "spec": {"volumeName": volume["metadata"]["name"]}}
-        status = {"phase": "Bound", "accessModes": volume["spec"]["accessModes"], "capacity": volume["spec"]["capacity"]}
-        self.user.patch("persistentvolumeclaims", claim["name"], change, namespace=claim["namespace"])
-        self.user.patch("persistentvolumeclaims", claim["name"], {"status": status}, namespace=claim["namespace"], part="status")
-
-    def care_for_claim(self, claim: Object) -> None:
-        """Provision a volume for a claim that has got a node, or say that it cannot be done."""
-        node = claim["metadata"].get("annotations", {}).get(SELECTED)
-        if node is None or claim["spec"].get("volumeName"):
-            return
-        storage_class = self.user.get("storageclasses", claim["spec"]["storageClassName"])
-        if storage_class["provisioner"] == NO_PROVISIONER:
-            return
-        if self.fails(claim):
-            path = self.user.path("persistentvolumeclaims", claim["metadata"]["name"], claim["metadata"]["namespace"])
-            self.user.ask("PATCH", path, {"metadata": {"annotations": {SELECTED: None}}}, kind=MERGE)
-        else:
-            self.user.create("persistentvolumes", _provisioned(claim, node, storage_class["provisioner"]))
-
-
-def _provisioned(claim: Object, node: str, provisioner: str) -> Object:
-    """A volume for a claim, on the claim's node."""
-    metadata, spec = claim["metadata"], claim["spec"]
-    expression = {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}
-    reference = {key: metadata[key] for key in ("namespace", "name", "uid")}
-    return {
-        "metadata": {"name": f"pvc-{metadata['uid']}", "annotations": {"pv.kubernetes.io/provisioned-by": provisioner}},
-        "spec": {
-            "capacity": spec["resources"]["requests"],
-            "accessModes": spec["accessModes"],
-            "persistentVolumeReclaimPolicy": "Delete",
-            "storageClassName": spec["storageClassName"],
-            "claimRef": {"kind": "PersistentVolumeClaim", "apiVersion": "v1", **reference},
-            "csi": {"driver": "example.com", "volumeHandle": "h1"},
-            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}},
-        },
-    }

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from .answers import Answer, Json, not_allowed, not_served, text
-from .resources import Flavour, Resource
-
-VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+from .resources import Flavour
 
 
 def answer(method: str, path: str, flavour: Flavour) -> Answer | None:
@@ -19,8 +17,7 @@ def answer(method: str, path: str, flavour: Flavour) -> Answer | None:
         known = parts[0] == "healthz" or not flavour.has_self_link
         return text(200, "ok") if known else text(404, "404 page not found\n")
     if parts == ["api"]:
-        addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:16443"}]
-        return Answer(200, {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses})
+        return Answer(200, {"kind": "APIVersions", "versions": ["v1"]})
     if parts == ["apis"]:
         groups = [_group(group, flavour) for group in flavour.groups if group]
         return Answer(200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
@@ -46,25 +43,8 @@ def _resources(parts: list[str], flavour: Flavour) -> Answer | None:
     else:
         return None
     resources = [resource for resource in flavour.resources if (resource.group, resource.version) == (group, wanted)]
-    found = [each for resource in resources for each in _entries(resource, flavour)]
+    found = [{"name": one.plural, "namespaced": one.is_namespaced, "kind": one.kind} for one in resources]
     if not found:
         raise not_served()
     head = {"kind": "APIResourceList"} | ({"apiVersion": "v1"} if group else {})
     return Answer(200, {**head, "groupVersion": f"{group}/{wanted}" if group else wanted, "resources": found})
-
-
-def _entries(resource: Resource, flavour: Flavour) -> list[Json]:
-    """The resource, and those below it."""
-    singular = "" if flavour.has_self_link else resource.kind.lower()
-    entry = {"name": resource.plural, "singularName": singular, "namespaced": resource.is_namespaced, "kind": resource.kind}
-    is_whole = resource.plural not in ("namespaces", "services") or (resource.plural == "services" and not flavour.has_self_link)
-    found: list[Json] = [{**entry, "verbs": [verb for verb in VERBS if is_whole or verb != "deletecollection"]}]
-    below = {**entry, "singularName": ""}
-    if resource.plural == "pods":
-        policy = flavour.groups["policy"][0]
-        found.append({**below, "name": "bindings", "singularName": singular and "binding", "kind": "Binding", "verbs": ["create"]})
-        found.append({**below, "name": "pods/binding", "kind": "Binding", "verbs": ["create"]})
-        found.append({**below, "name": "pods/eviction", "kind": "Eviction", "group": "policy", "version": policy, "verbs": ["create"]})
-    if resource.has_status:
-        found.append({**below, "name": f"{resource.plural}/status", "verbs": ["get", "patch", "update"]})
-    return found

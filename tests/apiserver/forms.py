@@ -47,10 +47,6 @@ TOLERATIONS = tuple(
     for what in ("not-ready", "unreachable")
 )
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-SYSTEM_TEXTS = {
-    "system-cluster-critical": "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
-    "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
-}
 RESOURCES = ("cpu", "memory")
 
 
@@ -166,17 +162,6 @@ def _node(item: Object, flavour: Flavour, storage: Storage) -> Object:
     return {**item, "spec": {**spec, "taints": [*taints, NOT_READY]}, "status": status}
 
 
-def _service(item: Object, flavour: Flavour, storage: Storage) -> Object:
-    given = item.get("spec") or {}
-    ports = [{"protocol": "TCP", "targetPort": port["port"], **port} for port in given.get("ports") or ()]
-    address = f"10.0.{storage.revision // 250 % 256}.{storage.revision % 250 + 1}"
-    new: Object = {} if flavour.has_self_link else {
-        "clusterIPs": [address], "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster",
-    }  # fmt: skip
-    spec = {"clusterIP": address, "type": "ClusterIP", "sessionAffinity": "None", **new, **given, "ports": ports}
-    return {**item, "spec": spec, "status": {"loadBalancer": {}}}
-
-
 def _claim(item: Object, flavour: Flavour, storage: Storage) -> Object:
     metadata = {**item["metadata"], "finalizers": [*item["metadata"].get("finalizers", ()), "kubernetes.io/pvc-protection"]}
     spec = {"volumeMode": "Filesystem", **(item.get("spec") or {})}
@@ -213,35 +198,17 @@ def _namespace(item: Object, flavour: Flavour, storage: Storage) -> Object:
     }
 
 
-def _workload(item: Object, flavour: Flavour, storage: Storage) -> Object:
-    return {**_generation(item), "status": {"replicas": 0}}
-
-
-def _role_binding(item: Object, flavour: Flavour, storage: Storage) -> Object:
-    group = {"apiGroup": "rbac.authorization.k8s.io"}
-    subjects = [{**(group if each["kind"] in ("User", "Group") else {}), **each} for each in item.get("subjects") or ()]
-    return {**item, "subjects": subjects}
-
-
 def _generation(item: Object) -> Object:
     return {**item, "metadata": {**item["metadata"], "generation": 1}}
 
 
 _DEFAULTS: Mapping[str, Callable[[Object, Flavour, Storage], Object]] = {
     "Pod": _pod,
-    "RoleBinding": _role_binding,
-    "ClusterRoleBinding": _role_binding,
     "Node": _node,
-    "Service": _service,
     "PersistentVolumeClaim": _claim,
     "PersistentVolume": _volume_object,
     "StorageClass": _storage_class,
     "PriorityClass": _priority_class,
     "PodDisruptionBudget": _budget,
     "Namespace": _namespace,
-    "ReplicaSet": _workload,
-    "ReplicationController": _workload,
-    "StatefulSet": _workload,
-    "Deployment": _workload,
-    "DaemonSet": _workload,
 }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from .answers import Answer, Json, Object, bad_request, cause, fault, status_body
+from .answers import Answer, Json, Object, bad_request, fault, status_body
 from .call import Call
 from .forms import blank, list_item
 from .storage import Event, Key, Watch, event
@@ -216,7 +216,6 @@ def watch(call: Call) -> Answer:
     """A watch from a revision on; without one, or from 0, the present objects come first. Too old is an ERROR event, status 200."""
     matches = selector(call.query.get("labelSelector", ""), call.query.get("fieldSelector", ""), call.resource.kind)
     revision = revision_of(call)
-    _check_initial(call)
     watches = call.storage.watches.setdefault(call.resource.plural, [])
     found = Watch(
         namespace=call.namespace,
@@ -235,14 +234,6 @@ def watch(call: Call) -> Answer:
     _begin(call, found, revision)
     watches.append(found)
     return Answer(200, watch=found)
-
-
-def _check_initial(call: Call) -> None:
-    """422 for a watch that wants the present objects as a list of its own; older servers do not know the wish."""
-    if not call.flavour.has_self_link and call.query.get("sendInitialEvents"):
-        why = "Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
-        details = {"group": "meta.k8s.io", "kind": "ListOptions", "causes": [cause("FieldValueForbidden", why, "sendInitialEvents")]}
-        raise fault(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: {why}', details)
 
 
 def _begin(call: Call, found: Watch, revision: int | None) -> None:

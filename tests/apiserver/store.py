@@ -10,13 +10,12 @@ import attrs
 from . import discovery, reads, writes
 from .answers import Answer, ApiFault, Object, fault, not_allowed, not_served, text
 from .call import Call
-from .forms import SYSTEM_CLASSES, SYSTEM_TEXTS, stored_form, with_defaults
+from .forms import SYSTEM_CLASSES, stored_form, with_defaults
 from .resources import OLD_SERVER, Flavour, Resource
 from .storage import Storage
 
 VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
-ACCEPTED = ("application/json", "application/*", "*/*", "")
 
 Permits = Callable[[str, str, Resource, str], bool]
 """(user, verb, resource, subresource) -> whether that is allowed."""
@@ -37,7 +36,7 @@ class Store:
         for name in NAMESPACES:
             self._begin("namespaces", {"metadata": {"name": name}})
         for name, value in SYSTEM_CLASSES.items():
-            self._begin("priorityclasses", {"metadata": {"name": name}, "value": value, "description": SYSTEM_TEXTS[name]})
+            self._begin("priorityclasses", {"metadata": {"name": name}, "value": value})
 
     def _begin(self, plural: str, item: Object) -> None:
         resource, storage = self.flavour.resource(plural), self.storage
@@ -121,7 +120,6 @@ class Store:
         return verb if verb != "get" else "watch" if call.query.get("watch") in ("true", "1") else "list"
 
     def _answer(self, call: Call, verb: str, headers: Mapping[str, str]) -> Answer:
-        _check_accepted(headers.get("accept", ""), self.flavour)
         if call.subresource == "binding":
             if verb != "create":
                 raise not_allowed()
@@ -137,17 +135,6 @@ def _named(call: Call) -> str:
     """The name of the object that is meant. Upstream: a field selector for one name counts as well."""
     field, _, value = call.query.get("fieldSelector", "").partition("=")
     return call.name or (value if field == "metadata.name" else "")
-
-
-def _check_accepted(accept: str, flavour: Flavour) -> None:
-    kinds = [each.partition(";")[0].strip() for each in accept.split(",")]
-    if any(kind in ACCEPTED for kind in kinds):
-        return
-    more = (
-        "\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf, "
-        "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
-    )
-    raise fault(406, "NotAcceptable", f"406: Not Acceptable{more if flavour.checks_binding else ''}", {})
 
 
 _ANSWERS: Mapping[str, Callable[[Call], Answer]] = {

@@ -10,21 +10,11 @@ from .answers import Json, Object, bad_request, cause, fault
 from .resources import Flavour, Resource
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_QUANTITY = re.compile(r"[+-]?[0-9.]+([eE][-+]?[0-9]+|[numkMGTPE]|[KMGTPE]i)?")
 _MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[-+]\d\d:\d\d)")
 NAME_RULE = (
     "must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character "
     "(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
-QUANTITY_RULE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-POD_UPDATE = {
-    True: "pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, "
-    "`spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)",
-    False: "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
-    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
-    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
-}
-"""Has self links -> the message. Upstream: a text of the difference between the two follows, which is not made here."""
 
 
 def decoded(body: bytes, resource: Resource, flavour: Flavour) -> Object:
@@ -53,21 +43,8 @@ def _check_kind(item: Object, resource: Resource, flavour: Flavour) -> None:
 
 
 def _check_types(item: Object, resource: Resource, flavour: Flavour) -> None:
-    faults: Iterable[str] = ()
-    if resource.kind == "Pod":
-        faults = _wrong_quantities(item)
-    elif resource.kind == "Lease":
-        faults = _wrong_times(item)
-    for wrong in faults:
+    for wrong in _wrong_times(item) if resource.kind == "Lease" else ():
         raise bad_request(f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {wrong}')
-
-
-def _wrong_quantities(item: Object) -> Iterable[str]:
-    for container in (item.get("spec") or {}).get("containers") or ():
-        for amounts in (container.get("resources") or {}).values():
-            for amount in (amounts or {}).values():
-                if not _QUANTITY.fullmatch(str(amount)):
-                    yield QUANTITY_RULE
 
 
 def _wrong_times(item: Object) -> Iterable[str]:
@@ -98,25 +75,14 @@ def check_new(resource: Resource, item: Object, flavour: Flavour) -> None:
         causes.append(cause("FieldValueInvalid", f'Invalid value: "{name}": {rule}', "metadata.name"))
     if resource.kind == "Pod" and not (item.get("spec") or {}).get("containers"):
         causes.append(cause("FieldValueRequired", "Required value", "spec.containers"))
-    if resource.kind == "Event":
-        causes += _event_causes(item)
     if causes:
         raise invalid(resource, name, causes)
-
-
-def _event_causes(item: Object) -> list[Object]:
-    """Upstream: an event lies in its object's namespace; one without in ``default``."""
-    wanted = (item.get("involvedObject") or {}).get("namespace", "")
-    given = item["metadata"].get("namespace", "")
-    if given == (wanted or "default") or (not wanted and given in ("default", "kube-system")):
-        return []
-    return [cause("FieldValueInvalid", f'Invalid value: "{wanted}": does not match event.namespace', "involvedObject.namespace")]
 
 
 def check_update(resource: Resource, old: Object, new: Object, flavour: Flavour) -> None:
     """Refuse a change of what may not change."""
     if resource.kind == "Pod" and _frozen_spec(old["spec"]) != _frozen_spec(new["spec"]):
-        message = f"Forbidden: {POD_UPDATE[flavour.has_self_link]}"
+        message = "Forbidden: pod updates may not change other fields than images and tolerations"
         raise invalid(resource, old["metadata"]["name"], [cause("FieldValueForbidden", message, "spec")])
 
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
-from .answers import Answer, Json, Object, bad_request, cause, fault, success
+from .answers import Answer, Object, bad_request, cause, fault, success
 from .call import Call
 from .forms import stored_form, with_defaults
 from .patches import merge_patch, strategic_patch
 from .validation import check_new, check_update, invalid
 
-POLICIES = ("Foreground", "Background", "Orphan", "nil")
-
 
 def delete(call: Call) -> Answer:
     """One object: it goes at once, or waits for its grace period or its finalizers."""
     options = call.given_json() or {}
-    _check_policy(options)
     old = call.stored()
     _check_wanted(call, old, options.get("preconditions") or {})
     gone = deleted(call, old, options)
@@ -74,15 +71,6 @@ def _grace(pod: Object, given: Any) -> int:
 def _marked(call: Call, old: Object, period: int) -> Object:
     mark = {"deletionTimestamp": call.storage.now(period), "deletionGracePeriodSeconds": period}
     return call.storage.put(call.resource, {**old, "metadata": {**old["metadata"], **mark}})
-
-
-def _check_policy(options: Object) -> None:
-    policy = options.get("propagationPolicy")
-    if policy is not None and policy not in POLICIES:
-        known = ", ".join(f'"{each}"' for each in POLICIES)
-        why = f'Unsupported value: "{policy}": supported values: {known}'
-        details = {"group": "meta.k8s.io", "kind": "DeleteOptions", "causes": [cause("FieldValueNotSupported", why, "propagationPolicy")]}
-        raise fault(422, "Invalid", f'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: {why}', details)
 
 
 def _check_wanted(call: Call, old: Object, wanted: Object) -> None:
@@ -159,22 +147,12 @@ def updated(call: Call, old: Object, given: Object) -> Object:
 def _check_preconditions(call: Call, old: Object, given: Object) -> None:
     uid, version = given.get("uid"), given.get("resourceVersion")
     if uid and uid != old["metadata"]["uid"]:
-        why = (
-            f"StorageError: invalid object, Code: 4, Key: {_key(call)}, ResourceVersion: 0, AdditionalErrorMsg: "
-            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['metadata']['uid']}"
-        )
-        call.conflict(call.name, why)
+        call.conflict(call.name, f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['metadata']['uid']}")
     if not version and call.resource.needs_version:
         why = "Invalid value: 0x0: must be specified for an update"
         raise invalid(call.resource, call.name, [cause("FieldValueInvalid", why, "metadata.resourceVersion")])
     if version and version != old["metadata"]["resourceVersion"]:
         call.conflict(call.name, MODIFIED)
-
-
-def _key(call: Call) -> str:
-    """The key in etcd."""
-    folder = {"nodes": "minions", "services": "services/specs", "endpoints": "services/endpoints"}
-    return "/".join(["/registry", folder.get(call.resource.plural, call.resource.plural), *filter(None, call.key)])
 
 
 def _prepared(call: Call, old: Object, given: Object) -> Object:
@@ -206,23 +184,13 @@ def _patched(call: Call, old: Object) -> Object:
         found = strategic_patch(old, patch_)
     else:
         raise fault(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
-    if found["metadata"].get("uid") != old["metadata"]["uid"]:
-        _refuse_uid(call, found["metadata"].get("uid"))
     return found
-
-
-def _refuse_uid(call: Call, uid: Json) -> NoReturn:
-    # Upstream: two validations say the same.
-    each = cause("FieldValueInvalid", f'Invalid value: "{uid}": field is immutable', "metadata.uid")
-    raise invalid(call.resource, call.name, [each, each])
 
 
 def bind(call: Call) -> Answer:
     """POST of a Binding: to the pod's subresource, or to the collection of bindings."""
     binding = call.given_json() or {}
     metadata, target = binding.get("metadata") or {}, binding.get("target") or {}
-    _check_names(call, metadata)
-    _check_target(target)
     name = metadata.get("name", "")
     pod = call.storage.of("pods").get((call.namespace, name))
     if pod is None:
@@ -234,23 +202,6 @@ def bind(call: Call) -> Answer:
     if not call.is_dry_run:
         call.storage.put(call.resource, _bound(call, pod, target["name"], metadata.get("annotations") or {}))
     return success(201)
-
-
-def _check_names(call: Call, metadata: Object) -> None:
-    if not call.flavour.checks_binding:
-        return
-    if call.name and metadata.get("name") != call.name:
-        raise bad_request("name in URL does not match name in Binding object")
-    if metadata.get("namespace") not in (None, "", call.namespace):
-        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
-
-
-def _check_target(target: Object) -> None:
-    kind = target.get("kind", "")
-    if kind not in ("", "Node"):
-        raise fault(500, "", f'target.kind: Unsupported value: "{kind}": supported values: "Node", "<empty>"')
-    if not target.get("name"):
-        raise fault(500, "", "target.name: Required value")
 
 
 def _check_free(call: Call, pod: Object) -> None:

@@ -92,16 +92,6 @@ class TestRights:
         assert not claims & WRITES
         assert allowed("Role") == {("coordination.k8s.io", "leases", verb) for verb in ("create", "get", "update")}
 
-    def test_roles_are_bound(self) -> None:
-        """The Deployment's account has the two shared roles and its own."""
-        bound = [*manifests("ClusterRoleBinding"), *manifests("RoleBinding")]
-        assert sorted(each["roleRef"]["name"] for each in bound) == [NAME, NAME, "kubeclassic-reader", "kubeclassic-writer"]
-        account = {"kind": "ServiceAccount", "name": NAME, "namespace": "kubeclassic"}
-        assert all(each["subjects"] == [account] for each in bound)
-        assert only("Deployment")["spec"]["template"]["spec"]["serviceAccountName"] == only("ServiceAccount")["metadata"]["name"] == NAME
-        shared = [item["metadata"]["name"] for item in documents("rbac.yaml") if item["kind"] == "ClusterRole"]
-        assert {"kubeclassic-reader", "kubeclassic-writer"} == set(shared)
-
 
 class TestDeployment:
     def test_run_takes_the_arguments(
@@ -110,14 +100,6 @@ class TestDeployment:
         """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
         monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
         assert "this is no pod (KUBERNETES_SERVICE_HOST is not set)" in ran(*arguments, status=BAD_INPUT).err
-
-    def test_the_lock(self, settings: RunSettings) -> None:
-        """One of two replicas is elected, by the Lease that the Role names, which is no other scheduler's."""
-        assert settings.election is not None
-        assert (settings.election.namespace, settings.election.name) == ("kubeclassic", NAME)
-        (names,) = [rule["resourceNames"] for rule in only("Role")["rules"] if "resourceNames" in rule]
-        assert names == [settings.election.name]
-        assert only("Deployment")["spec"]["replicas"] == 2
 
     def test_it_can_be_reached(self, settings: RunSettings) -> None:
         """Probes and the Service ask the port, which is on all addresses."""

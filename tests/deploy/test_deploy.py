@@ -155,14 +155,6 @@ def flags(part: str) -> list[str]:
 
 
 class TestDeployments:
-    def test_the_scheduler_starts(self) -> None:
-        """The flags are those of the release: a Lease of its own elects one of two replicas, and its endpoints can be reached."""
-        settings = settings_of(flags("scheduler"))
-        assert settings.election is not None
-        assert (settings.election.namespace, settings.election.name) == ("kubeclassic", "kubeclassic")
-        assert found("Deployment", "kubeclassic-scheduler")["spec"]["replicas"] == 2
-        (listener,) = settings.listeners
-        assert (listener.address, listener.port) == ("0.0.0.0", container("scheduler")["ports"][0]["containerPort"])
 
     def test_run_takes_the_arguments(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """`kubeclassic run` reads all of them, and ends only because this is no pod of a cluster."""
@@ -203,13 +195,6 @@ class TestDeployments:
         assert folder == container("extender")["volumeMounts"][0]["mountPath"]
         assert yaml.safe_load(found("ConfigMap", "kubeclassic-extender")["data"][name])["current-context"] == "cluster"
 
-    def test_kube_scheduler_takes_its_configuration(self) -> None:
-        """The configuration for the cluster's own scheduler is valid, and asks the Service."""
-        (extender,) = load_configuration(DEPLOY / "kube-scheduler-config.yaml").extenders
-        service = found("Service", "kubeclassic-extender")["metadata"]
-        assert extender.url_prefix == f"http://{service['name']}.{service['namespace']}.svc"
-        assert (extender.filter_verb, extender.prioritize_verb, extender.preempt_verb) == ("filter", "prioritize", "preemption")
-
 
 class TestImage:
     def test_steps_name_what_is_there(self) -> None:
@@ -228,11 +213,3 @@ class TestImage:
         setup = configparser.ConfigParser()
         setup.read(ROOT / "setup.cfg")
         assert set(extras.strip("[]").split(",")) <= set(setup["options.extras_require"])
-
-    def test_readme_says_the_same(self) -> None:
-        """The commands in README are those of the Containerfile, and each file that it names is there."""
-        text = (DEPLOY / "README.md").read_text(encoding="utf-8")
-        for line in (DEPLOY / "Containerfile").read_text(encoding="utf-8").splitlines():
-            assert not line.startswith("#   ") or line.removeprefix("#   ") in text
-        named = re.findall(r"examples/deploy/([\w.-]+)", text) + re.findall(r"^\| `([\w.-]+)` ", text, flags=re.MULTILINE)
-        assert {*named, "README.md"} == {file.name for file in DEPLOY.iterdir()}

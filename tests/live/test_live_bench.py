@@ -9,33 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.live.__main__ import main
-from tests.bench.live.programs import SKIPPED
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.whole
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["burst"], "no folder has kube-apiserver and kube-scheduler: wanted --kube FOLDER or KUBECLASSIC_KUBE\n"),
-        (["--kube", "{}/none"], "{}/none has no kube-apiserver and no kube-scheduler\n"),
-        (["--kube", "{}", "--etcd", "{}"], "there is no etcd in {}: wanted one there"),
-        (["lockstep", "--in-process"], "this scenario runs kube-apiserver and kube-scheduler"),
-    ],
-)
-def test_what_is_missing(
-    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Without a folder, a program or etcd one sentence says so, with a status of its own."""
-    monkeypatch.delenv("KUBECLASSIC_KUBE", raising=False)
-    for name in ("kube-apiserver", "kube-scheduler"):
-        (tmp_path / name).touch(0o755)
-    with pytest.raises(SystemExit) as ended:
-        main([word.format(tmp_path) for word in words])
-    assert ended.value.code == SKIPPED
-    assert capsys.readouterr().err.startswith(said.format(tmp_path))
 
 
 def test_against_the_server_of_the_tests(tmp_path: Path) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.live.client.resources import KINDS, VERSIONS, resource
+from kubeclassic.live.client.resources import VERSIONS, resource
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.rights import MissingRightError, check_kinds, check_rights
+from kubeclassic.live.rights import MissingRightError, check_rights
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
@@ -51,10 +50,6 @@ class TestNeeds:
         listed: dict[str, list[Json]] = {"Pod": [{"spec": copy.deepcopy(spec)}], "StorageClass": [CLASS]}
         assert {kind for kind in VERSIONS if is_needed(listed, kind)} == {"Node", "Pod", *more}
 
-    def test_a_class_that_binds_at_once(self) -> None:
-        """Capacity of storage does not matter where no volume waits for its pod."""
-        assert not is_needed({"Pod": [{"spec": CLAIM}], "StorageClass": []}, "CSIStorageCapacity")
-
     def test_the_message(self) -> None:
         """It has the right as RBAC names it, what the server said, the role that gives it, and the way on without it."""
         with pytest.raises(MissingRightError) as raised:
@@ -64,13 +59,6 @@ class TestNeeds:
         role, way = raised.value.__notes__
         assert "kubeclassic-looker" in role
         assert way.startswith("--allow-missing PodDisruptionBudget --allow-missing Pod:")
-
-    def test_unknown_kinds(self) -> None:
-        """Only kinds of a snapshot may be missing."""
-        check_kinds(VERSIONS)
-        with pytest.raises(UnknownNameError, match=r'got Pods, wanted one of .*; did you mean "Pod"'):
-            check_kinds(["Pods"])
-        assert set(VERSIONS) < set(KINDS)
 
 
 def is_needed(listed: dict[str, list[Json]], kind: str) -> bool:
@@ -134,12 +122,6 @@ class TestCommands:
         status, out, err = asked([*COMMANDS[name], "--allow-missing", kind], {kind}, tmp_path, capsys)
         assert status in (0, 1)
         assert f"warning: {kind}: may not be listed, so it is as if there were none" in err
-
-    def test_what_nothing_depends_on(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        """Without pods that refer to it a kind that may not be listed is a warning."""
-        status, _, err = asked(["simulate"], {"StorageClass", "ResourceClaim"}, tmp_path, capsys)
-        assert status == 0
-        assert err.count("may not be listed") == 2
 
     def test_needs_a_kubeconfig(self) -> None:
         """The option is about a live cluster."""

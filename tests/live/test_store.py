@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.apiserver.answers import Answer
 from tests.apiserver.cluster import Refused, User, pod_manifest
-from tests.apiserver.patches import strategic_patch
-from tests.apiserver.resources import FLAVOURS, NEW_SERVER, OLD_SERVER, Flavour
+from tests.apiserver.resources import FLAVOURS, NEW_SERVER, OLD_SERVER
 from tests.apiserver.storage import Storage, Watch
 from tests.apiserver.store import Store
 
@@ -109,18 +107,6 @@ def test_pages_are_of_one_moment(before: list[tuple[str, int]], after: list[tupl
     assert found == whole["items"]
 
 
-@given(acts, st.sampled_from(("app=pod-1", "n", "!n", "app in (pod-1,pod-2),n!=3", "app notin (pod-1)")))
-def test_a_selector_is_a_window(happened: list[tuple[str, int]], labels: str) -> None:
-    """The events of a watch with a selector give what a list with it shows."""
-    user = User(Store(OLD_SERVER))
-    query = "labelSelector=" + labels.replace(" ", "%20").replace("=", "%3D")
-    window = watched(user.store, f"resourceVersion=7&{query}")
-    for act in happened:
-        do(user, *act)
-    names = followed({}, window)
-    assert set(names) == set(revisions(listed(user.store, query)["items"]))
-
-
 def test_history_is_bounded() -> None:
     """What is older than the history is gone, for watches and for pages."""
     user = User(Store(NEW_SERVER, Storage(history=5)))
@@ -148,18 +134,6 @@ def test_a_restart_ends_watches() -> None:
     assert [frame.type for frame in watched(user.store, "resourceVersion=8").events] == ["ADDED"]
 
 
-@pytest.mark.parametrize(("grace", "seconds"), [(None, 30), (5, 5)])
-def test_a_running_pod_has_its_grace(grace: int | None, seconds: int) -> None:
-    """A pod on a node is marked with the end of its grace period, counted from now."""
-    user = User(Store(NEW_SERVER, Storage(clock=lambda: 1_000_000)))
-    user.add_pods(1)
-    user.bind("pod-0", "node-0")
-    user.delete("pods", "pod-0", grace=grace)
-    metadata = user.get("pods", "pod-0")["metadata"]
-    assert metadata["deletionGracePeriodSeconds"] == seconds
-    assert metadata["deletionTimestamp"] == f"1970-01-12T13:{46 + (40 + seconds) // 60}:{(40 + seconds) % 60:02}Z"
-
-
 def test_a_token_says_who_asks() -> None:
     """An unknown token is 401, what a user may not do is 403, and both change nothing."""
 
@@ -168,39 +142,3 @@ def test_a_token_says_who_asks() -> None:
 
     store = Store(NEW_SERVER, users={"a": "reader", "b": "writer"}, permits=lambda user, verb, *rest: user == "writer" or verb == "list")
     assert [ask(token).status for token in ("x", "a", "b")] == [401, 403, 201]
-
-
-def test_a_gated_pod_is_not_bound() -> None:
-    """A binding of a pod with scheduling gates is a conflict."""
-    user = User(Store(NEW_SERVER))
-    user.add_pods(1, schedulingGates=[{"name": "example.com/wait"}])
-    with pytest.raises(Refused, match=r"^409: .*schedulingGates"):
-        user.bind("pod-0", "node-0")
-
-
-@pytest.mark.parametrize(
-    ("patch", "wanted"),
-    [
-        ([{"type": "B", "status": "x"}], "A1 Bx"),
-        ([{"type": "A", "status": "2"}], "A2 B1"),
-        ([{"$patch": "delete", "type": "A"}], "B1"),
-        ([{"$patch": "replace"}, {"type": "C", "status": "1"}], "C1"),
-        ([{"type": "C", "status": "1"}], "C1 A1 B1"),
-    ],
-)
-def test_lists_are_merged_by_key(patch: list[Any], wanted: str) -> None:
-    """A strategic merge patch finds conditions by their type; new ones come first, others stay in place."""
-    old = {"conditions": [{"type": "A", "status": "1"}, {"type": "B", "status": "1"}]}
-    new = strategic_patch(old, {"conditions": patch})["conditions"]
-    assert [f"{each['type']}{each['status']}" for each in new] == wanted.split()
-
-
-@pytest.mark.parametrize("flavour", [OLD_SERVER, NEW_SERVER], ids=lambda flavour: flavour.version)
-@pytest.mark.parametrize("verb", ["", "watch=true&"])
-@pytest.mark.parametrize("number", [str(2**64), "9" * 5000])
-def test_a_version_beyond_64_bits(flavour: Flavour, verb: str, number: str) -> None:
-    """A resourceVersion that Go cannot read is refused, in its words; the largest one is read."""
-    found = Store(flavour).handle("GET", "/api/v1/nodes", f"{verb}resourceVersion={number}")
-    why = f'resourceVersion: Invalid value: "{number}": strconv.ParseUint: parsing "{number}": value out of range'
-    assert (found.status, found.body["message"]) == (500, why)
-    assert "out of range" not in str(Store(flavour).handle("GET", "/api/v1/nodes", f"resourceVersion={2**64 - 1}").body)

@@ -74,7 +74,7 @@ FAMILIES = (
 """Release and family of the cases that are changed."""
 WORDS = ("a", "edit", "arguments")
 """Entry points for words with blanks between them."""
-LINES = ("lists", "watch", "requests")
+LINES = ("watch", "requests")
 """Entry points for documents of one line each."""
 TOKENS = (
     b"\0", b"\xff", b"\xed\xa0\x80", b"null", b"NaN", b"-1", b"1e999", b"9" * 20, b"!!bool x", b"!!int ''", b"!!timestamp x",

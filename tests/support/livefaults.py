@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -19,9 +19,10 @@ from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseT
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.writes import WireApi
 from kubeclassic.simulation.engines import engine_for
-from tests.apiserver.answers import Answer
+from tests.apiserver.answers import Answer, Object
+from tests.apiserver.storage import Storage
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused, timed_out
-from tests.apiserver.watcher import Watcher
+from tests.apiserver.watcher import Load, Watcher, amounts, requests
 from tests.live.scheduler.worlds import World
 
 KINDS = {
@@ -52,6 +53,33 @@ def wrongs(world: World, watcher: Watcher) -> list[str]:
     """
     has_expired = any("was not confirmed in time" in text for text in world.reports)
     return watcher.bound_twice if has_expired else watcher.faults
+
+
+def with_room(storage: Storage, watcher: Watcher) -> list[str]:
+    """The pods that wait though a node of their selector has room, or would have without the pods that they may preempt."""
+    pods = storage.of("pods")
+    waiting = {name: pods[namespace, short] for name in watcher.waiting() for namespace, short in [tuple(name.split("/"))]}
+    return [name for name, pod in waiting.items() if any(_rooms(pod, storage, watcher))]
+
+
+def _rooms(pod: Object, storage: Storage, watcher: Watcher) -> Iterator[bool]:
+    """For each node that *pod* selects whether it has room."""
+    wanted, selector = requests(pod), (pod["spec"].get("nodeSelector") or {}).items()
+    for (_, name), node in storage.of("nodes").items():
+        if selector <= node["metadata"]["labels"].items():
+            room, taken = amounts(node["status"]["allocatable"]), _staying(watcher.loads.get(name, Load()), _priority(pod))
+            yield all(wanted[each] + taken[each] <= room[each] for each in wanted)
+
+
+def _staying(load: Load, priority: int) -> Counter[str]:
+    """What those pods of a node take that a pod of *priority* may not preempt."""
+    if not priority:
+        return load.total
+    return sum((requests(each) for each in load.pods.values() if _priority(each) >= priority), Counter())
+
+
+def _priority(pod: Object) -> int:
+    return int(pod["spec"].get("priority") or 0)
 
 
 @attrs.define

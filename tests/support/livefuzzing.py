@@ -1,4 +1,4 @@
-"""Entry points of fuzzing for what a live cluster gives: kubeconfigs, exec plugins, lists, watches and requests to the extender server.
+"""Entry points of fuzzing for what a live cluster gives: kubeconfigs, watches and requests to the extender server.
 
 Where a document has a secret in its place, no message may have a part of it.
 """
@@ -26,18 +26,15 @@ from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.live.client.replies import read_object
 from kubeclassic.live.client.resources import VERSIONS
 from kubeclassic.live.client.resources import resource as resource_of
-from kubeclassic.live.client.transport import Request, Response, Stream
+from kubeclassic.live.client.transport import Request, Stream
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import handler_of
 from kubeclassic.live.scheduler.writes import DryApi, WireApi
-from kubeclassic.live.snapshot import take_snapshot
-from kubeclassic.live.snapshotredaction import redact
 from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.worlds import World, live
 from tests.support.questionfuzzing import EXAMPLES, Entry, file_with
 from tests.support.serverbuild import Caller, node_json, pod_json, three_nodes
-from tests.support.virtualtime import run_virtually
 
 Json = dict[str, Any]
 RELEASES = ("1.12", "1.15", "1.16", "1.20", "1.27", "1.34")
@@ -102,55 +99,7 @@ def _kubeconfig(content: bytes) -> None:
     _silent(content, read)
 
 
-def _exec(content: bytes) -> None:
-    plugin = ExecPlugin("kubeconfig: user u", "cat", arguments=[str(file_with(content, "credential"))])
-    _silent(content, lambda: asyncio.run(plugin.grant(0.0)))
-
-
 # --- answers --------------------------------------------------------------------------------------------------------
-
-
-def _path(kind: str) -> str:
-    return resource_of(kind, VERSIONS[kind][0]).path()
-
-
-@attrs.define
-class Lists:
-    """A server that answers the list of each kind with a line of *lines*; the code of a Status is that of the answer."""
-
-    lines: list[bytes]
-
-    async def send(self, request: Request) -> Response:
-        """The list of a kind; a second page is empty."""
-        if "continue=" in request.query:
-            return Response(200, b'{"metadata":{"resourceVersion":"7"},"items":[]}')
-        kinds = [kind for kind in VERSIONS if request.path == _path(kind)]
-        if not kinds:
-            return Response(404, b"404 page not found\n")
-        body = self.lines[list(VERSIONS).index(kinds[0]) % len(self.lines)]
-        return Response(_code(body), body)
-
-    def stream(self, request: Request) -> Any:
-        """A snapshot watches nothing."""
-        raise AssertionError(f"watched {request.path}")
-
-
-def _code(body: bytes) -> int:
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return 200
-    code = found.get("code") if isinstance(found, dict) and found.get("kind") == "Status" else 200
-    return code if isinstance(code, int) and 400 <= code < 600 else 200
-
-
-def _lists(content: bytes) -> None:
-    async def take() -> None:
-        taken = await take_snapshot(Lists(content.split(b"\n") or [b""]), allowed=tuple(VERSIONS))
-        json.dumps(redact(taken.items, b"salt").items)
-        assert not any("\n" in line for line in taken.notes), taken.notes
-
-    run_virtually(take())
 
 
 @attrs.define
@@ -272,15 +221,6 @@ def _document(cluster: Json, user: Json) -> Json:
     }  # fmt: skip
 
 
-def _credentials() -> list[bytes]:
-    """What plugins print."""
-    statuses: list[Json] = [
-        {"token": f"{SECRET}-token"}, {"token": SECRET, "expirationTimestamp": "2030-01-01T00:00:00Z"},
-        {"clientCertificateData": f"{SECRET}-certificate", "clientKeyData": f"{SECRET}-key"},
-    ]  # fmt: skip
-    return [json.dumps({"apiVersion": EXEC_VERSIONS[0], "kind": "ExecCredential", "status": status}).encode() for status in statuses]
-
-
 def _requests() -> list[bytes]:
     """A request of each verb, about a pod with all fields that rules read."""
     term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "zone"}
@@ -326,18 +266,6 @@ def _items() -> list[Json]:
     return [item for kind in VERSIONS for item in by_kind[kind] or odd[kind]]
 
 
-def _listings() -> list[bytes]:
-    """The list of each kind on a line of its own."""
-    lists: dict[str, Json] = {kind: {"kind": f"{kind}List", "metadata": {"resourceVersion": "5"}, "items": []} for kind in VERSIONS}
-    for item in _items():
-        lists[item["kind"]]["items"].append(item)
-    refused = {"kind": "Status", "code": 403, "reason": "Forbidden", "message": "no", "details": {"causes": [], "retryAfterSeconds": 1}}
-    paged = {**lists["Pod"], "metadata": {"resourceVersion": "5", "continue": "abc"}}
-    whole = [json.dumps(lists[kind]) for kind in VERSIONS]
-    others = {"Namespace": refused, "Pod": paged}
-    return ["\n".join(whole).encode(), "\n".join(json.dumps(others.get(kind, lists[kind])) for kind in VERSIONS).encode()]
-
-
 def _watched() -> list[bytes]:
     """Frames about objects of each kind, and those that are about the watch itself."""
     items = _items()
@@ -353,6 +281,5 @@ def _watched() -> list[bytes]:
 
 
 LIVE: Mapping[str, Entry] = {
-    "kubeconfig": Entry(_kubeconfig, _kubeconfigs), "exec": Entry(_exec, _credentials), "lists": Entry(_lists, _listings),
-    "watch": Entry(_watch, _watched), "requests": Entry(_request, _requests),
+    "kubeconfig": Entry(_kubeconfig, _kubeconfigs), "watch": Entry(_watch, _watched), "requests": Entry(_request, _requests),
 }  # fmt: skip

@@ -68,8 +68,3 @@ def now() -> float:
 def wall() -> float:
     """The time of the running loop as seconds since 1970."""
     return BEGIN + now()
-
-
-def wall_ns() -> int:
-    """The time of the running loop as nanoseconds since 1970."""
-    return round(wall() * 1e9)

@@ -1,4 +1,4 @@
-"""``kubeclassic run`` and ``shadow`` as processes, beside kube-apiserver, etcd and kube-scheduler, which it builds and fetches nowhere.
+"""``kubeclassic run`` as processes, beside kube-apiserver, etcd and kube-scheduler, which it builds and fetches nowhere.
 
     python tests/bench/live --kube FOLDER --release 1.27              all scenarios
     python tests/bench/live burst faults --kube FOLDER --pods 5000    some
@@ -23,14 +23,12 @@ if "tests" not in sys.modules:
     import conftest  # noqa: F401  # makes the helpers importable as tests.*
 
 from kubeclassic.framework.releases import find_any_release
-from tests.bench.live import burst, faults, lockstep, shadow
+from tests.bench.live import burst, faults, lockstep
 from tests.bench.live.programs import SKIPPED, Kubernetes, MissingProgramsError
 from tests.bench.live.schedulers import Outcome, Site, compact
 
-SCENARIOS: Mapping[str, Callable[[Site], list[Outcome]]] = {
-    "lockstep": lockstep.run, "burst": burst.run, "faults": faults.run, "shadow": shadow.run,
-}  # fmt: skip
-SIZES = {"lockstep": (300, 20), "burst": (5000, 200), "faults": (900, 50), "shadow": (400, 22)}
+SCENARIOS: Mapping[str, Callable[[Site], list[Outcome]]] = {"lockstep": lockstep.run, "burst": burst.run, "faults": faults.run}
+SIZES = {"lockstep": (300, 20), "burst": (5000, 200), "faults": (900, 50)}
 """Scenario -> its pods and nodes."""
 HEADS = ("scenario", "scheduler", "API server", "load", "found", "wrong")
 
@@ -61,7 +59,7 @@ def main(
         others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
         try:
             folder = Path(mkdtemp(prefix="kubeclassic-live-")) if output is None else output
-            chosen = scenarios or [name for name in SCENARIOS if not in_process or name not in ("lockstep", "shadow")]
+            chosen = scenarios or [name for name in SCENARIOS if not in_process or name != "lockstep"]
             click.echo(row(HEADS))
             click.echo(row(["---"] * len(HEADS)))
             found = [each for name in chosen for each in played(name, kubernetes, release, folder, pods, nodes, qps, python)]

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import attrs
 import pytest
 
-from kubeclassic.live.client.api import DEFAULT_RETRIES, STRATEGIC, Api, ApiError, ListOptions, Retries, WatchOptions
+from kubeclassic.live.client.api import DEFAULT_RETRIES, Api, ApiError, ListOptions, Retries, WatchOptions
 from kubeclassic.live.client.resources import NODES, PODS, resource
 from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, RESET, TIMEOUT, Request, Response, Stream, TransportError
 from tests.support.virtualtime import run_virtually
@@ -74,29 +74,6 @@ def play(work: Callable[[Api], object], *outcomes: Outcome, retries: Retries = D
 class TestRequests:
     """What is asked."""
 
-    @pytest.mark.parametrize(
-        ("work", "method", "path", "body"),
-        [
-            (lambda api: api.ask("GET", PODS, "a", "web"), "GET", "/api/v1/namespaces/a/pods/web", b""),
-            (lambda api: api.ask("PUT", NODES, "", "n", body={"a": "<&>"}), "PUT", "/api/v1/nodes/n", b'{"a":"<&>"}'),
-            (lambda api: api.ask("PATCH", PODS, "a", "w", "status", {}), "PATCH", "/api/v1/namespaces/a/pods/w/status", b"{}"),
-            (lambda api: api.ask("POST", PODS, "a", "w", "binding", {"x": 1}), "POST", "/api/v1/namespaces/a/pods/w/binding", b'{"x":1}'),
-            (lambda api: api.ask("DELETE", PODS, "a", "web", body={}), "DELETE", "/api/v1/namespaces/a/pods/web", b"{}"),
-        ],
-    )  # fmt: skip
-    def test_verbs(self, work: Callable[[Api], object], method: str, path: str, body: bytes) -> None:
-        """Each verb has the original's method, path and body: compact JSON."""
-        script, _ = play(work, ok(kind="Pod"))
-        assert [(one.method, one.path, one.query, one.body) for one in script.asked] == [(method, path, "", body)]
-
-    def test_content_types(self) -> None:
-        """A patch names its kind, other bodies are JSON, and a request without a body names none."""
-        types = [
-            play(work, ok())[0].asked[0].headers.get("content-type")
-            for work in (lambda api: api.ask("PATCH", PODS, "a", "w", "", {}), write, read)
-        ]
-        assert types == [STRATEGIC, "application/json", None]
-
     def test_names_are_encoded(self) -> None:
         """A name cannot leave its place in the path."""
         assert resource("Lease", "coordination.k8s.io/v1").path("a/b", "c?d") == (
@@ -107,17 +84,6 @@ class TestRequests:
 class TestLists:
     """Pages, and lists that expire between them."""
 
-    def test_pages(self) -> None:
-        """Pages are put together; later ones have the token, and the version only where a release repeats it."""
-        pages = [
-            ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}]),
-            ok(metadata={"resourceVersion": "7"}, items=[{"n": 2}]),
-        ]
-        for keeps, second in ((False, "continue=more&limit=500"), (True, "continue=more&limit=500&resourceVersion=0")):
-            script, found = play(lambda api, keeps=keeps: api.list(PODS, ListOptions("0", keeps_version=keeps)), *pages)
-            assert [one.query for one in script.asked] == ["limit=500&resourceVersion=0", second]
-            assert (found.items, found.resource_version, found.was_paged) == ([{"n": 1}, {"n": 2}], "7", True)  # type: ignore[attr-defined]
-
     def test_an_expired_page(self) -> None:
         """If the token expires, the whole list is fetched, and nothing of the old pages is kept."""
         first = ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[{"n": 1}])
@@ -125,41 +91,6 @@ class TestLists:
         script, found = play(lambda api: api.list(PODS, ListOptions("0")), first, failure(410, "Expired"), whole)
         assert [one.query for one in script.asked] == ["limit=500&resourceVersion=0", "continue=more&limit=500", "resourceVersion=0"]
         assert (found.items, found.resource_version) == ([{"n": 3}], "9")  # type: ignore[attr-defined]
-
-    def test_another_error_on_a_page(self) -> None:
-        """Any other error between two pages is raised."""
-        first = ok(metadata={"resourceVersion": "7", "continue": "more"}, items=[])
-        assert isinstance(play(lambda api: api.list(PODS), first, failure(403, "Forbidden"))[1], ApiError)
-
-
-class TestErrors:
-    """What a refusal says."""
-
-    def test_a_status(self) -> None:
-        """Status, reason, message and time to wait are those of the Status."""
-        _, error = play(lambda api: api.ask("GET", PODS, "a", "w"), failure(409, "Conflict", details={"retryAfterSeconds": 3}))
-        assert isinstance(error, ApiError)
-        assert (error.status, error.reason, error.message, error.retry_after) == (409, "Conflict", "made up", 3.0)
-
-    @pytest.mark.parametrize("body", [b"", b"404 page not found\n", b"[1]", b"\xff\xfe", b"<html>"])
-    def test_no_status(self, body: bytes) -> None:
-        """An answer of another form gives an error with its text."""
-        _, error = play(lambda api: api.ask("GET", PODS, "a", "w"), Response(404, body))
-        assert isinstance(error, ApiError)
-        assert (error.status, error.reason) == (404, "")
-
-    def test_an_answer_that_is_no_object(self) -> None:
-        """A good status with something else than a JSON object is an error that names the request."""
-        _, error = play(lambda api: api.ask("GET", PODS, "a", "w"), Response(200, b"[]"))
-        assert "GET /api/v1/namespaces/a/pods/w" in str(error)
-
-    def test_versions(self) -> None:
-        """Too old and too new versions are told apart, in the words of old and new servers."""
-        causes = {"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}
-        cases = [failure(410, "Gone"), failure(410, "Expired"), failure(504, "Timeout", details=causes), failure(504, "Timeout")]
-        errors = [play(lambda api: api.list(PODS), case)[1] for case in cases]
-        told = [(error.is_expired, error.is_version_too_large) for error in errors]  # type: ignore[attr-defined]
-        assert told == [(True, False), (True, False), (False, True), (False, False)]
 
 
 OLD = Retries(attempts=10, after_closed=False, watches=False)
@@ -220,20 +151,6 @@ async def events(api: Api) -> list[str]:
 
 class TestWatches:
     """The frames of a watch."""
-
-    def test_events(self) -> None:
-        """Each line is an event; empty lines are none."""
-        frames = b'{"type":"ADDED","object":{}}\n\n{"type":"BOOKMARK","object":{}}'
-        script, found = play(events, Response(200, frames))
-        assert (found, script.asked[0].query) == (
-            ["ADDED", "BOOKMARK"],
-            "allowWatchBookmarks=true&resourceVersion=5&timeoutSeconds=300&watch=true",
-        )
-
-    @pytest.mark.parametrize("frame", [b"{", b"[]", b'{"type":"ADDED"}', b'{"type":"ADDED","object":1}', b"\xff"])
-    def test_a_broken_frame(self, frame: bytes) -> None:
-        """A frame that is no event is an error of the server."""
-        assert getattr(play(events, Response(200, frame))[1], "status", None) == 500
 
     def test_an_error_event(self) -> None:
         """An ERROR event is raised with what its Status says."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import shutil
-import socket
 import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +17,10 @@ import pytest
 
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client import http
-from kubeclassic.live.client.credentials import Access, ExecPlugin, TokenFile, password, token
+from kubeclassic.live.client.credentials import Access, ExecPlugin, TokenFile
 from kubeclassic.live.client.http import HttpTransport, tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
-from kubeclassic.live.client.transport import CLOSED, OTHER, REFUSED, TIMEOUT, Request, TransportError
+from kubeclassic.live.client.transport import OTHER, Request, TransportError
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
@@ -49,19 +46,6 @@ def seen_by(work: Callable[[str], object], wanted: str = "") -> list[Mapping[str
     with serving(make_app(StoreTransport(Store(NEW_SERVER)), seen, wanted)) as address:
         work(address)
     return seen
-
-
-class TestHeaders:
-    """What the server sees."""
-
-    @pytest.mark.parametrize(
-        ("credentials", "header"), [(token("abc"), "Bearer abc"), (password("u", "p"), "Basic dTpw")], ids=["token", "password"]
-    )
-    def test_fixed_credentials(self, credentials: Any, header: str) -> None:
-        """A token or a password is shown with every request over a transport, which names kubeclassic."""
-        seen = seen_by(lambda address: send(Access(server=address, credentials=credentials), times=3))
-        assert [headers["authorization"] for headers in seen] == [header] * 3
-        assert {headers["user-agent"].partition("/")[0] for headers in seen} == {"kubeclassic"}
 
 
 class TestRenewal:
@@ -94,12 +78,6 @@ class TestRenewal:
             return [*found, (await credentials.grant(200.0)).headers["Authorization"]]
 
         assert asyncio.run(tokens()) == ["Bearer one", "Bearer one", "Bearer two", "Bearer two"]
-
-    def test_a_refusal_that_stays(self) -> None:
-        """With a token that does not change, a 401 is the answer, and is asked for once."""
-        statuses: list[int] = []
-        seen = seen_by(lambda address: statuses.extend(send(Access(server=address, credentials=token("bad")))), wanted="good")
-        assert (statuses, len(seen)) == ([401], 1)
 
 
 PLUGIN = """#!{python}
@@ -181,17 +159,6 @@ class TestPlugins:
         assert {str(error).rpartition(": ")[2] for error in asyncio.run(work())} == {"ended with status 1"}
         assert (tmp_path / "runs").read_text() == "x\n"
 
-    def test_threads_share_a_run(self, tmp_path: Path) -> None:
-        """Connections on several threads, as those of the scheduler and of its lease, have one run of the plugin together."""
-        status = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}
-        (tmp_path / "credential").write_text(json.dumps(status))
-        runs = f"echo x >> {tmp_path}/runs; sleep 0.3; cat {tmp_path}/credential"
-        credentials = plugged(tmp_path, command="sh", args=["-c", runs]).credentials
-        with ThreadPoolExecutor(4) as threads:
-            found = list(threads.map(lambda _: asyncio.run(credentials.grant(0.0)), range(4)))
-        assert [grant.headers["Authorization"] for grant in found] == ["Bearer t"] * 4
-        assert (tmp_path / "runs").read_text() == "x\n"
-
     @pytest.mark.whole
     def test_one_that_goes_leaves_the_run_to_others(self, tmp_path: Path) -> None:
         """A request that is given up ends the plugin only if nobody else waits for it; later ones have a run of their own."""
@@ -254,13 +221,6 @@ class TestPlugins:
 class TestNoAnswer:
     """Each way not to get an answer has its cause, and a text with the address."""
 
-    def test_refused(self) -> None:
-        """Nobody listens."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            address = f"http://127.0.0.1:{free.getsockname()[1]}"
-        assert failure(Access(server=address)) == (REFUSED, f"GET {address}/api/v1/nodes")
-
     def test_refused_in_words(self) -> None:
         """The text names the address that refused, and asks about the API server, or about the proxy where there is one."""
         proxied = Access(server="http://a", proxy="http://127.0.0.1:1")
@@ -268,28 +228,6 @@ class TestNoAnswer:
             said = f"127.0.0.1:1: connection refused: is the {asked} running, and is the address right?"
             with pytest.raises(TransportError, match=re.escape(said)):
                 send(access)
-
-    def test_closed(self) -> None:
-        """The server closes the connection without a word."""
-
-        async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readuntil(b"\r\n\r\n")
-            writer.close()
-
-        assert failure_at(close)[0] == CLOSED
-
-    def test_slow(self) -> None:
-        """The server takes longer than the request allows."""
-
-        async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.read()
-            writer.close()
-
-        assert failure_at(wait, Request("GET", "/", timeout=0.05))[0] == TIMEOUT
-
-    def test_an_unknown_host(self) -> None:
-        """A name that does not exist is another reason."""
-        assert failure(Access(server="http://no-such-host.invalid"))[0] == OTHER
 
 
 def failure(access: Access, request: Request = NODES) -> tuple[str, str]:
@@ -299,48 +237,8 @@ def failure(access: Access, request: Request = NODES) -> tuple[str, str]:
     return raised.value.cause, str(raised.value).split(": ")[0]
 
 
-Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
-
-
-def failure_at(answer: Answer, request: Request = NODES) -> tuple[str, str]:
-    """The same, at a server that does *answer* with each connection."""
-
-    async def work() -> tuple[str, str]:
-        is_over = asyncio.Event()
-
-        async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await answer(reader, writer)
-            await writer.wait_closed()
-            is_over.set()
-
-        server = await asyncio.start_server(once, "127.0.0.1", 0)
-        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with server, HttpTransport(Access(server=address)) as transport:
-            with pytest.raises(TransportError) as raised:
-                await transport.send(request)
-            await is_over.wait()
-        return raised.value.cause, str(raised.value)
-
-    return asyncio.run(work())
-
-
 class TestStreams:
     """Watches over HTTP."""
-
-    def test_lines_come_as_they_are_sent(self) -> None:
-        """An event arrives while the watch is open, and leaving the block ends it."""
-        store = Store(NEW_SERVER)
-        transport = StoreTransport(store)
-        body = json.dumps({"metadata": {"name": "n"}}).encode()
-
-        async def work(address: str) -> str:
-            watch = Request("GET", "/api/v1/nodes", "watch=true&timeoutSeconds=300")
-            async with HttpTransport(Access(server=address)) as client, client.stream(watch) as stream:
-                await client.send(Request("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"}))
-                return str(json.loads(await anext(stream.lines))["type"])
-
-        with serving(make_app(transport)) as address:
-            assert asyncio.run(work(address)) == "ADDED"
 
     def test_pieces_are_put_together(self) -> None:
         """Lines may be cut anywhere on the way, and the last one needs no end."""

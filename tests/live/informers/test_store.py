@@ -57,26 +57,6 @@ class TestLists:
         replace(found, node("c", "5"), node("b"))
         assert log.told == [("put", "c", "5"), ("put", "b", "1"), ("delete", "a", "1")]
 
-    def test_others_get_their_turn(self) -> None:
-        """A long list lets other tasks run between its objects."""
-        found, _, _ = store()
-        turns = 0
-
-        async def count() -> None:
-            nonlocal turns
-            while True:
-                turns += 1
-                await asyncio.sleep(0)
-
-        async def both() -> None:
-            other = asyncio.create_task(count())
-            await found.replace([node(str(number)) for number in range(1000)])
-            other.cancel()
-
-        asyncio.run(both())
-        assert turns >= 4
-        assert len(found) == 1000
-
 
 class TestEvents:
     """What an event changes."""

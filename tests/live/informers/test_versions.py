@@ -92,16 +92,6 @@ async def test_the_versions_that_the_server_has(flavour: Flavour, release: str, 
     assert {name: budget.selector is not None for name, budget in found.told.budgets.items()} == {"before": True, "after": True}
 
 
-async def test_the_versions_of_the_release_come_first() -> None:
-    """Where the server has both versions, nothing is asked but the release's."""
-    flavour = attrs.evolve(NEW_SERVER, resources=(*OLD, *NEW_SERVER.resources))
-    async with following(flavour, "1.16") as found:
-        await asyncio.sleep(1.0)
-    paths = {request.path for request in found.transport.requests}
-    assert "/apis/policy/v1beta1/poddisruptionbudgets" in paths
-    assert not any("/v1/poddisruptionbudgets" in path or path.endswith(("/v1", "/v1beta1")) for path in paths)
-
-
 async def test_a_server_that_is_upgraded() -> None:
     """When the server loses the version in the middle, the other one is read from then on, and nothing is forgotten."""
     upgraded_at = 10.0
@@ -121,24 +111,6 @@ async def test_a_server_that_is_upgraded() -> None:
         await asyncio.sleep(5.0)
     assert set(found.told.budgets) == {"before", "cut", "after"}
     assert found.said[-1] == BUDGETS
-
-
-async def test_a_kind_that_comes_later() -> None:
-    """A kind that was in no version is looked for once a minute."""
-
-    def absent(request: Request) -> Fault:
-        return refused(404) if "/apis/policy" in request.path and asyncio.get_running_loop().time() < 90 else NO_FAULT
-
-    async with following(NEW_SERVER, "1.27", absent) as found:
-        found.add_budget("there")
-        await asyncio.sleep(1.0)
-        assert found.informers.has_synced
-        assert not found.told.budgets
-        await asyncio.sleep(150.0)
-        found.add_budget("late")
-        await asyncio.sleep(1.0)
-    assert set(found.told.budgets) == {"there", "late"}
-    assert found.said == ["poddisruptionbudgets: the API server has none, so there are none"]
 
 
 async def test_a_fault_is_no_lack() -> None:

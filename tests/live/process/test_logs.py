@@ -13,11 +13,9 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.live.process.logs import JSON_LINES, Log, LogSettings
-from kubeclassic.live.process.process import Ending
 from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault
 from tests.live.scheduler.worlds import at
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.logs import LINE
@@ -68,36 +66,6 @@ class TestLines:
         log_of(lines).warning("a\x1b[1m\nW1124 forged")
         assert lines[0].endswith("] a\\x1b[1m\\nW1124 forged")
 
-    def test_levels(self) -> None:
-        """Lines of a higher level than wanted are left out; faults are not."""
-        lines: list[str] = []
-        log = log_of(lines, level=2)
-        for level in range(5):
-            log.info(str(level), level)
-        log.error("x")
-        assert [line.rpartition(" ")[2] for line in lines] == ["0", "1", "2", "x"]
-
-    def test_news(self) -> None:
-        """What was just said is not said again."""
-        lines: list[str] = []
-        log = log_of(lines)
-        for text in ("a", "a", "b", "a"):
-            log.news(text)
-        assert [line[-1] for line in lines] == ["a", "b", "a"]
-
-
-    def test_again_and_again(self) -> None:
-        """What goes wrong again and again is written once a minute."""
-        lines: list[str] = []
-        now = 1e9
-        log = Log(lines.append, wall=lambda: now)
-        for second in range(0, 130, 10):
-            now = 1e9 + second
-            log.again("a")
-            if second == 20:
-                log.again("b")
-        assert [line[-1] for line in lines] == ["a", "b", "a", "a"]
-
 
 @pytest.mark.parametrize("release", ["1.16", "1.34"])
 @pytest.mark.parametrize(
@@ -122,29 +90,6 @@ async def test_what_each_level_says(release: str, level: str, said: list[str]) -
             assert [line for line in replica.said if line.startswith(text)] != [], replica.said
         if not said:
             assert not every & set(replica.said)
-
-
-@pytest.mark.parametrize("release", ["1.16", "1.27"])
-async def test_what_is_under_way_at_the_end(release: str) -> None:
-    """The end knows how many pods were being bound, how many are not, and what became of the lease."""
-    async with at(release) as site:
-        site.add_node("node-0")
-        slow = site.start("a", faults=lambda request: Fault(slow=3.0) if request.path.endswith("/binding") else NO_FAULT)
-        await asyncio.sleep(1.0)
-        site.add_pod("first")
-        await asyncio.sleep(1.0)
-        await slow.stop()
-        assert slow.process.ending == Ending(being_bound=1, lease="lease kube-system/kube-scheduler given back")
-        waiting, stuck = site.start("b"), site.start("c", leader_elect="false", faults=lambda request: _never(request.path))
-        site.add_pod("second")
-        await asyncio.sleep(1.0)
-        await stuck.stop()
-        assert stuck.process.ending == Ending(being_bound=1, not_bound=1)
-        await waiting.stop()
-
-
-def _never(path: str) -> Fault:
-    return Fault(delay=3600.0) if path.endswith("/binding") else NO_FAULT
 
 
 @pytest.mark.whole

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -68,21 +67,6 @@ def test_health(leads: Callable[[], str], listed: Callable[[], str], statuses: l
     served(story, PLAIN, leads, listed)
 
 
-def test_over_http() -> None:
-    """Several requests go over one connection; other paths and methods are refused."""
-
-    async def story(url: str) -> None:
-        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
-            found = [await client.get(path) for path in ("/healthz", "/metrics", "/configz", "/debug/pprof/")]
-            assert [answer.status_code for answer in found] == [200, 200, 404, 404]
-            assert (found[0].text, found[1].text) == ("ok", "# HELP x y\n")
-            assert found[0].headers["x-content-type-options"] == "nosniff"
-            assert found[1].headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-            assert (await client.post("/metrics")).status_code == 405
-
-    served(story, PLAIN)
-
-
 def test_wrong_and_slow_callers(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is no HTTP gets a 400, who does not send a whole request in time is cut off, and the server goes on."""
     monkeypatch.setattr("kubeclassic.live.server.serving.HEADER_SECONDS", 0.2)
@@ -94,20 +78,6 @@ def test_wrong_and_slow_callers(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (await raw(url, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).endswith(b"\r\n\r\nok")
 
     served(story, PLAIN)
-
-
-def test_a_used_port_is_one_line() -> None:
-    """A port that is taken is an error that names it."""
-
-    async def story(url: str) -> None:
-        raise AssertionError(url)
-
-    with socket.socket() as taken:
-        taken.bind((LOOPBACK, 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(ServeError, match=f"127.0.0.1:{port}: cannot listen there"):
-            served(story, Listener(port=port))
 
 
 def test_over_tls(tmp_path: Path) -> None:

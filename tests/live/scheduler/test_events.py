@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 from kubeclassic.live.client.transport import Request
-from kubeclassic.live.scheduler.events import MOST_REMEMBERED, MOST_TRIES, MOST_WAITING, Events, Recorder, Reference, reference
+from kubeclassic.live.scheduler.events import MOST_TRIES, MOST_WAITING, Events, Recorder, Reference
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
@@ -92,32 +92,6 @@ async def test_equal_ones_are_counted() -> None:
         assert counted["firstTimestamp"] < counted["lastTimestamp"]
 
 
-async def test_an_event_that_is_gone_is_made_again() -> None:
-    """A PATCH that is answered with 404 is followed by a POST with the count."""
-    async with running() as world:
-        world.tell()
-        await world.events.drain(1.0)
-        name = world.there()[0]["metadata"]["name"]
-        world.store.handle("DELETE", f"{EVENTS}/{name}")
-        world.tell()
-        await world.events.drain(1.0)
-        assert world.sent() == ["POST", "PATCH", "POST"]
-        assert [event["count"] for event in world.there()] == [2]
-    assert not world.said
-
-
-@pytest.mark.whole
-async def test_few_are_remembered() -> None:
-    """Memory is bounded: of many different events the first is forgotten, and so made anew."""
-    async with running() as world:
-        for number in range(MOST_REMEMBERED + 1):
-            world.tell(str(number))
-            await asyncio.sleep(0.01)
-        world.tell("0")
-        await world.events.drain(1.0)
-        assert world.sent()[-1] == "POST"
-
-
 @pytest.mark.parametrize("until", [25.0, 1e9])
 async def test_a_broken_link_is_tried_again(until: float) -> None:
     """Without an answer an event is sent again every ten seconds, twelve times at most, and then a line says so."""
@@ -141,15 +115,6 @@ async def test_a_refusal_is_final(code: int) -> None:
     assert "will not retry" in world.said[0]
 
 
-async def test_a_lost_answer_leaves_one_event() -> None:
-    """An event that was written without an answer is not made twice."""
-    faults = iter([Fault(is_lost=True)])
-    async with running(lambda request: next(faults, NO_FAULT)) as world:
-        world.tell()
-        await asyncio.sleep(100)
-        assert len(world.there()) == 1
-
-
 async def test_one_at_a_time_and_no_more_than_wait() -> None:
     """A slow server gets one event at a time; what does not find room is counted, and told once for a burst."""
     under_way = [0, 0]
@@ -167,9 +132,3 @@ async def test_one_at_a_time_and_no_more_than_wait() -> None:
     assert len(world.there()) == MOST_WAITING
     assert len(world.said) == 1
     assert under_way[1] == 1
-
-
-def test_a_pod_is_referred_to() -> None:
-    """The reference to a pod has its names."""
-    found = reference(pod("web"))
-    assert (found.kind, found.namespace, found.name) == ("Pod", "default", "web")

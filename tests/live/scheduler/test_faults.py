@@ -109,36 +109,6 @@ async def test_a_binding_without_an_answer_keeps_its_place(release: str, answer:
     assert sorted(world.hosts.values()) == ["", "node"]
 
 
-@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27", "1.34"])
-async def test_a_pod_that_cannot_be_read_is_tried_again(release: str) -> None:
-    """A pod fails to be bound, and nothing can be read or written after that for a while: it is not forgotten."""
-
-    def refuses(request: Request) -> Fault:
-        found = dark(request)
-        return refused(500, "InternalError") if found.is_lost else found
-
-    async with lived(release, refuses) as world:
-        world.add_node("node")
-        world.schedule()
-        await asyncio.sleep(1.0)
-        world.add_pod("pod")
-        await asyncio.sleep(250.0)
-    assert world.hosts == {"pod": "node"}
-
-
-@pytest.mark.parametrize(("release", "is_over"), [("1.16", True), ("1.27", False)])
-async def test_a_bound_pod_that_no_informer_sees_keeps_its_place_in_new_releases(release: str, is_over: bool) -> None:
-    """While watches are cut, 1.16 gives the room of a bound pod away after half a minute; 1.27 never does."""
-
-    def blind(request: Request) -> Fault:
-        now = asyncio.get_running_loop().time()
-        return Fault(is_dropped=True) if request.path == "/api/v1/pods" and 0.5 < now < 150.0 else NO_FAULT
-
-    async with lived(release, blind) as world:
-        watcher = await two_pods(world, 300.0)
-    assert bool(watcher.over_capacity) is is_over
-
-
 @pytest.mark.parametrize("release", ["1.13", "1.14", "1.15", "1.16"])
 async def test_a_late_answer_of_a_pod_that_has_its_node_makes_no_victims(release: str) -> None:
     """A binding fails and the pod is read again; the answer comes after the next binding: nobody is preempted for a pod that runs."""

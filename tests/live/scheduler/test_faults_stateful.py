@@ -21,8 +21,7 @@ from tests.apiserver.transport import Fault
 from tests.apiserver.watcher import Watcher
 from tests.live.scheduler.worlds import World
 from tests.support.examples import examples
-from tests.support.livefaults import KINDS, Process, wrongs
-from tests.support.livetrial import with_room
+from tests.support.livefaults import KINDS, Process, with_room, wrongs
 from tests.support.virtualtime import VirtualLoop
 
 pytestmark = pytest.mark.whole

@@ -10,7 +10,7 @@ from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client.credentials import KubeconfigError
 from kubeclassic.live.scheduler.election import LeaseTimes
 from kubeclassic.live.scheduler.flags import FlagError, Listener, RunSettings, access_of, read_settings, release_of_config
-from kubeclassic.live.settings.flagtable import FLAGS, REFUSED
+from kubeclassic.live.settings.flagtable import REFUSED
 from tests.support.program import inside
 
 CONFIG = """
@@ -104,13 +104,6 @@ class TestFlags:
         assert found.stderr.startswith(f"kubeclassic: --{name}: got a flag of kube-scheduler that kubeclassic does not have; ")
         assert found.stderr.count("\n") == 1
 
-    def test_help(self) -> None:
-        """The whole help has each flag, and none that is refused."""
-        said = inside("run", "--help-all").stdout
-        assert all(f"--{name}" in said for name in FLAGS)
-        assert "--lock-object-name" in said
-        assert not any(f"--{name} " in said for name in REFUSED)
-
 
 class TestConfiguration:
     def test_what_it_says(self, config: Path) -> None:
@@ -121,13 +114,6 @@ class TestConfiguration:
         assert (found.election.namespace, found.election.name) == ("ours", "mine")
         assert found.election.times == LeaseTimes(lease=30, renew=20, retry=3)
         assert found.listeners == (Listener(address="0.0.0.0", port=1234),)
-
-    def test_flags_count_more(self, config: Path) -> None:
-        """A flag counts more than the file."""
-        found = settings(config, kube_api_qps="3", leader_elect_resource_name="x", port="5")
-        assert found.election is not None
-        assert (found.client.qps, found.election.name, found.election.namespace) == (3, "x", "ours")
-        assert found.listeners == (Listener(port=5),)
 
     @pytest.mark.parametrize(
         ("change", "said"),

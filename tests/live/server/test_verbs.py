@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.live.server.bodies import to_json
-from tests.support.serverbuild import Caller, Json, as_node, as_pod, cluster, node_json, pod_json, three_nodes
+from tests.support.serverbuild import Caller, Json, as_pod, node_json, pod_json, three_nodes
 
 RELEASES = ["1.12", "1.16", "1.27"]
 ALL = ["a", "b", "c"]
@@ -21,20 +21,6 @@ def caller() -> Caller:
 
 
 class TestFilter:
-    @each_release
-    def test_by_name(self, release: str) -> None:
-        """The names of the nodes that fit come back, and why the others do not; every field of Go's type is there."""
-        found = Caller.of(three_nodes(release=release)).asked("/filter", {"Pod": pod_json("x", cpu="2"), "Nodes": None, "NodeNames": ALL})
-        failed = {"b": "Insufficient cpu", "c": "Insufficient cpu"}
-        assert found == {"Nodes": None, "NodeNames": ["a"], "FailedNodes": failed, "FailedAndUnresolvableNodes": {}, "Error": ""}
-
-    @each_release
-    def test_where_no_removal_helps(self, release: str) -> None:
-        """A node that the pod does not select is in both maps: old schedulers read the first alone."""
-        pod = pod_json("x", cpu="2", nodeSelector={"disk": "ssd"})
-        found = Caller.of(three_nodes(release=release)).asked("/filter", {"Pod": pod, "NodeNames": ["a"]})
-        assert found["FailedNodes"] == found["FailedAndUnresolvableNodes"]
-        assert list(found["FailedNodes"]) == ["a"]
 
     def test_given_nodes_come_back_as_they_were(self, caller: Caller) -> None:
         """In the form of objects the nodes that fit come back with all that they had."""
@@ -52,12 +38,6 @@ class TestFilter:
         assert caller.asked("/filter", {"Pod": pod, "NodeNames": ALL})["NodeNames"] == []
         assert caller.asked("/filter", {"Pod": pod, "Nodes": {"items": [node_json("a")]}})["Nodes"]["items"] == []
 
-    def test_a_given_node_that_the_cluster_lacks(self, caller: Caller) -> None:
-        """A node that only the request has is empty, and unknown again afterwards."""
-        found = caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "Nodes": {"items": [node_json("new")]}})
-        assert [node["metadata"]["name"] for node in found["Nodes"]["items"]] == ["new"]
-        assert caller.post("/filter", {"Pod": pod_json("x"), "NodeNames": ["new"]}).status_code == 422
-
     def test_given_nodes_follow_the_cluster(self, caller: Caller) -> None:
         """Pods that come and nodes that change meanwhile count for later questions with given nodes."""
         served, nodes = caller.app.service.cluster, {"items": [node_json("a", labels={"x": "y"}), node_json("b")]}
@@ -74,36 +54,6 @@ class TestFilter:
         caller.app.service.cluster.put(as_pod(again))
         assert caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL})["NodeNames"] == ["b"]
 
-    @pytest.mark.parametrize("change", [str.lower, str.upper, lambda key: key[:1].lower() + key[1:]])
-    def test_field_names_in_any_case(self, caller: Caller, change: Any) -> None:
-        """Go ignores the case of field names, and so does the server."""
-        body = {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL}
-        assert caller.asked("/filter", {change(key): value for key, value in body.items()}) == caller.asked("/filter", body)
-
-    def test_the_order_and_duplicates_stay(self, caller: Caller) -> None:
-        """Nodes come back in the order of the request, each as often as it was there; the pod takes no room, however often it is asked."""
-        body = {"Pod": pod_json("x", cpu="1"), "NodeNames": ["b", "a", "b"]}
-        assert [caller.asked("/filter", body)["NodeNames"] for _ in range(5)] == [["b", "a", "b"]] * 5
-
-    @pytest.mark.parametrize("nodes", [{"NodeNames": []}, {"Nodes": {"items": []}}, {"Nodes": {"items": None}}, {"Nodes": {}}])
-    def test_no_nodes(self, caller: Caller, nodes: Json) -> None:
-        """No nodes in, no nodes out."""
-        found = caller.asked("/filter", {"Pod": pod_json("x"), **nodes})
-        assert (found["NodeNames"] or (found["Nodes"] or {}).get("items") or []) == []
-
-    def test_a_cycle_that_ends_in_an_error(self, caller: Caller) -> None:
-        """An error of the whole cycle is the answer's Error, as a scheduler shows it."""
-        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
-        found = caller.asked("/filter", {"Pod": pod_json("x", volumes=volumes), "NodeNames": ALL})
-        assert found["Error"] == 'persistentvolumeclaim "gone" not found'
-        assert found["NodeNames"] == []
-
-    def test_a_profile_that_is_not_there(self) -> None:
-        """A pod of a schedulerName without profile is an error, in upstream's words."""
-        pod = pod_json("x", schedulerName="other")
-        found = Caller.of(three_nodes(release="1.27")).asked("/filter", {"Pod": pod, "NodeNames": ALL})
-        assert found["Error"] == 'profile not found for scheduler name "other"'
-
     def test_many_kinds_of_pods_do_not_pile_up(self) -> None:
         """After so many kinds of pods the engine is made again, and answers as before."""
         served = three_nodes()
@@ -116,50 +66,12 @@ class TestFilter:
         assert len(engines) > 1
 
 
-class TestPrioritize:
-    @each_release
-    def test_the_best_has_ten(self, release: str) -> None:
-        """The emptiest node gets 10, the fullest 0, in the order of the request."""
-        found = Caller.of(three_nodes(release=release)).asked("/prioritize", {"Pod": pod_json("x", cpu="1"), "NodeNames": ["c", "a", "b"]})
-        assert [entry["Host"] for entry in found] == ["c", "a", "b"]
-        scores = {entry["Host"]: entry["Score"] for entry in found}
-        assert scores["a"] == 10
-        assert scores["c"] == 0
-        assert 0 <= scores["b"] < 10
-
-    def test_equal_nodes_have_ten(self) -> None:
-        """Where all nodes are as good each has 10."""
-        caller = Caller.of(cluster(*(as_node(node_json(name)) for name in ALL)))
-        assert caller.asked("/prioritize", {"Pod": pod_json("x"), "NodeNames": ALL}) == [{"Host": name, "Score": 10} for name in ALL]
-
-    def test_given_nodes(self, caller: Caller) -> None:
-        """Given nodes are scored as they are given."""
-        nodes = [node_json("a"), node_json("b", cpu="64")]
-        found = caller.asked("/prioritize", {"Pod": pod_json("x"), "Nodes": {"items": nodes}})
-        assert {entry["Host"]: entry["Score"] for entry in found} != {"a": 10, "b": 0}
-
-    def test_a_pod_that_cannot_be_scored(self, caller: Caller) -> None:
-        """The answer has no field for an error, so it is a refusal."""
-        volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
-        found = caller.post("/prioritize", {"Pod": pod_json("x", volumes=volumes), "NodeNames": ALL})
-        assert found.status_code == 422
-        assert 'persistentvolumeclaim "gone" not found' in found.json()["got"]
-
-
 class TestPreemption:
     @staticmethod
     def ask(caller: Caller, priority: int, victims: Json, form: str = "NodeNameToMetaVictims") -> Json:
         """The answer for a pod of 2 cores: node -> UIDs."""
         found = caller.asked("/preemption", {"Pod": pod_json("x", cpu="2", priority=priority), form: victims})
         return {name: [pod["UID"] for pod in victims["Pods"]] for name, victims in found["NodeNameToMetaVictims"].items()}
-
-    @each_release
-    def test_who_has_to_leave(self, release: str) -> None:
-        """Nodes where it helps come back with their victims; a pod of equal or higher priority stays."""
-        caller, nobody = Caller.of(three_nodes(release=release)), {"b": {"Pods": []}, "c": {"Pods": []}}
-        assert self.ask(caller, 9, nobody) == {"b": ["uid-low"], "c": ["uid-middle"]}
-        assert self.ask(caller, 3, nobody) == {"b": ["uid-low"]}
-        assert self.ask(caller, 1, nobody) == {}
 
     @each_release
     def test_given_victims_stay_victims(self, release: str) -> None:
@@ -170,20 +82,9 @@ class TestPreemption:
         assert self.ask(caller, 9, {"b": {"Pods": []}}) == {"b": ["uid-low"]}
         assert self.ask(caller, 9, {"b": {"Pods": [{"UID": "uid-tiny"}]}}) == {"b": ["uid-low", "uid-tiny"]}
 
-    def test_victims_as_objects(self, caller: Caller) -> None:
-        """A scheduler without nodeCacheCapable sends whole pods; UIDs come back."""
-        victims = {"b": {"Pods": [pod_json("low", cpu="3", on="b", priority=1)], "NumPDBViolations": 0}}
-        assert self.ask(caller, 9, victims, "NodeNameToVictims") == {"b": ["uid-low"]}
-
     def test_a_victim_that_has_gone(self, caller: Caller) -> None:
         """A victim that the server does not have stays in the answer: the scheduler may know more."""
         assert self.ask(caller, 9, {"b": {"Pods": [{"UID": "gone"}]}}) == {"b": ["uid-low", "gone"]}
-
-    def test_a_pod_that_never_preempts(self) -> None:
-        """Nobody leaves for a pod with preemptionPolicy Never."""
-        pod = pod_json("x", cpu="2", priority=9, preemptionPolicy="Never")
-        caller = Caller.of(three_nodes(release="1.27"))
-        assert caller.asked("/preemption", {"Pod": pod, "NodeNameToMetaVictims": {"b": {}}}) == {"NodeNameToMetaVictims": {}}
 
 
 class TestBind:
