@@ -95,9 +95,8 @@ class TestBudgets:
     def test_a_protected_pod_takes_from_no_later_budget(self) -> None:
         """1.18 counts budgets down pod by pod: one that the first budget protects does not use up the second one."""
         labels = {"x": "1", "y": "1"}
-        there = [
-            pod("both", on="n", priority=1, requests=SLOT, labels=labels), pod("second", on="n", priority=0, requests=SLOT, labels={"y": "1"}),
-        ]  # fmt: skip
+        both = pod("both", on="n", priority=1, requests=SLOT, labels=labels)
+        there = [both, pod("second", on="n", priority=0, requests=SLOT, labels={"y": "1"})]
         made = engine("1.18", node("n", cpu="2"), *there, budget("b1", 0, x="1"), budget("b2", 1, y="1"))
         found = made.schedule(pod("p", priority=5, requests={"cpu": "2"})).preemption
         assert found is not None
