@@ -582,7 +582,13 @@ MUTANTS = (
         "managed.isdisjoint(found.requests)",
         "extenders",
     ),
-    Mutant("extender: a host twice counts once", "extenders/extender.py", "found.get(name, 0) + score * config", "score * config", "extenders"),
+    Mutant(
+        "extender: a host twice counts once",
+        "extenders/extender.py",
+        "found.get(name, 0) + score * config",
+        "score * config",
+        "extenders",
+    ),
 )
 """A mutant that no test can find, as it decides alike, is not kept."""
 
