@@ -13,13 +13,13 @@ from .controlplane.defaults import with_defaults
 from .controlplane.quotas import usage
 from .garbage import no_garbage_collection
 from .inventory import Inventory, find_waiting, read_inventory, take_in, why_not_waiting
-from .kindnames import kind_of
 from .load import Loaded, load_documents
 from .meaning.labels import zone_of
 from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from .reading.documents import Document, PathLike
 from .reading.notices import Notice
 from .view import NodeMap, View, table_of
+from .words import kind_of
 
 RESOURCES = ("cpu", "memory")
 

@@ -23,7 +23,7 @@ from .reading.decode import decode_kind, describe
 from .reading.documents import Document, File, PathLike, read_files
 from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items
 from .reading.fields import UNKNOWN, shown
-from .reading.formats.jsonlists import Uncertain
+from .reading.formats.jsonvalues import Uncertain
 from .reading.hugequantities import HugeQuantities, huge_quantities
 from .reading.notices import Notice, Oddities
 from .reading.shapes import check_nesting

@@ -85,8 +85,8 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
 
 
 def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, asked: Mapping[str, Any]) -> int:
+    from ..api.garbage import settled
     from ..questions.simulate import SimulationOptions, ask
-    from ..simulation.gcpause import settled
     from .answering import about_input, answer, write_report
     from .opening import Console, opened
     from .report.simulation import ListedRecords

@@ -11,8 +11,7 @@ from ..api.record import DocumentRecord, Record, field, replace, says
 from ..core.release import Release
 from .changes import Change, changes, messages
 from .correspondences import Successor, points_in, successors, weights
-from .facts.facttable import facts_between, facts_of
-from .facts.records import OtherPatches, ReleaseFact
+from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
 from .migrate.equivalents import PRIORITIES
 from .registry import registry_of
 from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release

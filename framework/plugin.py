@@ -44,9 +44,8 @@ from ..core.pods.template import Entry, Template
 from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
 from ..core.rule import Reads
 from .cycle.state import FrameworkCycle, PreFilterResult
-from .extensionpoints import OURS, POINTS
 from .queue.events import Action, ClusterEvent, Hint
-from .status import Code, Status
+from .status import OURS, POINTS, Code, Status
 from .waitingpods import WaitingPod, WaitingPods
 
 MAX_NODE_SCORE = 100

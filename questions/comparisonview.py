@@ -9,8 +9,18 @@ from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph,
 from ..api.words import Figure, count_doing, count_of, percent, short_name
 from ..simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED, AgreementCounts
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
-from ..simulation.compare.document import ComparedConfiguration, ComparedDecision, ComparisonDocument, ConfigurationPair
-from ..simulation.compare.losses import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN, Losses
+from ..simulation.compare.document import (
+    EVICTED,
+    FAULT,
+    GATES,
+    NO_ROOM,
+    UNSEEN,
+    ComparedConfiguration,
+    ComparedDecision,
+    ComparisonDocument,
+    ConfigurationPair,
+    Losses,
+)
 from .result import joined
 
 NO_HOST, GATED_HOST = "<none>", "<gated>"

@@ -35,8 +35,7 @@ from ..framework.profilecheck import release_with_profiles
 from ..framework.releases import DEFAULT_FRAMEWORK
 from ..simulation.compare.agreement import DIFFERENT, GATED
 from ..simulation.compare.document import ConfigurationPair
-from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees
-from ..simulation.compare.newerlabels import with_newer_labels
+from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees, with_newer_labels
 from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, scenario_of
 from ..simulation.scenario import Scenario
 from .compare import CompareResult

@@ -19,7 +19,7 @@ from ..api.record import UNSET, replace
 from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
 from ..api.words import count_of
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
-from ..framework.facts.records import ReleaseFact
+from ..framework.facts.facttable import ReleaseFact
 from ..simulation.compare.agreement import LOCKED, MODES, Mode
 from ..simulation.compare.causes import KINDS
 from ..simulation.input import SILENT, GivenCluster, Observer, check_order, scenario_of

@@ -20,7 +20,7 @@ from ..core.engine import Engine
 from ..exceptions import ManifestError
 
 if TYPE_CHECKING:
-    from .edits.apply import Edited, Edits
+    from .edits import Edited, Edits
 
 __all__ = ["DEFAULT_SCHEDULER", "Files", "Scenario", "read_scenario", "sorted_out"]
 
@@ -150,7 +150,7 @@ def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:
     given = tuple(texts)
     if not given:
         return None
-    from .edits.apply import Edits
+    from .edits import Edits
 
     return Edits.parse(given, defaults=defaults)
 

@@ -7,6 +7,7 @@ Upstream: pkg/controller/{deployment,replicaset,statefulset,daemon,job,cronjob}
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -14,9 +15,26 @@ import attrs
 from msgspec.structs import replace
 
 from ...exceptions import ManifestError
-from ..objects import KubeObject, LabelSelector, Map, Node, ObjectMeta, PersistentVolumeClaim, Pod, ReplicaSet, Volume
+from ..meaning.labels import node_selector_matches, set_selector, tolerates
+from ..objects import (
+    Affinity,
+    KubeObject,
+    LabelSelector,
+    Map,
+    Node,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorTerm,
+    ObjectMeta,
+    PersistentVolumeClaim,
+    Pod,
+    PodSpec,
+    ReplicaSet,
+    Requirement,
+    Toleration,
+    Volume,
+)
 from ..reading.notices import Notice
-from .daemons import daemon_spec, runs_on, target_node
 from .ownership import HASH_LABEL, LostReplicaSet, Ownership, keys_of
 from .pod_templates import Workload, read_workload
 
@@ -274,3 +292,65 @@ _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {
     "Job": _job,
     "CronJob": _cron_job,
 }
+
+
+def _exists(condition: str, effect: str) -> Toleration:
+    return Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect=effect)
+
+
+_ALWAYS = (
+    _exists("not-ready", "NoExecute"),
+    _exists("unreachable", "NoExecute"),
+    _exists("disk-pressure", "NoSchedule"),
+    _exists("memory-pressure", "NoSchedule"),
+    _exists("pid-pressure", "NoSchedule"),
+    _exists("unschedulable", "NoSchedule"),
+)
+_ON_HOST_NETWORK = (_exists("network-unavailable", "NoSchedule"),)
+
+
+def runs_on(spec: PodSpec, node: Node) -> bool:
+    """Whether a DaemonSet makes a pod of *spec* for *node*: name, selector, required affinity and taints must allow it."""
+    if spec.node_name and spec.node_name != node.name:
+        return False
+    if not set_selector(spec.node_selector)(node.labels):
+        return False
+    required = spec.affinity.node_affinity.required if spec.affinity and spec.affinity.node_affinity else None
+    if required is not None and not node_selector_matches(required, node.labels, node.name):
+        return False
+    tolerations = daemon_tolerations(spec)
+    return all(tolerates(tolerations, taint) for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute"))
+
+
+def daemon_tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
+    """The tolerations of *spec* and those that every daemon gets; an added one replaces an equal one."""
+    added = _ALWAYS + _ON_HOST_NETWORK if spec.host_network else _ALWAYS
+    return _merged(spec.tolerations, added)
+
+
+@lru_cache(maxsize=1 << 10)
+def _merged(given: tuple[Toleration, ...], added: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
+    by_identity = {(t.key, t.effect, t.operator, t.value): t for t in (*given, *added)}
+    return tuple(by_identity.values())
+
+
+def daemon_spec(spec: PodSpec, node_name: str) -> PodSpec:
+    """The specification of the daemon for one node: its required node affinity names only that node."""
+    return replace(spec, tolerations=daemon_tolerations(spec), affinity=_tied(spec.affinity, node_name))
+
+
+def _tied(affinity: Affinity | None, node_name: str) -> Affinity:
+    field = Requirement(key="metadata.name", operator="In", values=(node_name,))
+    required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
+    base = affinity or Affinity()
+    return replace(base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required))
+
+
+def target_node(pod: Pod) -> str | None:
+    """The node that a daemon runs on or is made for; None without one."""
+    if pod.spec.node_name:
+        return pod.spec.node_name
+    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
+    terms = affinity.required.node_selector_terms if affinity and affinity.required else ()
+    fields = (field for term in terms for field in term.match_fields)
+    return next((f.values[0] for f in fields if f.key == "metadata.name" and f.operator == "In" and len(f.values) == 1), None)

@@ -9,11 +9,10 @@ from typing import Any
 from .. import objects as o
 from ..objects.metadata import is_value
 from ..objects.quantity import Quantity
-from .apifields import type_shape
+from .apifields import noting_unknown, type_shape
 from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
 from .fields import Mismatch, Reader, entries, flag, list_of, member, one_of, quantity, remembered, shared, text, texts_unshared, whole
 from .shapes import Shape, named
-from .unread import noting_unknown
 
 _ATTRIBUTE_TYPES: Mapping[str, Reader[Any]] = {"int": whole, "bool": flag, "string": text, "version": text}
 """In the order in which upstream looks for a value."""

@@ -13,8 +13,7 @@ from ... import __version__
 from ...exceptions import KubeclassicError, RuleError
 from ...exceptions import one_line as shortened
 from .output import note, note_lines, one_line
-from .signals import Stopped
-from .streams import OUTPUT, NoReader, flush_output, silence
+from .streams import OUTPUT, NoReader, Stopped, flush_output, silence
 
 BAD_INPUT = 2
 DEFECT = 3

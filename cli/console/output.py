@@ -13,7 +13,7 @@ from typing import IO
 import click
 
 from ...exceptions import KubeclassicError, visible
-from .signals import held
+from .streams import held
 
 STANDARD = "-"
 _STREAMS = {"stdin": 0, "stdout": 1, "stderr": 2}

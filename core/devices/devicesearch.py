@@ -16,8 +16,7 @@ from ..cluster.listings import DeviceId
 from ..release import DeviceCells
 from .allocationplan import MOST_DEVICES, NodeAllocationPlan, Option
 from .claimjudging import AllocationError, Judge
-from .makes import Make
-from .pools import Pool, PoolDevice
+from .pools import Make, Pool, PoolDevice
 
 
 @attrs.define(eq=False, repr=False)

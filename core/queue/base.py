@@ -17,8 +17,7 @@ from ...api.objects import Condition, ObjectMeta, Pod, PodStatus
 from ...exceptions import CacheError
 from ..cluster.nominations import Nominations
 from ..release import QueueCells
-from .backoff import BackoffHeaps, Timer
-from .heap import Heap
+from .backoff import BackoffHeaps, Heap, Timer
 from .parked import Contents, Parked, Pending, QueuedPod
 from .protocol import SchedulingQueue
 

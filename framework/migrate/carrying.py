@@ -9,13 +9,12 @@ from ...api.reading.shapes import copied, removed, unknown_fields
 from ...core.release import ConfigurationCells, Release
 from ...exceptions import PolicyError
 from ..config.apiversions import WEIGHT, with_profiles
+from ..config.args import later_args
 from ..config.configuration import KubeSchedulerConfiguration, fields_without, read_configuration
 from ..config.defaults import GROUP
-from ..config.firstargs import later_args
 from ..policy.profile import SPREAD
-from .equivalents import COUNTED_ELSEWHERE
+from .equivalents import COUNTED_ELSEWHERE, Note
 from .fromplugins import LEFT_OUT, LIMITS, OLD_SPREADS, migrate_profile
-from .notes import Note
 from .translation import Migration
 
 Json = Mapping[str, Any]

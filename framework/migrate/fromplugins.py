@@ -23,9 +23,8 @@ from ..config.defaults import PluginSet
 from ..config.fielderrors import Context
 from ..config.profiles import ProfileConfig
 from ..policy.profile import AFFINITY, SPREAD, configuration_of_policy, configuration_of_provider
-from .equivalents import COUNTED_ELSEWHERE, GONE, PRE_SCORERS, SELECTOR_SPREAD
+from .equivalents import COUNTED_ELSEWHERE, GONE, PRE_SCORERS, SELECTOR_SPREAD, Note
 from .extenderargs import written_extenders
-from .notes import Note
 from .profiledocument import ALONE, BINDER, GATES, SORTER, document_of
 from .translation import Migration
 

@@ -12,8 +12,23 @@ import attrs
 from ...algorithmprovider.policy import LabelPreference, PriorityArgument, RatioArguments
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...priorities.requestedtocapacity import DEFAULT_SHAPE
-from .equivalents import DIFFERENCES, GONE, OLDER, OWN_CONSTRAINTS, PEER_SPREADING, SCORES, SELECTOR_SPREAD
-from .notes import DOUBLE_BALANCE, HEAVIER_SPREAD, NODE_LABEL, OLDER_RULES, ONE_STRATEGY, RATIO_RESOURCES, SERVICE_AFFINITY, Note
+from .equivalents import (
+    DIFFERENCES,
+    DOUBLE_BALANCE,
+    GONE,
+    HEAVIER_SPREAD,
+    NODE_LABEL,
+    OLDER,
+    OLDER_RULES,
+    ONE_STRATEGY,
+    OWN_CONSTRAINTS,
+    PEER_SPREADING,
+    RATIO_RESOURCES,
+    SCORES,
+    SELECTOR_SPREAD,
+    SERVICE_AFFINITY,
+    Note,
+)
 
 Point = tuple[int, int]
 FALLING: tuple[Point, ...] = ((0, 10), (100, 0))

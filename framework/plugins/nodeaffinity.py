@@ -28,7 +28,7 @@ from ...priorities.reduce import normalize_reduce
 from ..config.argfaults import preferred_faults
 from ..config.fielderrors import aggregated
 from ..cycle.state import FrameworkCycle, PreFilterResult
-from ..hints.nodes import node_matches_affinity
+from ..hints import node_matches_affinity
 from ..plugin import MAX_NODE_SCORE, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, reason, unresolvable

@@ -26,7 +26,7 @@ from ...priorities.requestedtocapacity import FULL, broken_line
 from ...priorities.shares import both_requested_with, capacity_of, free_share, request, requested_with, used_share
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
 from ..cycle.state import FrameworkCycle
-from ..hints.nodes import node_has_room, pod_leaves_room
+from ..hints import node_has_room, pod_leaves_room
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, reason, unresolvable

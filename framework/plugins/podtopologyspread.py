@@ -7,11 +7,12 @@ from functools import partial
 from typing import Any, ClassVar
 
 import attrs
+import msgspec
 import numpy as np
 
 from ...api.meaning.labels import SelectorError
 from ...api.objects import Pod, TopologySpreadConstraint
-from ...core.arrays.arithmetic import tabulated, truncated_div
+from ...core.arrays.arithmetic import tabulated, truncated_div, whole
 from ...core.arrays.batch import Batch
 from ...core.arrays.columns import NodeColumn
 from ...core.arrays.counts import Clause, DomainSum, Sums
@@ -29,13 +30,38 @@ from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
 from ..cycle.state import FrameworkCycle
-from ..hints.pods import Spread, spread_node_changes, spread_pod_changes
+from ..hints import Spread, spread_node_changes, spread_pod_changes
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error
 from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers
 from .spreadcounts import HardConstraint, Skews, SoftCounts, clauses_of, domains_shared, hard_constraints, is_plain, soft_counts
-from .spreadshares import SpreadShares
+
+
+class SpreadShares(msgspec.Struct, frozen=True):
+    """What scores follow from besides the count of each node."""
+
+    total: int
+    """The counts of all nodes that have the topology keys, added up."""
+    least: int | None
+    """The smallest of them; None where no node has the keys."""
+
+    @classmethod
+    def of(cls, counts: Scores, judged: Mask) -> SpreadShares:
+        """From the *counts* of all feasible nodes, int64[k], those not *judged* left out."""
+        found = counts[judged]
+        return cls(int(found.sum()), int(found.min()) if len(found) else None)
+
+    def scores(self, counts: Scores, judged: Mask) -> Scores:
+        """100 for the smallest count, less for larger ones, 0 for nodes that are not *judged*: int64[n]."""
+        if self.least is None:
+            return np.zeros(len(counts), np.int64)
+        spread = self.total - self.least
+        if not spread:
+            # Upstream: nodes that lack a topology key get the best score, too.
+            return np.full(len(counts), MAX_NODE_SCORE, np.int64)
+        return whole(float(MAX_NODE_SCORE) * ((self.total - counts) / float(spread))) * judged
+
 
 MISSING_LABEL = Reason(f"{UNEVEN.text} (missing required label)", resolvable=False)
 

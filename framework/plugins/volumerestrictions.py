@@ -15,7 +15,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.disks import has_disks, no_disk_conflict
 from ..cycle.state import FrameworkCycle
-from ..hints.volumes import claim_is_named, pod_leaves_disk
+from ..hints import claim_is_named, pod_leaves_disk
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, unresolvable

@@ -22,8 +22,7 @@ from ...core.queue.backoff import Clock
 from ...core.release import QueueingCells, Requests
 from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import KubeSchedulerConfiguration
-from ..hints.nodes import is_selected
-from ..hints.pods import ports_clash
+from ..hints import is_selected, ports_clash
 from .events import (
     ANYTHING,
     ASSIGNED_POD_DELETE,

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
+from ...api.garbage import settled
 from ...api.objects import Pod
 from ...api.reading.notices import InputWarning
 from ...api.record import astuple
 from ...core.decision.decision import Decision, no_details
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
-from ..gcpause import settled
 from ..nodesbyuse import nodes_by_use
 from ..scenario import Scenario
 from ..simulate import Simulation
@@ -31,8 +31,9 @@ from .document import (
     DifferenceCause,
     DifferingCycle,
     FirstDifference,
+    Losses,
+    losses,
 )
-from .losses import Losses, losses
 
 Following = Callable[[Iterator[None], int], Iterator[None]]
 """Passes steps on as they come, of which there are that many, and says how far it is."""

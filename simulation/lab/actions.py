@@ -15,8 +15,7 @@ from ...api.objects import Map
 from ...core.rule import Algorithm
 from ...exceptions import did_you_mean
 from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
-from ..edits.apply import Edits, without_flag
-from ..edits.changes import EditError
+from ..edits import EditError, Edits, without_flag
 from ..scenario import ORDERS, Scenario
 from .labconfiguration import LabConfiguration, LabError, Source, check_release, default_source, read_source
 from .labinput import MOST_COPIES, Changes, Copies, check_node, cordon, drain

@@ -16,7 +16,7 @@ from ...api.reading.documents import Document
 from ...api.wire.ownfields import current_manifest
 from ...exceptions import KubeclassicError
 from ..drain.rules import comes_back
-from ..edits.apply import Edit, Edited, Edits, put_in
+from ..edits import Edit, Edited, Edits, put_in
 from ..newnodes.kinds import kinds_of
 from ..scenario import Files, Scenario, sorted_out
 from .differences import other_places

@@ -10,10 +10,9 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
-from ...api.controlplane.daemons import runs_on, target_node
 from ...api.controlplane.deviceclaims import slices_like
 from ...api.controlplane.manifests import each_once, identity_of
-from ...api.controlplane.workloads import Known, expand
+from ...api.controlplane.workloads import Known, expand, runs_on, target_node
 from ...api.load import Loaded
 from ...api.objects import CSINode, KubeObject, Map, Node, Pod, PodStatus, ResourceSlice
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type

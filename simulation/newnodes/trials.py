@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 
 import attrs
 
+from ...api.garbage import settled
 from ...api.objects import Pod
 from ...api.record import Amounts, Count, Record, says
 from ...core.arrays.types import Ints
@@ -15,7 +16,6 @@ from ...core.engine import Engine
 from ..capacity.counting import count_copies
 from ..capacity.question import CapacityQuestion
 from ..capacity.room import FreeRoom
-from ..gcpause import settled
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .kinds import NodeKind

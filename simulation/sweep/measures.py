@@ -14,7 +14,7 @@ from ...api.objects import Node, Pod
 from ...core.arrays.types import Floats, Ints
 from ...core.pods.requests import PODS
 from ..replay.replay import Replay
-from ..replay.tally import PERCENTILES
+from ..replay.simulatedcluster import PERCENTILES
 from ..simulate import Simulation
 from ..summary import Usage, fragmentation, summarise
 

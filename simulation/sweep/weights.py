@@ -15,7 +15,7 @@ from ...framework.config.defaults import PluginEntry, PluginSet
 from ...framework.config.profiles import ProfileConfig
 from ...framework.plugin import Plugin
 from ...framework.registry import registry_of
-from ..compare.ruleequivalents import SUCCESSORS
+from ..compare.contestants import SUCCESSORS
 
 Weights = Mapping[str, int]
 """Name -> weight; 0: the rule does not count at all."""

@@ -21,8 +21,7 @@ from ..compare.causes import PREEMPTION as MADE_ROOM
 from ..compare.causes import SAMPLING as NOT_LOOKED_AT
 from ..compare.causes import TIE as TIED
 from ..compare.causes import Cause, CauseKind, Judged, find_cause
-from ..compare.contestants import JudgedNode, WeighedScore
-from ..compare.ruleequivalents import SUCCESSORS
+from ..compare.contestants import SUCCESSORS, JudgedNode, WeighedScore
 from .course import Course, StageJudge
 
 Effect = Literal["fact", "earlier decision", "unknown"]

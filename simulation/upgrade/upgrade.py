@@ -16,16 +16,15 @@ from typing import Any, TypeVar
 
 import attrs
 
+from ...api.garbage import settled
 from ...api.objects import Pod
 from ...api.reading.notices import InputWarning
 from ...exceptions import KubeclassicError
-from ...framework.facts.facttable import BY_ID
-from ...framework.facts.records import ReleaseFact
+from ...framework.facts.facttable import BY_ID, ReleaseFact
 from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
 from ..compare.agreement import LOCKED
 from ..compare.compare import Following, unfollowed
 from ..executors import run_on
-from ..gcpause import settled
 from ..input import SILENT, Observer
 from .course import Course, LedCourse
 from .stages import Stage

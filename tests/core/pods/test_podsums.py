@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.pods import podsums
+from kubeclassic.core.pods import requests
 from kubeclassic.framework.tables.newer import V1_28, V1_31, V1_32, V1_33, V1_34
 from tests.reference import podsums as naive
 from tests.support.build import pod
@@ -36,9 +36,9 @@ class TestSidecars:
         """Up to 1.31 a sidecar does not raise what scores count of a pod on a node, until its own use is more than the containers."""
         with_one = made({"cpu": "300m"}, first=[asking("s", {"cpu": "200m"}, sidecar=True)])
         with_two = made({"cpu": "300m"}, first=[asking(name, {"cpu": "200m"}, sidecar=True) for name in "st"])
-        assert podsums.nonzero_of_uses(with_one, {})["cpu"] == 300
-        assert podsums.nonzero_of_uses(with_two, {})["cpu"] == 400
-        assert podsums.nonzero_of_pod(with_one, {})["cpu"] == 500
+        assert requests.nonzero_of_uses(with_one, {})["cpu"] == 300
+        assert requests.nonzero_of_uses(with_two, {})["cpu"] == 400
+        assert requests.nonzero_of_pod(with_one, {})["cpu"] == 500
 
 
 class TestTheWholePod:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.core.queue.heap import Heap
+from kubeclassic.core.queue.backoff import Heap
 
 Item = tuple[int, str]
 

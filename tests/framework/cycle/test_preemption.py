@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kubeclassic.core.decision.record import NodeVictims
+from kubeclassic.core.decision.preemptionplan import NodeVictims
 from kubeclassic.core.engine import Engine
 from kubeclassic.framework.cycle.preemption import shortlisted
 from tests.support.build import node, obj, pod

@@ -10,7 +10,7 @@ from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.simulate import simulate
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER
 from tests.live.scheduler.worlds import Json, Site, at, node_form, pod_form
 

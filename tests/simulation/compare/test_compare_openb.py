@@ -16,7 +16,7 @@ from kubeclassic.cli.report.questions.comparisonpage import comparison_html
 from kubeclassic.questions.compare import CompareResult
 from kubeclassic.simulation.compare.agreement import FREE, LOCKED
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.traces.openb import manifests
 from tests.support.pages import assert_told, numbers_of_page, table_of_page
