@@ -297,7 +297,11 @@ def spread_pod_changes(pod: Pod, old: Any, new: Any, *, constraints: Constraints
     With *sees_itself* also a change of the pod's own labels, or of its tolerations where taints count.
     Upstream: isSchedulableAfterPodChange of PodTopologySpread.
     """
-    if any(other is not None and not _is_involved(other, pod, sees_itself) for other in (old, new)):
+    if any(
+        other is not None
+        and not ((sees_itself and other.uid == pod.uid) or (bool(other.spec.node_name) and other.namespace == pod.namespace))
+        for other in (old, new)
+    ):
         return False
     found = constraints(pod)
     if found is None:
@@ -307,10 +311,6 @@ def spread_pod_changes(pod: Pod, old: Any, new: Any, *, constraints: Constraints
     if sees_itself and pod.uid == new.uid and old.spec.tolerations != new.spec.tolerations and any(each.honors_taints for each in found):
         return True
     return bool(old.labels != new.labels) and any(each.matches(old.labels) != each.matches(new.labels) for each in found)
-
-
-def _is_involved(other: Pod, pod: Pod, sees_itself: bool) -> bool:
-    return (sees_itself and other.uid == pod.uid) or (bool(other.spec.node_name) and other.namespace == pod.namespace)
 
 
 def spread_node_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, compares: bool) -> bool:

@@ -316,13 +316,9 @@ def upgrade(
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
     given = started_with(policy, profile, percentage)
-    check_mode(mode)
+    # Raise :class:`~kubeclassic.exceptions.UnknownNameError` for a mode that is none.
+    if mode not in MODES:
+        raise UnknownNameError(f'mode: got "{mode}", wanted {" or ".join(MODES)}')
     scenario = scenario_of(cluster, pods, scheduler_names=[DEFAULT_SCHEDULER], defaults=defaults)
     options = UpgradeOptions(start=start, end=end, steps=tuple(steps), given=given, mode=mode, pod=pod)
     return ask(scenario, options, order, executor=executor)
-
-
-def check_mode(mode: str) -> None:
-    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for a mode that is none."""
-    if mode not in MODES:
-        raise UnknownNameError(f'mode: got "{mode}", wanted {" or ".join(MODES)}')

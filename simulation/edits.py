@@ -96,7 +96,11 @@ def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
         return change(value)
     step, rest = path[0], path[1:]
     if step.is_item:
-        return _changed_items(value, path, change)
+        if value is not None and not isinstance(value, list):
+            raise EditError(f"{path[0]}: got it on {_kind_of(value)}, wanted a list")
+        chosen = set(_chosen(value or [], path[0].name))
+        found = [changed(item, path[1:], change) if number in chosen else item for number, item in enumerate(value or [])]
+        return [item for item in found if item is not None] or None
     if value is not None and not isinstance(value, dict):
         raise EditError(f"{step.name}: got it inside {_kind_of(value)}, wanted an object around it")
     before = value or {}
@@ -104,14 +108,6 @@ def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
     if after is None:
         return {key: held for key, held in before.items() if key != step.name} or None
     return {**before, step.name: after}
-
-
-def _changed_items(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
-    if value is not None and not isinstance(value, list):
-        raise EditError(f"{path[0]}: got it on {_kind_of(value)}, wanted a list")
-    chosen = set(_chosen(value or [], path[0].name))
-    found = [changed(item, path[1:], change) if number in chosen else item for number, item in enumerate(value or [])]
-    return [item for item in found if item is not None] or None
 
 
 def _chosen(items: list[Json], name: str) -> Iterator[int]:

@@ -158,7 +158,9 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
     replica_sets = sorted(expansion.owners.workloads_of(deployment, "ReplicaSet"), key=_revision)
     lost = expansion.owners.lost_replica_sets(deployment)
     for found in lost:
-        _restore(expansion, deployment, found)
+        # Put a ReplicaSet back that is not in the input, so that its pods, old and new, belong together.
+        if not expansion.owners.is_known(deployment.namespace, found.name):
+            _add_replica_set(expansion, deployment, _replica_set(deployment, found).metadata, found.hash)
     if any(not expansion.owners.is_known(deployment.namespace, found.name) for found in lost):
         expansion.notice(deployment, LOST_REPLICA_SETS)
     lacking = deployment.replicas - sum(len(found.pods) for found in lost)
@@ -178,12 +180,6 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
 def _revision(replica_set: Workload) -> int:
     written = replica_set.metadata.annotations.get(_REVISION, "")
     return int(written[:_MAX_DIGITS]) if written.isascii() and written.isdigit() else 0
-
-
-def _restore(expansion: _Expansion, deployment: Workload, lost: LostReplicaSet) -> None:
-    """Put a ReplicaSet back that is not in the input, so that its pods, old and new, belong together."""
-    if not expansion.owners.is_known(deployment.namespace, lost.name):
-        _add_replica_set(expansion, deployment, _replica_set(deployment, lost).metadata, lost.hash)
 
 
 def _replica_set(deployment: Workload, lost: LostReplicaSet | None) -> Workload:
@@ -251,7 +247,7 @@ def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
     for node in expansion.nodes:
         if node.name in covered or not runs_on(template.spec, node):
             continue
-        spec = daemon_spec(template.spec, node.name)
+        spec = replace(template.spec, tolerations=daemon_tolerations(template.spec), affinity=_tied(template.spec.affinity, node.name))
         name = f"{workload.name}-{node.name}"
         if f"{workload.namespace}/{name}" in expansion.taken:
             name = next(expansion.free_names(workload))
@@ -332,11 +328,6 @@ def daemon_tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
 def _merged(given: tuple[Toleration, ...], added: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
     by_identity = {(t.key, t.effect, t.operator, t.value): t for t in (*given, *added)}
     return tuple(by_identity.values())
-
-
-def daemon_spec(spec: PodSpec, node_name: str) -> PodSpec:
-    """The specification of the daemon for one node: its required node affinity names only that node."""
-    return replace(spec, tolerations=daemon_tolerations(spec), affinity=_tied(spec.affinity, node_name))
 
 
 def _tied(affinity: Affinity | None, node_name: str) -> Affinity:

@@ -23,7 +23,14 @@ class NoReader(Exception):
 def prepare_streams() -> None:
     """Make the standard streams ready: closed ones are errors when used, and characters that a console lacks are shown as escapes."""
     for number in (INPUT, OUTPUT, ERROR):
-        _hold(number)
+        # Keep a closed descriptor from becoming that of the next file that is opened.
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, _UNUSABLE[number])
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
     if sys.stdin is None:
         sys.stdin = os.fdopen(INPUT, encoding="utf-8", closefd=False)
     if sys.stdout is None:
@@ -51,17 +58,6 @@ class _NamedOutput(io.FileIO):
 def _named(stream: io.TextIOWrapper) -> io.TextIOWrapper:
     buffer = io.BufferedWriter(_NamedOutput(OUTPUT, "w", closefd=False))
     return io.TextIOWrapper(buffer, stream.encoding, "backslashreplace", line_buffering=stream.line_buffering)
-
-
-def _hold(number: int) -> None:
-    """Keep a closed descriptor from becoming that of the next file that is opened."""
-    try:
-        os.fstat(number)
-    except OSError:
-        opened = os.open(os.devnull, _UNUSABLE[number])
-        if opened != number:
-            os.dup2(opened, number)
-            os.close(opened)
 
 
 def flush_output() -> OSError | None:

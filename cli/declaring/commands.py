@@ -24,22 +24,6 @@ WRITTEN = ("output", "series", "report", "flame_graph", "redact_map", "plot")
 MANIFESTS = tuple(suffix + packed for suffix in (".yaml", ".yml", ".json", ".jsonl") for packed in ("", ".gz"))
 
 
-def refuse_same_files(context: click.Context, reads_folders: bool) -> None:
-    """Raise :class:`~.output.OutputError` if the command would write to an input, or twice to one file.
-
-    With *reads_folders* every manifest in a folder that is given is an input.
-    """
-    outputs = [(_flag(param), path) for param, path in _paths(context) if param.name in WRITTEN and _is_replaced(path)]
-    inputs = [path for param, path in _paths(context) if param.name not in WRITTEN]
-    for place, (flag, path) in enumerate(outputs):
-        for given in inputs:
-            if _same(path, given) or (reads_folders and _is_found_in(path, given)):
-                raise OutputError(f"{flag}: got {path}, which is an input too, wanted another file")
-        for other, earlier in outputs[:place]:
-            if _same(path, earlier):
-                raise OutputError(f"{flag}: got {path}, which is the file of {other} too, wanted another file")
-
-
 def _paths(context: click.Context) -> Iterator[tuple[click.Parameter, str]]:
     """Each file that the command line names, with its parameter."""
     for param in context.command.params:
@@ -53,10 +37,6 @@ def _paths(context: click.Context) -> Iterator[tuple[click.Parameter, str]]:
 
 def _each(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else () if value is None else (value,)
-
-
-def _flag(param: click.Parameter) -> str:
-    return max(param.opts, key=len)
 
 
 def _is_replaced(path: str) -> bool:
@@ -183,7 +163,17 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, unless it would write to a file that it reads."""
-        refuse_same_files(ctx, self.reads_folders)
+        # Raise :class:`~.output.OutputError` if the command would write to an input, or twice to one file.
+        reads_folders = self.reads_folders
+        outputs = [(max(param.opts, key=len), path) for param, path in _paths(ctx) if param.name in WRITTEN and _is_replaced(path)]
+        inputs = [path for param, path in _paths(ctx) if param.name not in WRITTEN]
+        for place, (flag, path) in enumerate(outputs):
+            for given in inputs:
+                if _same(path, given) or (reads_folders and _is_found_in(path, given)):
+                    raise OutputError(f"{flag}: got {path}, which is an input too, wanted another file")
+            for other, earlier in outputs[:place]:
+                if _same(path, earlier):
+                    raise OutputError(f"{flag}: got {path}, which is the file of {other} too, wanted another file")
         return super().invoke(ctx)
 
 

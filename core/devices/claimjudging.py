@@ -54,28 +54,22 @@ class Expression:
         if self.error:
             raise DeviceSelectorError(f"CEL compile error: {self.error}")
         try:
-            found = self._program.eval(data={"device": self._with_domains(make.as_input())})
-            return self._as_flag(found)
+            device = make.as_input()
+            # Upstream: a domain of which the device has nothing is an empty object.
+            for part in ("attributes", "capacity"):
+                absent: Values = {domain: {} for domain in self._domains if domain not in device[part]}
+                if absent:
+                    device = {**device, part: {**device[part], **absent}}
+            found = self._program.eval(data={"device": device})
+            kind = found.type().name().lower()
+            if kind == "bool":
+                return bool(found.value())
+            if kind == "error":
+                raise DeviceSelectorError(_in_upstreams_words(str(found.value())))
+            conversion = f"type conversion error from '{kind}' to 'bool'"
+            raise DeviceSelectorError(f"CEL result of type {kind} could not be converted to bool: {conversion}")
         except DeviceSelectorError as error:
             raise DeviceSelectorError(f"CEL runtime error: {error}") from None
-
-    def _with_domains(self, device: Values) -> Values:
-        # Upstream: a domain of which the device has nothing is an empty object.
-        for part in ("attributes", "capacity"):
-            absent: Values = {domain: {} for domain in self._domains if domain not in device[part]}
-            if absent:
-                device = {**device, part: {**device[part], **absent}}
-        return device
-
-    @staticmethod
-    def _as_flag(found: Any) -> bool:
-        kind = found.type().name().lower()
-        if kind == "bool":
-            return bool(found.value())
-        if kind == "error":
-            raise DeviceSelectorError(_in_upstreams_words(str(found.value())))
-        conversion = f"type conversion error from '{kind}' to 'bool'"
-        raise DeviceSelectorError(f"CEL result of type {kind} could not be converted to bool: {conversion}")
 
 
 @attrs.frozen(eq=False)

@@ -124,7 +124,11 @@ class DeviceSearch:
             return True
         requests = self.plan.requests[place.claim]
         if place.request == len(requests):
-            return self._next_claim(place.claim + 1)
+            claim = place.claim + 1
+            try:
+                return self._go_on(DeviceSlot(claim), False)
+            except _TooMany:
+                return False
         options = requests[place.request]
         option = options[place.option]
         if option.parent and not is_chosen:
@@ -136,12 +140,6 @@ class DeviceSearch:
         if not self._has_room(place, option):
             return False
         return self._take_all(place, option, is_chosen) if option.all_devices is not None else self._take_one(place, option, is_chosen)
-
-    def _next_claim(self, claim: int) -> bool:
-        try:
-            return self._go_on(DeviceSlot(claim), False)
-        except _TooMany:
-            return False
 
     def _first_available(self, place: DeviceSlot, count: int) -> bool:
         is_too_many = True

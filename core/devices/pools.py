@@ -56,23 +56,20 @@ class Make:
         """
         if self._input is None:
             try:
-                self._input = self._as_input()
+                attributes: dict[str, dict[str, Any]] = {}
+                for name, attribute in self.attributes.items():
+                    domain, short = _split(name, self.driver)
+                    attributes.setdefault(domain, {})[short] = _value(name, attribute)
+                capacity: dict[str, dict[str, Any]] = {}
+                for name, amount in self.device.capacity.items():
+                    domain, short = _split(name, self.driver)
+                    capacity.setdefault(domain, {})[short] = quantity_value(amount)
+                self._input = {"driver": self.driver, "attributes": attributes, "capacity": capacity}
             except DeviceSelectorError as error:
                 self._input = error
         if isinstance(self._input, DeviceSelectorError):
             raise self._input
         return self._input
-
-    def _as_input(self) -> Values:
-        attributes: dict[str, dict[str, Any]] = {}
-        for name, attribute in self.attributes.items():
-            domain, short = _split(name, self.driver)
-            attributes.setdefault(domain, {})[short] = _value(name, attribute)
-        capacity: dict[str, dict[str, Any]] = {}
-        for name, amount in self.device.capacity.items():
-            domain, short = _split(name, self.driver)
-            capacity.setdefault(domain, {})[short] = quantity_value(amount)
-        return {"driver": self.driver, "attributes": attributes, "capacity": capacity}
 
 
 def _split(name: str, driver: str) -> tuple[str, str]:

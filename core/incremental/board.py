@@ -79,14 +79,11 @@ class Leaders:
         if self._count and self.moved:
             self._follow(self._leads, places)
         if not self._count:
-            self._find(order)
-
-    def _find(self, order: Rows) -> None:
-        ranked = self.ranked
-        best = ranked[ranked.argmax()]
-        self._leads = (ranked == best).take(order)
-        self.total, self._count = int(best), int(np.count_nonzero(self._leads))
-        self.moved.clear()
+            ranked = self.ranked
+            best = ranked[ranked.argmax()]
+            self._leads = (ranked == best).take(order)
+            self.total, self._count = int(best), int(np.count_nonzero(self._leads))
+            self.moved.clear()
 
     def _follow(self, leads: Mask, places: Rows) -> None:
         ranked = self.ranked

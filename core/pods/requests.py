@@ -57,13 +57,6 @@ def _add(total: Requests, quantities: Mapping[str, Quantity]) -> None:
             total[name] = wrap_int64(total.get(name, 0) + amount(name, quantity))
 
 
-def _raise_to(total: Requests, quantities: Mapping[str, Quantity]) -> None:
-    for name, quantity in quantities.items():
-        # Upstream: a request of 0 adds a scalar to the pod if a container has it, but not if an init container has.
-        if is_counted(name) and (number := amount(name, quantity)) > total.get(name, 0):
-            total[name] = number
-
-
 def of_containers(pod: Pod, gates: Gates) -> Requests:
     """The sum over the containers; init containers do not count."""
     total: Requests = {}
@@ -76,7 +69,11 @@ def of_all_containers(pod: Pod, gates: Gates) -> Requests:
     """The sum over the containers, or the request of an init container if that is more."""
     total = of_containers(pod, gates)
     for container in pod.spec.init_containers:
-        _raise_to(total, container.requests)
+        quantities = container.requests
+        for name, quantity in quantities.items():
+            # Upstream: a request of 0 adds a scalar to the pod if a container has it, but not if an init container has.
+            if is_counted(name) and (number := amount(name, quantity)) > total.get(name, 0):
+                total[name] = number
     return total
 
 

@@ -181,7 +181,8 @@ def asked(
     *exclude*: names of nodes, or label selectors. With *defaults* copies are admitted as the API server would do it.
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
-    _check_limit(limit)
+    if limit is not None and limit < 1:
+        raise QuestionError(f"pods: got {limit}, wanted 1 or more")
     excluded = excluded_nodes(scenario.nodes, exclude)
     left = without_nodes(scenario, excluded)
     made = [template_of(loaded, where, left.objects, strict=defaults) for where, loaded in given]
@@ -201,11 +202,6 @@ def limit_of(pods: int | None, max_limit: int | None) -> int | None:
         wanted = "0 or more" if max_limit < 0 else f"as many as pods {pods} at least, or none"
         raise QuestionError(f"max-limit: got {max_limit}, wanted {wanted}")
     return pods if pods is not None else max_limit or None
-
-
-def _check_limit(limit: int | None) -> None:
-    if limit is not None and limit < 1:
-        raise QuestionError(f"pods: got {limit}, wanted 1 or more")
 
 
 def _checked_ratio(ratio: Sequence[int] | None, templates: int) -> tuple[int, ...]:

@@ -146,19 +146,15 @@ def compare(
     if mode not in MODES:
         raise UnknownNameError(f'mode: got "{mode}", wanted {" or ".join(MODES)}')
     for name, engine in engines.items():
-        _check_profiles(name, engine, scenario)
+        for pod in scenario.pending:
+            if engine.algorithm_of(pod) is None:
+                raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} names')
     contestants = [Contestant(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()]
     comparison = Comparison(mode, contestants, texts or {})
     with settled():
         for _ in following(_steps(comparison), len(scenario.pending)):
             pass
     return comparison
-
-
-def _check_profiles(name: str, engine: Engine, scenario: Scenario) -> None:
-    for pod in scenario.pending:
-        if engine.algorithm_of(pod) is None:
-            raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} names')
 
 
 # --- the cycles -----------------------------------------------------------------------------------------------------

@@ -11,8 +11,7 @@ import numpy as np
 from ...api.objects import Pod
 from ...api.record import Record, field, says
 from ...core.arrays.types import Mask, Rows
-from ...core.decision.decision import Decision, Details
-from ...core.decision.score import Ranking
+from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.rule import Algorithm, Priority
 from ...core.run import Run
@@ -151,24 +150,18 @@ def node_view(engine: Engine, decision: Decision, node: str) -> JudgedNode:
     here = details.feasible_rows == row
     at = int(here.argmax()) if len(here) else 0
     if len(here) and here[at]:
-        return _fitting(engine, decision.pod, details.ranking, node, at)
-    return _unfit(details, node, row)
-
-
-def _fitting(engine: Engine, pod: Pod, ranking: Ranking | None, node: str, at: int) -> JudgedNode:
-    """The view of the node that stands *at* this place of the feasible ones."""
-    if ranking is None:
-        return JudgedNode(node, FITS)
-    scores = dict[str, WeighedScore]()
-    for rule, weight in (engine.algorithm_of(pod) or engine.algorithm).priorities:
-        line = ranking.by_priority.get(rule.name)
-        if line is not None:
-            score = line.item(at)
-            scores[rule.name] = WeighedScore(score, weight, score * weight)
-    return JudgedNode(node, FITS, scores=scores, total=ranking.totals.item(at))
-
-
-def _unfit(details: Details, node: str, row: int) -> JudgedNode:
+        # The view of the node that stands *at* this place of the feasible ones.
+        pod = decision.pod
+        ranking = details.ranking
+        if ranking is None:
+            return JudgedNode(node, FITS)
+        scores = dict[str, WeighedScore]()
+        for rule, weight in (engine.algorithm_of(pod) or engine.algorithm).priorities:
+            line = ranking.by_priority.get(rule.name)
+            if line is not None:
+                score = line.item(at)
+                scores[rule.name] = WeighedScore(score, weight, score * weight)
+        return JudgedNode(node, FITS, scores=scores, total=ranking.totals.item(at))
     if not details.has_visited(row) and node not in details.extender_reasons:
         return JudgedNode(node, UNKNOWN if details.search is None else NOT_VISITED)
     refusal = details.refusal(row)

@@ -170,7 +170,15 @@ def upgrade(
     """
     with settled():
         courses = _courses(way, observer, executor)
-        return _document(way, courses, _moved(way, courses, observer, executor), warnings)
+        # Number of a stage -> what the step to it moves. Where causes are known there is too little left to hand over.
+        sides = enumerate(zip(courses.each, courses.each[1:], strict=False), 1)
+        steps = {number: both for number, both in sides if both[0] is not both[1]}
+        moved: dict[int, tuple[MovedPod, ...]] = {}
+        for is_known, runs in ((False, executor), (True, None)):
+            numbers = [number for number in steps if (number in courses.causes) == is_known]
+            tasks = [partial(step_of, number, *steps[number], courses.causes.get(number)) for number in numbers]
+            moved |= zip(numbers, results(tasks, way, courses.led, runs, observer), strict=True)
+        return _document(way, courses, dict(sorted(moved.items())), warnings)
 
 
 def _courses(way: Way, observer: Observer, executor: Executor | None) -> Courses:
@@ -188,18 +196,6 @@ def _courses(way: Way, observer: Observer, executor: Executor | None) -> Courses
         made = {**courses, **made}
         causes |= its
     return Courses(led, [made[number] for number in alike], causes)
-
-
-def _moved(way: Way, courses: Courses, observer: Observer, executor: Executor | None) -> dict[int, tuple[MovedPod, ...]]:
-    """Number of a stage -> what the step to it moves. Where causes are known there is too little left to hand over."""
-    sides = enumerate(zip(courses.each, courses.each[1:], strict=False), 1)
-    steps = {number: both for number, both in sides if both[0] is not both[1]}
-    moved: dict[int, tuple[MovedPod, ...]] = {}
-    for is_known, runs in ((False, executor), (True, None)):
-        numbers = [number for number in steps if (number in courses.causes) == is_known]
-        tasks = [partial(step_of, number, *steps[number], courses.causes.get(number)) for number in numbers]
-        moved |= zip(numbers, results(tasks, way, courses.led, runs, observer), strict=True)
-    return dict(sorted(moved.items()))
 
 
 def _document(way: Way, courses: Courses, moved: Mapping[int, tuple[MovedPod, ...]], warnings: tuple[InputWarning, ...]) -> UpgradeDocument:

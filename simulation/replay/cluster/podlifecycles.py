@@ -91,14 +91,11 @@ class PermitWaits:
             self.cluster.changes += 1
             self.go_on(life)
         else:
-            self._count_rejection(life)
+            self.cluster.passing_changes += 1
+            lasting = self.cluster.lasting_changes + 1
+            life.rejections = life.rejections + 1 if life.rejected_at == lasting else 1
+            life.rejected_at = lasting
             self.give_up(life, pod, failure)
-
-    def _count_rejection(self, life: PodLifecycle) -> None:
-        self.cluster.passing_changes += 1
-        lasting = self.cluster.lasting_changes + 1
-        life.rejections = life.rejections + 1 if life.rejected_at == lasting else 1
-        life.rejected_at = lasting
 
     def is_futile(self, life: PodLifecycle) -> bool:
         """Whether a pod was rejected again and again, and nothing but such waits and their ends is to come."""

@@ -5,7 +5,7 @@ Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncClaim, syn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 import attrs
@@ -204,19 +204,16 @@ class VolumeController:
         for key in sorted(self._open):
             claim = self.cluster.listings.claims.get(key)
             if claim is not None and claim.metadata.deletion_timestamp is None and key not in self._making:
-                self._reconcile(claim)
-
-    def _reconcile(self, claim: PersistentVolumeClaim) -> None:
-        kind = self.cluster.listings.classes.get(claim.storage_class)
-        volume = self._own_volume(claim)
-        if volume is None and not claim.spec.volume_name and not self._waits_for_pod(claim, kind):
-            if SELECTED_NODE not in claim.annotations:
-                volume = self._best_volume(claim)
-            if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
-                self._making[claim.key] = None
-                self.cluster.agenda.put(self.cluster.after(self.cluster.delays.provisioning), partial(self._provision, claim.key))
-        if volume is not None:
-            self._bind(claim, volume)
+                kind = self.cluster.listings.classes.get(claim.storage_class)
+                volume = self._own_volume(claim)
+                if volume is None and not claim.spec.volume_name and not self._waits_for_pod(claim, kind):
+                    if SELECTED_NODE not in claim.annotations:
+                        volume = self._best_volume(claim)
+                    if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
+                        self._making[claim.key] = None
+                        self.cluster.agenda.put(self.cluster.after(self.cluster.delays.provisioning), partial(self._provision, claim.key))
+                if volume is not None:
+                    self._bind(claim, volume)
 
     @staticmethod
     def _waits_for_pod(claim: PersistentVolumeClaim, kind: StorageClass | None) -> bool:
@@ -239,7 +236,7 @@ class VolumeController:
         reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
         spec = replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)
         self.put(self.cluster.written(replace(volume, spec=spec, phase="Bound")))
-        metadata = replace(claim.metadata, annotations=_bound_annotations(claim.annotations))
+        metadata = replace(claim.metadata, annotations=Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}))
         bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name), phase="Bound")
         self.put(self.cluster.written(bound))
         self.cluster.journal.note(VolumeBound(claim=claim.key, volume=volume.name))
@@ -289,7 +286,3 @@ def _is_selected(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool
         return selector_matches(claim.spec.selector, volume.labels)
     except SelectorError:
         return False
-
-
-def _bound_annotations(annotations: Mapping[str, str]) -> Map[str]:
-    return Map({**annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
