@@ -183,7 +183,18 @@ def asked(
     """
     if limit is not None and limit < 1:
         raise QuestionError(f"pods: got {limit}, wanted 1 or more")
-    excluded = excluded_nodes(scenario.nodes, exclude)
+    # The nodes that *exclude* means: each text is names with commas between them, or a label selector.
+    nodes = scenario.nodes
+    names = [node.name for node in nodes]
+    found: dict[str, None] = {}
+    for text in exclude:
+        if _SELECTS.search(text.replace(", ", ",").strip()):
+            found |= dict.fromkeys(_selected(nodes, text))
+        else:
+            found |= dict.fromkeys(_named(names, text))
+    if names and len(found) == len(names):
+        raise QuestionError(f"exclude-nodes: got {', '.join(exclude)}, which is every node, wanted one left at least")
+    excluded = tuple(name for name in names if name in found)
     left = without_nodes(scenario, excluded)
     made = [template_of(loaded, where, left.objects, strict=defaults) for where, loaded in given]
     _check_names(made)
@@ -225,24 +236,6 @@ def _check_names(templates: Sequence[PodTemplate]) -> None:
 
 
 # --- nodes ----------------------------------------------------------------------------------------------------------
-
-
-def excluded_nodes(nodes: Sequence[Node], exclude: Sequence[str]) -> tuple[str, ...]:
-    """The nodes that *exclude* means: each text is names with commas between them, or a label selector.
-
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a name that no node has, and for a selector that cannot be read or that
-    chooses no node.
-    """
-    names = [node.name for node in nodes]
-    found: dict[str, None] = {}
-    for text in exclude:
-        if _SELECTS.search(text.replace(", ", ",").strip()):
-            found |= dict.fromkeys(_selected(nodes, text))
-        else:
-            found |= dict.fromkeys(_named(names, text))
-    if names and len(found) == len(names):
-        raise QuestionError(f"exclude-nodes: got {', '.join(exclude)}, which is every node, wanted one left at least")
-    return tuple(name for name in names if name in found)
 
 
 def _selected(nodes: Sequence[Node], text: str) -> list[str]:
