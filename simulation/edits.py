@@ -376,7 +376,7 @@ class Edit:
 
     @classmethod
     def parse(cls, text: str) -> Edit:
-        """The edit that *text* says. Raises :class:`~.changes.EditError`.
+        """The edit that *text* says. Raises :class:`EditError`.
 
         >>> edit = Edit.parse("pod web/* requests.cpu=500m")
         >>> edit.kind, edit.names, edit.changes[0].value
@@ -419,7 +419,7 @@ class Edit:
         return fnmatchcase(f"{namespace}/{name}" if "/" in pattern else name, pattern)
 
     def made(self, manifest: dict[str, Json]) -> dict[str, Json]:
-        """A copy of *manifest* with all changes. Raises :class:`~.changes.EditError`."""
+        """A copy of *manifest* with all changes. Raises :class:`EditError`."""
         for change in self.changes:
             manifest = change.made(manifest)
         return manifest
@@ -494,11 +494,11 @@ class Edits:
 
     @classmethod
     def parse(cls, texts: Iterable[str], *, defaults: bool = True) -> Edits:
-        """The edits that *texts* say. Raises :class:`~.changes.EditError`."""
+        """The edits that *texts* say. Raises :class:`EditError`."""
         return cls(tuple(Edit.parse(text) for text in texts), defaults)
 
     def of_loaded(self, parts: Sequence[Loaded]) -> tuple[list[Loaded], list[Edited]]:
-        """*parts* after the edits that are about other kinds than Pod, and what each did. Raises :class:`~.changes.EditError`."""
+        """*parts* after the edits that are about other kinds than Pod, and what each did. Raises :class:`EditError`."""
         told, found = [], list(parts)
         edits = [edit for edit in self.edits if not edit.is_about_pods]
         places = [_places_of(part.objects, edits) for part in parts] if edits else []
@@ -621,7 +621,7 @@ class _Work:
         return {**pod, "spec": {key: held for key, held in pod.get("spec", {}).items() if key not in old}} if old else pod
 
     def _read(self, after: Mapping[str, Any], before: Mapping[str, Any], key: str) -> tuple[KubeObject, ...]:
-        """The object that *after* says. Raises :class:`~.changes.EditError` for what *before* was not warned of."""
+        """The object that *after* says. Raises :class:`EditError` for what *before* was not warned of."""
         where = f"{self.edit.kind} {key}"
         try:
             known = {notice.what for notice in self._loaded(before, where).warnings}

@@ -78,7 +78,7 @@ def read_scenario(
     With *defaults* objects are completed and admitted as the API server would. Pods that have finished, are being deleted or ask for
     a scheduler of another name than *scheduler_name*, one or several, do not wait. *strict_fields* refuses unknown
     fields. CronJobs make pods only with *cron_jobs*. *priorities*: whether gate PodPriority is on. *edits*: changes in words, such as
-    ``pod web/* requests.cpu=500m``. Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.changes.EditError`.
+    ``pod web/* requests.cpu=500m``. Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.EditError`.
     """
     files = Files.read(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, edits=edits)
     return files.scenario(scheduler_name, cron_jobs=cron_jobs, priorities=priorities)
@@ -111,7 +111,7 @@ class Files:
     ) -> Files:
         """Read *paths*, then *pods*, and make *edits*; *keeps_manifests* for extenders.
 
-        Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.changes.EditError` for edits.
+        Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.EditError` for edits.
         """
         parsed, where = parsed_edits(edits, defaults), _named(paths)
         read = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, keeps_manifests=keeps_manifests)

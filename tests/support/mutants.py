@@ -557,15 +557,15 @@ MUTANTS = (
     Mutant(
         "quantity: binary amounts do not stop",
         "api/objects/quantity.py",
-        "    if abs(nanos) > MAX_INT64 * 10**9:\n        return _make(MAX_INT64 if nanos > 0 else -MAX_INT64, 0, True, style)\n",
+        "        if abs(nanos) > MAX_INT64 * 10**9:\n            return _make(MAX_INT64 if nanos > 0 else -MAX_INT64, 0, True, style)\n",
         "",
         "api/objects/test_quantity.py",
     ),
     Mutant(
         "labels: Gt is also equal",
         "api/meaning/labels.py",
-        '(number > bound if operator == "Gt" else',
-        '(number >= bound if operator == "Gt" else',
+        '(number > bound if expression.operator == "Gt" else',
+        '(number >= bound if expression.operator == "Gt" else',
         "api/meaning predicates/test_nodeselector.py",
     ),
     Mutant(
@@ -582,7 +582,7 @@ MUTANTS = (
         "managed.isdisjoint(found.requests)",
         "extenders",
     ),
-    Mutant("extender: a host twice counts once", "extenders/extender.py", "found.get(name, 0) + entry.get", "entry.get", "extenders"),
+    Mutant("extender: a host twice counts once", "extenders/extender.py", "found.get(name, 0) + score", "score", "extenders"),
 )
 """A mutant that no test can find, as it decides alike, is not kept."""
 
