@@ -42,37 +42,30 @@ def _carried(document: Json, config: KubeSchedulerConfiguration, target: Release
     """*document*, which *target* does not take as it is."""
     before, after = config.context.cells, target.configuration
     if before.lists_points and not after.lists_points:
-        found = migrate_profile(
-            config,
-            target,
-            [
-                {entry["name"]: entry.get("args") or {} for entry in profile.get("pluginConfig") or ()}
-                for profile in _profiles(document, before)
-            ],
-        )
+        configs = [profile.get("pluginConfig") or () for profile in _profiles(document, before)]
+        moved = migrate_profile(config, target, [{entry["name"]: entry.get("args") or {} for entry in found} for found in configs])
         kept, notes = _fields(document, after)
-        return Migration({**found.document, **kept}, (*found.notes, *notes))
+        return Migration({**moved.document, **kept}, (*moved.notes, *notes))
     if before.lists_points != after.lists_points:
         raise PolicyError(f"to: {target.version} has no multiPoint, by which this profile names its plugins")
     # *document* in the newest version of *target*, which lists plugins as its own does.
-    before, cells = config.context.cells, target.configuration
-    api_version, notes = f"{GROUP}/{cells.default_version}", list[Note]()
-    kept, about = _fields(document, cells)
+    api_version, notes = f"{GROUP}/{after.default_version}", list[Note]()
+    kept, about = _fields(document, after)
     profiles = []
     for profile in _profiles(document, before):
         points = (profile.get("plugins") or {}).items()
-        plugins = {point: _plugins(found, cells, notes, point != "multiPoint") for point, found in points}
+        plugins = {point: _plugins(found, after, notes, point != "multiPoint") for point, found in points}
         if document.get(PREEMPTION) is True:
             plugins["postFilter"] = {"disabled": [{"name": "*"}]}
-        given = [*_given(profile, document, api_version, cells, notes)]
+        given = [*_given(profile, document, api_version, after, notes)]
         profiles.append({**profile, **({"plugins": plugins} if plugins else {}), **({"pluginConfig": given} if given else {})})
     later = with_profiles(document, before)
     shared = {name: later[name] for name in ("percentageOfNodesToScore", "extenders") if name in later}
-    found = {"apiVersion": api_version, "kind": document["kind"], **kept, **shared, "profiles": profiles}
-    if not _is_taken(found, target):
-        read_configuration(found, None, target)
+    written = {"apiVersion": api_version, "kind": document["kind"], **kept, **shared, "profiles": profiles}
+    if not _is_taken(written, target):
+        read_configuration(written, None, target)
         raise PolicyError(f"to: {target.version} does not take this profile")
-    return Migration(found, (*dict.fromkeys(notes), *about))
+    return Migration(written, (*dict.fromkeys(notes), *about))
 
 
 def _is_taken(document: Json, release: Release) -> bool:
