@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
@@ -14,6 +16,7 @@ from kubeclassic.framework.profile import Profile, build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.migrate import migrate
+from tests.support.examples import examples
 
 GROUP = "kubescheduler.config.k8s.io"
 USUAL = {"PrioritySort", "DefaultBinder", "DefaultPreemption"}
@@ -201,6 +204,50 @@ def test_backwards() -> None:
     """Plugins of all points at once cannot be listed for a release without multiPoint."""
     with pytest.raises(PolicyError, match=r"to: 1\.22 has no multiPoint, by which this profile names its plugins"):
         moved(document("v1"), "1.27", "1.22")
+
+
+ZONE = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+ARGUMENTS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
+    "PodTopologySpread": st.fixed_dictionaries(
+        {}, optional={"defaultingType": st.sampled_from(("System", "List")), "defaultConstraints": st.sampled_from(([], [ZONE], [ZONE, ZONE]))}
+    ),
+    "VolumeBinding": st.fixed_dictionaries({"bindTimeoutSeconds": st.sampled_from((-1, 5))}),
+    "InterPodAffinity": st.fixed_dictionaries({"hardPodAffinityWeight": st.sampled_from((0, 7, 101))}),
+    "NodeAffinity": st.fixed_dictionaries({"addedAffinity": st.sampled_from(({}, {"requiredDuringSchedulingIgnoredDuringExecution": {}}))}),
+}
+RELEASES = list(FRAMEWORK_RELEASES)[1:]
+
+
+@given(data=st.data())
+@examples(2)
+def test_what_its_release_refuses_is_refused(data: st.DataObject) -> None:
+    """A profile is carried over if its own release runs it, and then the newer release does, or says itself why not."""
+    first = data.draw(st.sampled_from(RELEASES))
+    target = data.draw(st.sampled_from(RELEASES[RELEASES.index(first) :]))
+    api = data.draw(st.sampled_from(sorted(FRAMEWORK_RELEASES[first].configuration.api_versions)))
+    chosen = data.draw(st.lists(st.sampled_from(sorted(ARGUMENTS)), unique=True))
+    written = document(api, {"pluginConfig": [{"name": name, "args": data.draw(ARGUMENTS[name])} for name in chosen]})
+    try:
+        to(Migration(written, ()), first)
+    except PolicyError as error:
+        with pytest.raises(PolicyError) as refused:
+            moved(written, first, target)
+        assert str(refused.value) == str(error)
+        return
+    try:
+        found = moved(written, first, target)
+    except PolicyError:
+        return
+    assert to(found, target)
+
+
+def test_plugins_of_a_user_are_no_fault() -> None:
+    """A plugin that no release has is carried over, but not with other arguments that are refused."""
+    own = {"plugins": {"permit": {"enabled": [{"name": "Mine"}]}}}
+    assert moved(document("v1", own), "1.27", "1.34").document == document("v1", own)
+    timeout = {"pluginConfig": [{"name": "VolumeBinding", "args": {"bindTimeoutSeconds": -1}}]}
+    with pytest.raises(PolicyError, match="bindTimeoutSeconds"):
+        moved(document("v1", {**own, **timeout}), "1.27", "1.34")
 
 
 def test_the_question_takes_profiles() -> None:
