@@ -210,7 +210,7 @@ def test_backwards() -> None:
 ZONE = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
 ARGUMENTS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "PodTopologySpread": st.fixed_dictionaries(
-        {"defaultConstraints": st.sampled_from(([], [ZONE], [ZONE, ZONE]))}, optional={"defaultingType": st.sampled_from(("System", "List"))}
+        {"defaultConstraints": st.sampled_from(([], [ZONE], [ZONE] * 2))}, optional={"defaultingType": st.sampled_from(("System", "List"))}
     ),
     "VolumeBinding": st.fixed_dictionaries({"bindTimeoutSeconds": st.sampled_from((-1, 5))}),
     "InterPodAffinity": st.fixed_dictionaries({"hardPodAffinityWeight": st.sampled_from((0, 7, 101))}),
