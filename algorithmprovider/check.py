@@ -101,7 +101,7 @@ def check(
         predicates=tuple(RunningPredicate(name, _origin(name, written, registry, provider)) for name in running),
         never_run=never,
         priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in chosen.priorities),
-        extenders=tuple(one.url_prefix for one in in_calling_order(written.extenders, release.ignorable_extenders_last)),
+        extenders=tuple(one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)),
         check_all=written.always_check_all,
         hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
         warnings=tuple(_warnings(policy or {}, written, chosen, running, never, before)),
@@ -240,4 +240,4 @@ def _about_ratio(entry: PriorityEntry, reads_resources: bool) -> Iterator[str]:
 def _about_extenders(policy: Policy) -> Iterator[str]:
     for extender in policy.extenders:
         if extender.timeout < SHORTEST_TIMEOUT:
-            yield f"extender {extender.url_prefix}: httpTimeout is {extender.timeout:.9f} s: it is a whole number of nanoseconds"
+            yield f"extender {extender.name}: httpTimeout is {extender.timeout:.9f} s: it is a whole number of nanoseconds"

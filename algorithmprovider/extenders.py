@@ -13,6 +13,7 @@ import attrs
 from ..api.meaning.label_syntax import is_valid_label_key
 from ..api.reading.derive import Field, Form, Schema
 from ..api.reading.fields import V, entries, whole
+from ..api.reading.secrets import without_user
 from ..core.pods.requests import is_extended_resource
 
 NANOSECONDS = 10**9
@@ -62,6 +63,11 @@ class ExtenderConfig:
     """It is interested in pods that ask for one of these; with none given, in every pod."""
     ignorable: bool = False
     """A call that fails is ignored."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in texts: its address without user and password."""
+        return without_user(self.url_prefix)
 
 
 class UncalledExtender(ExtenderConfig):
@@ -114,7 +120,7 @@ def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
     for i, extender in enumerate(extenders):
         if extender.prioritize_verb and extender.weight <= 0:
             text = "have a positive weight applied to it"
-            older = f"Priority for extender {extender.url_prefix} should {text}"
+            older = f"Priority for extender {extender.name} should {text}"
             yield f"extenders[{i}].weight", extender.weight, f"must {text}", older
         for j, resource in enumerate(extender.managed_resources):
             path, name = f"extenders[{i}].managedResources[{j}].name", resource.name

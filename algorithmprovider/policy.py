@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ..api.objects.quantity import MAX_INT64
 from ..api.reading.derive import Field
-from ..api.reading.fields import Mismatch
+from ..api.reading.fields import Mismatch, shown
 from ..api.reading.shapes import named, unknown_fields
 from ..core.release import Release
 from ..exceptions import PolicyError
@@ -154,7 +154,7 @@ def read_policy(document: Mapping[str, Any]) -> Policy:
 
 
 def _unregistered(kind: str, version: str) -> str:
-    return f'invalid policy: no kind "{kind}" is registered for version "{version}"'
+    return f'invalid policy: no kind {shown(kind)} is registered for version {shown(version)}'
 
 
 NEW_VERSION_REFUSED = _unregistered("Policy", NEW_VERSION)

@@ -90,7 +90,7 @@ def take_in(
 
     *known* is what the cluster has already. Of two objects with one name the last counts, at the place of the first. With *defaults*
     new objects are admitted as the API server would do it, without *priorities* as one whose gate PodPriority is off; what it would
-    refuse is skipped. If *parts* are a *whole* cluster, the warnings name the kinds that it lacks.
+    refuse is skipped. If *known* and *parts* are a *whole* cluster, the warnings name the kinds that it lacks.
     """
     made = made_by_workloads(parts, known, defaults=defaults, cron_jobs=cron_jobs)
     given = tuple({(item.kind, item.key): item for item in (*(item for part in parts for item in part.objects), *made.objects)}.values())
@@ -104,7 +104,7 @@ def take_in(
     return Inventory(
         objects=objects,
         ignored=ignored,
-        warnings=(*_warnings(parts), *made.notices, *refused, *(missing_kinds(objects, lacks_classes) if whole else ())),
+        warnings=(*_warnings(parts), *made.notices, *refused, *(missing_kinds((*known, *objects), lacks_classes) if whole else ())),
         refused=refused,
         refused_pods=tuple((item, why) for item, why in admitted.refused if isinstance(item, Pod)) if admitted else (),
         config_maps=config_maps(parts),

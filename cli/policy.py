@@ -143,7 +143,7 @@ def _text(report: PolicyCheck, extenders: Sequence[ExtenderConfig]) -> str:
     priorities = [[found.name, found.weight] for found in report.priorities]
     parts.append(TextTable([kinds[1], "weight"], priorities).text(width) if priorities else "no priorities")
     if extenders:
-        called = [[extender.url_prefix, "yes" if extender.ignorable else "no"] for extender in extenders]
+        called = [[extender.name, "yes" if extender.ignorable else "no"] for extender in extenders]
         parts.append(TextTable(["extender", "may be ignored"], called).text(width))
     everything = "all predicates are checked" if report.check_all else "the first predicate that fails ends a node's check"
     told = f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}"

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -114,24 +115,32 @@ async def _scheduled(options: GivenOptions, settings: RunSettings, access: Acces
     """Schedule until a signal; the exit status. The lease is renewed on a thread of its own, with the same credentials."""
     from ..extenders.choice import asked_extenders
     from ..framework.schedulerspec import SchedulerSpec
+    from ..live.client.credentials import plugin_of
     from ..live.client.http import HttpTransport
-    from ..live.scheduler.following import STATUS, end_at_signals
+    from ..live.scheduler.following import STATUS, end_at_signals, unless
 
-    async with HttpTransport(access) as link:
-        end, ended_by = end_at_signals()
+    end, ended_by = end_at_signals()
+    async with AsyncExitStack() as stack:
+        plugin, opened = plugin_of(access.credentials), stack.enter_async_context(HttpTransport(access))
+        link = await unless(end, opened, log, plugin and f"waiting for plugin {plugin}")
         with needing_extra("run", "live"):
             from ..live.process.process import LeaderLostError, Process, last_line
             from ..live.scheduler.election import LeaseThread
         spec = SchedulerSpec.of(options, asked_extenders("call" if options.extenders is None else options.extenders))
         lease = None if settings.election is None else LeaseThread(access)
-        process = await Process.of(spec, settings, access, link, log=log, lease_thread=lease, **more)
+        making = None if link is None else Process.of(spec, settings, access, link, log=log, lease_thread=lease, **more)
+        process = None if making is None else await unless(end, making)
+        lost = None
         try:
-            await process.run(end)
+            if process is not None:
+                await process.run(end)
         except LeaderLostError as error:
-            log.error(f"leaderelection lost: {error}; exit status {LOST}")
-            return LOST
+            lost = error
+    if lost is not None:
+        log.error(f"leaderelection lost: {lost}; exit status {LOST}")
+        return LOST
     by = ended_by[0] if ended_by else None
-    log.info(last_line(by, process.ending.words()))
+    log.info(last_line(by, "" if process is None else process.ending.words()))
     return STATUS[by]
 
 

@@ -127,7 +127,7 @@ class HttpExtender:
 
     def __attrs_post_init__(self) -> None:
         config = self.config
-        self.url, self.is_ignorable, self.supports_preemption = config.url_prefix, config.ignorable, bool(config.preempt_verb)
+        self.url, self.is_ignorable, self.supports_preemption = config.name, config.ignorable, bool(config.preempt_verb)
         self.managed = frozenset(resource.name for resource in config.managed_resources)
 
     @property
@@ -217,9 +217,9 @@ class HttpExtender:
 
     def _send(self, verb: str, body: bytes, kind: type[T]) -> T | None:
         """The reply; None for a null."""
-        url = f"{self.url.rstrip('/')}/{verb}"
-        answer = self.post(url, body, self.config.timeout)
+        answer = self.post(f"{self.config.url_prefix.rstrip('/')}/{verb}", body, self.config.timeout)
         if answer.status != OK:
+            url = f"{self.url.rstrip('/')}/{verb}"
             raise ExtenderError(self.release.extenders.failure.format(verb=verb, url=url, code=answer.status))
         return read_reply(answer.body, kind)
 

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from ..algorithmprovider.extenders import ExtenderConfig, TlsConfig
+from ..api.reading.secrets import without_user
 from ..exceptions import ExtenderError, KubeclassicError
 
 HEADER_TIMEOUT = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
@@ -45,7 +46,7 @@ def error_text(url: str, error: Exception) -> str:
 
 
 def _of_post(url: str, text: str) -> str:
-    return f'Post "{url}": {text}'
+    return f'Post "{without_user(url)}": {text}'
 
 
 def _text(url: str, error: Exception) -> str:
@@ -210,7 +211,7 @@ def _context(config: ExtenderConfig) -> ssl.SSLContext | bool:
     # Upstream: with enableHttps and no authority the certificate is not checked.
     insecure = tls.insecure or (config.enable_https and not has_ca)
     if insecure and has_ca:
-        raise TlsError(f"extender {config.url_prefix}: specifying a root certificates file with the insecure flag is not allowed")
+        raise TlsError(f"extender {config.name}: specifying a root certificates file with the insecure flag is not allowed")
     try:
         context = _authorities(tls) if has_ca else ssl.create_default_context()
         if insecure:
@@ -218,7 +219,7 @@ def _context(config: ExtenderConfig) -> ssl.SSLContext | bool:
         if tls.cert_file or tls.cert_data:
             _show(context, tls)
     except (OSError, ValueError) as error:
-        raise TlsError(f"extender {config.url_prefix}: tlsConfig: {getattr(error, 'strerror', None) or error}") from None
+        raise TlsError(f"extender {config.name}: tlsConfig: {getattr(error, 'strerror', None) or error}") from None
     return context
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from ..api.reading.secrets import without_user
 from ..exceptions import KubeclassicError
 from .overhttp import Post, PostError, PostReply
 
@@ -28,7 +29,7 @@ class RecordError(KubeclassicError):
 
 def key_of(url: str, body: bytes) -> Key:
     """What the answers to a request are found by."""
-    return url, hashlib.sha256(body).hexdigest()
+    return without_user(url), hashlib.sha256(body).hexdigest()
 
 
 # --- writing --------------------------------------------------------------------------------------------------------
@@ -108,7 +109,7 @@ class Replayed:
     def _learn(self, line: str, where: str) -> None:
         try:
             found = json.loads(line)
-            key = found["url"], found["sha256"]
+            key = without_user(found["url"]), found["sha256"]
             answer = found["error"] if "error" in found else PostReply(found["status"], found["answer"].encode("utf-8", "surrogateescape"))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise RecordError(f"{where}: got no recorded request, wanted url, sha256, and status and answer, or error") from None
@@ -118,7 +119,7 @@ class Replayed:
         key = key_of(url, body)
         answers = self._answers.get(key)
         if not answers:
-            raise RecordError(f"{self.path}: got no answer to a request to {url}, wanted the record of the same simulation")
+            raise RecordError(f"{self.path}: got no answer to a request to {key[0]}, wanted the record of the same simulation")
         at = self.asked.get(key, 0)
         self.asked[key] = at + 1
         found = answers[min(at, len(answers) - 1)]

@@ -99,7 +99,7 @@ def check_profile(
     return replace(
         report,
         profiles=tuple(_checked(found, config) for found in built.values()),
-        extenders=tuple(one.url_prefix for one in in_calling_order(config.extenders, release.ignorable_extenders_last)),
+        extenders=tuple(one.name for one in in_calling_order(config.extenders, release.ignorable_extenders_last)),
         warnings=(
             *(f"{path}: given more than once, the last one counts" for path in document.repeated),
             *_warnings(document.data, config, built),

@@ -17,6 +17,7 @@ from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
+from ..api.reading.secrets import without_secrets
 from ..api.record import Count, Record, plain, says
 from ..api.view import Column, Name, Number, Table, View, Words
 from ..core.release import Release
@@ -62,7 +63,7 @@ class MigrationReport(Record):
     release: str
     target: str
     newer_labels: bool
-    policy: Annotated[dict[str, Any] | None, says("What was given, in its JSON form.")]
+    policy: Annotated[dict[str, Any] | None, says("What was given, in its JSON form, without credentials.")]
     profile: dict[str, Any]
     notes: tuple[MigrationNote, ...]
     source: Annotated[Literal["Policy", "profile"], says("What was given.")] = "Policy"
@@ -195,7 +196,7 @@ def ask(
     given_document = options.written if options.profile is None else options.profile
     report = MigrationReport(
         release=options.release.version, target=options.target.version, newer_labels=newer_labels,
-        policy=None if given_document is None else dict(given_document), profile=dict(made.document),
+        policy=None if given_document is None else without_secrets(given_document), profile=without_secrets(made.document),
         notes=tuple(MigrationNote(one.subject, one.text, one.upstream or None) for one in made.notes),
         source="Policy" if options.profile is None else "profile", left_out=0 if cluster is None else check.left_out,
     )  # fmt: skip

@@ -291,7 +291,7 @@ def _inventory(cluster: Cluster | None, parts: Sequence[Part], defaults: bool, e
     edited: list[Edited] = []
     if edits is not None:
         (there, *loaded), edited = edits.of_loaded([there, *loaded])
-    found = _joined(cluster, there.objects, take_in(loaded, there.objects, defaults=defaults, priorities=priorities))
+    found = _joined(cluster, there.objects, take_in(loaded, there.objects, defaults=defaults, priorities=priorities, whole=True))
     if edits is None:
         return found
     objects, more = edits.of_pods(found.objects, priorities=priorities)
@@ -308,7 +308,7 @@ def _joined(cluster: Cluster | None, known: Sequence[KubeObject], found: Invento
     return Inventory(
         objects=(*known, *found.objects),
         ignored={**cluster.ignored, **found.ignored},
-        warnings=(*cluster.warnings, *found.warnings),
+        warnings=tuple(dict.fromkeys((*cluster.warnings, *found.warnings))),
         refused=found.refused,
         refused_pods=found.refused_pods,
         config_maps={**cluster.config_maps, **found.config_maps},

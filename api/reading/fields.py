@@ -18,6 +18,7 @@ import attrs
 from ...exceptions import QuantityError, one_line
 from ..objects import NO_QUANTITIES, NO_STRINGS, Map
 from ..objects.quantity import Quantity
+from .secrets import HIDDEN
 
 V = TypeVar("V")
 Reader: TypeAlias = Callable[[Any], V]
@@ -147,7 +148,7 @@ def content(value: Any) -> bytes:
     try:
         return base64.b64decode(text(value), validate=True)
     except binascii.Error:
-        raise Mismatch(value, "bytes in base64") from None
+        raise Mismatch(HIDDEN, "bytes in base64") from None  # it may be a key
 
 
 def one_of(*allowed: str, optional: bool = True) -> Reader[str]:

@@ -202,7 +202,7 @@ def _version(document: Mapping[str, Any], known: Collection[str]) -> str:
     if not kind:
         raise ConfigurationError("Object 'Kind' is missing", [ProfileFault("kind", "missing", None, KIND)])
     if group != GROUP or version not in known or kind != KIND:
-        text = f'no kind "{kind}" is registered for version "{api_version}" in scheme "k8s.io/kubernetes/pkg/scheduler"'
+        text = f'no kind {shown(kind)} is registered for version {shown(api_version)} in scheme "k8s.io/kubernetes/pkg/scheduler"'
         wanted = " or ".join(f"{GROUP}/{name}" for name in known)
         got = f"{shown(api_version)} and kind {shown(kind)}"
         raise ConfigurationError(text, [ProfileFault("apiVersion", "not read by this release", got, f"{wanted} and kind {KIND}")])

@@ -53,7 +53,7 @@ class WrittenExtender(Record, kw_only=True):
 def written_extenders(extenders: Sequence[ExtenderConfig], weights: Sequence[int]) -> tuple[list[WrittenExtender], list[Note]]:
     """*extenders* with these *weights* as items of ``extenders``; and notes on what could not be kept."""
     notes = [
-        Note(f"extender {extender.url_prefix}", f"httpTimeout {extender.timeout:g} s is left out, so it is 5 s: it has to be above 0")
+        Note(f"extender {extender.name}", f"httpTimeout {extender.timeout:g} s is left out, so it is 5 s: it has to be above 0")
         for extender in extenders
         if extender.timeout <= 0
     ]

@@ -73,7 +73,7 @@ def check_translated(
         release=release.version,
         predicates=tuple(RunningPredicate(rule.name, _origin(rule.name, written, cells)) for rule in algorithm.predicates),
         priorities=tuple(WeightedPriority(rule.name, weight) for rule, weight in algorithm.priorities),
-        extenders=tuple(one.url_prefix for one in in_calling_order(written.extenders, release.ignorable_extenders_last)),
+        extenders=tuple(one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)),
         check_all=config.checks_all,
         hard_pod_affinity_weight=args.hard_pod_affinity_weight,
         warnings=tuple(_warnings(policy or {}, written, config, profile, cells)),

@@ -382,6 +382,12 @@ class ExecPlugin:
         return CredentialsError(f"{self.where}: plugin {self.command}: {text}")
 
 
+def plugin_of(credentials: Credentials) -> str:
+    """The program that *credentials* come from; empty: none."""
+    inner = credentials.inner if isinstance(credentials, CertificateFiles) else credentials
+    return inner.command if isinstance(inner, ExecPlugin) else ""
+
+
 def _read_some(process: subprocess.Popen[bytes], found: list[bytes]) -> None:
     """Put what *process* prints into *found*: all of it, or a little more than it may print."""
     if process.stdout is not None:

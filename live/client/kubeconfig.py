@@ -21,6 +21,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import attrs
 
 from ...api.reading.documents import parsed
+from ...api.reading.secrets import without_user
 from ...exceptions import ManifestError, did_you_mean, one_line
 from .credentials import (
     ANONYMOUS,
@@ -196,11 +197,7 @@ def _is_word(value: object) -> bool:
 
 def _shown(url: str) -> str:
     """The beginning of *url*, up to where a secret may be."""
-    found = "(hidden)@" + url.rpartition("@")[2] if "@" in url else url
-    scheme, separator, rest = found.partition("://")
-    if rest.count(":") > 1 and "[" not in rest:  # a user and a password whose @ is missing
-        return f"{one_line(scheme, 20)}{separator}(hidden)"
-    return one_line(found.partition("?")[0], 100) or "nothing"
+    return one_line(without_user(url).partition("?")[0], 100) or "nothing"
 
 
 @attrs.frozen

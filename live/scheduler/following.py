@@ -6,7 +6,7 @@ import asyncio
 import signal
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from ...core.rule import Algorithm
 from ...exceptions import KubeclassicError
@@ -15,6 +15,9 @@ from ..informers.informers import informers_of
 from ..informers.store import Handler
 from ..process.logs import Log
 
+T = TypeVar("T")
+PATIENCE = 1.0
+"""Seconds after which it is said what is waited for."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 STATUS: Mapping[int | None, int] = {None: 0, signal.SIGTERM: 0, signal.SIGINT: 130}
 """What ended it -> the exit status."""
@@ -50,6 +53,21 @@ async def follow(
             task.cancel()
     if not informers.has_synced:
         raise UnseenClusterError(f"cluster: got no whole list of {', '.join(informers.unlisted)}, wanted one of each before the end")
+
+
+async def unless(end: asyncio.Event, work: Coroutine[Any, Any, T], log: Log | None = None, wait: str = "") -> T | None:
+    """What *work* answers; None if *end* was set before. *wait* is said to *log* if it takes more than :data:`PATIENCE`."""
+    task, ended = asyncio.create_task(work), asyncio.create_task(end.wait())
+    try:
+        done, _ = await asyncio.wait((task, ended), timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        if not done and log is not None and wait:
+            log.info(wait)
+        await asyncio.wait((task, ended), return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        task.cancel()
+        ended.cancel()
+        await asyncio.gather(task, ended, return_exceptions=True)
 
 
 def end_at_signals() -> tuple[asyncio.Event, list[int]]:

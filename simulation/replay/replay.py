@@ -109,8 +109,7 @@ class Replay:
         if self.is_over:
             return False
         self.steps += 1
-        if self.workload.deadline is not None:
-            self.workload.look()
+        self.workload.look()
         if self._happen():
             return True
         if self._free_at <= self.cluster.clock.now and (pod := self._pop()) is not None:

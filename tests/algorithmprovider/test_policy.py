@@ -84,7 +84,7 @@ class TestExtenderConfig:
     def test_bytes_are_base64(self):
         """Certificates given by value are base64."""
         assert extender(tlsConfig={"caData": "Zm9v"}).tls.ca_data == b"foo"
-        with pytest.raises(PolicyError, match=r"extenders\[0\].tlsConfig.caData: got \"!\", wanted bytes in base64"):
+        with pytest.raises(PolicyError, match=r"extenders\[0\].tlsConfig.caData: got \"\(hidden\)\", wanted bytes in base64"):
             extender(tlsConfig={"caData": "!"})
 
     def test_a_key_is_not_shown(self):

@@ -71,3 +71,20 @@ def test_migrate(is_checked: bool) -> None:
     found = kubeclassic.migrate(policy, "1.16", check=cluster if is_checked else None)
     arguments = ["policy", "migrate", str(policy), "--release", "1.16", "-o", "json", *more]
     assert check(found, arguments, ()) is not is_checked
+
+
+def test_what_is_missing_is_told_of_every_form(tmp_path: Path) -> None:
+    """Manifests, objects and a Cluster of them lack what a file of the same lacks, and warn of it in the same words, once."""
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "1", "controller": True}
+    pod = {**pods(1)[1], "metadata": {"name": "p", "ownerReferences": [owner]}}
+    pod["spec"] = {**pod["spec"], "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "lost"}}]}
+    manifests = [{**NODE, "metadata": {"name": "a", "uid": "2", "creationTimestamp": "2024-01-01T00:00:00Z"}}, pod]
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"kind": "List", "items": manifests}))
+    read = kubeclassic.Cluster.load(path)
+    whats = [
+        [notice.what for group in kubeclassic.simulate(form).warnings for notice in group.notices]
+        for form in (path, manifests, read.objects, read, kubeclassic.Cluster(manifests))
+    ]
+    assert len(whats[0]) >= 2
+    assert all(sorted(found) == sorted(whats[0]) for found in whats)

@@ -138,15 +138,14 @@ class ChurnWorkload:
         self.deadline = self.cluster.after(operation.timeout)
 
     def look(self) -> None:
-        """Go on if all pods of the barrier are scheduled, or if its time is up."""
-        if self.deadline is None:
-            return
-        operation = self.operations[self.position]
-        spaces = operation.namespaces or ((operation.namespace,) if operation.namespace else tuple(self.created))
-        if all(map(self._is_settled, [self.created.get(space, {}) for space in spaces])):
-            self._go_on()
-        elif self.cluster.now >= self.deadline:
-            self.cluster.journal.note(BarrierGivenUp(number=self.position + 1))
+        """Go on while all pods of the barrier are scheduled, or its time is up: what comes next may be a barrier that is met, too."""
+        while self.deadline is not None:
+            operation = self.operations[self.position]
+            spaces = operation.namespaces or ((operation.namespace,) if operation.namespace else tuple(self.created))
+            if not all(map(self._is_settled, [self.created.get(space, {}) for space in spaces])):
+                if self.cluster.now < self.deadline:
+                    return
+                self.cluster.journal.note(BarrierGivenUp(number=self.position + 1))
             self._go_on()
 
     def _is_settled(self, pods: dict[str, None]) -> bool:

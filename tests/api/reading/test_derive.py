@@ -100,7 +100,7 @@ class TestAnnotations:
             ({"text": 1}, "text: got 1, wanted a string"),
             ({"flag": "yes"}, 'flag: got "yes", wanted true or false'),
             ({"small": 1.5}, "small: got 1.5, wanted a whole number"),
-            ({"content": "?"}, 'content: got "?", wanted bytes in base64'),
+            ({"content": "?"}, 'content: got "(hidden)", wanted bytes in base64'),
             ({"raw": []}, "raw: got an empty list, wanted an object"),
             ({"names": ["a", 1]}, "names[1]: got 1, wanted a string"),
         ],

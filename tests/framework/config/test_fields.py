@@ -77,7 +77,7 @@ def test_certificates_of_extenders() -> None:
     """The certificates of an extender may stand in the file itself, in base64."""
     tls = read_configuration(document(extenders=[{"tlsConfig": {"certData": "eHk="}}])).extenders[0].tls
     assert tls == TlsConfig(cert_data=b"xy")
-    assert refusal(extenders=[{"tlsConfig": {"caData": "?"}}]) == 'extenders[0].tlsConfig.caData: got "?", wanted bytes in base64'
+    assert refusal(extenders=[{"tlsConfig": {"caData": "?"}}]) == 'extenders[0].tlsConfig.caData: got "(hidden)", wanted bytes in base64'
 
 
 def test_timeouts_of_extenders() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.configuration import read_configuration
@@ -14,6 +17,7 @@ from kubeclassic.framework.profile import Profile, build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.questions.migrate import migrate
+from tests.support.examples import examples
 
 GROUP = "kubescheduler.config.k8s.io"
 USUAL = {"PrioritySort", "DefaultBinder", "DefaultPreemption"}
@@ -201,6 +205,52 @@ def test_backwards() -> None:
     """Plugins of all points at once cannot be listed for a release without multiPoint."""
     with pytest.raises(PolicyError, match=r"to: 1\.22 has no multiPoint, by which this profile names its plugins"):
         moved(document("v1"), "1.27", "1.22")
+
+
+ZONE = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+ARGUMENTS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
+    "PodTopologySpread": st.fixed_dictionaries(
+        {"defaultConstraints": st.sampled_from(([], [ZONE], [ZONE] * 2))}, optional={"defaultingType": st.sampled_from(("System", "List"))}
+    ),
+    "VolumeBinding": st.fixed_dictionaries({"bindTimeoutSeconds": st.sampled_from((-1, 5))}),
+    "InterPodAffinity": st.fixed_dictionaries({"hardPodAffinityWeight": st.sampled_from((0, 7, 101))}),
+    "NodeAffinity": st.fixed_dictionaries({"addedAffinity": st.sampled_from(({}, {"requiredDuringSchedulingIgnoredDuringExecution": {}}))}),
+}
+RELEASES = list(FRAMEWORK_RELEASES)[1:]
+
+
+def refused(ask: Callable[[], object]) -> str | None:
+    """Why it is refused; None if it is not."""
+    try:
+        ask()
+    except PolicyError as error:
+        return str(error)
+    return None
+
+
+@given(data=st.data())
+@examples(2)
+def test_what_its_release_refuses_is_refused(data: st.DataObject) -> None:
+    """A profile is carried over if its own release runs it, and then the newer release does, or says itself why not."""
+    first = data.draw(st.sampled_from(RELEASES))
+    target = data.draw(st.sampled_from(RELEASES[RELEASES.index(first) :]))
+    api = data.draw(st.sampled_from(sorted(FRAMEWORK_RELEASES[first].configuration.api_versions)))
+    chosen = data.draw(st.lists(st.sampled_from(sorted(ARGUMENTS)), unique=True))
+    written = document(api, {"pluginConfig": [{"name": name, "args": data.draw(ARGUMENTS[name])} for name in chosen]})
+    why = refused(lambda: to(Migration(written, ()), first))
+    if why is not None:
+        assert refused(lambda: moved(written, first, target)) == why
+    elif refused(lambda: moved(written, first, target)) is None:
+        assert to(moved(written, first, target), target)
+
+
+def test_plugins_of_a_user_are_no_fault() -> None:
+    """A plugin that no release has is carried over, but not with other arguments that are refused."""
+    own = {"plugins": {"permit": {"enabled": [{"name": "Mine"}]}}}
+    assert moved(document("v1", own), "1.27", "1.34").document == document("v1", own)
+    timeout = {"pluginConfig": [{"name": "VolumeBinding", "args": {"bindTimeoutSeconds": -1}}]}
+    with pytest.raises(PolicyError, match="bindTimeoutSeconds"):
+        moved(document("v1", {**own, **timeout}), "1.27", "1.34")
 
 
 def test_the_question_takes_profiles() -> None:

@@ -143,9 +143,9 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
     (SERVER, {"exec": {**EXEC, "env": [{"value": "x"}]}}, {}, "user u: exec: env: wanted a list of entries with name and value"),
     ({**SERVER, "proxy-url": "http://u:s3cr3tproxy:3128"}, {}, {}, "proxy-url: got http://(hidden), wanted http://HOST:PORT"),
     ({"server": "https://[::1"}, {}, {}, "cluster: server: got https://[::1, wanted https://HOST:PORT"),
-    ({"server": "https://u:SECRET@a:99999"}, {}, {}, "cluster: server: got (hidden)@a:99999, wanted"),
+    ({"server": "https://u:SECRET@a:99999"}, {}, {}, "cluster: server: got https://(hidden)@a:99999, wanted"),
     ({"server": "https%//u:SECRET@a"}, {}, {}, "cluster: server: got (hidden)@a, wanted https://HOST:PORT"),
-    ({**SERVER, "proxy-url": "ftp://u:SECRET@x"}, {}, {}, "cluster: proxy-url: got (hidden)@x, wanted http://HOST:PORT or"),
+    ({**SERVER, "proxy-url": "ftp://u:SECRET@x"}, {}, {}, "cluster: proxy-url: got ftp://(hidden)@x, wanted http://HOST:PORT or"),
 ]
 
 

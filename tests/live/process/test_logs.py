@@ -8,14 +8,20 @@ import os
 import signal
 import subprocess
 import threading
+import time
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kubeclassic.live.client.transport import Request, Response
 from kubeclassic.live.process.logs import JSON_LINES, Log, LogSettings
-from tests.apiserver.app import serving_store
+from tests.apiserver.app import make_app, serving, serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
+from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.worlds import at
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.logs import LINE
@@ -110,15 +116,49 @@ class TestAsAProgram:
         """When another one takes the lock the last line says that the leader election was lost, and the status is 1."""
         store = Store(NEW_SERVER)
         with serving_store(store) as address:
-
-            def steal() -> None:
-                lease = json.loads(store.handle("GET", LEASE).encoded())
-                lease["spec"]["holderIdentity"] = "another"
-                store.handle("PUT", LEASE, "", json.dumps(lease).encode(), {"content-type": "application/json"})
-
-            lines, code = _run(tmp_path, address, steal, *QUICK)
+            lines, code = _run(tmp_path, address, partial(_steal, store), *QUICK)
         assert (code, _text(lines[-1])) == (1, "leaderelection lost: lost lease; exit status 1")
         assert lines[-1][0] == "E"
+
+
+    @pytest.mark.parametrize("number", [None, signal.SIGTERM])
+    def test_nothing_is_said_of_events_under_way(self, tmp_path: Path, number: signal.Signals | None) -> None:
+        """Events that have no answer when the lease is lost, or at a signal, are dropped: the last line stays the last, with no word of
+        another try."""
+        store = Store(NEW_SERVER)
+        with serving(make_app(Silent(store))) as address:
+            lines, code = _run(tmp_path, address, number or partial(_steal, store), *QUICK)
+        texts = [_text(line) for line in lines]
+        assert (code, texts[-1].partition(":")[0]) == ((1, "leaderelection lost") if number is None else (0, "stopped by SIGTERM"))
+        assert [text for text in texts if "may retry" in text] == []
+        assert any("not sent: 2 seconds were over" in text for text in texts) == (number is not None)
+
+    def test_a_plugin_that_hangs(self, tmp_path: Path) -> None:
+        """A line says which plugin is waited for; a signal in that time ends it, and the plugin, as at any other time."""
+        plugin = tmp_path / "hang"
+        plugin.write_text("#!/bin/sh\nexec sleep 600\n")
+        plugin.chmod(0o755)
+        user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin), "interactiveMode": "Never"}}
+        began = time.monotonic()
+        lines, code = _run(tmp_path, "http://127.0.0.1:9", signal.SIGTERM, user=user, at=f"waiting for plugin {plugin}")
+        assert (code, [_text(line) for line in lines]) == (0, [f"waiting for plugin {plugin}", "stopped by SIGTERM; exit status 0"])
+        assert time.monotonic() - began < 30.0
+
+
+class Silent(StoreTransport):
+    """An API server that does not answer to events."""
+
+    async def send(self, request: Request) -> Response:
+        if request.method == "POST" and request.path.endswith("/events"):
+            await asyncio.sleep(60.0)
+        return await super().send(request)
+
+
+def _steal(store: Store) -> None:
+    """Another one takes the lease."""
+    lease = json.loads(store.handle("GET", LEASE).encoded())
+    lease["spec"]["holderIdentity"] = "another"
+    store.handle("PUT", LEASE, "", json.dumps(lease).encode(), {"content-type": "application/json"})
 
 
 def _text(line: str) -> str:
@@ -127,9 +167,11 @@ def _text(line: str) -> str:
     return found["text"]
 
 
-def _run(folder: Path, address: str, then: object, *flags: str) -> tuple[list[str], int]:
-    """The lines and the status of ``run``, to which *then* happens once it schedules: a signal, or a function."""
-    file = kubeconfig(folder, {"server": address})
+def _run(
+    folder: Path, address: str, then: object, *flags: str, user: Mapping[str, Any] | None = None, at: str = "scheduling begins"
+) -> tuple[list[str], int]:
+    """The lines and the status of ``run``, to which *then* happens at a line with *at*: a signal, or a function."""
+    file = kubeconfig(folder, {"server": address}, user or {})
     words = command("run", "--release", "1.34", "--kubeconfig", str(file), *QUIET, *flags)
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
         limit = threading.Timer(60, process.kill)
@@ -138,9 +180,9 @@ def _run(folder: Path, address: str, then: object, *flags: str) -> tuple[list[st
         lines: list[str] = []
         for line in process.stderr:
             lines.append(line.rstrip("\n"))
-            if "scheduling begins" in line and isinstance(then, signal.Signals):
+            if at in line and isinstance(then, signal.Signals):
                 process.send_signal(then)
-            elif "scheduling begins" in line and callable(then):
+            elif at in line and callable(then):
                 then()
         limit.cancel()
         return lines, process.wait(60)

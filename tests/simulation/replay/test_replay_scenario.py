@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.replay.inputs.inputs import read_inputs
+from kubeclassic.simulation.replay.inputs.churn import DEFAULT_NODE, Operation
+from kubeclassic.simulation.replay.inputs.inputs import Inputs, read_inputs
 from kubeclassic.simulation.replay.replay import Replay
+from tests.support.build import pod
+from tests.support.examples import examples
 from tests.support.refusals import refusal_text
 from tests.support.replaybuild import BUSY, TROUBLE, Json, engine, of_file, played, told
 
@@ -110,6 +115,35 @@ class TestOperations:
             "NodeRecovered",
             "FailedScheduling",
         }
+
+
+SPACES = st.sampled_from(("x", "y"))
+MAKING = st.builds(
+    Operation, opcode=st.just("createPods"), count=st.integers(0, 3), templates=st.just((pod("p", cpu="3"),)), namespace=SPACES,
+    interval=st.sampled_from((0.0, 4.0)), run_time=st.sampled_from((20.0, None)), skip_wait=st.booleans(), timeout=st.just(60.0),
+)  # fmt: skip
+BARRIER = st.builds(Operation, opcode=st.just("barrier"), namespaces=st.lists(SPACES, max_size=2).map(tuple), timeout=st.just(60.0))
+PAUSE = st.builds(Operation, opcode=st.sampled_from(("sleep", "deletePods")), interval=st.just(5.0))
+
+
+@given(operations=st.lists(MAKING | BARRIER | BARRIER | PAUSE, max_size=12), until=st.none() | st.integers(0, 120))
+@examples(0.5)
+def test_nobody_waits_where_nothing_waits(operations: list[Operation], until: int | None) -> None:
+    """Time passes at a barrier only while a pod that it is about has no node or is still to come, and a scenario comes to its end."""
+    nodes = Operation(opcode="createNodes", templates=(DEFAULT_NODE,))
+
+    def check(replay: Replay) -> None:
+        if replay.workload.deadline is not None:
+            at = operations[replay.workload.position - 1]
+            spaces = {at.namespace} - {None} or set(at.namespaces) or {"x", "y"}
+            coming = {key for keys in replay.workload.created.values() for key in keys} - {*replay.pods.seen}
+            assert any(key.partition("/")[0] in spaces for key in coming | {life.key for life in replay.waiting})
+
+    made = Replay(Inputs((), (nodes, *operations), resources=("cpu",)), engine(), until=until, at_instant=check)
+    for _ in made.run():
+        pass
+    if until is None:
+        assert made.workload.is_over
 
 
 BAD = [
