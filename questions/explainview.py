@@ -8,6 +8,7 @@ import attrs
 
 from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
 from ..api.words import count_of, listed, short_name
+from ..core.decision.decision import Decision
 from ..simulation.explain.explanation import Explanation, ExplanationDocument
 from ..simulation.explain.values import (
     NO_HELP,
@@ -118,7 +119,7 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     head = [f"{decision.pod.key}: {decision.host or NO_HOST}", *_subject(found)]
     if found.question.ignored is not None:
         return [paragraphs(head)]
-    error = message_parts(decision.error or "")
+    error = message_parts(decision)
     if found.missing:
         return [[*paragraphs(head), *error, *paragraphs(found.missing)]]
     nearest = next((node for node in found.nodes if node.devices), None)
@@ -131,10 +132,12 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     return [part for part in parts if part]
 
 
-def message_parts(error: str) -> Part:
-    """The scheduler's message; short text leaves out what it says of evictions, which has sentences of its own."""
-    short, between, _ = error.partition(" preemption: ")
-    return [*paragraphs([short], ("table",)), *paragraphs([error], ("wide",))] if between else paragraphs([error])
+def message_parts(decision: Decision) -> Part:
+    """The scheduler's message; short text leaves out what PostFilter said, as evictions have sentences of their own."""
+    error, found = decision.error or "", decision.fit_error
+    if found is None or found.headline == error:
+        return paragraphs([error])
+    return [*paragraphs([found.headline], ("table",)), *paragraphs([error], ("wide",))]
 
 
 def _subject(found: Explanation) -> Iterator[str]:

@@ -177,7 +177,7 @@ def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     if question.ignored is not None:
         yield [*first, _line(question.not_scheduled)]
         return
-    first += message_parts(decision.error or "")
+    first += message_parts(decision)
     if found.fits:
         yield [*first, _line(f"It gets {decision.host} as it is, so nothing has to change.")]
         return

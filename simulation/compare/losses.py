@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from ...api.record import Record, says
-from ..records import nodes_by_reason, shortage_of
+from ...core.decision.fiterror import reasons_in
+from ..records import shortage_of
 from .causes import ERROR, GATED, PREDICATE, SAMPLING, Cause
 
 EVICTED, UNSEEN, FAULT, GATES, NO_ROOM = "eviction", "unseen nodes", "error", "scheduling gates", "preemption"
@@ -87,7 +88,7 @@ def main_reason(reasons: Iterable[str], error: str, rule: str | None = None) -> 
     >>> main_reason(["node(s) had taints that the pod didn't tolerate"], "")
     'taints'
     """
-    counts = nodes_by_reason(error)
+    counts = reasons_in(error)
     text = max(reasons, key=lambda reason: counts.get(reason, 0), default="")
     return about(text, rule)
 
