@@ -12,14 +12,14 @@ from ..exceptions import ManifestError, UnknownNameError, check_type, did_you_me
 from .controlplane.defaults import with_defaults
 from .controlplane.quotas import usage
 from .garbage import no_garbage_collection
-from .inventory import Inventory, find_waiting, read_inventory, take_in, why_not_waiting
-from .kindnames import kind_of
+from .inventory import find_waiting, read_inventory, take_in, why_not_waiting
 from .load import Loaded, load_documents
 from .meaning.labels import zone_of
 from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from .reading.documents import Document, PathLike
 from .reading.notices import Notice
 from .view import NodeMap, View, table_of
+from .words import kind_of
 
 RESOURCES = ("cpu", "memory")
 
@@ -83,7 +83,12 @@ class Cluster:
         self._classes: dict[tuple[str, str], KubeObject] = {}
         """The objects that admission reads."""
         self._followers: WeakSet[Follower] = WeakSet()
-        self.add(*_several(objects))
+        # *objects*, which must be several; a path is no object.
+        if isinstance(objects, str | os.PathLike):
+            raise wrong_type("objects", objects, f"a list of objects or manifests; Cluster.load({os.fspath(objects)!r}) reads a file")
+        if isinstance(objects, Mapping | KubeObject) or not isinstance(objects, Iterable):
+            raise wrong_type("objects", objects, "a list of objects or manifests")
+        self.add(*objects)
 
     @classmethod
     def load(
@@ -285,17 +290,10 @@ class Cluster:
         inventory = take_in(parts, known, defaults=self.defaults, cron_jobs=self.cron_jobs)
         if inventory.refused:
             raise ManifestError(str(inventory.refused[0]))
-        _check_kinds(inventory)
+        # Refuse manifests that scheduling does not use; in files they are skipped.
+        if inventory.ignored:
+            raise ManifestError(f"manifest: got an object {next(iter(inventory.ignored))}, which scheduling does not read")
         return inventory.objects
-
-
-def _several(objects: object) -> Iterable[Given]:
-    """*objects*, which must be several; a path is no object."""
-    if isinstance(objects, str | os.PathLike):
-        raise wrong_type("objects", objects, f"a list of objects or manifests; Cluster.load({os.fspath(objects)!r}) reads a file")
-    if isinstance(objects, Mapping | KubeObject) or not isinstance(objects, Iterable):
-        raise wrong_type("objects", objects, "a list of objects or manifests")
-    return objects
 
 
 def _identity(item: KubeObject) -> tuple[str, str]:
@@ -316,12 +314,6 @@ def _manifest(item: object, number: int) -> Mapping[str, Any]:
         read = f"; Cluster.load({item!r}) reads a file" if isinstance(item, str) else ""
         raise wrong_type(f"object {number}", item, f"an object or its manifest{read}")
     return item
-
-
-def _check_kinds(inventory: Inventory) -> None:
-    """Refuse manifests that scheduling does not use; in files they are skipped."""
-    if inventory.ignored:
-        raise ManifestError(f"manifest: got an object {next(iter(inventory.ignored))}, which scheduling does not read")
 
 
 def _check_stays(old: KubeObject, new: KubeObject) -> None:

@@ -23,7 +23,7 @@ from .reading.decode import decode_kind, describe
 from .reading.documents import Document, File, PathLike, read_files
 from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items
 from .reading.fields import UNKNOWN, shown
-from .reading.formats.jsonlists import Uncertain
+from .reading.formats.jsonvalues import Uncertain
 from .reading.hugequantities import HugeQuantities, huge_quantities
 from .reading.notices import Notice, Oddities
 from .reading.shapes import check_nesting
@@ -132,20 +132,17 @@ class _Loading:
         """With what a file has. A long list is tried item by item, and if anything is wrong, from its beginning in the exact way."""
         long_list = file.long_list()
         if long_list is not None:
-            trial = self._copied()
+            raw = {kind: documents.copy() for kind, documents in self.raw.items()}
+            odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
+            trial = attrs.evolve(
+                self, objects=self.objects.copy(), raw=raw, ignored=self.ignored.copy(), numbers=self.numbers.copy(), odd=odd
+            )
             with suppress(ManifestError, Uncertain):
                 trial._take_items(long_list.kind.removesuffix("List"), long_list.items(), f"{file.where}, document 1")
                 return trial
         for document in file.documents():
             self.take(document)
         return self
-
-    def _copied(self) -> _Loading:
-        raw = {kind: documents.copy() for kind, documents in self.raw.items()}
-        odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
-        return attrs.evolve(
-            self, objects=self.objects.copy(), raw=raw, ignored=self.ignored.copy(), numbers=self.numbers.copy(), odd=odd
-        )
 
     def take(self, document: Document) -> None:
         """Add a document, or each item of a list."""

@@ -7,7 +7,7 @@ A result makes one :class:`View`; text, CSV, pages, data frames and notebooks pr
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -15,6 +15,43 @@ import attrs
 
 from ..exceptions import KubeclassicError, UnknownNameError
 from .words import is_bytes, rounded
+
+Row: TypeAlias = "Mapping[str, Any]"
+MOST_COLUMNS = 64
+"""A field with more fields inside than that, such as one for each node, is left out."""
+
+
+def rows_of(record: Row) -> dict[str, list[dict[str, Any]]]:
+    """Name -> rows, for each list of objects in *record*.
+
+    >>> rows_of({"pods": [{"pod": "a", "requests": {"cpu": 1}, "victims": ["b", "c"]}], "count": 1})
+    {'pods': [{'pod': 'a', 'requests.cpu': 1, 'victims': 'b, c'}]}
+    """
+    lists = {name: value for name, value in record.items() if isinstance(value, Sequence) and not isinstance(value, str) and value}
+    objects = {name: value for name, value in lists.items() if all(isinstance(each, Mapping) for each in value)}
+    return {name: _flat_rows(value) for name, value in objects.items()}
+
+
+def _flat_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    flat = [dict(_flat("", row)) for row in rows]
+    inside: dict[str, set[str]] = {}
+    for row in flat:
+        for name in row:
+            inside.setdefault(name.partition(".")[0], set()).add(name)
+    kept = {name for names in inside.values() if len(names) <= MOST_COLUMNS for name in names}
+    return [{name: value for name, value in row.items() if name in kept} for row in flat]
+
+
+def _flat(start: str, row: Row) -> Iterator[tuple[str, Any]]:
+    """The fields of an object, those of objects inside it under both names; lists of objects are tables of their own and left out."""
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            yield from _flat(f"{start}{name}.", value)
+        elif not isinstance(value, Sequence) or isinstance(value, str):
+            yield f"{start}{name}", value
+        elif not any(isinstance(each, Mapping) for each in value):
+            yield f"{start}{name}", ", ".join(map(str, value))
+
 
 LIBRARIES = ("pandas", "polars")
 """The first that is installed is taken."""
@@ -344,7 +381,7 @@ class View:
         *library* is ``pandas`` or ``polars``; by default the first of them that is installed. Raises
         :class:`~kubeclassic.exceptions.KubeclassicError` if there is no such table, or none of them is installed.
         """
-        from .frames import rows_of  # needed for frames alone
+        from .view import rows_of
 
         tables = {table.name: (table.records(), [column.name for column in table.columns]) for table in self.tables_of("data")}
         name = next(iter(tables)) if name is None else name

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import click
 
 from .console.exitstatus import BAD_INPUT, INTERRUPTED, status_after, status_of, status_of_exit
-from .console.signals import Stopped, end_on_interrupt, unwind_on_signals
-from .console.streams import end_streams, prepare_streams
+from .console.streams import Stopped, end_on_interrupt, end_streams, prepare_streams, unwind_on_signals
 from .declaring.commands import CommandPlace, DeclaredCommands, LazyGroup
 
 __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]

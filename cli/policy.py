@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..algorithmprovider.extenders import ExtenderConfig
     from ..api.reading.documents import Document
     from ..framework.config.fielderrors import ProfileFault
-    from ..framework.profilecheck import ProfileCheck
 
 
 @click.group(cls=CommandGroup, short_help="What a Policy means, and what replaces it.")
@@ -107,7 +106,18 @@ def _check_profile(name: str, written: Document, release: str | None, gates: str
         for fault in report.faults:
             note(one_line(f"refused by {report.release}: {name}: {_in_words(fault)}"))
         if not report.faults:
-            click.echo(_profile_text(report))
+            # What runs, profile by profile.
+            from .report.tables import TextTable, width_of, wrapped
+
+            width, parts = width_of(sys.stdout), list[str]()
+            for profile in report.profiles:
+                filters: list[list[object]] = [[place, found.name, found.origin] for place, found in enumerate(profile.filters, 1)]
+                scores: list[list[object]] = [[found.name, found.weight] for found in profile.scores]
+                parts += wrapped([f"pods of {profile.scheduler_name}"], width)
+                parts.append(TextTable(["order", "Filter plugin", "from"], filters).text(width) if filters else "no Filter plugins")
+                parts.append(TextTable(["Score plugin", "weight"], scores).text(width) if scores else "no Score plugins")
+            parts += wrapped([f"extender {url}" for url in report.extenders], width)
+            click.echo("\n\n".join(parts))
         for warning in report.warnings:
             tell_line(f"warning: {one_line(warning)}")
     sys.exit(1 if report.faults else 0)
@@ -118,21 +128,6 @@ def _in_words(fault: ProfileFault) -> str:
     parts = [fault.what] + [f"got {fault.got}"] * (fault.got is not None and fault.got not in fault.what)
     parts += [f"wanted {fault.wanted}"] * (fault.wanted is not None)
     return f"{fault.where}: {', '.join(parts)}".removeprefix(": ")
-
-
-def _profile_text(report: ProfileCheck) -> str:
-    """What runs, profile by profile."""
-    from .report.tables import TextTable, width_of, wrapped
-
-    width, parts = width_of(sys.stdout), list[str]()
-    for profile in report.profiles:
-        filters: list[list[object]] = [[place, found.name, found.origin] for place, found in enumerate(profile.filters, 1)]
-        scores: list[list[object]] = [[found.name, found.weight] for found in profile.scores]
-        parts += wrapped([f"pods of {profile.scheduler_name}"], width)
-        parts.append(TextTable(["order", "Filter plugin", "from"], filters).text(width) if filters else "no Filter plugins")
-        parts.append(TextTable(["Score plugin", "weight"], scores).text(width) if scores else "no Score plugins")
-    parts += wrapped([f"extender {url}" for url in report.extenders], width)
-    return "\n\n".join(parts)
 
 
 def _text(report: PolicyCheck, extenders: Sequence[ExtenderConfig]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..exceptions import KubeclassicError, visible
-from ..live.settings.flagtable import BOOL, FLAGS, REFUSED, Flag
+from ..live.settings.flagtable import BOOL, FLAGS, REFUSED
 from .console.exitstatus import needing_extra
 from .declaring.commands import SECTIONS, CommonOption, command
 from .declaring.logs import log_of
@@ -46,7 +46,11 @@ def _flags(function: F) -> F:
     for name in REFUSED:
         function = click.option(f"--{name}", is_flag=False, flag_value="", hidden=True, expose_value=False, callback=_refuse)(function)
     for flag in reversed(tuple(FLAGS.values())):
-        function = _option(flag)(function)
+        more = ("-v",) if flag.name == "v" else (f"--{flag.other_name}",) if flag.other_name else ()
+        switch: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if flag.kind == BOOL else {}
+        function = click.option(
+            f"--{flag.name}", *more, f"flag_{flag.name}".replace("-", "_"), metavar=flag.kind, help=flag.help, callback=_plain, **switch
+        )(function)
     return function
 
 
@@ -54,14 +58,6 @@ def _refuse(context: click.Context, option: click.Parameter, value: str | None) 
     if value is not None:
         name = str(option.name).replace("_", "-")
         raise KubeclassicError(f"--{name}: got a flag of kube-scheduler that kubeclassic does not have; {REFUSED[name]}")
-
-
-def _option(flag: Flag) -> Callable[[F], F]:
-    more = ("-v",) if flag.name == "v" else (f"--{flag.other_name}",) if flag.other_name else ()
-    switch: dict[str, Any] = {"is_flag": False, "flag_value": "true"} if flag.kind == BOOL else {}
-    return click.option(
-        f"--{flag.name}", *more, f"flag_{flag.name}".replace("-", "_"), metavar=flag.kind, help=flag.help, callback=_plain, **switch
-    )
 
 
 @command(short_help="Schedule the pods of a live cluster.", outputs=("--explain",))

@@ -26,7 +26,7 @@ DOCUMENTS = {
     "releases": "framework.describe:ReleasesDocument",
     "replay-line": "simulation.replay.journal:ReplayLine",
     "simulate": "simulation.records:SimulationDocument",
-    "simulate-line": "core.decision.record:CycleRecord",
+    "simulate-line": "core.decision.decision:CycleRecord",
     "sweep": "questions.sweep:SweepDocument",
     "upgrade": "simulation.upgrade.upgradedocument:UpgradeDocument",
     "what-if": "simulation.whatif.whatif:WhatIfDocument",

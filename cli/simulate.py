@@ -46,9 +46,7 @@ EXCLUDES = (
 @click.option("--selector", "-l", metavar="SELECTOR", help="Show only pods (with --nodes: nodes) with these labels: app=web,tier!=db.")
 @click.option("--sort-by", metavar="COLUMN", help="Sort by a column or field, such as node or .requests.cpu; -COLUMN: the greatest first.")
 @click.option("--details", is_flag=True, help="json, jsonl, yaml, html: feasible nodes, reasons and scores of each decision too.")
-@output_options(
-    FORMS, "How to write the records.", what="the records", verbose="Say what runs and who is evicted, on standard error."
-)
+@output_options(FORMS, "How to write the records.", what="the records", verbose="Say what runs and who is evicted, on standard error.")
 def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, **asked: Any) -> None:
     """Schedule the pods without a node in PATHS, manifests or a dump of a cluster (`kubectl get ... -A -o json`), as kube-scheduler would.
 
@@ -85,8 +83,8 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
 
 
 def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, asked: Mapping[str, Any]) -> int:
+    from ..api.garbage import settled
     from ..questions.simulate import SimulationOptions, ask
-    from ..simulation.gcpause import settled
     from .answering import about_input, answer, write_report
     from .opening import Console, opened
     from .report.simulation import ListedRecords
@@ -97,7 +95,16 @@ def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: 
         reschedule_evicted=asked["reschedule_evicted"], details=asked["details"], nodes=asked["nodes"], namespace=asked["namespace"],
         matches=_matcher(asked["selector"] or ""), forms=forms,
     )  # fmt: skip
-    listing = ListedRecords.of(form, asked["sort_by"], _resources(given), nodes=options.nodes)
+    # The resources of the nodes, without places for pods.
+    from ..api.objects import Node
+
+    nodes = (item for item in given.scenario.objects if isinstance(item, Node))
+    listing = ListedRecords.of(
+        form,
+        asked["sort_by"],
+        list(dict.fromkeys(name for node in nodes for name in node.status.allocatable if name != "pods")),
+        nodes=options.nodes,
+    )
     console = Console(output.verbose)
 
     def page() -> str:
@@ -114,14 +121,6 @@ def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: 
             answer(found, output, page, unread=False, forms=listing.forms(found, headers=output.headers))
     _tell(found, given, asked, output.verbose)
     return 0 if found.ok else 1
-
-
-def _resources(given: Input) -> list[str]:
-    """The resources of the nodes, without places for pods."""
-    from ..api.objects import Node
-
-    nodes = (item for item in given.scenario.objects if isinstance(item, Node))
-    return list(dict.fromkeys(name for node in nodes for name in node.status.allocatable if name != "pods"))
 
 
 def _matcher(selector: str) -> Matcher:

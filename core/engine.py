@@ -90,7 +90,20 @@ class Engine:
     def __attrs_post_init__(self) -> None:
         before, self.reuse_snapshot_of = self.reuse_snapshot_of, None
         if before is None:
-            self._init_state(self.algorithm.release)
+            # Begin without any node.
+            release = self.algorithm.release
+            self.templates = Templates(release, self.algorithm.gates)
+            self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
+            cells = release.framework
+            ignores_storage = cells.gates_node_storage and not self.algorithm.gates.get(STORAGE_GATE, True)
+            late = cells.counts_images_late if self.counts_images_late is None else self.counts_images_late
+            recounted = PodCount(NO_PODS) if late else None
+            self.cache.forgets_with_node = release.forgets_pods_with_node
+            self.table = NodeTable(release.zone_key, ignores_storage, recounted=recounted)
+            keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
+            self.snapshot = Snapshot(
+                self.cache, self.table, keeps, release.transient_reset_all, drops, keeps_ghosts=release.snapshot_keeps_ghosts
+            )
         else:
             self.templates, self.cache, self.table, self.snapshot = before.templates, before.cache, before.table, before.snapshot
             self.listings = before.listings if self.reuse_answers else self.listings
@@ -101,21 +114,6 @@ class Engine:
             for name, path in flow.quick_paths.items():
                 path.boards.answers.take_over(before.flow.quick_paths[name].boards.answers)
         self.binder, self._nominated, self._plugins = flow.binder, flow.nominated_after, flow.plugins_without
-
-    def _init_state(self, release: Release) -> None:
-        """Begin without any node."""
-        self.templates = Templates(release, self.algorithm.gates)
-        self.cache = Cache(self.templates, release.zone_key, release.cache_replaces_confirmed)
-        cells = release.framework
-        ignores_storage = cells.gates_node_storage and not self.algorithm.gates.get(STORAGE_GATE, True)
-        late = cells.counts_images_late if self.counts_images_late is None else self.counts_images_late
-        recounted = PodCount(NO_PODS) if late else None
-        self.cache.forgets_with_node = release.forgets_pods_with_node
-        self.table = NodeTable(release.zone_key, ignores_storage, recounted=recounted)
-        keeps, drops = release.snapshot_keeps_nodeless, release.snapshot_drops_nodeless
-        self.snapshot = Snapshot(
-            self.cache, self.table, keeps, release.transient_reset_all, drops, keeps_ghosts=release.snapshot_keeps_ghosts
-        )
 
     def __repr__(self) -> str:
         return f"<Engine of {self.algorithm.release.version}: {self.table!r}>"
@@ -144,7 +142,8 @@ class Engine:
         decision = Decision(cycle.pod, nominated=self._nominated, plugins=self._plugins)
         try:
             found = self.flow.filter(cycle)
-            self._ask_extenders(cycle, found)
+            if self.extenders and not found.passed_extenders and len(found.feasible_rows) and self.asks_extenders(cycle.pod):
+                found.narrow(*self.pass_extenders(cycle, found.feasible_rows))
         except (FilterError, ExtenderError) as error:
             decision.error = str(error)
             return decision
@@ -157,10 +156,6 @@ class Engine:
         if cycle.details:
             decision.details = found
         return decision
-
-    def _ask_extenders(self, cycle: Cycle, found: Details) -> None:
-        if self.extenders and not found.passed_extenders and len(found.feasible_rows) and self.asks_extenders(cycle.pod):
-            found.narrow(*self.pass_extenders(cycle, found.feasible_rows))
 
     def pass_extenders(self, cycle: Cycle, rows: Rows) -> tuple[Rows, Passed]:
         """What extenders leave of the nodes on *rows*: their rows, and all else that they say.

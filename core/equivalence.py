@@ -102,11 +102,6 @@ def of_pod_arrival(pod: Pod, gates: Gates) -> set[str]:
     return ended
 
 
-def of_volumes_assumed(gates: Gates) -> set[str]:
-    """What is invalid on all nodes when volumes are assumed."""
-    return _binding(gates)
-
-
 def _may_conflict(volume: object) -> bool:
     kinds = ("gce_persistent_disk", "aws_elastic_block_store", "rbd", "iscsi")
     return any(getattr(volume, kind) is not None for kind in kinds)
@@ -278,7 +273,7 @@ class EquivalenceCache:
 
     def volumes_assumed(self) -> None:
         """A pod's volumes were assumed, or it has none, or assuming them failed."""
-        for predicate in of_volumes_assumed(self.gates):
+        for predicate in _binding(self.gates):
             self._end(predicate, None)
 
     def _end(self, predicate: str, node_name: str | None) -> None:

@@ -2,7 +2,7 @@
 
 The map:
 
-* :mod:`.plugin`, :mod:`.extensionpoints`, :mod:`.status`: what a plugin is, its methods by extension point, and its answers
+* :mod:`.plugin`, :mod:`.status`: what a plugin is, its answers, and its methods by extension point
 * :mod:`.plugins`: the default plugins; :mod:`.registry`: which plugins a profile may name
 * :mod:`.config`: the component configuration, its defaults, gates and validation
 * :mod:`.releases`: the cells of each release

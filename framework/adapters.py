@@ -16,7 +16,7 @@ from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.release import FrameworkCells
 from ..core.rule import Predicate, Priority, PriorityError, Reduction, every_pod
-from .extensionpoints import OURS
+from .status import OURS
 
 
 def as_predicate(plugin: Any, pre_filters: bool, one_reason: bool = False) -> Predicate:

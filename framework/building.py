@@ -51,7 +51,8 @@ def build_engine(
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text for profiles that are refused.
     """
     draw = _tie_break(tie_break)
-    _check_limit(max_pd_vols)
+    if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
+        raise UnknownNameError(f"max_pd_vols: got {max_pd_vols!r}, wanted a whole number above 0")
     release = wanted.release
     options["extenders"] = tuple(extenders(wanted.extenders, release) if callable(extenders) else extenders)
     if leaves_uncalled and wanted.extenders:
@@ -67,11 +68,6 @@ def build_engine(
         wanted, registry=with_plugins(registry_of(release), plugins), preempts=preempts, shortlists=False,
         max_pd_vols=max_pd_vols, pick_host=draw(release, seed), **options,
     )  # fmt: skip
-
-
-def _check_limit(max_pd_vols: object) -> None:
-    if max_pd_vols is not None and not (type(max_pd_vols) is int and 0 < max_pd_vols <= MAX_INT64):
-        raise UnknownNameError(f"max_pd_vols: got {max_pd_vols!r}, wanted a whole number above 0")
 
 
 def _tie_break(wanted: str | PickHost) -> Callable[[Release, int], PickHost]:

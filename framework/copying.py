@@ -48,23 +48,6 @@ def _plugins(engine: Engine) -> Iterator[tuple[str, Plugin]]:
             yield f"plugin {plugin.name} of {name}", plugin
 
 
-def plugin_states(engine: Engine) -> States:
-    """The attributes of users' plugins, by the plugin's name in :func:`named_parts`. Upstream's plugins have no state that counts."""
-    own = ((name, plugin) for name, plugin in _plugins(engine) if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin))
-    return {name: {key: value for key, value in vars(plugin).items() if not _is_given(key, value)} for name, plugin in own}
-
-
-def _is_given(name: str, value: Any) -> bool:
-    """Whether an attribute is there from the start: an argument, or a guard around a method."""
-    return name in GIVEN or isinstance(value, RuleGuard)
-
-
-def restore_plugins(engine: Engine, states: States) -> None:
-    """Give users' plugins their attributes back."""
-    for name, plugin in _plugins(engine):
-        vars(plugin).update(states.get(name, {}))
-
-
 def waiting_pods(engine: Engine) -> dict[str, list[WaitingPod]]:
     """The pods of each profile that wait for Permit plugins. Profiles are held by name, and so their waiting pods are held apart."""
     return {name: list(profile.waiting_pods) for name, profile in engine.profiles.items()}
@@ -106,14 +89,26 @@ def thaw_spec(frozen: Frozen) -> SchedulerSpec:
 
 def freeze_run(run: Run, objects: Mapping[str, Any]) -> Frozen:
     """The state of *run* and its engine; *objects* are those that its reader has by the same names."""
-    state = {"run": run, "plugins": plugin_states(run.engine), "waiting": waiting_pods(run.engine)}
+    # The attributes of users' plugins, by the plugin's name in :func:`named_parts`. Upstream's plugins have no state that counts.
+    own = ((name, plugin) for name, plugin in _plugins(run.engine) if DEFAULT_REGISTRY.get(plugin.name) is not type(plugin))
+    state = {
+        "run": run,
+        "plugins": {
+            name: {key: value for key, value in vars(plugin).items() if not (key in GIVEN or isinstance(value, RuleGuard))}
+            for name, plugin in own
+        },
+        "waiting": waiting_pods(run.engine),
+    }
     return _freeze(state, {**objects, **_parts(run.engine), "latest cycle": run.engine.latest})
 
 
 def thaw_run(frozen: Frozen, fresh: Engine, objects: Mapping[str, Any]) -> Run:
     """The run as it was. *fresh* is a new engine of the same spec; its rules and plugins become those of the run."""
     state = _thaw(frozen, {**objects, **_parts(fresh), "latest cycle": None})
-    restore_plugins(fresh, state["plugins"])
+    # Give users' plugins their attributes back.
+    states = state["plugins"]
+    for name, plugin in _plugins(fresh):
+        vars(plugin).update(states.get(name, {}))
     restore_waiting_pods(fresh, state["waiting"])
     found: Run = state["run"]
     for profile in found.engine.profiles.values():

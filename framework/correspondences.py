@@ -15,10 +15,10 @@ from ..api.record import Record, says
 from ..core.release import PolicyCells, Release
 from .config.defaults import default_plugins
 from .config.fielderrors import Context
-from .extensionpoints import POINTS
 from .facts.facttable import facts_between
 from .migrate.equivalents import COUNTED_ELSEWHERE, FILTERS, PRIORITIES, SAME, SAME_SCALED, SPREAD, STRATEGIES, TOLD, USAGE
 from .registry import DEFAULT_REGISTRY
+from .status import POINTS
 
 FILTER_POINTS, SCORE_POINTS = ("preFilter", "filter"), ("preScore", "score")
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {"labelPreference": ("NodeAffinity",), "serviceAntiAffinity": SPREAD}

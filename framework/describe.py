@@ -11,8 +11,7 @@ from ..api.record import DocumentRecord, Record, field, replace, says
 from ..core.release import Release
 from .changes import Change, changes, messages
 from .correspondences import Successor, points_in, successors, weights
-from .facts.facttable import facts_between, facts_of
-from .facts.records import OtherPatches, ReleaseFact
+from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
 from .migrate.equivalents import PRIORITIES
 from .registry import registry_of
 from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
@@ -218,7 +217,10 @@ def summaries() -> tuple[ReleaseSummary, ...]:
     defaults = (DEFAULT_RELEASE, DEFAULT_FRAMEWORK)
     return tuple(
         ReleaseSummary(
-            name, ALL_PATCH_LEVELS[name], "plugins" if has_plugins(name) else "predicates and priorities", name in defaults,
+            name,
+            ALL_PATCH_LEVELS[name],
+            "plugins" if has_plugins(name) else "predicates and priorities",
+            name in defaults,
             OTHER_PATCHES.get(name, ""),
         )
         for name in ALL_RELEASES
@@ -251,7 +253,16 @@ def _described(release: Release, all_gates: bool) -> Json:
         return describe(release.version, all_gates=all_gates)
     gates = dict(_gates(release, all_gates))
     cells = {cell: value for cell, value in behaviour(release) if cell not in OLDER_CELLS}
-    return {"release": release.version, "plugins": _plugins(release), "gates": gates, "behaviour": cells}
+    # Each plugin, in the order of the default profile; not the priorities that some releases run as if they were plugins.
+    known = weights(release)
+    names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in PRIORITIES)])
+    points = {name: points_in(release, name) for name in names}
+    return {
+        "release": release.version,
+        "plugins": {name: DescribedPlugin(found, _weight(found, known.get(name, 0)), name in known) for name, found in points.items()},
+        "gates": gates,
+        "behaviour": cells,
+    }
 
 
 def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
@@ -268,14 +279,6 @@ def gate_words(gate: str) -> str | None:
     """What *gate* decides in the framework, or why it changes no answer; None for one that decisions do not ask."""
     missing = next((found for release in FRAMEWORK_RELEASES.values() if (found := release.configuration.not_modelled.get(gate))), None)
     return DECIDING.get(gate) or EARLIER.get(gate) or IDLE.get(gate) or missing
-
-
-def _plugins(release: Release) -> dict[str, DescribedPlugin]:
-    """Each plugin, in the order of the default profile; not the priorities that some releases run as if they were plugins."""
-    known = weights(release)
-    names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in PRIORITIES)])
-    points = {name: points_in(release, name) for name in names}
-    return {name: DescribedPlugin(found, _weight(found, known.get(name, 0)), name in known) for name, found in points.items()}
 
 
 def plugin_in_words(plugin: DescribedPlugin) -> str:
@@ -309,17 +312,16 @@ def _diff(releases: tuple[Release, Release], all_gates: bool) -> ReleaseDiff:
     older = [release for release in releases if not has_plugins(release.version)]
     if len(older) != 1:
         parts: tuple[Part, ...] = ("predicates", "priorities", "gates", "behaviour") if older else ("plugins", "gates", "behaviour")
-        sides = [side if older else {**side, "plugins": _in_words(side["plugins"])} for side in (old, new)]
+        sides = [
+            side if older else {**side, "plugins": {name: plugin_in_words(plugin) for name, plugin in side["plugins"].items()}}
+            for side in (old, new)
+        ]
         return ReleaseDiff(*pair, tuple(_differences(parts, *sides)))
     cells = old["behaviour"].keys() & new["behaviour"].keys() - OLDER_CELLS
     sides = [{**side, "behaviour": {cell: side["behaviour"][cell] for cell in side["behaviour"] if cell in cells}} for side in (old, new)]
     newer = next(release for release in releases if has_plugins(release.version))
     rules = tuple(successors(older[0], old if "predicates" in old else new, newer))
     return ReleaseDiff(*pair, tuple(_differences(("gates", "behaviour"), *sides)), rules, tuple(changes(newer)), tuple(messages(newer)))
-
-
-def _in_words(plugins: Mapping[str, DescribedPlugin]) -> dict[str, str]:
-    return {name: plugin_in_words(plugin) for name, plugin in plugins.items()}
 
 
 def _differences(parts: tuple[Part, ...], old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[ReleaseDifference]:

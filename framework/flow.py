@@ -6,7 +6,7 @@ Upstream: pkg/scheduler/schedule_one.go.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from ..core.arrays.batch import Batch
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Mask, Rows
 from ..core.bindingcycle import UNSCHEDULABLE
+from ..core.cluster.cache import Cache
 from ..core.cluster.order import NO_ROWS, ListOrder
 from ..core.decision.decision import Decision, Details
 from ..core.decision.extender import Extender
@@ -46,7 +47,6 @@ from .config.configuration import KubeSchedulerConfiguration, read_configuration
 from .cycle.binding import FrameworkBinding
 from .cycle.diagnosis import Diagnosis
 from .cycle.feasible import FrameworkDetails, search
-from .cycle.laidout import laid_out
 from .cycle.postfilter import only_preempts, refused, run_post_filter
 from .cycle.preemption import ineligible, protection_of
 from .cycle.prefilter import EVERYTHING, PluginCheck, pre_enqueue, run_pre_filter
@@ -57,6 +57,38 @@ from .profile import Profile, Registry, build_profiles
 from .queue.eventhandlers import FrameworkEvents, queue_for
 from .queue.queue import FrameworkQueue
 from .registry import registry_of
+
+
+def laid_out(table: NodeTable, rows: Rows, cache: Cache) -> NodeTable:
+    """A table whose rows are *rows* of *table*, in that order."""
+    found = NodeTable(table.zone_key, table.ignores_storage)
+    wanted = rows.tolist()
+    names = list(_told_apart(table.names[row] for row in wanted))
+    found.add_rows(names)
+    nodes = {}
+    for place, row in enumerate(wanted):
+        node, info = table.nodes[row], cache.infos.get(table.names[row])
+        if node is not None:
+            nodes[place] = node, {} if info is None else info.images
+        for entry in table.pods[row]:
+            found.add_pod(place, entry)
+        if info is not None:
+            found.set_ports(place, info.used_ports)
+    found.set_nodes(nodes)
+    found.names = [table.names[row] for row in wanted]
+    found.shared_names = True
+    return found
+
+
+def _told_apart(names: Iterable[str]) -> Iterable[str]:
+    """Each name, made another where it was there before: no node has such a name."""
+    seen: set[str] = set()
+    for name in names:
+        while name in seen:
+            name += " "
+        seen.add(name)
+        yield name
+
 
 NONE: frozenset[str] = frozenset()
 

@@ -44,9 +44,8 @@ from ..core.pods.template import Entry, Template
 from ..core.release import DeviceCells, FrameworkCells, QueueingCells, Requests
 from ..core.rule import Reads
 from .cycle.state import FrameworkCycle, PreFilterResult
-from .extensionpoints import OURS, POINTS
 from .queue.events import Action, ClusterEvent, Hint
-from .status import Code, Status
+from .status import OURS, POINTS, Code, Status
 from .waitingpods import WaitingPod, WaitingPods
 
 MAX_NODE_SCORE = 100
@@ -232,22 +231,19 @@ def each_node(method: Callable[..., Any]) -> Callable[..., Any]:
     *node* is a :class:`NodeView`. As ``filter`` it returns a :class:`~.status.Status` or None; as ``score`` a whole number.
     """
     if method.__name__ == "score":
-        return _score_each(method)
+
+        @functools.wraps(method)
+        def score(self: Plugin, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+            found = (whole_number(method(self, cycle.pod, view, cycle), view.name) if view else 0 for view in _views(nodes))
+            return np.fromiter(found, np.int64, nodes.n)
+
+        return score
 
     @functools.wraps(method)
     def check(self: Plugin, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
         return Failures.of_rows([_outcome(method(self, cycle.pod, view, cycle), view) if view else None for view in _views(nodes)])
 
     return check
-
-
-def _score_each(method: Callable[..., int]) -> Callable[..., Scores]:
-    @functools.wraps(method)
-    def score(self: Plugin, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        found = (whole_number(method(self, cycle.pod, view, cycle), view.name) if view else 0 for view in _views(nodes))
-        return np.fromiter(found, np.int64, nodes.n)
-
-    return score
 
 
 def _views(nodes: Batch) -> list[NodeView | None]:

@@ -22,9 +22,8 @@ from .config.configuration import KubeSchedulerConfiguration
 from .config.defaults import PluginEntry, Plugins, PluginSet
 from .config.fielderrors import ProfileFault, aggregated, fault_of
 from .config.profiles import ProfileConfig, sorter_args
-from .extensionpoints import POINTS, Points
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
-from .status import Status
+from .status import POINTS, Points, Status
 from .userplugins import made
 from .waitingpods import WaitingPods
 

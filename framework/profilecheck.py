@@ -86,7 +86,11 @@ def check_profile(
         known = [fault_of(text) for text in texts]
         faults += known
         for i, profile in enumerate(config.profiles):
-            faults += (fault for fault in _built(profile, f"profiles[{i}]", config, registry) if not _is_told(fault, known))
+            faults += (
+                fault
+                for fault in _built(profile, f"profiles[{i}]", config, registry)
+                if not any(fault.where == other.where and fault.got == other.got for other in known)
+            )
     built = _all_built(config, registry, faults) if config is not None and not faults else {}
     if faults or config is None:
         found = tuple(replace(one, where=own_path(one.where, document.data)) for one in faults)
@@ -149,10 +153,6 @@ def _all_built(
     except PolicyError as error:
         faults.append(fault_of(str(error)))
         return {}
-
-
-def _is_told(fault: ProfileFault, known: Sequence[ProfileFault]) -> bool:
-    return any(fault.where == other.where and fault.got == other.got for other in known)
 
 
 # --- what runs ------------------------------------------------------------------------------------------------------

@@ -18,14 +18,17 @@ from .plugins.nodename import NodeName
 from .plugins.nodeports import NodePorts
 from .plugins.noderesources import NodeResourcesBalancedAllocation, NodeResourcesFit
 from .plugins.nodeunschedulable import NodeUnschedulable
-from .plugins.older.allocation import (
+from .plugins.older import (
+    NodeLabel,
+    NodePreferAvoidPods,
+    NodeResourceLimits,
     NodeResourcesLeastAllocated,
     NodeResourcesMostAllocated,
     RequestedToCapacityRatio,
     RequestedToCapacityRatioPriority,
+    ResourceLimitsPriority,
+    ServiceAffinityPlugin,
 )
-from .plugins.older.labels import NodeLabel, ServiceAffinityPlugin
-from .plugins.older.preferences import NodePreferAvoidPods, NodeResourceLimits, ResourceLimitsPriority
 from .plugins.podtopologyspread import PodTopologySpread
 from .plugins.prioritysort import PrioritySort
 from .plugins.schedulinggates import SchedulingGates

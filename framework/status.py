@@ -6,13 +6,35 @@ Upstream: pkg/scheduler/framework/interface.go Status.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from functools import cache
 from math import inf
+from typing import Any
 
 import attrs
 
 from ..core.arrays.types import Mask
 from ..core.failures import Failures, Reason
+
+OURS = f"{__package__}.plugins."
+"""Where upstream's plugins are."""
+POINTS: Mapping[str, str] = {
+    "preEnqueue": "pre_enqueue",
+    "queueSort": "less",
+    "preFilter": "pre_filter",
+    "filter": "filter",
+    "postFilter": "post_filter",
+    "preScore": "pre_score",
+    "score": "score",
+    "reserve": "reserve",
+    "permit": "permit",
+    "preBind": "pre_bind",
+    "bind": "bind",
+    "postBind": "post_bind",
+}
+"""Extension point as a configuration names it -> the method that makes a plugin join it."""
+Points = Mapping[str, tuple[Any, ...]]
+"""Extension point -> the plugins of a profile there, in running order. Filter and Score plugins run as rules: ``Profile.algorithm``."""
 
 
 class Code(enum.Enum):

@@ -22,10 +22,9 @@ from ..core.guard import (
 )
 from ..exceptions import PolicyError
 from .cycle.state import PostFilterResult, PreFilterResult
-from .extensionpoints import POINTS
 from .plugin import Plugin
 from .queue.events import ClusterEvent
-from .status import Code, Status
+from .status import POINTS, Code, Status
 
 BESIDE = (
     "normalize_score", "kept_score", "kept_normalize", "unreserve", "events_to_register", "concerns", "filter_key", "score_key", "joins",

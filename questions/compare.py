@@ -17,7 +17,7 @@ from ..simulation.compare.agreement import LOCKED, Mode
 from ..simulation.compare.compare import Comparison
 from ..simulation.compare.compare import compare as compare_all
 from ..simulation.compare.document import ComparisonDocument, DifferingCycle
-from ..simulation.compare.newerlabels import with_newer_labels, zones_warning
+from ..simulation.compare.migration import with_newer_labels, zones_warning
 from ..simulation.input import (
     SILENT,
     ComparisonInput,

@@ -9,8 +9,18 @@ from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph,
 from ..api.words import Figure, count_doing, count_of, percent, short_name
 from ..simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED, AgreementCounts
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
-from ..simulation.compare.document import ComparedConfiguration, ComparedDecision, ComparisonDocument, ConfigurationPair
-from ..simulation.compare.losses import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN, Losses
+from ..simulation.compare.document import (
+    EVICTED,
+    FAULT,
+    GATES,
+    NO_ROOM,
+    UNSEEN,
+    ComparedConfiguration,
+    ComparedDecision,
+    ComparisonDocument,
+    ConfigurationPair,
+    Losses,
+)
 from .result import joined
 
 NO_HOST, GATED_HOST = "<none>", "<gated>"
@@ -55,7 +65,20 @@ def comparison_view(title: str, found: ComparisonDocument, show: int | None = No
         [use, *paragraphs(meaning_lines(found))],
     ]
     for against, causes in pairs:
-        text += [paragraphs([against_line(against), *agreement_lines(against), *hints(against)]), [causes]]
+        # The pods in a sentence.
+        first, second = against.first, against.second
+        alone = f"{len(against.first_alone)} placed by {first} alone, {len(against.second_alone)} by {second} alone"
+        alone += f", {len(against.gated)} gated by one of them" if against.gated else ""
+        text += [
+            paragraphs(
+                [
+                    f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {alone}",
+                    *agreement_lines(against),
+                    *hints(against),
+                ]
+            ),
+            [causes],
+        ]
     text += [[differences], paragraphs(left_out(found, show))]
     tables = [counts, use, *(causes for _, causes in pairs), differences, _decisions(found), _lost(found), _pods(found)]
     return View(title=title, verdict=said, facts=facts, shares=_shares(found), text=text, tables=tables, main="pods")
@@ -113,10 +136,28 @@ def _against(found: ComparisonDocument, at: int) -> Words:
     lost, gained = len(pair.lost.pods), len(pair.gained.pods)
     first, second = Name(label(found, 0)), Name(label(found, at + 1))
     if not lost and not gained:
-        return _same_pods(found, at)
+        # No pod gains or loses a place: how many decisions are other ones.
+        agreement, moved, held = pair.agreement, len(pair.elsewhere), len(pair.gated)
+        places = Words("The same pods find a place under ", first, " and ", second)
+        if held:
+            are = " pod is" if held == 1 else " pods are"
+            return Words(Number(held), are, " gated by ", first, " or ", second, ", and placed by the other one")
+        if found.mode != LOCKED:
+            if not moved:
+                return Words(places, ", each on the same node")
+            return Words(places, ", ", Number(moved), " of them on another node")
+        counted = ((agreement.different, DIFFERENT), (agreement.gated, "gated by one of them"))
+        counts = [Words(Number(count), " is " if count == 1 else " are ", text) for count, text in counted if count]
+        if counts:
+            return Words(places, "; of ", Number(agreement.decisions), " decisions ", joined(counts, " and "))
+        best = Number(agreement.equally_good)
+        others = "is equally good" if agreement.equally_good == 1 else "are equally good"
+        return Words("No decision is different under ", second, "; ", best, f" {others} for ", first)
     if lost == gained:
         return Words("As many pods find a place under ", second, ", but not the same ones: ", _both(pair))
-    head = Words(_net(lost, gained), " under ", second)
+    net, word = abs(lost - gained), "more" if gained > lost else "fewer"
+    count = Number(net)
+    head = Words(Words(count, f" pod {word} finds a place" if net == 1 else f" pods {word} find a place"), " under ", second)
     if lost and gained:
         return Words(head, ": ", _both(pair))
     if gained:
@@ -129,40 +170,12 @@ def _alone(found: Losses) -> Words:
     return Words(", ", Name(found.pods[0].pod)) if len(found.pods) == 1 else Words()
 
 
-def _net(lost: int, gained: int) -> Words:
-    net, word = abs(lost - gained), "more" if gained > lost else "fewer"
-    count = Number(net)
-    return Words(count, f" pod {word} finds a place" if net == 1 else f" pods {word} find a place")
-
-
 def _both(pair: ConfigurationPair) -> Words:
     """Who loses and who gains, where there are both."""
     lost, gained = len(pair.lost.pods), len(pair.gained.pods)
     losing = Words(Number(lost), " loses its place" if lost == 1 else " lose theirs")
     gaining = Words(Number(gained), " gains one" if gained == 1 else " gain one")
     return Words(losing, " (", reasons_of(pair.lost), "), ", gaining)
-
-
-def _same_pods(found: ComparisonDocument, at: int) -> Words:
-    """No pod gains or loses a place: how many decisions are other ones."""
-    pair = found.against[at]
-    first, second = Name(label(found, 0)), Name(label(found, at + 1))
-    agreement, moved, held = pair.agreement, len(pair.elsewhere), len(pair.gated)
-    places = Words("The same pods find a place under ", first, " and ", second)
-    if held:
-        are = " pod is" if held == 1 else " pods are"
-        return Words(Number(held), are, " gated by ", first, " or ", second, ", and placed by the other one")
-    if found.mode != LOCKED:
-        if not moved:
-            return Words(places, ", each on the same node")
-        return Words(places, ", ", Number(moved), " of them on another node")
-    counted = ((agreement.different, DIFFERENT), (agreement.gated, "gated by one of them"))
-    counts = [Words(Number(count), " is " if count == 1 else " are ", text) for count, text in counted if count]
-    if counts:
-        return Words(places, "; of ", Number(agreement.decisions), " decisions ", joined(counts, " and "))
-    best = Number(agreement.equally_good)
-    others = "is equally good" if agreement.equally_good == 1 else "are equally good"
-    return Words("No decision is different under ", second, "; ", best, f" {others} for ", first)
 
 
 def reasons_of(found: Losses, most: int = 3) -> Words:
@@ -222,14 +235,6 @@ def hints(against: ConfigurationPair) -> Iterator[str]:
             f"{count_of(sampled, 'decision')} of these: the two look at different shares of the nodes;"
             " with percentage=100 in both configurations each looks at all of them"
         )
-
-
-def against_line(against: ConfigurationPair) -> str:
-    """The pods in a sentence."""
-    first, second = against.first, against.second
-    alone = f"{len(against.first_alone)} placed by {first} alone, {len(against.second_alone)} by {second} alone"
-    alone += f", {len(against.gated)} gated by one of them" if against.gated else ""
-    return f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {alone}"
 
 
 def agreement_lines(against: ConfigurationPair) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from ..api.garbage import settled as without_collection
 from ..api.objects import Node
 from ..api.reading.notices import NoticeGroup
 from ..api.view import MEANINGS, TEXT, Column, Name, Number, Share, Table, View, Words
@@ -30,7 +31,6 @@ from ..simulation.drain.plan import (
 )
 from ..simulation.drain.rules import DrainFlags
 from ..simulation.drain.trial import engines_like, settle
-from ..simulation.gcpause import settled as without_collection
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from .result import Result
 

@@ -39,7 +39,19 @@ STATES = {CHOSEN: MEANINGS["good"], FITS: MEANINGS["near"], NOT_REACHED: MEANING
 def verdict(found: ExplanationDocument) -> Words:
     """Where the pod goes and what decided, or what rules out the nodes; of one node, whether the pod fits there."""
     if found.close_up is not None:
-        return _close_verdict(found, found.close_up)
+        # Whether the pod fits on the node that was asked for, and why it does not go there.
+        close = found.close_up
+        pod, node, host = Name(found.pod), Name(close.node), found.host
+        if host == close.node:
+            return Words(pod, " fits on ", node, ", and goes there.")
+        if not close.fits:
+            failing = (rule.reasons for rule in close.verdicts if rule.outcome == "fails")
+            reasons = dict.fromkeys([*close.whole_pod, *(reason for texts in failing for reason in texts)])
+            why = Words(": ", Name("; ".join(reasons))) if reasons else ""
+            return Words(pod, " does not fit on ", node, why, Words(", so it goes to ", Name(host)) if host else "", ".")
+        if host is None:
+            return Words(pod, " fits on ", node, ".")
+        return Words(pod, " fits on ", node, ", but goes to ", Name(host), _behind(close), ".")
     pod = Name(found.pod)
     if found.ignored is not None:
         return Words(pod, " is not scheduled: ", Name(found.ignored), ".")
@@ -84,21 +96,6 @@ def _because(found: ExplanationDocument) -> Words:
         number = Number(ties)
         return Words(": ", number, " of ", fit, " nodes that fit share the best score, and the tie-break takes it")
     return Words(", the best of ", fit, " nodes that fit", Words(", by ", Name(rule_name(choice.decided))) if choice.decided else "")
-
-
-def _close_verdict(found: ExplanationDocument, close: CloseUp) -> Words:
-    """Whether the pod fits on the node that was asked for, and why it does not go there."""
-    pod, node, host = Name(found.pod), Name(close.node), found.host
-    if host == close.node:
-        return Words(pod, " fits on ", node, ", and goes there.")
-    if not close.fits:
-        failing = (rule.reasons for rule in close.verdicts if rule.outcome == "fails")
-        reasons = dict.fromkeys([*close.whole_pod, *(reason for texts in failing for reason in texts)])
-        why = Words(": ", Name("; ".join(reasons))) if reasons else ""
-        return Words(pod, " does not fit on ", node, why, Words(", so it goes to ", Name(host)) if host else "", ".")
-    if host is None:
-        return Words(pod, " fits on ", node, ".")
-    return Words(pod, " fits on ", node, ", but goes to ", Name(host), _behind(close), ".")
 
 
 def _behind(close: CloseUp) -> Words:

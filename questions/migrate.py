@@ -35,8 +35,7 @@ from ..framework.profilecheck import release_with_profiles
 from ..framework.releases import DEFAULT_FRAMEWORK
 from ..simulation.compare.agreement import DIFFERENT, GATED
 from ..simulation.compare.document import ConfigurationPair
-from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees
-from ..simulation.compare.newerlabels import with_newer_labels
+from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees, with_newer_labels
 from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, scenario_of
 from ..simulation.scenario import Scenario
 from .compare import CompareResult
@@ -99,21 +98,18 @@ class MigrateOptions:
     def translated(self) -> Migration:
         """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`, with a hint where one is known."""
         try:
-            return self._translated()
+            spread = self.selector_spread
+            if self.profile is not None:
+                return carried(self.profile, self.release, self.target, self.config.gates)
+            if self.target.configuration.lists_points:
+                return listed(self.policy, self.config, self.target)
+            if self.release.policies is not None:
+                return migrate_profile(running(self.policy, self.release, self.config), self.target)
+            return translate(self.policy, self.release, self.config, target=self.target, selector_spread=spread)
         except PolicyError as error:
             if (hint := hint_of_rules(str(error))) is not None:
                 error.add_note(hint)
             raise
-
-    def _translated(self) -> Migration:
-        spread = self.selector_spread
-        if self.profile is not None:
-            return carried(self.profile, self.release, self.target, self.config.gates)
-        if self.target.configuration.lists_points:
-            return listed(self.policy, self.config, self.target)
-        if self.release.policies is not None:
-            return migrate_profile(running(self.policy, self.release, self.config), self.target)
-        return translate(self.policy, self.release, self.config, target=self.target, selector_spread=spread)
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from ..api.garbage import settled
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
 from ..api.view import MEANINGS, TEXT, Column, LineChart, Name, Number, Paragraph, Table, View, Words, table_of
@@ -19,17 +20,15 @@ from ..core.engine import Engine
 from ..exceptions import UnknownNameError, did_you_mean, wrong_type
 from ..framework.releases import AUTO
 from ..framework.schedulerspec import SchedulerSpec
-from ..simulation.gcpause import settled
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Observer, objects_of, paths_among, release_asked, spec_of
 from ..simulation.releasenotes import input_notices
-from ..simulation.replay.history import ReplayHistory
+from ..simulation.replay.history import ReplayHistory, columns
 from ..simulation.replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..simulation.replay.inputs.times import DURATION, parse_duration
 from ..simulation.replay.inputs.traces import Reading
 from ..simulation.replay.journal import EventData, ReplaySummary, Sink
 from ..simulation.replay.recording import Recording, printed, summary
 from ..simulation.replay.replay import Replay
-from ..simulation.replay.series import columns
 from ..simulation.replay.settings import Delays, Places
 from .result import Result, Row
 

@@ -14,8 +14,7 @@ from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, astuple, replace
 from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words
 from ..api.words import count_of, short_name
-from ..core.decision.decision import Decision
-from ..core.decision.record import CycleRecord
+from ..core.decision.decision import CycleRecord, Decision
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from ..simulation.nodesbyuse import ALWAYS, NodeRecord, NodeUse, NodeUses, node_table, nodes_by_use, pods_on
 from ..simulation.records import (

@@ -19,7 +19,7 @@ from ..api.record import UNSET, replace
 from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
 from ..api.words import count_of
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
-from ..framework.facts.records import ReleaseFact
+from ..framework.facts.facttable import ReleaseFact
 from ..simulation.compare.agreement import LOCKED, MODES, Mode
 from ..simulation.compare.causes import KINDS
 from ..simulation.input import SILENT, GivenCluster, Observer, check_order, scenario_of
@@ -314,13 +314,9 @@ def upgrade(
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
     given = started_with(policy, profile, percentage)
-    check_mode(mode)
+    # Raise :class:`~kubeclassic.exceptions.UnknownNameError` for a mode that is none.
+    if mode not in MODES:
+        raise UnknownNameError(f'mode: got "{mode}", wanted {" or ".join(MODES)}')
     scenario = scenario_of(cluster, pods, scheduler_names=[DEFAULT_SCHEDULER], defaults=defaults)
     options = UpgradeOptions(start=start, end=end, steps=tuple(steps), given=given, mode=mode, pod=pod)
     return ask(scenario, options, order, executor=executor)
-
-
-def check_mode(mode: str) -> None:
-    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` for a mode that is none."""
-    if mode not in MODES:
-        raise UnknownNameError(f'mode: got "{mode}", wanted {" or ".join(MODES)}')

@@ -14,7 +14,6 @@ from ..api.reading.notices import NoticeGroup
 from ..api.view import Column, Name, Number, Paragraph, Part, Table, View, Words
 from ..api.words import count_of, listed, rounded
 from ..exceptions import wrong_type
-from ..simulation.explain.explanation import Explanation
 from ..simulation.explain.subject import find_subject
 from ..simulation.explain.values import CloseUp
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
@@ -181,7 +180,11 @@ def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     if found.fits:
         yield [*first, _line(f"It gets {decision.host} as it is, so nothing has to change.")]
         return
-    yield [*first, *map(_line, found.explanation.missing), *map(_line, _notes(found.explanation))]
+    yield [
+        *first,
+        *map(_line, found.explanation.missing),
+        *map(_line, (f"{one.words}: {one.note}." for one in found.explanation.causes if one.absent)),
+    ]
     if found.explanation.missing:
         return
     if close is not None:
@@ -189,11 +192,6 @@ def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
         wide = ([item for item in part if "wide" in item.forms] for part in close_up_parts(found.explanation, close))
         yield from ([attrs.evolve(item, forms=("wide",)) for item in part] for part in wide)
     yield list(_helping(found))
-
-
-def _notes(found: Explanation) -> Iterator[str]:
-    """What fails on every node that fails, if the cluster has nothing like it."""
-    return (f"{one.words}: {one.note}." for one in found.causes if one.absent)
 
 
 def _line(text: str, hanging: str = "") -> Paragraph:

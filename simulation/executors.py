@@ -13,8 +13,8 @@ from importlib import import_module
 from multiprocessing import get_context
 from typing import Any, Protocol, TypeVar
 
+from ..api.garbage import settled
 from ..exceptions import KubeclassicError
-from .gcpause import settled
 
 SECONDS = 15
 """How long a Dask scheduler may take to answer, and to have a worker."""

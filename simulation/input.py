@@ -27,7 +27,7 @@ from .releasenotes import with_pod_notices, with_release_notices
 from .scenario import ORDERS, Scenario, idle_notices, parsed_edits, read_scenario, sorted_out
 
 if TYPE_CHECKING:
-    from .edits.apply import Edited, Edits
+    from .edits import Edited, Edits
 
 T = TypeVar("T")
 Part: TypeAlias = "str | os.PathLike[str] | KubeObject | Mapping[str, Any]"
@@ -216,7 +216,7 @@ def scenario_of(
 ) -> Scenario:  # fmt: skip
     """The scenario of *cluster* and, for more waiting pods, *pods*, after *edits*; *priorities*: whether gate PodPriority is on.
 
-    Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~kubeclassic.simulation.edits.changes.EditError` for edits.
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~kubeclassic.simulation.edits.EditError` for edits.
     """
     texts = edits_of(edits)
     more = parts_of("pods", pods)

@@ -36,11 +36,10 @@ START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 
 def answer_script(case: Json) -> Json:
     """Our answer to a script: ``steps``, each with the keys of the pods in every part, and the popped key or the text of a refusal."""
-    return {"name": case["name"], "steps": list(_player(case).play(case["script"]))}
-
-
-def _player(case: Json) -> Player:
-    return (_framework_player if case["version"] in FRAMEWORK_RELEASES else _classic_player)(case)
+    return {
+        "name": case["name"],
+        "steps": list((_framework_player if case["version"] in FRAMEWORK_RELEASES else _classic_player)(case).play(case["script"])),
+    }
 
 
 def _classic_player(case: Json) -> Player:

@@ -16,8 +16,8 @@ from ..api.reading.notices import ResultDocument
 from ..api.record import UNSET, Count, PodKey, Record, UnsetType, astuple, field, says
 from ..api.view import MEANINGS, TEXT, Amount, Column, Table, kind_of
 from ..api.words import short_name
+from ..core.decision.decision import CycleRecord
 from ..core.decision.fiterror import reasons_in
-from ..core.decision.record import CycleRecord
 from .nodesbyuse import ALWAYS, NodeRecord, NodesByUse
 from .simulate import Eviction, Outcome, OutcomeWord, Simulation
 from .summary import Summary, Usage

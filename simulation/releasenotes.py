@@ -250,8 +250,15 @@ DEVICE_KINDS = (DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending: Sequence[Pod]) -> Iterator[Notice]:
     """What of *objects* and of the waiting pods *pending* the release does not read, one notice a place."""
     yield from _zones(algorithm.release, objects)
-    yield from _uncalled(algorithm)
-    yield from _unknown(algorithm)
+    # Extenders that are configured, and are not called as nothing says so.
+    count = sum(isinstance(extender, UncalledExtender) for extender in algorithm.extenders)
+    if count:
+        are, they = ("are", "they say") if count > 1 else ("is", "it says")
+        extenders = count_of(count, "configured extender")
+        yield Unread("", f"{extenders} {are} not called, so what {they} does not count (see --extenders of simulate)")
+    # Fields of the configuration that the release ignores.
+    for path in algorithm.unread:
+        yield Unread("", f"{path} of the configuration does not count: {algorithm.release.version} does not know the field")
     used: set[str] = set()
     asked: dict[str, Unread | None] = {}
     for pod in (*(item for item in objects if type(item) is Pod), *pending):
@@ -263,21 +270,6 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
                 yield attrs.evolve(unread, where=f"Pod {pod.key}")
     yield from _kinds(algorithm, objects)
     yield from _missing(algorithm.release, objects, pending, NAMESPACES.path in used)
-
-
-def _uncalled(algorithm: Algorithm) -> Iterator[Notice]:
-    """Extenders that are configured, and are not called as nothing says so."""
-    count = sum(isinstance(extender, UncalledExtender) for extender in algorithm.extenders)
-    if count:
-        are, they = ("are", "they say") if count > 1 else ("is", "it says")
-        extenders = count_of(count, "configured extender")
-        yield Unread("", f"{extenders} {are} not called, so what {they} does not count (see --extenders of simulate)")
-
-
-def _unknown(algorithm: Algorithm) -> Iterator[Notice]:
-    """Fields of the configuration that the release ignores."""
-    for path in algorithm.unread:
-        yield Unread("", f"{path} of the configuration does not count: {algorithm.release.version} does not know the field")
 
 
 def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Notice]:

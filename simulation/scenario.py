@@ -20,7 +20,7 @@ from ..core.engine import Engine
 from ..exceptions import ManifestError
 
 if TYPE_CHECKING:
-    from .edits.apply import Edited, Edits
+    from .edits import Edited, Edits
 
 __all__ = ["DEFAULT_SCHEDULER", "Files", "Scenario", "read_scenario", "sorted_out"]
 
@@ -78,7 +78,7 @@ def read_scenario(
     With *defaults* objects are completed and admitted as the API server would. Pods that have finished, are being deleted or ask for
     a scheduler of another name than *scheduler_name*, one or several, do not wait. *strict_fields* refuses unknown
     fields. CronJobs make pods only with *cron_jobs*. *priorities*: whether gate PodPriority is on. *edits*: changes in words, such as
-    ``pod web/* requests.cpu=500m``. Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.changes.EditError`.
+    ``pod web/* requests.cpu=500m``. Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.EditError`.
     """
     files = Files.read(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, edits=edits)
     return files.scenario(scheduler_name, cron_jobs=cron_jobs, priorities=priorities)
@@ -111,7 +111,7 @@ class Files:
     ) -> Files:
         """Read *paths*, then *pods*, and make *edits*; *keeps_manifests* for extenders.
 
-        Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.changes.EditError` for edits.
+        Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.EditError` for edits.
         """
         parsed, where = parsed_edits(edits, defaults), _named(paths)
         read = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, keeps_manifests=keeps_manifests)
@@ -150,7 +150,7 @@ def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:
     given = tuple(texts)
     if not given:
         return None
-    from .edits.apply import Edits
+    from .edits import Edits
 
     return Edits.parse(given, defaults=defaults)
 

@@ -33,7 +33,7 @@ ROWS = {
     "api/controlplane": "exceptions.py api",
     "api/load.py": "exceptions.py api",
     "api/inventory.py": "exceptions.py api",
-    "api/words.py api/kindnames.py api/frames.py": "exceptions.py api",
+    "api/words.py": "exceptions.py api",
     "api/view.py": "exceptions.py api",
     "api/cluster.py": "exceptions.py api",
     "core/release core/failures.py core/rebuilt.py core/bindingcycle.py": CORE,
@@ -51,7 +51,6 @@ ROWS = {
     "predicates priorities": RULES,
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
     "extenders": "exceptions.py choices.py api core algorithmprovider",
-    "framework/config/middlegates.py": f"{CORE} algorithmprovider",
     "framework/config/gatetable.py": f"{CORE} algorithmprovider framework",
     "framework/facts/groups.py": "",
     "framework/facts/newer.py framework/facts/middle.py framework/facts/older.py": f"{CORE} framework",
@@ -60,8 +59,8 @@ ROWS = {
     "framework/tables/newer.py": f"{CORE} algorithmprovider framework",
     "framework/tables/older.py": f"{CORE} algorithmprovider framework",
     "framework/releases.py": f"{CORE} algorithmprovider framework",
-    "framework/status.py framework/queue/events.py framework/extensionpoints.py": CORE,
-    "framework/hints": f"{CORE} predicates",
+    "framework/status.py framework/queue/events.py": CORE,
+    "framework/hints.py": f"{CORE} predicates",
     "framework/cycle/diagnosis.py framework/waitingpods.py": f"{CORE} framework",
     "framework/cycle/state.py": CORE,
     "framework/plugin.py framework/adapters.py": f"{CORE} framework",
@@ -101,7 +100,7 @@ A part within a folder that has a line of its own is not part of that folder's l
 FLOORS = 10
 TABLES = (
     "algorithmprovider/releases.py", "algorithmprovider/facts.py", "framework/releases.py", "framework/tables/newer.py",
-    "framework/tables/older.py", "framework/tables/policies.py", "framework/config/middlegates.py", "framework/config/gatetable.py",
+    "framework/tables/older.py", "framework/tables/policies.py", "framework/config/gatetable.py",
     "framework/facts/middle.py", "framework/facts/newer.py", "framework/facts/older.py", "choices.py",
 )  # fmt: skip
 """Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, and
@@ -325,7 +324,7 @@ class TestTheWatchers:
             ("core/matching/owners.py", "core/decision/nodesearch.py", True),
             ("core/release", "api/reading/fields.py", True),
             ("predicates/taints.py", "core/incremental/answers.py", True),
-            ("priorities/equal.py", "core/queue/heap.py", True),
+            ("priorities/equal.py", "core/queue/backoff.py", True),
             ("framework/plugins/nodename.py", "core/engine.py", True),
             ("predicates/taints.py", "core/cluster/cache.py", True),
             ("framework/plugins/nodename.py", "framework/queue/queue.py", True),

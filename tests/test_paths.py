@@ -23,7 +23,7 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.core.pods.template import Entry
 from kubeclassic.core.rule import Predicate, Reads
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import examples
 from tests.support.worldforms import REGION, ZONE, pod_form

@@ -48,11 +48,16 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
 
     Whole kinds are missed only in a dump of a live cluster: an input by hand lacks what it lacks on purpose.
     """
-    waiting = [item for item in objects if isinstance(item, Pod) and _waits(item)]
+    waiting = [item for item in objects if isinstance(item, Pod) and (not (item.spec.node_name or item.is_terminal or item.is_terminating))]
     there = _There.of(objects)
     for pod in waiting:
-        yield from _owner(pod, there)
-        yield from _claims(pod, there)
+        owner = pod.metadata.controller
+        kind = PEERS.get(owner.kind) if owner is not None else None
+        if owner is not None and kind is not None and not there.has(kind, f"{pod.namespace}/{owner.name}"):
+            yield Notice(f"Pod {pod.key}", NO_OWNER.format(owner.kind, f"{owner.kind.lower()}s"))
+        lacks = {_lack(pod, volume.persistent_volume_claim, there) for volume in pod.spec.volumes if volume.persistent_volume_claim}
+        for what in sorted(filter(None, lacks)):
+            yield Notice(f"Pod {pod.key}", what)
     if not _is_dump(objects):
         return
     if not any(isinstance(item, Pod) for item in objects):
@@ -139,23 +144,6 @@ class _There:
         volumes: Iterable[PersistentVolume] = self.by_kind.get(PersistentVolume, {}).values()
         free = (one for one in volumes if one.spec.storage_class_name == name and one.spec.claim_ref is None)
         return storage_class is not None and storage_class.provisioner == NO_PROVISIONER and next(free, None) is None
-
-
-def _waits(pod: Pod) -> bool:
-    return not (pod.spec.node_name or pod.is_terminal or pod.is_terminating)
-
-
-def _owner(pod: Pod, there: _There) -> Iterator[Notice]:
-    owner = pod.metadata.controller
-    kind = PEERS.get(owner.kind) if owner is not None else None
-    if owner is not None and kind is not None and not there.has(kind, f"{pod.namespace}/{owner.name}"):
-        yield Notice(f"Pod {pod.key}", NO_OWNER.format(owner.kind, f"{owner.kind.lower()}s"))
-
-
-def _claims(pod: Pod, there: _There) -> Iterator[Notice]:
-    lacks = {_lack(pod, volume.persistent_volume_claim, there) for volume in pod.spec.volumes if volume.persistent_volume_claim}
-    for what in sorted(filter(None, lacks)):
-        yield Notice(f"Pod {pod.key}", what)
 
 
 def _lack(pod: Pod, name: str, there: _There) -> str:

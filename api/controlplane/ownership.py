@@ -113,20 +113,17 @@ class Ownership:
     def lost_replica_sets(self, deployment: Workload) -> list[LostReplicaSet]:
         """The ReplicaSets of *deployment* that its pods show and the input lacks, the newest last."""
         if self._lost is None:
-            self._lost = self._find_lost()
+            found: dict[_Place, list[LostReplicaSet]] = {}
+            deployments: dict[str, dict[str, Workload]] = {}
+            for workload in self.workloads:
+                if workload.kind == "Deployment":
+                    deployments.setdefault(workload.namespace, {})[workload.name] = workload
+            for namespace, name, pods in self._without_replica_set(deployments):
+                owner = _owner_of(pods[0], name, deployments[namespace])
+                if owner is not None:
+                    found.setdefault((namespace, owner.name), []).append(LostReplicaSet(name, tuple(pods)))
+            self._lost = found
         return sorted(self._lost.get((deployment.namespace, deployment.name), ()), key=lambda lost: lost.youth)
-
-    def _find_lost(self) -> dict[_Place, list[LostReplicaSet]]:
-        found: dict[_Place, list[LostReplicaSet]] = {}
-        deployments: dict[str, dict[str, Workload]] = {}
-        for workload in self.workloads:
-            if workload.kind == "Deployment":
-                deployments.setdefault(workload.namespace, {})[workload.name] = workload
-        for namespace, name, pods in self._without_replica_set(deployments):
-            owner = _owner_of(pods[0], name, deployments[namespace])
-            if owner is not None:
-                found.setdefault((namespace, owner.name), []).append(LostReplicaSet(name, tuple(pods)))
-        return found
 
     def _without_replica_set(self, deployments: Mapping[str, Mapping[str, Workload]]) -> Iterator[tuple[str, str, list[Pod]]]:
         """Namespace and name of each missing ReplicaSet in the namespaces of *deployments*, and its pods."""

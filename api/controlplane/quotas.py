@@ -61,13 +61,9 @@ def _named(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
     for name, quantity in requests.items():
         if name in NATIVE or name.startswith(_HUGE_PAGES):
             found |= {name: quantity, f"{_REQUESTS}{name}": quantity}
-        elif _is_extended(name):
+        elif "/" in name and "kubernetes.io/" not in name and not name.startswith(_REQUESTS):
             found[f"{_REQUESTS}{name}"] = quantity
     return found | {f"limits.{name}": quantity for name, quantity in limits.items() if name in NATIVE}
-
-
-def _is_extended(name: str) -> bool:
-    return "/" in name and "kubernetes.io/" not in name and not name.startswith(_REQUESTS)
 
 
 # --- which quotas count it ------------------------------------------------------------------------------------------
@@ -112,7 +108,10 @@ def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
         case "NotBestEffort":
             return not is_best_effort(pod)
         case "PriorityClass":
-            return _has_class(pod, scope)
+            name = pod.spec.priority_class_name
+            asked = Requirement(key=scope.scope_name, operator=scope.operator, values=scope.values)
+            labels: Map[str] = Map({scope.scope_name: name} if name else {})
+            return compile_selector(LabelSelector(match_expressions=(asked,)))(labels)
         case "CrossNamespacePodAffinity":
             return any(term.namespaces or term.namespace_selector is not None for term in affinity_terms(pod))
     return False
@@ -123,13 +122,6 @@ def is_best_effort(pod: Pod) -> bool:
     containers = (*pod.spec.containers, *pod.spec.init_containers)
     amounts = (found.get(name) for one in containers for found in (one.requests, one.limits) for name in ("cpu", "memory"))
     return not any(quantity is not None and quantity.sign > 0 for quantity in amounts)
-
-
-def _has_class(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
-    name = pod.spec.priority_class_name
-    asked = Requirement(key=scope.scope_name, operator=scope.operator, values=scope.values)
-    labels: Map[str] = Map({scope.scope_name: name} if name else {})
-    return compile_selector(LabelSelector(match_expressions=(asked,)))(labels)
 
 
 def affinity_terms(pod: Pod) -> Iterator[PodAffinityTerm]:

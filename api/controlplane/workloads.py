@@ -7,6 +7,7 @@ Upstream: pkg/controller/{deployment,replicaset,statefulset,daemon,job,cronjob}
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -14,9 +15,26 @@ import attrs
 from msgspec.structs import replace
 
 from ...exceptions import ManifestError
-from ..objects import KubeObject, LabelSelector, Map, Node, ObjectMeta, PersistentVolumeClaim, Pod, ReplicaSet, Volume
+from ..meaning.labels import node_selector_matches, set_selector, tolerates
+from ..objects import (
+    Affinity,
+    KubeObject,
+    LabelSelector,
+    Map,
+    Node,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorTerm,
+    ObjectMeta,
+    PersistentVolumeClaim,
+    Pod,
+    PodSpec,
+    ReplicaSet,
+    Requirement,
+    Toleration,
+    Volume,
+)
 from ..reading.notices import Notice
-from .daemons import daemon_spec, runs_on, target_node
 from .ownership import HASH_LABEL, LostReplicaSet, Ownership, keys_of
 from .pod_templates import Workload, read_workload
 
@@ -140,7 +158,9 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
     replica_sets = sorted(expansion.owners.workloads_of(deployment, "ReplicaSet"), key=_revision)
     lost = expansion.owners.lost_replica_sets(deployment)
     for found in lost:
-        _restore(expansion, deployment, found)
+        # Put a ReplicaSet back that is not in the input, so that its pods, old and new, belong together.
+        if not expansion.owners.is_known(deployment.namespace, found.name):
+            _add_replica_set(expansion, deployment, _replica_set(deployment, found).metadata, found.hash)
     if any(not expansion.owners.is_known(deployment.namespace, found.name) for found in lost):
         expansion.notice(deployment, LOST_REPLICA_SETS)
     lacking = deployment.replicas - sum(len(found.pods) for found in lost)
@@ -160,12 +180,6 @@ def _deployment(expansion: _Expansion, deployment: Workload) -> None:
 def _revision(replica_set: Workload) -> int:
     written = replica_set.metadata.annotations.get(_REVISION, "")
     return int(written[:_MAX_DIGITS]) if written.isascii() and written.isdigit() else 0
-
-
-def _restore(expansion: _Expansion, deployment: Workload, lost: LostReplicaSet) -> None:
-    """Put a ReplicaSet back that is not in the input, so that its pods, old and new, belong together."""
-    if not expansion.owners.is_known(deployment.namespace, lost.name):
-        _add_replica_set(expansion, deployment, _replica_set(deployment, lost).metadata, lost.hash)
 
 
 def _replica_set(deployment: Workload, lost: LostReplicaSet | None) -> Workload:
@@ -233,7 +247,7 @@ def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
     for node in expansion.nodes:
         if node.name in covered or not runs_on(template.spec, node):
             continue
-        spec = daemon_spec(template.spec, node.name)
+        spec = replace(template.spec, tolerations=daemon_tolerations(template.spec), affinity=_tied(template.spec.affinity, node.name))
         name = f"{workload.name}-{node.name}"
         if f"{workload.namespace}/{name}" in expansion.taken:
             name = next(expansion.free_names(workload))
@@ -274,3 +288,60 @@ _MAKERS: Mapping[str, Callable[[_Expansion, Workload], None]] = {
     "Job": _job,
     "CronJob": _cron_job,
 }
+
+
+def _exists(condition: str, effect: str) -> Toleration:
+    return Toleration(key=f"node.kubernetes.io/{condition}", operator="Exists", effect=effect)
+
+
+_ALWAYS = (
+    _exists("not-ready", "NoExecute"),
+    _exists("unreachable", "NoExecute"),
+    _exists("disk-pressure", "NoSchedule"),
+    _exists("memory-pressure", "NoSchedule"),
+    _exists("pid-pressure", "NoSchedule"),
+    _exists("unschedulable", "NoSchedule"),
+)
+_ON_HOST_NETWORK = (_exists("network-unavailable", "NoSchedule"),)
+
+
+def runs_on(spec: PodSpec, node: Node) -> bool:
+    """Whether a DaemonSet makes a pod of *spec* for *node*: name, selector, required affinity and taints must allow it."""
+    if spec.node_name and spec.node_name != node.name:
+        return False
+    if not set_selector(spec.node_selector)(node.labels):
+        return False
+    required = spec.affinity.node_affinity.required if spec.affinity and spec.affinity.node_affinity else None
+    if required is not None and not node_selector_matches(required, node.labels, node.name):
+        return False
+    tolerations = daemon_tolerations(spec)
+    return all(tolerates(tolerations, taint) for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute"))
+
+
+def daemon_tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
+    """The tolerations of *spec* and those that every daemon gets; an added one replaces an equal one."""
+    added = _ALWAYS + _ON_HOST_NETWORK if spec.host_network else _ALWAYS
+    return _merged(spec.tolerations, added)
+
+
+@lru_cache(maxsize=1 << 10)
+def _merged(given: tuple[Toleration, ...], added: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
+    by_identity = {(t.key, t.effect, t.operator, t.value): t for t in (*given, *added)}
+    return tuple(by_identity.values())
+
+
+def _tied(affinity: Affinity | None, node_name: str) -> Affinity:
+    field = Requirement(key="metadata.name", operator="In", values=(node_name,))
+    required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
+    base = affinity or Affinity()
+    return replace(base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required))
+
+
+def target_node(pod: Pod) -> str | None:
+    """The node that a daemon runs on or is made for; None without one."""
+    if pod.spec.node_name:
+        return pod.spec.node_name
+    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
+    terms = affinity.required.node_selector_terms if affinity and affinity.required else ()
+    fields = (field for term in terms for field in term.match_fields)
+    return next((f.values[0] for f in fields if f.key == "metadata.name" and f.operator == "In" and len(f.values) == 1), None)

@@ -102,13 +102,11 @@ def _test(expression: Requirement) -> Matcher:
             return lambda labels: key in labels
         case "DoesNotExist":
             return lambda labels: key not in labels
-    return _comparison(key, expression.operator, int(expression.values[0]))
+    bound = int(expression.values[0])
 
-
-def _comparison(key: str, operator: str, bound: int) -> Matcher:
     def compare(labels: Mapping[str, str]) -> bool:
         number = int64_or_none(labels.get(key, ""))
-        return number is not None and (number > bound if operator == "Gt" else number < bound)
+        return number is not None and (number > bound if expression.operator == "Gt" else number < bound)
 
     return compare
 

@@ -76,7 +76,10 @@ class Quantity:
             return ZERO
         if isinstance(written, bool) or not isinstance(written, (int, float)):
             raise QuantityError(f"got {one_line(repr(written), 80)}, {_WANTED}")
-        return _parse(_digits(written))
+        # A number as text. Python refuses to write integers of very many digits.
+        if isinstance(written, int) and written.bit_length() > _LONGEST * 4:
+            raise QuantityError(f"got a number of more than {_LONGEST:,} digits, {_WANTED}")
+        return _parse(repr(written))
 
     @classmethod
     def of(cls, amount: int | str) -> Quantity:
@@ -127,7 +130,20 @@ class Quantity:
 
     def _at_scale(self, scale: int) -> int:
         if self._is_big:
-            return _scaled_big(self._unscaled, scale - self._scale)
+            # A big decimal divided by `10 ** up`, or multiplied if *up* is negative, with the original's odd cases.
+            unscaled = self._unscaled
+            up = scale - self._scale
+            if up <= 0:
+                # Upstream: from 10^19 on, the float that holds the power becomes the smallest int64.
+                power: int = 10**-up if up >= -_MAX_DIGITS else -(2**63)
+                return wrap_int64(wrap_int64(unscaled) * power)
+            if unscaled < MAX_INT64 and up <= _MAX_DIGITS:
+                # Upstream: a negative big decimal is truncated, then 1 is added, so -1.5 becomes 0.
+                kept = wrap_int64(unscaled)
+                quotient, rest = divmod(abs(kept), int(10**up))
+                return (quotient if kept >= 0 else -quotient) + (1 if rest else 0)
+            ceiling: int = -(-unscaled // 10**up)
+            return wrap_int64(ceiling)
         if self._scale < scale:
             return round_away(self._unscaled, 10 ** (scale - self._scale))
         exact: int = self._unscaled * 10 ** (self._scale - scale)
@@ -145,7 +161,9 @@ class Quantity:
         if not self._unscaled or not other._unscaled:
             kept = self if self._unscaled else other
             return _make(kept._unscaled, kept._scale, False, style)
-        return _make(unscaled, scale, not _fits_addition(self, other, scale, unscaled), style)
+        # Whether the sum of two short quantities stays short: the scaled operands and the total must be int64s.
+        operands = (part._unscaled * 10 ** (part._scale - scale) for part in (self, other))
+        return _make(unscaled, scale, not all(-MAX_INT64 <= number <= MAX_INT64 for number in (*operands, unscaled)), style)
 
     def __neg__(self) -> Quantity:
         return _make(-self._unscaled, self._scale, self._is_big, self._style)
@@ -159,8 +177,23 @@ class Quantity:
     def __str__(self) -> str:
         """The canonical text: exact, without fraction, with the largest suffix possible, binary or decimal as it was written."""
         if self._style == "binary" and abs(self.nanos) >= 1024 * 10**9 and self.nanos % 10**9 == 0:
-            return _binary_text(self.nanos // 10**9)
-        return _decimal_text(self.nanos, self._style)
+            number = self.nanos // 10**9
+            exponent = 0
+            while exponent < 6 and number % 1024 == 0:
+                number //= 1024
+                exponent += 1
+            return f"{number}{('', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei')[exponent]}"
+        nanos = self.nanos
+        style = self._style
+        if not nanos:
+            return "0"
+        exponent = _NANO
+        while nanos % 1000 == 0 and (exponent < 18 or style == "exponent"):
+            nanos //= 1000
+            exponent += 3
+        if style == "exponent":
+            return f"{nanos}e{exponent}" if exponent else str(nanos)
+        return f"{nanos}{_DECIMAL_SUFFIX[exponent]}"
 
 
 def _make(unscaled: int, scale: int, is_big: bool, style: str) -> Quantity:
@@ -173,34 +206,6 @@ def _kept(made: Quantity, text: str) -> Quantity:
 
 
 ZERO = Quantity()
-
-
-def _fits_addition(one: Quantity, other: Quantity, scale: int, total: int) -> bool:
-    """Whether the sum of two short quantities stays short: the scaled operands and the total must be int64s."""
-    operands = (part._unscaled * 10 ** (part._scale - scale) for part in (one, other))
-    return all(-MAX_INT64 <= number <= MAX_INT64 for number in (*operands, total))
-
-
-def _scaled_big(unscaled: int, up: int) -> int:
-    """A big decimal divided by ``10 ** up``, or multiplied if *up* is negative, with the original's odd cases."""
-    if up <= 0:
-        # Upstream: from 10^19 on, the float that holds the power becomes the smallest int64.
-        power: int = 10**-up if up >= -_MAX_DIGITS else -(2**63)
-        return wrap_int64(wrap_int64(unscaled) * power)
-    if unscaled < MAX_INT64 and up <= _MAX_DIGITS:
-        # Upstream: a negative big decimal is truncated, then 1 is added, so -1.5 becomes 0.
-        kept = wrap_int64(unscaled)
-        quotient, rest = divmod(abs(kept), int(10**up))
-        return (quotient if kept >= 0 else -quotient) + (1 if rest else 0)
-    ceiling: int = -(-unscaled // 10**up)
-    return wrap_int64(ceiling)
-
-
-def _digits(number: float) -> str:
-    """A number as text. Python refuses to write integers of very many digits."""
-    if isinstance(number, int) and number.bit_length() > _LONGEST * 4:
-        raise QuantityError(f"got a number of more than {_LONGEST:,} digits, {_WANTED}")
-    return repr(number)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -222,7 +227,17 @@ def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suf
     """The quantity of digits and suffix: short with few digits and nothing below 1e-9, else big."""
     digits = sign * int(whole + fraction)
     if suffix in _BINARY:
-        return _interpret_binary(text, digits, number, whole, fraction, _BINARY[suffix])
+        bits = _BINARY[suffix]
+        # Upstream: the number of digits of a power of two is only estimated.
+        if not fraction and len(whole) + bits * 3 // 10 <= 14:
+            made = _make(digits << bits, 0, False, "binary")
+            return _kept(made, text) if abs(digits) & 7 else made
+        _require_digit(text, number)
+        nanos = _to_nanos(digits << bits, -len(fraction))
+        style = "decimal" if 0 < abs(nanos) < 10**9 else "binary"
+        if abs(nanos) > MAX_INT64 * 10**9:
+            return _make(MAX_INT64 if nanos > 0 else -MAX_INT64, 0, True, style)
+        return _make(nanos, _NANO, True, style)
     exponent = _decimal_exponent(text, suffix)
     style = "decimal" if suffix in _DECIMAL else "exponent"
     if exponent + len(whole) > _LONGEST:
@@ -234,19 +249,6 @@ def _interpret(text: str, sign: int, number: str, whole: str, fraction: str, suf
         return _kept(made, text) if scale % 3 == 0 and not (whole + fraction).endswith("000") and not whole.startswith("0") else made
     _require_digit(text, number)
     return _make(_to_nanos(digits, scale), _NANO, True, style) if digits else _make(0, max(scale, _NANO), True, style)
-
-
-def _interpret_binary(text: str, digits: int, number: str, whole: str, fraction: str, bits: int) -> Quantity:
-    # Upstream: the number of digits of a power of two is only estimated.
-    if not fraction and len(whole) + bits * 3 // 10 <= 14:
-        made = _make(digits << bits, 0, False, "binary")
-        return _kept(made, text) if abs(digits) & 7 else made
-    _require_digit(text, number)
-    nanos = _to_nanos(digits << bits, -len(fraction))
-    style = "decimal" if 0 < abs(nanos) < 10**9 else "binary"
-    if abs(nanos) > MAX_INT64 * 10**9:
-        return _make(MAX_INT64 if nanos > 0 else -MAX_INT64, 0, True, style)
-    return _make(nanos, _NANO, True, style)
 
 
 def _to_nanos(digits: int, scale: int) -> int:
@@ -279,23 +281,3 @@ def _require_digit(text: str, number: str) -> None:
     """Upstream: a suffix without a number is zero on the fast path, and refused elsewhere."""
     if not any(map(str.isdigit, number)):
         raise QuantityError(f"got {_shown(text)}, {_WANTED}")
-
-
-def _binary_text(number: int) -> str:
-    exponent = 0
-    while exponent < 6 and number % 1024 == 0:
-        number //= 1024
-        exponent += 1
-    return f"{number}{('', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei')[exponent]}"
-
-
-def _decimal_text(nanos: int, style: str) -> str:
-    if not nanos:
-        return "0"
-    exponent = _NANO
-    while nanos % 1000 == 0 and (exponent < 18 or style == "exponent"):
-        nanos //= 1000
-        exponent += 3
-    if style == "exponent":
-        return f"{nanos}e{exponent}" if exponent else str(nanos)
-    return f"{nanos}{_DECIMAL_SUFFIX[exponent]}"

@@ -22,6 +22,7 @@ import attrs
 from ..objects import Map
 from ..objects.metadata import attributes, is_value
 from ..objects.quantity import INT32, INT64, Int32, Quantity
+from .apifields import noting_unknown
 from .fields import (
     FieldTable,
     Reader,
@@ -40,7 +41,6 @@ from .fields import (
     within,
 )
 from .shapes import ANYTHING, Shape
-from .unread import noting_unknown
 
 _SPELLED = {"cidr": "CIDR", "cidrs": "CIDRs", "https": "HTTPS", "id": "ID", "ip": "IP", "ips": "IPs", "uri": "URI", "uuid": "UUID"}
 

@@ -13,8 +13,7 @@ import attrs
 from ...exceptions import ManifestError
 from .fields import shown
 from .formats.files import as_text, is_archive, manifests_in, read_file, read_stream, unpacked
-from .formats.jsonlists import SplitList, split_list
-from .formats.jsonvalues import json_values
+from .formats.jsonvalues import SplitList, json_values, split_list
 from .formats.repeats import Repeats
 
 __all__ = ["Document", "File", "PathLike", "json_lines", "only_document", "parsed", "read_documents", "read_files"]
@@ -140,8 +139,11 @@ def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeat
     """The values of a file: JSON if it looks like that, else YAML. YAML would include JSON, but is slower to read."""
     if content.startswith(_MARKS_OF_UTF_16):
         content = as_text(content, where).encode("utf-8", "surrogatepass")
-    if not _looks_like_json(content) and not _is_named_json(name):
-        _refuse_prose(content, where)
+    if not _looks_like_json(content) and not name.endswith((".json", ".jsonl")):
+        # Refuse what kubectl prints for people.
+        form = "table of kubectl get" if _TABLE.match(content) else "text of kubectl describe" if _DESCRIPTION.match(content) else ""
+        if form:
+            raise ManifestError(f"{where}: got the {form}, which is for people, wanted objects: write kubectl get ... -o json")
         return _yaml_values(content, where)
     if not name.endswith((".yaml", ".yml")):
         return json_values(content, where)
@@ -151,21 +153,10 @@ def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeat
         return _yaml_values(content, where)
 
 
-def _refuse_prose(content: bytes, where: str) -> None:
-    """Refuse what kubectl prints for people."""
-    form = "table of kubectl get" if _TABLE.match(content) else "text of kubectl describe" if _DESCRIPTION.match(content) else ""
-    if form:
-        raise ManifestError(f"{where}: got the {form}, which is for people, wanted objects: write kubectl get ... -o json")
-
-
 def _yaml_values(content: bytes, where: str) -> Iterable[tuple[Any, Repeats]]:
     from .formats.yamlvalues import yaml_values  # JSON needs no PyYAML
 
     return yaml_values(as_text(content, where), where)
-
-
-def _is_named_json(name: str) -> bool:
-    return name.endswith((".json", ".jsonl"))
 
 
 def _looks_like_json(content: bytes) -> bool:

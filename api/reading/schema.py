@@ -9,11 +9,10 @@ from typing import Any
 from .. import objects as o
 from ..objects.metadata import is_value
 from ..objects.quantity import Quantity
-from .apifields import type_shape
+from .apifields import noting_unknown, type_shape
 from .derive import INLINE, UNREAD, Field, Overrides, Schema, Wrapper, over
 from .fields import Mismatch, Reader, entries, flag, list_of, member, one_of, quantity, remembered, shared, text, texts_unshared, whole
 from .shapes import Shape, named
-from .unread import noting_unknown
 
 _ATTRIBUTE_TYPES: Mapping[str, Reader[Any]] = {"int": whole, "bool": flag, "string": text, "version": text}
 """In the order in which upstream looks for a value."""
@@ -104,15 +103,45 @@ TYPE_META = named("kind apiVersion")
 def schema(strict: bool) -> Schema:
     """The schema of all kinds. If *strict*, unknown words in enumerations are refused as the API server would, else they are kept."""
     known = dict.fromkeys(o.KINDS.values(), TYPE_META)
-    made = Schema(_PLACES, known=known, unread=_unread(), wrappers=_WRAPPERS, never_null=_NEVER_NULL)
-    return made.extended(_enumerations(strict))
-
-
-def _unread() -> Mapping[type[Any], Shape]:
-    """Class -> all fields of its type in the API."""
+    # Class -> all fields of its type in the API.
     parts = [found for found in vars(o).values() if is_value(found) and found.__module__.startswith(o.__name__)]
     classes = [found for found in parts if found not in (o.KubeObject, o.VolumeSource, Quantity)]
-    return {found: type_shape(*_TYPES.get(found, found.__name__).split()) for found in classes}
+    made = Schema(
+        _PLACES,
+        known=known,
+        unread={found: type_shape(*_TYPES.get(found, found.__name__).split()) for found in classes},
+        wrappers=_WRAPPERS,
+        never_null=_NEVER_NULL,
+    )
+
+    def word(*allowed: str, optional: bool = True) -> Reader[str]:
+        return one_of(*allowed, optional=optional) if strict else text
+
+    preemption = {"preemption_policy": word("PreemptLowerPriority", "Never")}
+    volume_mode, access_mode = word("Filesystem", "Block"), word("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
+    volumes = {"volume_mode": volume_mode, "access_modes": list_of(access_mode, "")}
+    nodes = Field(fields={"operator": word(*_LABEL_OPERATORS, "Gt", "Lt", optional=False)})
+    policy = word("Honor", "Ignore")
+    return made.extended(
+        {
+            o.Requirement: {"operator": word(*_LABEL_OPERATORS, optional=False)},
+            o.NodeSelectorTerm: {"match_expressions": nodes, "match_fields": nodes},
+            o.TopologySelectorTerm: {"match_label_expressions": Field(fields={"operator": UNREAD})},
+            o.Toleration: {"operator": word("Equal", "Exists"), "effect": word(*_EFFECTS)},
+            o.Taint: {"effect": word(*_EFFECTS, optional=False)},
+            o.ContainerPort: {"protocol": word("TCP", "UDP", "SCTP")},
+            o.TopologySpreadConstraint: {
+                "when_unsatisfiable": word("DoNotSchedule", "ScheduleAnyway", optional=False),
+                "node_affinity_policy": policy,
+                "node_taints_policy": policy,
+            },
+            o.PodSpec: preemption,
+            o.PriorityClass: preemption,
+            o.PersistentVolumeSpec: volumes,
+            o.PersistentVolumeClaimSpec: volumes,
+            o.StorageClass: {"volume_binding_mode": word("Immediate", "WaitForFirstConsumer")},
+        }
+    )
 
 
 _TYPES: Mapping[type[Any], str] = {
@@ -205,35 +234,6 @@ _PLACES: Overrides = {
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
-
-
-def _enumerations(strict: bool) -> Overrides:
-    def word(*allowed: str, optional: bool = True) -> Reader[str]:
-        return one_of(*allowed, optional=optional) if strict else text
-
-    preemption = {"preemption_policy": word("PreemptLowerPriority", "Never")}
-    volume_mode, access_mode = word("Filesystem", "Block"), word("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
-    volumes = {"volume_mode": volume_mode, "access_modes": list_of(access_mode, "")}
-    nodes = Field(fields={"operator": word(*_LABEL_OPERATORS, "Gt", "Lt", optional=False)})
-    policy = word("Honor", "Ignore")
-    return {
-        o.Requirement: {"operator": word(*_LABEL_OPERATORS, optional=False)},
-        o.NodeSelectorTerm: {"match_expressions": nodes, "match_fields": nodes},
-        o.TopologySelectorTerm: {"match_label_expressions": Field(fields={"operator": UNREAD})},
-        o.Toleration: {"operator": word("Equal", "Exists"), "effect": word(*_EFFECTS)},
-        o.Taint: {"effect": word(*_EFFECTS, optional=False)},
-        o.ContainerPort: {"protocol": word("TCP", "UDP", "SCTP")},
-        o.TopologySpreadConstraint: {
-            "when_unsatisfiable": word("DoNotSchedule", "ScheduleAnyway", optional=False),
-            "node_affinity_policy": policy,
-            "node_taints_policy": policy,
-        },
-        o.PodSpec: preemption,
-        o.PriorityClass: preemption,
-        o.PersistentVolumeSpec: volumes,
-        o.PersistentVolumeClaimSpec: volumes,
-        o.StorageClass: {"volume_binding_mode": word("Immediate", "WaitForFirstConsumer")},
-    }
 
 
 # --- what is shared, and what may not be null -----------------------------------------------------------------------

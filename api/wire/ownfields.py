@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from itertools import zip_longest
 from typing import Any, TypeAlias
 
+import attrs
+
 from ...exceptions import QuantityError
+from .. import objects as o
 from ..objects import KubeObject, Pod
 from ..objects.metadata import attributes, is_value
 from ..objects.quantity import Quantity
@@ -21,6 +24,29 @@ from ..reading.derive import INLINE, UNREAD, Field, json_name
 from ..reading.schema import schema
 
 Json: TypeAlias = Any
+
+
+@attrs.frozen
+class Placeholder:
+    """A value of which the object knows only that it is there: that of the manifest counts, else *value*."""
+
+    value: Json
+
+
+_SOME = Placeholder([{}])
+_WRITTEN: Mapping[tuple[type[Any], str], Callable[[Any], Json]] = {
+    (o.PodSpec, "scheduling_gates"): lambda names: [{"name": name} for name in names],
+    (o.Volume, "empty_dir"): lambda held: {},
+    (o.PodDisruptionBudget, "disrupted_pods"): lambda names: dict.fromkeys(names, Placeholder("1970-01-01T00:00:00Z")),
+    (o.Device, "attributes"): lambda held: {name: {one.type: one.value} if one.type else {} for name, one in held.items()},
+    (o.Device, "capacity"): lambda held: {name: {"value": amount} for name, amount in held.items()},
+    (o.Device, "consumes_counters"): lambda held: _SOME,
+    (o.Device, "taints"): lambda held: _SOME,
+    (o.ResourceSliceSpec, "shared_counters"): lambda held: _SOME,
+}
+"""How attributes are written of which the API has another form than the class: the other way round of their ``read`` in the schema."""
+_EMPTY_LISTS: Mapping[type[Any], str] = {o.Requirement: "values", o.NodeAffinity: "preferredDuringSchedulingIgnoredDuringExecution"}
+"""Class with ``has_empty_list`` -> the field that is the empty list."""
 
 
 def compact_json(value: Json) -> bytes:
@@ -50,6 +76,8 @@ def _merged(given: Json, own: Json) -> Json:
     if isinstance(own, list):
         items = given if isinstance(given, list) and len(given) <= len(own) else []
         return [_merged(before, now) for before, now in zip_longest(items, own)]
+    if isinstance(own, Placeholder):
+        return given or own.value
     return _quantity(given, own) if isinstance(own, Quantity) else own
 
 
@@ -70,7 +98,7 @@ def own_fields(value: Any) -> dict[str, Json]:
     found: dict[str, Json] = {}
     for name, default, field in _fields(value.__class__):
         held = getattr(value, name)
-        if held is None or held == default or (field.inside and not held):
+        if held is None or held == default:
             continue
         if field is INLINE:
             found |= own_fields(held)
@@ -78,7 +106,12 @@ def own_fields(value: Any) -> dict[str, Json]:
         place = found
         for outer in field.inside.split(".") if field.inside else ():
             place = place.setdefault(outer, {})
-        place[field.name or json_name(name)] = _named(held) if name == "scheduling_gates" else _json(held)
+        if field.absent is not None and held == field.absent:
+            continue  # the outer object is there, without the field
+        write = _WRITTEN.get((value.__class__, name), _json)
+        place[field.name or json_name(name)] = write(held)
+    if getattr(value, "has_empty_list", False):
+        found[_EMPTY_LISTS[value.__class__]] = []
     return found
 
 
@@ -94,10 +127,6 @@ def _read_fields(kind: Any) -> Iterator[tuple[str, Any, Field]]:
         field = override if isinstance(override, Field) else Field()
         if override is not UNREAD and not field.whole:
             yield attribute, default, field
-
-
-def _named(names: tuple[str, ...]) -> Json:
-    return [{"name": name} for name in names]
 
 
 def _json(value: Any) -> Json:

@@ -13,8 +13,7 @@ from ... import __version__
 from ...exceptions import KubeclassicError, RuleError
 from ...exceptions import one_line as shortened
 from .output import note, note_lines, one_line
-from .signals import Stopped
-from .streams import OUTPUT, NoReader, flush_output, silence
+from .streams import OUTPUT, NoReader, Stopped, flush_output, silence
 
 BAD_INPUT = 2
 DEFECT = 3
@@ -41,7 +40,18 @@ def status_of(error: BaseException, given: Sequence[str]) -> int:
         return NO_READER
     told = _told(error)
     if told is None:
-        return _defect(error, given)
+        # Say that the program is at fault, and where all that a report needs is.
+        import traceback
+
+        what = one_line("".join(traceback.format_exception_only(error)))
+        note(f"kubeclassic: a defect: {what[:500]}")
+        report = _report(error, given)
+        file = _kept(report)
+        if file is None or is_verbose(given):
+            note_lines(report.splitlines())
+        text = "the text above" if file is None else f"{file}, which says what ran and where it failed"
+        note(f"This is a fault of kubeclassic {__version__}, not of your input. Please report it with {text}.")
+        return DEFECT
     note(f"kubeclassic: {one_line(told)}")
     for more in getattr(error, "__notes__", ()):
         note(one_line(more))
@@ -116,21 +126,6 @@ def _told_by_system(error: OSError) -> str:
 
 
 # --- defects --------------------------------------------------------------------------------------------------------
-
-
-def _defect(error: BaseException, given: Sequence[str]) -> int:
-    """Say that the program is at fault, and where all that a report needs is."""
-    import traceback
-
-    what = one_line("".join(traceback.format_exception_only(error)))
-    note(f"kubeclassic: a defect: {what[:500]}")
-    report = _report(error, given)
-    file = _kept(report)
-    if file is None or is_verbose(given):
-        note_lines(report.splitlines())
-    text = "the text above" if file is None else f"{file}, which says what ran and where it failed"
-    note(f"This is a fault of kubeclassic {__version__}, not of your input. Please report it with {text}.")
-    return DEFECT
 
 
 def _report(error: BaseException, given: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from typing import IO
 import click
 
 from ...exceptions import KubeclassicError, visible
-from .signals import held
+from .streams import held
 
 STANDARD = "-"
 _STREAMS = {"stdin": 0, "stdout": 1, "stderr": 2}
@@ -99,8 +99,13 @@ def _replacing(place: str, private: bool) -> Iterator[IO[str]]:
     scratch = ""
     try:
         with _all_errors(place), held():
-            _check_writable(target)
-            handle, scratch = _scratch_beside(target)
+            # Raise the error that opening *target* would raise: a file that is read-only is not replaced.
+            if os.path.lexists(target):
+                os.close(os.open(target, os.O_WRONLY))
+            from tempfile import mkstemp
+
+            folder, name = os.path.split(target)
+            handle, scratch = mkstemp(dir=folder, prefix=f".{name[:80]}.", suffix=".part")
         with _own_errors(place), _text(handle) as stream:
             yield stream
         with _all_errors(place):
@@ -109,19 +114,6 @@ def _replacing(place: str, private: bool) -> Iterator[IO[str]]:
         with suppress(OSError):
             os.unlink(scratch)
         raise
-
-
-def _scratch_beside(target: str) -> tuple[int, str]:
-    from tempfile import mkstemp
-
-    folder, name = os.path.split(target)
-    return mkstemp(dir=folder, prefix=f".{name[:80]}.", suffix=".part")
-
-
-def _check_writable(target: str) -> None:
-    """Raise the error that opening *target* would raise: a file that is read-only is not replaced."""
-    if os.path.lexists(target):
-        os.close(os.open(target, os.O_WRONLY))
 
 
 def _publish(scratch: str, target: str, private: bool) -> None:
@@ -134,19 +126,15 @@ def _publish(scratch: str, target: str, private: bool) -> None:
     try:
         old = os.stat(target)
     except FileNotFoundError:
-        os.chmod(scratch, 0o666 & ~_umask())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(scratch, 0o666 & ~mask)
     else:
         if hasattr(os, "chown"):
             with suppress(OSError):
                 os.chown(scratch, old.st_uid, old.st_gid)
         os.chmod(scratch, old.st_mode & 0o777)
     os.replace(scratch, target)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _text(file: str | int) -> IO[str]:

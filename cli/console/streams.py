@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 INPUT, OUTPUT, ERROR = 0, 1, 2
@@ -20,7 +23,14 @@ class NoReader(Exception):
 def prepare_streams() -> None:
     """Make the standard streams ready: closed ones are errors when used, and characters that a console lacks are shown as escapes."""
     for number in (INPUT, OUTPUT, ERROR):
-        _hold(number)
+        # Keep a closed descriptor from becoming that of the next file that is opened.
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, _UNUSABLE[number])
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
     if sys.stdin is None:
         sys.stdin = os.fdopen(INPUT, encoding="utf-8", closefd=False)
     if sys.stdout is None:
@@ -50,17 +60,6 @@ def _named(stream: io.TextIOWrapper) -> io.TextIOWrapper:
     return io.TextIOWrapper(buffer, stream.encoding, "backslashreplace", line_buffering=stream.line_buffering)
 
 
-def _hold(number: int) -> None:
-    """Keep a closed descriptor from becoming that of the next file that is opened."""
-    try:
-        os.fstat(number)
-    except OSError:
-        opened = os.open(os.devnull, _UNUSABLE[number])
-        if opened != number:
-            os.dup2(opened, number)
-            os.close(opened)
-
-
 def flush_output() -> OSError | None:
     """Write out what waits for standard output; the error, if it cannot be written, after which standard output is silent."""
     try:
@@ -85,3 +84,53 @@ def end_streams() -> None:
         sys.stderr.flush()
     except OSError:
         silence(ERROR)
+
+
+_NAMES = ("SIGTERM", "SIGHUP")
+_ENDING = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+
+
+class Stopped(BaseException):
+    """A signal asked the program to end; like KeyboardInterrupt it is no Exception."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+    @property
+    def status(self) -> int:
+        """The exit status that shells show for this signal."""
+        return 128 + self.number
+
+
+def unwind_on_signals() -> None:
+    """From now on SIGTERM and SIGHUP raise :class:`Stopped`; a signal that is ignored, as under nohup, stays so."""
+    if threading.current_thread() is threading.main_thread():
+        for number in _ENDING:
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, _stop)
+
+
+def end_on_interrupt() -> None:
+    """From now on Ctrl-C ends the process at once: everything is done, and the interpreter takes itself down."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _stop(number: int, frame: object) -> None:
+    for other in _ENDING:
+        signal.signal(other, signal.SIG_IGN)  # one is enough: files are being put away
+    raise Stopped(number)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Hold signals and Ctrl-C back until the block has ended."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_ENDING})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -81,15 +81,10 @@ class FormOrFile(ChoiceType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """*value*, a format or what looks like a file: it has a dot or a slash, or is ``-``."""
-        if value in self.choices or looks_like_a_file(value):
+        if value in self.choices or (value == "-" or "." in value or "/" in value or os.sep in value):
             return value
         wanted = f"got {value!r}, wanted {', '.join(self.choices)}"
         raise click.BadParameter(f"{wanted}; for a file write --output {value}", ctx, param)
-
-
-def looks_like_a_file(text: str) -> bool:
-    """Whether *text* is no format but a file's name."""
-    return text == "-" or "." in text or "/" in text or os.sep in text
 
 
 def form_and_file(value: str, forms: Sequence[str], output: str | None) -> tuple[str, str | None]:
@@ -99,11 +94,7 @@ def form_and_file(value: str, forms: Sequence[str], output: str | None) -> tuple
     if output is not None:
         raise click.UsageError(f"-o: got {value} beside --output {output}, wanted {', '.join(forms)}")
     note(f"note: -o is the format now; write --output {value}")
-    return _form_of(value, forms), value
-
-
-def _form_of(file: str, forms: Sequence[str]) -> str:
-    return next((form for form in forms if file.endswith(f".{form}")), forms[0])
+    return next((form for form in forms if value.endswith(f".{form}")), forms[0]), value
 
 
 # --- configurations in words ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from ...algorithmprovider.description import CELLS, value_in_words
 from ...framework.changes import Change
 from ...framework.correspondences import Successor
 from ...framework.describe import ClassicRelease, PluginRelease, ReleaseDiff, ReleaseDifference, ReleaseSummary, plugin_in_words
-from ...framework.facts.records import ReleaseFact
+from ...framework.facts.facttable import ReleaseFact
 from ...framework.migrate.equivalents import SAME
 from .tables import GAP, TextTable, wrapped
 

@@ -128,7 +128,7 @@ class TextTable:
         parts = [column.parts() for column in columns]
         for row in range(len(columns[0].texts)):
             lines = _row([part[row] for part in parts], columns)
-            yield from (_coloured(line) for line in lines) if colour else lines
+            yield from (line.replace(NO_HOST, click.style(NO_HOST, fg="red"), 1) for line in lines) if colour else lines
 
 
 # --- columns --------------------------------------------------------------------------------------------------------
@@ -230,10 +230,6 @@ def _row(cells: Sequence[Sequence[str]], columns: Sequence[_Column]) -> Iterator
     for number in range(max(map(len, cells))):
         texts = (cell[number] if number < len(cell) else "" for cell in cells)
         yield GAP.join(column.aligned(text) for text, column in zip(texts, columns, strict=True)).rstrip()
-
-
-def _coloured(line: str) -> str:
-    return line.replace(NO_HOST, click.style(NO_HOST, fg="red"), 1)
 
 
 # --- sentences ------------------------------------------------------------------------------------------------------

@@ -399,7 +399,15 @@ class NodeTable:
         template = entry.template
         amounts = self._amounts.get(template)
         if amounts is None:
-            amounts = self._amounts_of(template)  # may replace the sums by larger ones
+            # What a pod of *template* adds to its column: int64[rows of `sums`]. Sums wrap around, as Go's do.
+            indexes = {self.resource(name): number for name, number in template.footprint.items()}
+            if len(self._amounts) > MOST_KEPT:
+                self._amounts.clear()
+            found = self._amounts[template] = np.zeros(len(self.sums), np.int64)
+            found[:FIRST_RESOURCE] = *map(wrap_int64, template.nonzero_footprint), 1
+            for index, number in indexes.items():
+                found[FIRST_RESOURCE + index] = wrap_int64(number)
+            amounts = found
         column = self.sums[:, row]
         if sign > 0:
             np.add(column, amounts, column)
@@ -415,14 +423,3 @@ class NodeTable:
             del self.priorities[priority]
         self.census.add(template, row, sign)
         self.changed.note(row, template if sign > 0 else None)
-
-    def _amounts_of(self, template: Template) -> Ints:
-        """What a pod of *template* adds to its column: int64[rows of ``sums``]. Sums wrap around, as Go's do."""
-        indexes = {self.resource(name): number for name, number in template.footprint.items()}
-        if len(self._amounts) > MOST_KEPT:
-            self._amounts.clear()
-        found = self._amounts[template] = np.zeros(len(self.sums), np.int64)
-        found[:FIRST_RESOURCE] = *map(wrap_int64, template.nonzero_footprint), 1
-        for index, number in indexes.items():
-            found[FIRST_RESOURCE + index] = wrap_int64(number)
-        return found

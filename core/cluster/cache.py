@@ -251,10 +251,6 @@ class Cache:
         before = () if info.node is None else info.node.status.images
         self.images_revision += before != node.status.images
         self.node_count += info.node is None
-        info.node, info.images = node, self._summarise_images(node)
-        self._changed(info.name, CacheChange(None, 0, node, info.images))
-
-    def _summarise_images(self, node: Node) -> dict[str, tuple[int, int]]:
         found: dict[str, tuple[int, int]] = {}
         for image in node.status.images:
             for name in image.names:
@@ -262,7 +258,8 @@ class Cache:
                 size, nodes = self._image_nodes.setdefault(name, (image.size_bytes, set()))
                 nodes.add(node.name)
                 found.setdefault(name, (size, len(nodes)))
-        return found
+        info.node, info.images = node, found
+        self._changed(info.name, CacheChange(None, 0, node, info.images))
 
     def image_states(self, node: Node) -> dict[str, tuple[int, int]]:
         """Each image of *node* with its size in bytes and the number of nodes that have it now."""

@@ -83,7 +83,16 @@ class Snapshot:
     def _catch_up(self, name: str, info: NodeInfo | None) -> None:
         """Bring a row up to date that has no node, or whose changes were not applied."""
         if info is not None and info.node is not None:
-            self._rebuild(name, info)
+            self._stale.discard(name)
+            if self.table.nodes[self.table.row_of[name]] is not None:
+                self.table.drop(name)
+            row = self.table.row(name)
+            for entry in info.pods:
+                self.table.add_pod(row, entry)
+            assert info.node is not None
+            late = self.table.recounted is not None
+            self._waiting[row] = info.node, self._images_late(name, info.node) if late else info.images
+            self.table.set_ports(row, info.used_ports)
         elif not self.drops_nodeless:
             self._keep_stale(name)
         elif name in self.table.row_of:
@@ -129,18 +138,6 @@ class Snapshot:
     def _images_late(self, name: str, node: Node) -> ImageStates:
         self._images_at[name] = self.cache.images_revision
         return self.cache.image_states(node)
-
-    def _rebuild(self, name: str, info: NodeInfo) -> None:
-        self._stale.discard(name)
-        if self.table.nodes[self.table.row_of[name]] is not None:
-            self.table.drop(name)
-        row = self.table.row(name)
-        for entry in info.pods:
-            self.table.add_pod(row, entry)
-        assert info.node is not None
-        late = self.table.recounted is not None
-        self._waiting[row] = info.node, self._images_late(name, info.node) if late else info.images
-        self.table.set_ports(row, info.used_ports)
 
     def _keep_stale(self, name: str) -> None:
         # Upstream: an entry without a node is not cloned, so the old clone with the old node stays.

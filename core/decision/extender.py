@@ -165,7 +165,7 @@ def extender_scores(extenders: Sequence[Extender], pod: Pod, nodes: Sequence[Nod
     for part in scores:
         for name, score in part.items():
             found[name] = found.get(name, 0) + score
-    return {name: _int64(score) for name, score in found.items()}
+    return {name: ((score + 2**63) % 2**64 - 2**63) for name, score in found.items()}
 
 
 def _scores(extender: Extender, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, int]:
@@ -174,11 +174,6 @@ def _scores(extender: Extender, pod: Pod, nodes: Sequence[Node]) -> Mapping[str,
     except ExtenderError:
         # Upstream: errors of an extender's prioritize call are ignored.
         return {}
-
-
-def _int64(number: int) -> int:
-    """*number* as a 64-bit sum holds it."""
-    return (number + 2**63) % 2**64 - 2**63
 
 
 # --- preempt --------------------------------------------------------------------------------------------------------
@@ -190,7 +185,12 @@ def preempt_with_extenders(extenders: Sequence[Extender], cycle: Cycle, candidat
         if not candidates or not extender.supports_preemption or not extender.is_interested(pod):
             continue
         try:
-            candidates = _with_victims(extender, cycle, extender.process_preemption(pod, candidates, _pods_on(cycle)))
+
+            def pods_on(name: str) -> Sequence[Pod] | None:
+                row = cycle.table.row_of.get(name)
+                return None if row is None or cycle.table.nodes[row] is None else [entry.pod for entry in cycle.table.pods[row]]
+
+            candidates = _with_victims(extender, cycle, extender.process_preemption(pod, candidates, pods_on))
         except ExtenderError:
             if not extender.is_ignorable:
                 raise
@@ -205,11 +205,3 @@ def _with_victims(extender: Extender, cycle: Cycle, candidates: dict[str, Victim
         if not victims.pods and not extender.is_ignorable:
             raise ExtenderError(f'expected at least one victim pod on node "{name}"')
     return {name: victims for name, victims in candidates.items() if victims.pods}
-
-
-def _pods_on(cycle: Cycle) -> PodsOn:
-    def pods_on(name: str) -> Sequence[Pod] | None:
-        row = cycle.table.row_of.get(name)
-        return None if row is None or cycle.table.nodes[row] is None else [entry.pod for entry in cycle.table.pods[row]]
-
-    return pods_on

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any
 
 import attrs
 
 from ...api.objects import Pod
-from ...api.record import UNSET
-from .record import NodeVictims, PreemptionRecord
+from ...api.record import UNSET, Count, PodKey, Record, UnsetType, says
+
+
+class NodeVictims(Record):
+    """The pods that would have to leave a node."""
+
+    victims: tuple[PodKey, ...]
+    pdb_violations: Count
+
+
+class PreemptionRecord(Record):
+    """What preemption found."""
+
+    node: Annotated[str | None, says("Where room was made; null if that helps on no node.")]
+    victims: Annotated[tuple[PodKey, ...], says("The pods that had to leave.")]
+    clear_nominations: Annotated[tuple[PodKey, ...], says("Pods that lose their nomination to this node.")]
+    candidates: Annotated[Mapping[str, NodeVictims], says("Node -> the pods that would have to leave it.")]
+    error: Annotated[str | UnsetType, says("Why preemption failed.")] = UNSET
 
 
 @attrs.define(eq=False, repr=False)

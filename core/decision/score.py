@@ -53,7 +53,10 @@ def prioritize(cycle: Cycle, feasible: Rows, extenders: Sequence[Extender] = ())
     priorities = [priority for priority, _ in algorithm.priorities]
     for (priority, weight), raw in zip(algorithm.priorities, cycle.raw_scores(priorities, nodes), strict=True):
         try:
-            reduced = _reduced(cycle, priority, nodes, raw, ranking)
+            if isinstance(raw, PriorityError):
+                raise raw
+            reduced = reduced_scores(cycle, priority, nodes, raw)
+            ranking.raw[priority.name], ranking.by_priority[priority.name] = raw, reduced
             totals += reduced if weight == 1 else reduced * weight
         except PriorityError as error:
             # Upstream: a map function runs node by node, and the error of each node is kept.
@@ -70,14 +73,6 @@ def scores_by_extenders(cycle: Cycle, nodes: Batch, extenders: Sequence[Extender
     described = cycle.described or [node for i in range(nodes.n) if (node := nodes.node(i)) is not None]
     found = extender_scores(extenders, cycle.pod, described)
     return np.fromiter((found.get(nodes.name(i), 0) for i in range(nodes.n)), np.int64, nodes.n)
-
-
-def _reduced(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores | PriorityError, ranking: Ranking) -> Scores:
-    if isinstance(raw, PriorityError):
-        raise raw
-    reduced = reduced_scores(cycle, priority, nodes, raw)
-    ranking.raw[priority.name], ranking.by_priority[priority.name] = raw, reduced
-    return reduced
 
 
 def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) -> Scores:

@@ -83,7 +83,9 @@ def _account(
 def _objections(devices: Devices, claim: ResourceClaim, option: Option, device: PoolDevice, users: dict[DeviceId, str]) -> Iterator[str]:
     """What rules out *device*, what counts first."""
     make = device.make
-    yield from _mismatches(devices, option, device)
+    # The selector of the class, and that of the request, that does not match *device*.
+    yield from _unmatched(devices, device, option.device_class.spec.selectors, f"class {option.device_class.name}")
+    yield from _unmatched(devices, device, option.request.selectors, "request")
     if not NodeAllocationPlan.is_selectable(option, make, devices.judge, devices.cells):
         yield "it has binding conditions"
     if devices.cells.leaves_counted_devices and make.device.consumes_counters:
@@ -95,12 +97,6 @@ def _objections(devices: Devices, claim: ResourceClaim, option: Option, device: 
         concerned = not constraint.requests or {option.base, option.result_name} & set(constraint.requests)
         if concerned and make.attribute(attribute) is None:
             yield f"it has no attribute {attribute}, which a constraint compares"
-
-
-def _mismatches(devices: Devices, option: Option, device: PoolDevice) -> Iterator[str]:
-    """The selector of the class, and that of the request, that does not match *device*."""
-    yield from _unmatched(devices, device, option.device_class.spec.selectors, f"class {option.device_class.name}")
-    yield from _unmatched(devices, device, option.request.selectors, "request")
 
 
 def _unmatched(devices: Devices, device: PoolDevice, selectors: Sequence[DeviceSelector], where: str) -> Iterator[str]:

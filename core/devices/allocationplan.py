@@ -12,8 +12,7 @@ import attrs
 from ...api.objects import DeviceClass, DeviceRequest, ExactDeviceRequest, ResourceClaim
 from ..release import DeviceCells
 from .claimjudging import AllocationError, Judge
-from .makes import Make
-from .pools import Pool, PoolDevice
+from .pools import Make, Pool, PoolDevice
 
 MOST_DEVICES = 32
 """The devices that a claim may have."""

@@ -19,7 +19,7 @@ import attrs
 from ...api.objects import DeviceClass, DeviceSelector, ExactDeviceRequest
 from ...exceptions import KubeclassicError
 from .celfunctions import FUNCTIONS, METHODS, NO_OVERLOAD, DeviceSelectorError
-from .makes import Make, Values
+from .pools import Make, Values
 
 MISSING = "CEL selectors of devices: got no cel-expr-python, wanted it installed: pip install 'kubeclassic[devices]'"
 _SUBSCRIPT = re.compile(r"""\[\s*\??\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\]""")

@@ -17,8 +17,7 @@ from ..cluster.listings import DeviceId
 from ..release import DeviceCells
 from .allocationplan import MOST_DEVICES, NodeAllocationPlan, Option
 from .claimjudging import AllocationError, Judge
-from .makes import Make
-from .pools import Pool, PoolDevice
+from .pools import Make, Pool, PoolDevice
 
 CLOCK_EVERY = 256
 """Devices that are tried between two looks at the clock."""
@@ -138,7 +137,11 @@ class DeviceSearch:
             return True
         requests = self.plan.requests[place.claim]
         if place.request == len(requests):
-            return self._next_claim(place.claim + 1)
+            claim = place.claim + 1
+            try:
+                return self._go_on(DeviceSlot(claim), False)
+            except _TooMany:
+                return False
         options = requests[place.request]
         option = options[place.option]
         if option.parent and not is_chosen:
@@ -150,12 +153,6 @@ class DeviceSearch:
         if not self._has_room(place, option):
             return False
         return self._take_all(place, option, is_chosen) if option.all_devices is not None else self._take_one(place, option, is_chosen)
-
-    def _next_claim(self, claim: int) -> bool:
-        try:
-            return self._go_on(DeviceSlot(claim), False)
-        except _TooMany:
-            return False
 
     def _first_available(self, place: DeviceSlot, count: int) -> bool:
         is_too_many = True

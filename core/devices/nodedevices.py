@@ -60,15 +60,6 @@ class Devices:
     def outcomes(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
         """What a search for all *claims* comes to on each of *rows*: NONE, FOUND, ERROR or TOO_LATE."""
         self.pools.refresh()
-        kept = self._kept_of(claims)
-        looks = self.pools.looks[rows]
-        found = kept.by_look[looks]
-        if (found == UNKNOWN).any():
-            self._fill(kept, claims, rows[found == UNKNOWN])
-            found = kept.by_look[looks]
-        return found
-
-    def _kept_of(self, claims: Sequence[ResourceClaim]) -> _Kept:
         key = tuple([claim.spec for claim in claims])
         seen = self.pools.epoch, self.listings.device_classes.version
         kept, size = self._kept.get(key), int(self.pools.looks.max(initial=0)) + 1
@@ -79,7 +70,12 @@ class Devices:
         elif len(kept.by_look) < size:
             more = np.full(max(size, 2 * len(kept.by_look)) - len(kept.by_look), UNKNOWN, np.int8)
             kept.by_look = np.concatenate([kept.by_look, more])
-        return kept
+        looks = self.pools.looks[rows]
+        found = kept.by_look[looks]
+        if (found == UNKNOWN).any():
+            self._fill(kept, claims, rows[found == UNKNOWN])
+            found = kept.by_look[looks]
+        return found
 
     def _fill(self, kept: _Kept, claims: Sequence[ResourceClaim], rows: Rows) -> None:
         """Search on one of *rows* for each look."""

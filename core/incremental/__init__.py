@@ -28,7 +28,7 @@ What is made of what
                                      of them; shared by templates of one size whose keys agree; with a :class:`~.lookahead.Lookahead`,
                                      and a trail for each of the two, as a pod that comes seldom fills its node
     :class:`~.scored.Scored`         the raw scores of one priority, reduced over the rows that fit
-    :class:`~.board.Board`           for one template, which rows fit and with what total; with the best rows, :class:`~.leaders.Leaders`
+    :class:`~.board.Board`           for one template, which rows fit and with what total; with the best rows, :class:`~.board.Leaders`
     :mod:`~..preemption.refusals`    a board without fits: how many nodes each reason rejects
     :mod:`~..details`                a board with the scores of each rule: the details of a decision, for those who compare
 

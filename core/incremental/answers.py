@@ -112,7 +112,10 @@ class AnswerCache:
             if rows is None:
                 self._evaluate(answer, cycle)
             elif len(rows):
-                answer.put(rows, answer.ask(cycle.template, self._batch_of(rows), cycle))
+                # One batch for all rules that are asked about the same rows of the same state.
+                if self._batch is None or self._batch.rows is not rows:
+                    self._batch = Batch(self.table, rows)
+                answer.put(rows, answer.ask(cycle.template, self._batch, cycle))
         self._verified(answer, cycle, still)
         if answer.has_errors:
             answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
@@ -219,12 +222,6 @@ class AnswerCache:
         if self._changed[:2] != (revision, log.revision):
             self._changed = revision, log.revision, log.since(revision)
         return self._changed[2]
-
-    def _batch_of(self, rows: Rows) -> Batch:
-        """One batch for all rules that are asked about the same rows of the same state."""
-        if self._batch is None or self._batch.rows is not rows:
-            self._batch = Batch(self.table, rows)
-        return self._batch
 
     def _evaluate(self, answer: Answer[Any], cycle: Cycle) -> None:
         """Take what the rule declares, or ask it about all rows and note what it looks at."""

@@ -154,22 +154,19 @@ class FailuresAnswer(Answer[Failures | None]):
         if found is None and self.answer is None:
             return
         self.trail.touch(rows.tolist())
-        target = self._writable()
-        target.codes[rows] = 0 if found is None else _recoded(found, target.sequences)
-        if found is not None and found.errors is not None:
-            errors = np.zeros(len(target.codes), np.int64)
-            errors[rows] = found.errors
-            self.answer, self.has_errors = Failures(target.codes, target.sequences, errors, found.texts), True
-
-    def _writable(self) -> Failures:
-        """The answer, or from now on a copy of it where others may have it too."""
+        # The answer, or from now on a copy of it where others may have it too.
         if self.answer is None:
             self.answer = Failures(np.zeros(self.size, np.int64), {})
         elif self.shared:
             before = self.answer
             self.answer = Failures(before.codes.copy(), dict(before.sequences), before.errors, before.texts)
         self.shared = False
-        return self.answer
+        target = self.answer
+        target.codes[rows] = 0 if found is None else _recoded(found, target.sequences)
+        if found is not None and found.errors is not None:
+            errors = np.zeros(len(target.codes), np.int64)
+            errors[rows] = found.errors
+            self.answer, self.has_errors = Failures(target.codes, target.sequences, errors, found.texts), True
 
 
 def _recoded(found: Failures, sequences: dict[int, Reasons]) -> Codes:

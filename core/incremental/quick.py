@@ -116,14 +116,12 @@ class QuickPath:
     def _host(self, cycle: Cycle, board: Board) -> int:
         """The row of the host; order and tie-break move on."""
         if board.window:
-            return self._best_in_window(cycle, board, cycle.algorithm.wanted(len(board.order)))
+            wanted = cycle.algorithm.wanted(len(board.order))
+            rows, visited = board.feasible(wanted)
+            row = int(rows[self.ties.best(board.totals_of(cycle, rows))]) if len(rows) > 1 else int(rows[0])
+            self.order.take(visited, stopped=len(rows) < board.count)
+            return row
         rows = board.order
         row = int(board.fits.argmax()) if board.count == 1 else board.leaders.host(rows, self.order.places(), self.ties.which)
         self.order.take(len(rows))
-        return row
-
-    def _best_in_window(self, cycle: Cycle, board: Board, wanted: int) -> int:
-        rows, visited = board.feasible(wanted)
-        row = int(rows[self.ties.best(board.totals_of(cycle, rows))]) if len(rows) > 1 else int(rows[0])
-        self.order.take(visited, stopped=len(rows) < board.count)
         return row

@@ -13,7 +13,7 @@ from ..arrays.batch import Batch
 from ..arrays.rowchanges import Event
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, Trail, distinct
-from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask, Rows
+from ..arrays.types import NO_INTS, NOWHERE, Ints, Mask
 from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reads
 from .answers import LARGE_SHARE
@@ -61,7 +61,15 @@ class RowScores:
         if self.node_revision != log.node_revision or len(self.fits) != self.table.size:
             self._judge_all(cycle)
         elif self.keeps_lines:
-            self._follow_with_lines(cycle, log.since(seen))
+            # Judge *rows* again; None: all.
+            rows = log.since(seen)
+            if rows is None or len(rows) * LARGE_SHARE > self.table.size:
+                self._judge_all(cycle)
+            elif len(rows):
+                before = self.fits[rows]
+                self.trail.touch(rows.tolist())
+                self.fits[rows], self.totals[rows], self.lines[:, rows] = self._judge(cycle, Batch(self.table, rows))
+                self.flips.touch(rows[before != self.fits[rows]].tolist())
         else:
             self._follow(cycle, log.steps_since(seen))
         self.verified_at, self.node_revision = log.revision, log.node_revision
@@ -90,16 +98,6 @@ class RowScores:
                 ahead.look(cycle.template, self.reads, self.table, fits, lambda nodes: self._judge(cycle, nodes)[:2])
         if flips:
             self.flips.touch(flips)
-
-    def _follow_with_lines(self, cycle: Cycle, rows: Rows | None) -> None:
-        """Judge *rows* again; None: all."""
-        if rows is None or len(rows) * LARGE_SHARE > self.table.size:
-            self._judge_all(cycle)
-        elif len(rows):
-            before = self.fits[rows]
-            self.trail.touch(rows.tolist())
-            self.fits[rows], self.totals[rows], self.lines[:, rows] = self._judge(cycle, Batch(self.table, rows))
-            self.flips.touch(rows[before != self.fits[rows]].tolist())
 
     def _judge(self, cycle: Cycle, nodes: Batch) -> tuple[Mask, Ints, Ints]:
         """Fits, totals and lines of a batch: bool[n], int64[n], int64[priorities, n]. Nothing is scored where no row fits."""

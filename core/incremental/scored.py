@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.columns import NodeColumn
-from ..arrays.reduction import Reduction, Scale, Tabled
+from ..arrays.reduction import Reduction, Tabled
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER
 from ..arrays.types import NO_INTS, Ints, Mask, Rows, Scores
@@ -224,7 +224,14 @@ class Scored:
         if answer.by_code is not None and isinstance(reduce, Reduction) and reduce.scale is not None and reduce.column is None:
             scale = reduce.scale(cycle.template, ScoresOfDomains(answer.by_code, feasible.numbers(answer.sums[0].key or "")), cycle)
             if scale is not None:
-                return self._reduce_domains(scale, everything)
+                # As :meth:`refresh`, where raw scores go by few domains.
+                answer, before = self.answer, self._by_code
+                assert answer.by_code is not None
+                self.summary, self._by_code = None, scale.each(answer.by_code)
+                if not everything and before == self._by_code:
+                    return ()
+                self.reduced = np.array(self._by_code).take(answer.sums[0].column.codes[: answer.size])
+                return None
         if answer.is_pending:
             answer.lay_out()
         if reduce is None:
@@ -241,16 +248,6 @@ class Scored:
             return self.reduced.take(nodes.indexes)
         found: Scores = self.answer.rule.reduce(cycle.template, self.answer.whole()[nodes.indexes], nodes, cycle)
         return found
-
-    def _reduce_domains(self, scale: Scale, everything: bool) -> Sequence[int] | None:
-        """As :meth:`refresh`, where raw scores go by few domains."""
-        answer, before = self.answer, self._by_code
-        assert answer.by_code is not None
-        self.summary, self._by_code = None, scale.each(answer.by_code)
-        if not everything and before == self._by_code:
-            return ()
-        self.reduced = np.array(self._by_code).take(answer.sums[0].column.codes[: answer.size])
-        return None
 
     def _reduce(self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, rows: Sequence[int] | None) -> Sequence[int] | None:
         """As :meth:`refresh`, where raw scores changed on no more than *rows* (None: on any)."""

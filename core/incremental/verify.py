@@ -108,30 +108,31 @@ class Verified(Protocol):
 def check_board(board: Verified, cycle: Cycle) -> None:
     """Raise StaleError unless fits, count and, where more than one row fits, totals of *board*, if it has any, are what its rules say."""
     with uncached(cycle) as fresh:
-        _check_fits(board, fresh)
+        wanted = np.zeros(fresh.table.size, np.bool_)
+        wanted[board.order] = True
+        for predicate in fresh.algorithm.predicates_for(fresh.template):
+            failures = predicate.check(fresh.template, Batch(fresh.table), fresh)
+            if failures is not None:
+                passed = failures.passed
+                wrong = np.flatnonzero(wanted & board.fits & ~passed).tolist()
+                if wrong:
+                    raise _stale(fresh, "board", wrong, f"they fit, but predicate {predicate.name} turns them down")
+                wanted &= passed
+        wrong = np.flatnonzero(wanted != board.fits).tolist()
+        if wrong or board.count != np.count_nonzero(wanted):
+            raise _stale(fresh, "board", wrong, f"{board.count} fit, worked out {np.count_nonzero(wanted)}")
         if board.count > 1 and len(board.ranked):
             _check_totals(board, fresh)
 
 
-def _check_fits(board: Verified, cycle: Cycle) -> None:
-    wanted = np.zeros(cycle.table.size, np.bool_)
-    wanted[board.order] = True
-    for predicate in cycle.algorithm.predicates_for(cycle.template):
-        failures = predicate.check(cycle.template, Batch(cycle.table), cycle)
-        if failures is not None:
-            passed = failures.passed
-            wrong = np.flatnonzero(wanted & board.fits & ~passed).tolist()
-            if wrong:
-                raise _stale(cycle, "board", wrong, f"they fit, but predicate {predicate.name} turns them down")
-            wanted &= passed
-    wrong = np.flatnonzero(wanted != board.fits).tolist()
-    if wrong or board.count != np.count_nonzero(wanted):
-        raise _stale(cycle, "board", wrong, f"{board.count} fit, worked out {np.count_nonzero(wanted)}")
-
-
 def _check_totals(board: Verified, cycle: Cycle) -> None:
     rows = board.order[board.fits[board.order]]
-    wanted, by_priority = _totals(board, cycle, rows)
+    # The totals of *rows*, which fit, by the long way, those left out which depend on how far a pass goes; and the scores in them.
+    nodes, found = Batch(cycle.table, rows), {}
+    for priority, weight in cycle.algorithm.priorities:
+        if not (board.window and priority.reduce is not None):
+            found[priority.name] = weight * _scores(priority, nodes, cycle)
+    wanted, by_priority = np.add.reduce([np.zeros(len(rows), np.int64), *found.values()]), found
     # Scores that are the same for all rows are left out of a board.
     offsets = wanted - board.ranked[rows]
     wrong = np.flatnonzero(offsets != offsets[0])
@@ -147,15 +148,6 @@ def check_leaders(ranked: Ints, leaders: Sequence[int], count: int) -> None:
     wanted = np.flatnonzero(ranked == ranked.max()).tolist()
     if sorted(leaders) != wanted or count != len(wanted):
         raise StaleError(f"the leaders of a board are stale: kept {sorted(leaders)[:5]}, worked out {wanted[:5]}")
-
-
-def _totals(board: Verified, cycle: Cycle, rows: Rows) -> tuple[Scores, dict[str, Scores]]:
-    """The totals of *rows*, which fit, by the long way, those left out which depend on how far a pass goes; and the scores in them."""
-    nodes, found = Batch(cycle.table, rows), {}
-    for priority, weight in cycle.algorithm.priorities:
-        if not (board.window and priority.reduce is not None):
-            found[priority.name] = weight * _scores(priority, nodes, cycle)
-    return np.add.reduce([np.zeros(len(rows), np.int64), *found.values()]), found
 
 
 def _scores(priority: Priority, nodes: Batch, cycle: Cycle) -> Scores:

@@ -38,11 +38,11 @@ def terms_about(pod: Template, role: str, cycle: Cycle) -> Terms:
     if not terms or not pod.selects_namespaces or not any(carrier.target.by_labels for carrier, _ in terms):
         return terms
     labels = labels_of(pod.namespace, cycle.listings.namespaces)
-    return [(carrier, counter) for carrier, counter in terms if _reaches(carrier.target, pod.namespace, labels)]
-
-
-def _reaches(target: Target, namespace: str, labels: Mapping[str, str]) -> bool:
-    return namespace in target.namespaces or selector_matches(target.namespace_selector, labels)
+    return [
+        (carrier, counter)
+        for carrier, counter in terms
+        if (pod.namespace in carrier.target.namespaces or selector_matches(carrier.target.namespace_selector, labels))
+    ]
 
 
 def by_name(targeted: PodsTargeted, cycle: Cycle) -> PodsTargeted:

@@ -122,7 +122,13 @@ def _expression_mask(expression: Requirement, label: Values) -> Mask:
             return label.present
         case "DoesNotExist":
             return ~label.present
-    return _comparison(expression.operator, int(expression.values[0]), label)
+    bound = int(expression.values[0])
+
+    def holds(value: str | None) -> bool:
+        number = int64_or_none(value or "")
+        return number is not None and (number > bound if expression.operator == "Gt" else number < bound)
+
+    return label.where(holds)
 
 
 def _one_of(values: Iterable[str], label: Values) -> Mask:
@@ -133,14 +139,6 @@ def _one_of(values: Iterable[str], label: Values) -> Mask:
     wanted[codes] = True
     mask: Mask = wanted[label.codes]
     return mask
-
-
-def _comparison(operator: str, bound: int, label: Values) -> Mask:
-    def holds(value: str | None) -> bool:
-        number = int64_or_none(value or "")
-        return number is not None and (number > bound if operator == "Gt" else number < bound)
-
-    return label.where(holds)
 
 
 def _every(nodes: Batch) -> Mask:

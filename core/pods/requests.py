@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 from ...api.meaning.label_syntax import is_valid_label_key
-from ...api.meaning.podtotals import add_exactly
-from ...api.objects import Pod
+from ...api.meaning.podtotals import add_exactly, requests_of, total_of, uses
+from ...api.objects import NO_QUANTITIES, Map, Pod
 from ...api.objects.quantity import ZERO, Quantity, wrap_int64
 from ..release import Gates, Requests
 
@@ -57,13 +57,6 @@ def _add(total: Requests, quantities: Mapping[str, Quantity]) -> None:
             total[name] = wrap_int64(total.get(name, 0) + amount(name, quantity))
 
 
-def _raise_to(total: Requests, quantities: Mapping[str, Quantity]) -> None:
-    for name, quantity in quantities.items():
-        # Upstream: a request of 0 adds a scalar to the pod if a container has it, but not if an init container has.
-        if is_counted(name) and (number := amount(name, quantity)) > total.get(name, 0):
-            total[name] = number
-
-
 def of_containers(pod: Pod, gates: Gates) -> Requests:
     """The sum over the containers; init containers do not count."""
     total: Requests = {}
@@ -76,7 +69,11 @@ def of_all_containers(pod: Pod, gates: Gates) -> Requests:
     """The sum over the containers, or the request of an init container if that is more."""
     total = of_containers(pod, gates)
     for container in pod.spec.init_containers:
-        _raise_to(total, container.requests)
+        quantities = container.requests
+        for name, quantity in quantities.items():
+            # Upstream: a request of 0 adds a scalar to the pod if a container has it, but not if an init container has.
+            if is_counted(name) and (number := amount(name, quantity)) > total.get(name, 0):
+                total[name] = number
     return total
 
 
@@ -212,3 +209,94 @@ def _exact(pod: Pod, defaults: Mapping[str, Quantity]) -> dict[str, Quantity]:
 def of_node(quantities: Mapping[str, Quantity]) -> Requests:
     """A node's allocatable as whole numbers; ``pods`` is kept too."""
     return {name: amount(name, quantity) for name, quantity in quantities.items() if name == PODS or is_counted(name)}
+
+
+Amounts = Mapping[str, Quantity]
+POD_LEVEL = "PodLevelResources"
+"""The gate for requests of the pod as a whole."""
+
+
+# --- sums of containers ---------------------------------------------------------------------------------------------
+
+
+def _containers(pod: Pod, defaults: Amounts) -> dict[str, Quantity]:
+    """The sum over containers and sidecars, or what runs with an init container if that is more."""
+    return total_of(pod, (lambda container: {**defaults, **container.requests}) if defaults else requests_of)
+
+
+def _rounded(pod: Pod, total: dict[str, Quantity]) -> Requests:
+    """*total* and the overhead as whole numbers."""
+    add_exactly(total, pod.spec.overhead)
+    return {name: amount(name, quantity) for name, quantity in total.items() if is_counted(name)}
+
+
+def with_sidecars(pod: Pod, gates: Gates) -> Requests:
+    """The sum over containers and sidecars, or what runs with an init container if that is more; and the overhead."""
+    return _rounded(pod, _containers(pod, NO_QUANTITIES))
+
+
+def with_sidecars_and_defaults(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`with_sidecars`; a container or init container without a request of cpu or memory counts with the default."""
+    return _with_both(_rounded(pod, _containers(pod, DEFAULTS)))
+
+
+def _with_both(requests: Requests) -> Requests:
+    """*requests* with cpu and memory, which a pod without containers lacks."""
+    return {CPU: 0, MEMORY: 0, **requests}
+
+
+def nonzero_of_uses(pod: Pod, gates: Gates) -> Requests:
+    """cpu and memory over the containers, or of what runs with an init container; absent ones with the defaults; and the overhead."""
+    # Upstream: sidecars count only where they make what an init container needs larger than the containers.
+    return overhead_added(nonzero_or_uses(pod, uses(pod, requests_of)), pod)
+
+
+# --- requests of the pod as a whole ---------------------------------------------------------------------------------
+
+
+def _asked(pod: Pod, gates: Gates, *, huge_pages: bool) -> Map[Quantity]:
+    """What the pod as a whole asks for, of what a pod can ask for; nothing without the gate."""
+    requests = pod.spec.requests
+    if not requests or not gates.get(POD_LEVEL, False):
+        return NO_QUANTITIES
+    names = [name for name in requests if name in DEFAULTS or (huge_pages and name.startswith("hugepages-"))]
+    return Map({name: requests[name] for name in names})
+
+
+def _in_place_of_sums(pod: Pod, asked: Map[Quantity], defaults: Amounts) -> Requests:
+    return _rounded(pod, {**_containers(pod, defaults), **asked})
+
+
+def _nonzero_in_place(pod: Pod, asked: Map[Quantity]) -> Requests:
+    """The defaults are for what neither the pod nor any container asks for, where the pod asks for anything."""
+    defaults: Amounts = DEFAULTS
+    if asked:
+        known = {**_containers(pod, NO_QUANTITIES), **asked, **pod.spec.overhead}
+        defaults = {name: default for name, default in DEFAULTS.items() if name not in known}
+    found = _with_both(_in_place_of_sums(pod, asked, defaults))
+    return {CPU: found[CPU], MEMORY: found[MEMORY]}
+
+
+def of_pod(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`with_sidecars`; with gate PodLevelResources cpu and memory of the pod as a whole in place of the sums."""
+    return _in_place_of_sums(pod, _asked(pod, gates, huge_pages=False), NO_QUANTITIES)
+
+
+def of_pod_with_defaults(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`of_pod`, the sums as in :func:`with_sidecars_and_defaults`."""
+    return _with_both(_in_place_of_sums(pod, _asked(pod, gates, huge_pages=False), DEFAULTS))
+
+
+def nonzero_of_pod(pod: Pod, gates: Gates) -> Requests:
+    """cpu and memory as :func:`of_pod`, absent requests counted with the defaults."""
+    return _nonzero_in_place(pod, _asked(pod, gates, huge_pages=False))
+
+
+def of_pod_with_huge_pages(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`of_pod`, and huge pages of the pod as a whole."""
+    return _in_place_of_sums(pod, _asked(pod, gates, huge_pages=True), NO_QUANTITIES)
+
+
+def nonzero_of_pod_with_huge_pages(pod: Pod, gates: Gates) -> Requests:
+    """As :func:`nonzero_of_pod`; a pod that asks for huge pages as a whole asks for something, too."""
+    return _nonzero_in_place(pod, _asked(pod, gates, huge_pages=True))

@@ -79,16 +79,13 @@ def _beyond_allowance(potential: PotentialVictims, budgets: Sequence[PodDisrupti
             is_selected[selected] = True
             mine = is_selected[numbers] & there
             if exempts:
-                _exempt(mine, potential, frozenset(budget.disrupted_pods))
+                # Take the pods called one of *names* out of *selected*.
+                names = frozenset(budget.disrupted_pods)
+                for place, i in np.argwhere(mine).tolist() if names else ():
+                    if potential.entry(place, i).pod.name in names:
+                        mine[place, i] = False
             found |= mine & (mine.cumsum(axis=0) > budget.disruptions_allowed)
     return found
-
-
-def _exempt(selected: Mask, potential: PotentialVictims, names: frozenset[str]) -> None:
-    """Take the pods called one of *names* out of *selected*."""
-    for place, i in np.argwhere(selected).tolist() if names else ():
-        if potential.entry(place, i).pod.name in names:
-            selected[place, i] = False
 
 
 def selects(budget: PodDisruptionBudget, template: Template) -> bool:

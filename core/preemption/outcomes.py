@@ -61,19 +61,16 @@ class Outcomes:
         else:
             self.known[changed] = False
         self._environment, self._seen = environment, table.changed.revision
-        self._follow_nominations(coming)
-
-    def _begin(self, size: int) -> None:
-        self.known, self.occupied, self.fits = (np.zeros(size, np.bool_) for _ in range(3))
-        self.criteria, self.started, self.victims = np.zeros((4, size), np.int64), np.zeros(size, np.int64), np.zeros((0, size), np.int64)
-
-    def _follow_nominations(self, coming: Coming) -> None:
         before, self._coming = self._coming, {}
         for row, template in coming:
             self._coming.setdefault(row, []).append(template)
         for row in before.keys() | self._coming.keys():
             if before.get(row) != self._coming.get(row):
                 self.known[row] = False
+
+    def _begin(self, size: int) -> None:
+        self.known, self.occupied, self.fits = (np.zeros(size, np.bool_) for _ in range(3))
+        self.criteria, self.started, self.victims = np.zeros((4, size), np.int64), np.zeros(size, np.int64), np.zeros((0, size), np.int64)
 
     def put(self, rows: Rows, occupied: Mask, found: Candidates) -> None:
         """Note the outcome on *rows*: *occupied*, bool[len(rows)], and those of them that were *found* to be candidates."""

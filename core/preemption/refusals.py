@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from ..arrays.batch import Batch
-from ..arrays.types import Mask, Rows
+from ..arrays.types import Mask
 from ..cycle import Cycle
 from ..decision.fiterror import FitError
 from ..decision.nodesearch import SearchResult
@@ -119,7 +119,15 @@ class UnschedulableCache:
             return None
         if self._follow(kept, cycle):
             if verify.SWITCH.is_on:
-                _check(kept, cycle)
+                # Raise StaleError unless the pod fits on no row that a pass visits, for the reasons that are *kept*, which last
+                # where they did.
+                with verify.uncached(cycle) as fresh:
+                    found = judge(fresh, Batch.everywhere(cycle.table), kept.check_all)
+                verdict = Verdict(found, found.fits)
+                wanted = verdict.tally(np.flatnonzero(kept.visited)), int(np.count_nonzero(verdict.unresolvable() & kept.visited))
+                if (kept.visited & found.fits).any() or (dict(kept.tally), kept.unresolvable) != wanted:
+                    told = f"kept {kept.tally}, {kept.unresolvable} unresolvable, worked out {wanted[0]}, {wanted[1]} unresolvable"
+                    raise verify.StaleError(f"the refusal of pod {cycle.pod.key} is stale: {told}")
             return kept
         del self._kept[cycle.template]
         return None
@@ -144,7 +152,11 @@ class UnschedulableCache:
     def note(self, cycle: Cycle, found: SearchResult) -> None:
         """Keep why the pod of *cycle* fits on none of the nodes that were *found*, where that can be followed."""
         verdict, path = found.verdict, self.quick_path
-        if verdict.has_errors or verdict.with_nominated is not None or not _has_each_once(found.visited, len(path.order.one_pass())):
+        if (
+            verdict.has_errors
+            or verdict.with_nominated is not None
+            or not (len(found.visited) == len(path.order.one_pass()) == np.count_nonzero(np.bincount(found.visited)))
+        ):
             return
         predicates = path.algorithm.predicates_for(cycle.template)
         ran = {predicate.name for predicate in verdict.plain.predicates}
@@ -179,19 +191,3 @@ class UnschedulableCache:
             answers, verdict.plain.findings, verdict.plain.check_all, visited, verdict.tally(rows), self.quick_path.order.revision,
             len(rows), int(np.count_nonzero(verdict.unresolvable() & visited)), rejected,
         )  # fmt: skip
-
-
-def _has_each_once(visited: Rows, count: int) -> bool:
-    """Whether *visited* are that many rows, and no row twice: a pass can visit one node twice, and another not at all."""
-    return len(visited) == count == np.count_nonzero(np.bincount(visited))
-
-
-def _check(kept: UnschedulableTemplate, cycle: Cycle) -> None:
-    """Raise StaleError unless the pod fits on no row that a pass visits, for the reasons that are *kept*, which last where they did."""
-    with verify.uncached(cycle) as fresh:
-        found = judge(fresh, Batch.everywhere(cycle.table), kept.check_all)
-    verdict = Verdict(found, found.fits)
-    wanted = verdict.tally(np.flatnonzero(kept.visited)), int(np.count_nonzero(verdict.unresolvable() & kept.visited))
-    if (kept.visited & found.fits).any() or (dict(kept.tally), kept.unresolvable) != wanted:
-        told = f"kept {kept.tally}, {kept.unresolvable} unresolvable, worked out {wanted[0]}, {wanted[1]} unresolvable"
-        raise verify.StaleError(f"the refusal of pod {cycle.pod.key} is stale: {told}")

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from ...api.objects import Pod
-from ..arrays.types import Mask, Rows
+from ..arrays.types import Rows
 from ..cluster.nominations import Nominations
 from ..cycle import Cycle
 from ..decision.extender import Extender, preempt_with_extenders
@@ -47,19 +47,15 @@ def preempt(
     """
     if not is_eligible(cycle):
         return Preemption()
-    rows = _where_it_might_help(cycle, found, nodes)
+    # Those of *nodes* on which no unresolvable reason was found; nodes that were not visited count.
+    unresolvable = np.zeros(cycle.table.size, np.bool_)
+    failed = found.failed
+    unresolvable[failed] = found.verdict.unresolvable()[failed]
+    rows = nodes[~unresolvable[nodes]]
     if not len(rows):
         return Preemption(clear_nominations=[cycle.pod])
     candidates = _candidates(cycle, nominations, found, rows, runs)
     return chosen(cycle, nominations, candidates, extenders, asks_later=asks_later)
-
-
-def _where_it_might_help(cycle: Cycle, found: SearchResult, nodes: Rows) -> Rows:
-    """Those of *nodes* on which no unresolvable reason was found; nodes that were not visited count."""
-    unresolvable = np.zeros(cycle.table.size, np.bool_)
-    failed = found.failed
-    unresolvable[failed] = found.verdict.unresolvable()[failed]
-    return nodes[~unresolvable[nodes]]
 
 
 def _candidates(cycle: Cycle, nominations: Nominations, found: SearchResult, rows: Rows, runs: DryRuns) -> Candidates:
@@ -126,7 +122,12 @@ def victims_beside(
     fitting = np.flatnonzero(trial.judge().fits)
     potential = potential.some(fitting)
     potential = potential.protecting(protection(potential))
-    leaving = _chosen(potential, frozenset(given))
+    # Which of the potential victims have one of *uids*: bool[places, k].
+    uids = frozenset(given)
+    found = np.zeros_like(potential.there)
+    for place, i in np.argwhere(potential.there).tolist() if uids else ():
+        found[place, i] = potential.entry(place, i).pod.uid in uids
+    leaving = found
     others = attrs.evolve(potential, there=potential.there & ~leaving)
     return Candidates.of(potential, reprieve(trial.some(fitting, others)) | leaving).spelled_out()
 
@@ -136,11 +137,3 @@ def _begin(cycle: Cycle, nominations: Nominations, potential: PotentialVictims, 
     if is_plain(cycle, coming):
         return ArrayTrial.of(cycle, coming, potential)
     return OverlayTrial.of(cycle, nominations, potential, incoming)
-
-
-def _chosen(potential: PotentialVictims, uids: frozenset[str]) -> Mask:
-    """Which of the potential victims have one of *uids*: bool[places, k]."""
-    found = np.zeros_like(potential.there)
-    for place, i in np.argwhere(potential.there).tolist() if uids else ():
-        found[place, i] = potential.entry(place, i).pod.uid in uids
-    return found

@@ -17,8 +17,7 @@ from ...api.objects import Condition, ObjectMeta, Pod, PodStatus
 from ...exceptions import CacheError
 from ..cluster.nominations import Nominations
 from ..release import QueueCells
-from .backoff import BackoffHeaps, Timer
-from .heap import Heap
+from .backoff import BackoffHeaps, Heap, Timer
 from .parked import Contents, Parked, Pending, QueuedPod
 from .protocol import SchedulingQueue
 
@@ -260,7 +259,13 @@ class QueueBase(SchedulingQueue):
         if self._backoff_timer.spent == now == self._parked_timer.spent:
             return  # what was due up to now is done
         while (due := self.next_due()) is not None and due <= now:
-            self._flush(due)
+            # Upstream: two flushes at the same time run in any order; here the backoff queue is first.
+            if self._backoff_due() == due:
+                self._flush_waiting(due)
+                self._backoff_timer.spent = due
+            else:
+                self._flush_parked(due)
+                self._parked_timer.spent = due
         held = self._parked.oldest(held=True)
         if held is not None and self._parked_timer.next(held + self._parked_at_most, after=True) <= now:
             self._flushed_held()
@@ -282,15 +287,6 @@ class QueueBase(SchedulingQueue):
     def _parked_due(self) -> float:
         oldest = self._parked.oldest() if self._parked_at_most < inf else None
         return inf if oldest is None else self._parked_timer.next(oldest + self._parked_at_most, after=True)
-
-    def _flush(self, now: float) -> None:
-        # Upstream: two flushes at the same time run in any order; here the backoff queue is first.
-        if self._backoff_due() == now:
-            self._flush_waiting(now)
-            self._backoff_timer.spent = now
-        else:
-            self._flush_parked(now)
-            self._parked_timer.spent = now
 
     def _flush_waiting(self, now: float) -> None:
         while (head := self._waiting.peek()) is not None and self._ends(head) <= now:

@@ -5,6 +5,8 @@ Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.1
 
 from __future__ import annotations
 
+import heapq
+from collections import deque
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf
@@ -17,9 +19,154 @@ from ..cluster.nominations import Nominations
 from ..rule import Algorithm
 from .backoff import Backoff, Clock
 from .base import QueueBase, scheduled_condition
-from .fifo import Fifo, WaitingFifo
-from .parked import QueuedPod
+from .parked import Contents, Pending, QueuedPod
 from .protocol import SchedulingQueue
+
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 60.0
+"""Seconds; a wait that was not asked for in this time is forgotten."""
+
+
+@attrs.define(eq=False, kw_only=True, repr=False)
+class Fifo(SchedulingQueue):
+    """No pod is parked, no event moves pods, nominations do not count, nor does the number of a cycle.
+
+    A failed pod goes to the end at once; in a :class:`WaitingFifo` it waits first.
+    """
+
+    _order: deque[str] = attrs.field(init=False, factory=deque)
+    _queued: dict[str, Pod] = attrs.field(init=False, factory=dict)
+
+    @property
+    def pending(self) -> Pending:
+        return Pending(len(self._queued), 0, 0)
+
+    def pods(self) -> list[Pod]:
+        return [self._queued[key] for key in dict.fromkeys(self._order) if key in self._queued]
+
+    def entries(self) -> list[QueuedPod]:
+        return [QueuedPod(pod) for pod in self.pods()]
+
+    def contents(self) -> Contents:
+        return Contents(Fifo.pods(self), [], [])
+
+    def add(self, pod: Pod) -> None:
+        self.tick()
+        # Upstream: a key that was deleted keeps its place, and a pod that comes back by that name takes it.
+        if pod.key not in self._queued:
+            self._order.append(pod.key)
+        self._queued[pod.key] = pod
+
+    def add_if_not_present(self, pod: Pod) -> None:
+        self.tick()
+        if pod.key not in self._queued:
+            self.add(pod)
+
+    def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
+        self.add_if_not_present(item.pod)
+
+    def pop(self) -> QueuedPod | None:
+        self.tick()
+        while self._order:
+            pod = self._queued.pop(self._order.popleft(), None)
+            if pod is not None:
+                return QueuedPod(pod)
+        return None
+
+    @property
+    def can_pop(self) -> bool:
+        return bool(self._queued)
+
+    def update(self, old: Pod, new: Pod) -> None:
+        self.add(new)
+
+    def delete(self, pod: Pod) -> None:
+        self.tick()
+        self._queued.pop(pod.key, None)
+
+    def move_all(self) -> None:
+        self.tick()
+
+    def assigned_pod_added(self, pod: Pod) -> None:
+        self.tick()
+
+    def next_due(self) -> float | None:
+        return None
+
+
+@attrs.define(eq=False, repr=False)
+class Wait:
+    """The wait of one pod."""
+
+    seconds: float = FIRST_WAIT
+    """How long the next one is."""
+    asked: float = 0.0
+    is_running: bool = False
+
+
+@attrs.define(eq=False, kw_only=True, repr=False)
+class WaitingFifo(Fifo):
+    """A FIFO with the scheduler's error function in front: a failed pod waits and then goes to the end."""
+
+    doubles: bool
+    """Whether a pod's wait grows with each failure."""
+    _known: dict[str, Pod] = attrs.field(init=False, factory=dict)
+    """The pods without a node as the API has them, which is asked when a wait ends."""
+    _waits: dict[str, Wait] = attrs.field(init=False, factory=dict)
+    _running: list[tuple[float, int, str, Wait]] = attrs.field(init=False, factory=list)
+    """A heap of (end, number, key of the pod, its wait)."""
+    _started: int = attrs.field(init=False, default=0)
+
+    @property
+    def pending(self) -> Pending:
+        return Pending(len(self._queued), len(self._running), 0)
+
+    def pods(self) -> list[Pod]:
+        waiting = dict.fromkeys(key for _, _, key, _ in sorted(self._running, key=lambda run: run[:2]))
+        return Fifo.pods(self) + [self._known[key] for key in waiting if key in self._known and key not in self._queued]
+
+    def add(self, pod: Pod) -> None:
+        Fifo.add(self, pod)
+        self._known[pod.key] = pod
+
+    def delete(self, pod: Pod) -> None:
+        Fifo.delete(self, pod)
+        self._known.pop(pod.key, None)
+
+    def add_unschedulable(self, item: QueuedPod, cycle: int) -> None:
+        self.tick()
+        key = item.pod.key
+        self._known[key] = item.pod
+        self._forget()
+        wait = self._waits.setdefault(key, Wait())
+        wait.asked = self.clock.now
+        # Upstream: a pod that fails again while it waits, as after an update, does not wait a second time.
+        if wait.is_running:
+            return
+        wait.is_running = True
+        self._started += 1
+        heapq.heappush(self._running, (self.clock.now + wait.seconds, self._started, key, wait))
+        wait.seconds = min(wait.seconds * 2, LONGEST_WAIT)
+
+    def _forget(self) -> None:
+        if not self.doubles:
+            # Upstream: 1.14 does not note when a wait was asked for, and so takes every wait for an old one.
+            self._waits.clear()
+            return
+        for key in [key for key, wait in self._waits.items() if self.clock.now - wait.asked > LONGEST_WAIT]:
+            del self._waits[key]
+
+    def tick(self) -> None:
+        while self._running and self._running[0][0] <= self.clock.now:
+            _, _, key, wait = heapq.heappop(self._running)
+            wait.is_running = False
+            pod = self._known.get(key)
+            if pod is not None and key not in self._queued:
+                self._order.append(key)
+                self._queued[key] = pod
+
+    def next_due(self) -> float | None:
+        return self._running[0][0] if self._running else None
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)

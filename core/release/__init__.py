@@ -3,6 +3,4 @@
 from __future__ import annotations
 
 from .framework import *
-from .policies import *
-from .queueing import *
 from .release import *

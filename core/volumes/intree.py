@@ -166,7 +166,20 @@ def translated_affinity(plugin: str, volume: PersistentVolume, beta_zones: bool 
     if topology is None:
         return affinity
     if beta_zones:
-        return _by_beta_zones(topology, volume)
+        affinity = volume.spec.node_affinity
+        terms = affinity.node_selector_terms if affinity else ()
+        if _names_values(terms, topology):
+            return affinity
+        if _names_values(terms, BETA_ZONE):
+            return NodeSelector(node_selector_terms=_renamed(terms, BETA_ZONE, topology))
+        if BETA_ZONE not in volume.labels:
+            return affinity
+        zones = _zones(volume, BETA_ZONE)
+        if not zones:
+            raise VolumeError("failed to translate topology: there are no valid zones to add to pv")
+        # Upstream: the zone takes the place of whatever else the volume's node affinity asks for.
+        wanted = Requirement(key=topology, operator="In", values=zones)
+        return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(wanted,)),))
     terms = affinity.node_selector_terms if affinity else ()
     zone, region = _topology_labels(volume, terms)
     if _names_values(terms, zone):
@@ -177,23 +190,6 @@ def translated_affinity(plugin: str, volume: PersistentVolume, beta_zones: bool 
     if region == BETA_REGION and _names_values(terms, region):
         terms = _renamed(terms, region, TOPOLOGY_REGION)
     return NodeSelector(node_selector_terms=terms) if affinity or terms else None
-
-
-def _by_beta_zones(topology: str, volume: PersistentVolume) -> NodeSelector | None:
-    affinity = volume.spec.node_affinity
-    terms = affinity.node_selector_terms if affinity else ()
-    if _names_values(terms, topology):
-        return affinity
-    if _names_values(terms, BETA_ZONE):
-        return NodeSelector(node_selector_terms=_renamed(terms, BETA_ZONE, topology))
-    if BETA_ZONE not in volume.labels:
-        return affinity
-    zones = _zones(volume, BETA_ZONE)
-    if not zones:
-        raise VolumeError("failed to translate topology: there are no valid zones to add to pv")
-    # Upstream: the zone takes the place of whatever else the volume's node affinity asks for.
-    wanted = Requirement(key=topology, operator="In", values=zones)
-    return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(wanted,)),))
 
 
 def _zones(volume: PersistentVolume, label: str) -> tuple[str, ...]:

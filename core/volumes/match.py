@@ -25,7 +25,6 @@ from ...api.objects import (
 from ...api.objects.quantity import Quantity
 from ...api.objects.storage import BETA_CLASS, NO_PROVISIONER
 from ..arrays.batch import Batch
-from ..arrays.columns import ColumnView
 from ..arrays.types import Ints, Mask, Rows
 from ..cluster.listings import Listings
 from ..matching.nodeselectors import expressions_mask, node_selector_mask, selector_mask
@@ -92,7 +91,10 @@ class VolumeMatcher:
             return np.flatnonzero(node_selector_mask(affinity, self.nodes, fields=False))
         key, value = single
         if key not in self._labelled:
-            self._labelled[key] = _by_value(self.nodes.label(key))
+            label = self.nodes.label(key)
+            order = np.argsort(label.codes, kind="stable")
+            codes, starts = np.unique(label.codes[order], return_index=True)
+            self._labelled[key] = {label.values[code]: rows for code, rows in zip(codes, np.split(order, starts[1:]), strict=True)}
         return self._labelled[key].get(value, NO_ROWS)
 
     def match(self, claim: PersistentVolumeClaim, volumes: Sequence[PersistentVolume]) -> tuple[Ints, Mask | None]:
@@ -100,7 +102,9 @@ class VolumeMatcher:
 
         Raises :class:`VolumeError` where it fails on all nodes.
         """
-        self._check_attributes_class(claim)
+        if self.cells.attributes_class_gate and not self.attributes_classes and claim.spec.volume_attributes_class_name:
+            off = f"when the feature-gate {self.cells.attributes_class_gate} is disabled"
+            raise VolumeError(f"unsupported volumeAttributesClassName is set on claim {claim.key} {off}")
         usable = [volume for volume in volumes if self._is_usable(volume, claim)]
         bound = [volume for volume in usable if is_bound_to(volume, claim) and size(volume) >= requested_size(claim)]
         failed = self._unreadable(claim, volumes, bound) if self.cells.volume_mode == "strict" and self.block_volumes else None
@@ -168,11 +172,6 @@ class VolumeMatcher:
             return self.cells.volume_mode != "reject" or "Block" not in (wanted, offered)
         return (wanted or "Filesystem") == (offered or "Filesystem")
 
-    def _check_attributes_class(self, claim: PersistentVolumeClaim) -> None:
-        if self.cells.attributes_class_gate and not self.attributes_classes and claim.spec.volume_attributes_class_name:
-            off = f"when the feature-gate {self.cells.attributes_class_gate} is disabled"
-            raise VolumeError(f"unsupported volumeAttributesClassName is set on claim {claim.key} {off}")
-
     def _has_attributes_of(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
         """Whether claim and volume agree in their VolumeAttributesClass."""
         if not self.cells.attributes_class_gate:
@@ -194,12 +193,6 @@ class VolumeMatcher:
             if bad and names.index(volume.name) < names.index(bad[0].name):
                 failed &= ~self._free(volume)
         return failed if failed.any() else None
-
-
-def _by_value(label: ColumnView[str | None]) -> dict[str | None, Rows]:
-    order = np.argsort(label.codes, kind="stable")
-    codes, starts = np.unique(label.codes[order], return_index=True)
-    return {label.values[code]: rows for code, rows in zip(codes, np.split(order, starts[1:]), strict=True)}
 
 
 @lru_cache(maxsize=1 << 16)
@@ -229,7 +222,7 @@ def can_provision(kind: StorageClass, nodes: Batch) -> Mask:
         return np.zeros(nodes.n, np.bool_)
     if not kind.allowed_topologies:
         return np.ones(nodes.n, np.bool_)
-    return _any_of((_topology_mask(term, nodes) for term in kind.allowed_topologies), nodes)
+    return reduce(or_, (_topology_mask(term, nodes) for term in kind.allowed_topologies), np.zeros(nodes.n, np.bool_))
 
 
 def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
@@ -276,7 +269,3 @@ def _access(item: CSIStorageCapacity, nodes: Batch) -> Mask:
         return np.zeros(nodes.n, np.bool_) if item.node_topology is None else selector_mask(item.node_topology, nodes)
     except SelectorError:
         return np.zeros(nodes.n, np.bool_)
-
-
-def _any_of(masks: Iterable[Mask], nodes: Batch) -> Mask:
-    return reduce(or_, masks, np.zeros(nodes.n, np.bool_))

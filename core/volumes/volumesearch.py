@@ -149,11 +149,6 @@ class VolumeSearch:
         finding.provisions += [(claim, numbers < 0) for claim, numbers in finding.matches]
         self._provide(kinds, nodes, finding)
 
-    @property
-    def _checks_capacity(self) -> bool:
-        gate = self.cells.storage_capacity_gate
-        return self.cells.checks_storage_capacity and (not gate or bool(self.gates.get(gate)))
-
     def _match(self, claim: PersistentVolumeClaim, matcher: VolumeMatcher, finding: Finding) -> None:
         name = claim.storage_class if self.cells.matches_by_beta_class else claim.spec.storage_class_name or ""
         try:
@@ -174,7 +169,8 @@ class VolumeSearch:
                 made = ~needed | can_provision(kind, nodes)
                 finding.unbound &= made | ~pending
                 pending &= made
-                if self._checks_capacity:
+                gate = self.cells.storage_capacity_gate
+                if self.cells.checks_storage_capacity and (not gate or bool(self.gates.get(gate))):
                     enough = ~needed | has_capacity(kind, claim, nodes, self.listings, self.cells.reads_maximum_size)
                     finding.enough &= enough | ~pending | ~finding.decided
                     pending &= enough

@@ -92,24 +92,21 @@ def preferred_faults(terms: Sequence[PreferredSchedulingTerm], cells: FrameworkC
 def term_faults(term: NodeSelectorTerm, cells: FrameworkCells, path: str) -> list[str]:
     """The faults of one term, at most one text per expression."""
     if cells.plain_selector_faults:
-        return _first_fault(term, reads_fields=cells.reads_preferred_fields)
+        # The first fault of a term in plain words; none without one.
+        reads_fields = cells.reads_preferred_fields
+        try:
+            match_expressions_selector(term.match_expressions)
+        except SelectorError as error:
+            return [str(error)]
+        for field in term.match_fields if reads_fields else ():
+            if field.operator not in ("In", "NotIn"):
+                return [f"{quoted(field.operator)} is not a valid node field selector operator"]
+            if len(field.values) != 1:
+                return [f"unexpected number of value ({len(field.values)}) for node field selector operator {quoted(field.operator)}"]
+        return []
     found = [_expression(e, cells, f"{_child(path, 'matchExpressions')}[{i}]") for i, e in enumerate(term.match_expressions)]
     found += [_field(e, cells, f"{_child(path, 'matchFields')}[{i}]") for i, e in enumerate(term.match_fields)]
     return [fault for fault in found if fault]
-
-
-def _first_fault(term: NodeSelectorTerm, *, reads_fields: bool) -> list[str]:
-    """The first fault of a term in plain words; none without one."""
-    try:
-        match_expressions_selector(term.match_expressions)
-    except SelectorError as error:
-        return [str(error)]
-    for field in term.match_fields if reads_fields else ():
-        if field.operator not in ("In", "NotIn"):
-            return [f"{quoted(field.operator)} is not a valid node field selector operator"]
-        if len(field.values) != 1:
-            return [f"unexpected number of value ({len(field.values)}) for node field selector operator {quoted(field.operator)}"]
-    return []
 
 
 def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells = _PLAIN) -> str:
@@ -117,17 +114,13 @@ def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells =
     if selector is None:
         return ""
     if cells.plain_selector_faults:
-        return _plain_fault(selector)
+        try:
+            compile_selector(selector)
+        except SelectorError as error:
+            return str(error)
+        return ""
     pairs = [Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(selector.match_labels.items())]
     return next(filter(None, (_label_expression(expression, cells) for expression in (*pairs, *selector.match_expressions))), "")
-
-
-def _plain_fault(selector: LabelSelector) -> str:
-    try:
-        compile_selector(selector)
-    except SelectorError as error:
-        return str(error)
-    return ""
 
 
 def _label_expression(expression: Requirement, cells: FrameworkCells) -> str:

@@ -5,7 +5,7 @@ Upstream: pkg/scheduler/apis/config/types_pluginargs.go, v1/defaults.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -16,6 +16,7 @@ from ...api.objects.quantity import Int32
 from ...api.reading.derive import Field
 from ...api.reading.schema import TYPE_META, schema
 from ...api.reading.shapes import Shape, unknown_fields
+from ...exceptions import PolicyError
 from .fielderrors import PLAIN, Context
 
 
@@ -238,3 +239,51 @@ def unknown_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN
     lacked = {field for owner, _, field in (name.partition(".") for name in context.cells.args_lacked) if owner == plugin}
     known = SCHEMA.shape(_PLUGIN_ARGS[plugin]).fields or {}
     yield from unknown_fields(value, Shape({name: part for name, part in known.items() if name not in lacked}))
+
+
+STEP = 10
+"""Scores are up to 100 there, and up to 10 in later arguments."""
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _shape(value: Any) -> Any:
+    return [_point(item) for item in value] if isinstance(value, list) else value
+
+
+def _point(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    found = {str(name).lower(): item for name, item in value.items()}
+    score = found.get("score", 0)
+    if type(score) is int and score % STEP:
+        raise PolicyError(f"FunctionShape: got score {score}, wanted a multiple of {STEP}: others are not modelled")
+    return {**found, "score": score // STEP if type(score) is int else score}
+
+
+def _resources(value: Any) -> Any:
+    return [{"name": name, "weight": weight} for name, weight in value.items()] if isinstance(value, Mapping) else value
+
+
+_NAMES: Mapping[str, Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
+    "RequestedToCapacityRatio": {"functionshape": ("shape", _shape), "resourcetoweightmap": ("resources", _resources)},
+    "ServiceAffinity": {"labels": ("affinityLabels", _same), "antiaffinitylabelspreference": ("antiAffinityLabelsPreference", _same)},
+}
+"""Plugin -> its arguments there in lower case -> the later name, and how the value is written then."""
+
+
+def later_args(plugin: str, args: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
+    """*args* of *plugin* in the later form, and the names of those that it does not have.
+
+    Raises :class:`~kubeclassic.exceptions.PolicyError` for a score that the later form cannot have.
+
+    >>> later_args("ServiceAffinity", {"labels": ["rack"], "affinityLabels": ["zone"]})
+    ({'affinityLabels': ['rack']}, ['affinityLabels'])
+    """
+    names = _NAMES.get(plugin)
+    if names is None:
+        return args, []
+    known = {name: names[str(name).lower()] for name in args if str(name).lower() in names}
+    return {later: form(args[name]) for name, (later, form) in known.items()}, [name for name in args if name not in known]

@@ -25,16 +25,15 @@ from ...api.reading.schema import TYPE_META
 from ...api.reading.shapes import Shape, misnamed, named, pruned
 from ...core.release import ConfigurationCells, Gates, Release
 from ...exceptions import KubeclassicError, PolicyError
-from ..extensionpoints import POINTS
 from ..plugin import Plugin
 from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE
+from ..status import POINTS
 from ..tables.versions import cells_in
 from . import apiversions
 from .apiversions import WEIGHT, disables_preemption, is_flat, of_all_versions, own_path, with_plugins, with_profiles, without
-from .args import SCHEMA, read_args, reads_args, unknown_args
+from .args import SCHEMA, later_args, read_args, reads_args, unknown_args
 from .defaults import GROUP, PluginSet, default_plugins, merged
 from .fielderrors import ConfigurationError, Context, ProfileFault, aggregated, invalid, mismatched, unknown
-from .firstargs import later_args
 from .profiles import PluginArgs, ProfileConfig, percentage_faults, profile_faults
 
 EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=lambda value: duration(value) or DEFAULT_TIMEOUT)}

@@ -36,10 +36,6 @@ Plugins = Mapping[str, PluginSet]
 """Extension point, or ``multiPoint`` -> plugins."""
 
 
-def _listed(text: str, context: Context) -> PluginSet:
-    return PluginSet(tuple(found for word in text.split() if (found := _entry(word, context)) is not None))
-
-
 def _entry(word: str, context: Context) -> PluginEntry | None:
     gate, _, plugin = word.rpartition(":")
     if gate and context.gates.get(gate[1:], False) != gate.startswith("+"):
@@ -58,17 +54,20 @@ def _multi_point(context: Context) -> Plugins:
     return {"multiPoint": PluginSet(tuple(found))}
 
 
-def _each_point(context: Context) -> Plugins:
-    return {point: _listed(plugins, context) for point, plugins in context.cells.point_plugins.items()}
-
-
 LATEST = "v1"
 """The newest version of the configuration."""
 
 
 def default_plugins(context: Context) -> Plugins:
     """The plugins of a profile that says nothing."""
-    return _each_point(context) if context.cells.lists_points else _multi_point(context)
+    return (
+        {
+            point: PluginSet(tuple(found for word in plugins.split() if (found := _entry(word, context)) is not None))
+            for point, plugins in context.cells.point_plugins.items()
+        }
+        if context.cells.lists_points
+        else _multi_point(context)
+    )
 
 
 def merged(defaults: Plugins, custom: Plugins, cells: ConfigurationCells) -> dict[str, PluginSet]:

@@ -13,7 +13,7 @@ import attrs
 from ...api.meaning.label_syntax import quoted
 from ...api.objects.quantity import Int32
 from ...core.release import ConfigurationCells, FrameworkCells
-from ..extensionpoints import POINTS
+from ..status import POINTS
 from .argfaults import CHECKED_BY_PLUGIN_ALONE, arg_faults
 from .args import read_args, takes_args
 from .defaults import PluginEntry, Plugins, PluginSet

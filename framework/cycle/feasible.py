@@ -110,11 +110,16 @@ def search(
     *pass_extenders* asks extenders about the nominated node, which they may reject, too. *verdict*: if it is known.
     """
     verdict = verdict or judge_twice(cycle, Batch.everywhere(cycle.table), nominations, check_all=profile.algorithm.check_all)
-    first = _nominated_row(cycle)
+    name, gate = cycle.pod.status.nominated_node_name, cycle.release.framework.nominated_gate
+    first = cycle.table.row_of.get(name) if name and (not gate or cycle.enabled(gate)) else None
     # Upstream: the look at the one node counts as a search among one node.
     start = 0 if first is not None and diagnosis.cells.nominated_moves_start else start
     if first is not None and verdict.fits[first]:
-        rows = _nominated_fits(cycle, verdict, nominations, first, diagnosis, pass_extenders)
+        # The nominated node, if extenders leave it.
+        rows = _left_by_extenders(cycle, np.array([first], np.intp), diagnosis, pass_extenders)
+        if len(rows):
+            diagnosis.search = SearchResult(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
+            _leave_effects(cycle, nominations, verdict, rows, ())
         if len(rows):
             return FeasibleRows(rows, start, passed_extenders=pass_extenders is not None)
     unknown = _unknown_name(cycle, outcome, diagnosis)
@@ -142,18 +147,6 @@ def search(
     return FeasibleRows(feasible, (start + len(feasible) + diagnosis.size) % places, error)
 
 
-def _nominated_fits(
-    cycle: FrameworkCycle, verdict: Verdict, nominations: Nominations, first: int, diagnosis: Diagnosis,
-    pass_extenders: PassExtenders | None,
-) -> Rows:  # fmt: skip
-    """The nominated node, if extenders leave it."""
-    rows = _left_by_extenders(cycle, np.array([first], np.intp), diagnosis, pass_extenders)
-    if len(rows):
-        diagnosis.search = SearchResult(verdict, np.array([first], np.intp), np.ones(1, np.bool_), 1)
-        _leave_effects(cycle, nominations, verdict, rows, ())
-    return rows
-
-
 def _leave_effects(cycle: FrameworkCycle, nominations: Nominations, verdict: Verdict, rows: Rows, before: Sequence[int]) -> None:
     """What is left when the nodes of *rows* have been filtered in this order, those of *before* once more before that."""
     run_effects(cycle, verdict, rows)
@@ -179,11 +172,6 @@ def _unknown_name(cycle: FrameworkCycle, outcome: PreFilterOutcome, diagnosis: D
     if outcome.node_names is None or not diagnosis.cells.unknown_name_errs:
         return None
     return min((name for name in outcome.node_names if name not in cycle.table.row_of), default=None)
-
-
-def _nominated_row(cycle: FrameworkCycle) -> int | None:
-    name, gate = cycle.pod.status.nominated_node_name, cycle.release.framework.nominated_gate
-    return cycle.table.row_of.get(name) if name and (not gate or cycle.enabled(gate)) else None
 
 
 def _rows_of(cycle: FrameworkCycle, names: frozenset[str]) -> Rows:

@@ -71,7 +71,11 @@ def run_post_filter(
     for plugin in profile.points["postFilter"]:
         answer = plugin.post_filter(cycle.template, diagnosis, cycle)
         result = _as_result(answer)
-        if result.is_error or _is_final(answer) or not (result.message or isinstance(answer, Status)):
+        if (
+            result.is_error
+            or (isinstance(answer, Status) and answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+            or not (result.message or isinstance(answer, Status))
+        ):
             return result
         if result.nominated is not None or found.plan is None or not isinstance(answer, Status):
             found.nominated, found.plan = result.nominated, result.plan
@@ -86,7 +90,3 @@ def _as_result(answer: PostFilterResult | Status | None) -> PostFilterResult:
         plan = Preemption(error=answer.message) if is_error else Preemption()
         return PostFilterResult(message=answer.message, is_error=is_error, plan=plan)
     return PostFilterResult() if answer is None else answer
-
-
-def _is_final(answer: PostFilterResult | Status | None) -> bool:
-    return isinstance(answer, Status) and answer.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.pods import podsums, resized
+from ...core.pods import requests, resized
 from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, SEARCH, Fact, also
 from ...core.volumes import intree
 from .groups import CLOUD_DISKS, LIMIT_RULES
@@ -16,8 +16,8 @@ NEWER_FACTS = (
         "sidecars-count", "1.28", "NodeResourcesFit", others=("NodeResourcesBalancedAllocation",), needs=("init containers",),
         sentence="init containers that are restarted always count for as long as the pod runs", upstream="framework/types.go",
         now={
-            "incoming": podsums.with_sidecars, "footprint": podsums.with_sidecars, "incoming_nonzero": podsums.with_sidecars_and_defaults,
-            "footprint_nonzero": podsums.nonzero_of_uses,
+            "incoming": requests.with_sidecars, "footprint": requests.with_sidecars,
+            "incoming_nonzero": requests.with_sidecars_and_defaults, "footprint_nonzero": requests.nonzero_of_uses,
         },
     ),
     Fact(
@@ -195,8 +195,8 @@ NEWER_FACTS = (
         "pod-level-resources", "1.32", "NodeResourcesFit", others=("NodeResourcesBalancedAllocation",), needs=("pod resources",),
         sentence="with gate PodLevelResources cpu and memory of the pod as a whole count", upstream="framework/types.go",
         now={
-            "incoming": podsums.of_pod, "footprint": podsums.of_pod, "incoming_nonzero": podsums.of_pod_with_defaults,
-            "footprint_nonzero": podsums.nonzero_of_pod,
+            "incoming": requests.of_pod, "footprint": requests.of_pod, "incoming_nonzero": requests.of_pod_with_defaults,
+            "footprint_nonzero": requests.nonzero_of_pod,
         },
     ),
     Fact(
@@ -230,8 +230,8 @@ NEWER_FACTS = (
         "huge-pages-of-pods", "1.33", "NodeResourcesFit", others=("NodeResourcesBalancedAllocation",), needs=("pod resources",),
         sentence="with gate PodLevelResources huge pages of the pod as a whole count, too", upstream="framework/types.go",
         now={
-            "incoming": podsums.of_pod_with_huge_pages, "footprint": podsums.of_pod_with_huge_pages,
-            "footprint_nonzero": podsums.nonzero_of_pod_with_huge_pages,
+            "incoming": requests.of_pod_with_huge_pages, "footprint": requests.of_pod_with_huge_pages,
+            "footprint_nonzero": requests.nonzero_of_pod_with_huge_pages,
         },
     ),
     Fact(
@@ -246,7 +246,7 @@ NEWER_FACTS = (
     ),
     Fact(
         "fit-scores-containers", "1.33", "NodeResourcesFit", sentence="the score for room counts the requests of containers alone",
-        now={"framework.fit_scores_containers": True, "incoming_nonzero": podsums.with_sidecars_and_defaults}, needs=("pod resources",),
+        now={"framework.fit_scores_containers": True, "incoming_nonzero": requests.with_sidecars_and_defaults}, needs=("pod resources",),
         upstream=f"{PLUGINS}/noderesources/resource_allocation.go",
     ),
     Fact(

@@ -9,13 +9,12 @@ from ...api.reading.shapes import copied, removed, unknown_fields
 from ...core.release import ConfigurationCells, Release
 from ...exceptions import PolicyError
 from ..config.apiversions import WEIGHT, with_profiles
+from ..config.args import later_args
 from ..config.configuration import KubeSchedulerConfiguration, fields_without, read_configuration
 from ..config.defaults import GROUP
-from ..config.firstargs import later_args
 from ..policy.profile import SPREAD
-from .equivalents import COUNTED_ELSEWHERE
+from .equivalents import COUNTED_ELSEWHERE, Note
 from .fromplugins import LEFT_OUT, LIMITS, OLD_SPREADS, migrate_profile
-from .notes import Note
 from .translation import Migration
 
 Json = Mapping[str, Any]
@@ -43,12 +42,30 @@ def _carried(document: Json, config: KubeSchedulerConfiguration, target: Release
     """*document*, which *target* does not take as it is."""
     before, after = config.context.cells, target.configuration
     if before.lists_points and not after.lists_points:
-        found = migrate_profile(config, target, [_arguments(profile) for profile in _profiles(document, before)])
+        configs = [profile.get("pluginConfig") or () for profile in _profiles(document, before)]
+        moved = migrate_profile(config, target, [{entry["name"]: entry.get("args") or {} for entry in found} for found in configs])
         kept, notes = _fields(document, after)
-        return Migration({**found.document, **kept}, (*found.notes, *notes))
+        return Migration({**moved.document, **kept}, (*moved.notes, *notes))
     if before.lists_points != after.lists_points:
         raise PolicyError(f"to: {target.version} has no multiPoint, by which this profile names its plugins")
-    return _rewritten(document, config, target)
+    # *document* in the newest version of *target*, which lists plugins as its own does.
+    api_version, notes = f"{GROUP}/{after.default_version}", list[Note]()
+    kept, about = _fields(document, after)
+    profiles = []
+    for profile in _profiles(document, before):
+        points = (profile.get("plugins") or {}).items()
+        plugins = {point: _plugins(found, after, notes, point != "multiPoint") for point, found in points}
+        if document.get(PREEMPTION) is True:
+            plugins["postFilter"] = {"disabled": [{"name": "*"}]}
+        given = [*_given(profile, document, api_version, after, notes)]
+        profiles.append({**profile, **({"plugins": plugins} if plugins else {}), **({"pluginConfig": given} if given else {})})
+    later = with_profiles(document, before)
+    shared = {name: later[name] for name in ("percentageOfNodesToScore", "extenders") if name in later}
+    written = {"apiVersion": api_version, "kind": document["kind"], **kept, **shared, "profiles": profiles}
+    if not _is_taken(written, target):
+        read_configuration(written, None, target)
+        raise PolicyError(f"to: {target.version} does not take this profile")
+    return Migration(written, (*dict.fromkeys(notes), *about))
 
 
 def _is_taken(document: Json, release: Release) -> bool:
@@ -80,11 +97,6 @@ def _profiles(document: Json, cells: ConfigurationCells) -> Sequence[Json]:
     return with_profiles(document, cells).get("profiles") or ({},)
 
 
-def _arguments(profile: Json) -> dict[str, Json]:
-    """Plugin -> its arguments as *profile* has them."""
-    return {entry["name"]: entry.get("args") or {} for entry in profile.get("pluginConfig") or ()}
-
-
 def _fields(document: Json, cells: ConfigurationCells) -> tuple[dict[str, Any], list[Note]]:
     """The fields besides profiles that a version with *cells* still has, and notes on the others."""
     own = {name: value for name, value in document.items() if name not in WRITTEN_ANEW}
@@ -94,28 +106,6 @@ def _fields(document: Json, cells: ConfigurationCells) -> tuple[dict[str, Any], 
     if document.get(TIMEOUT) not in (None, 600):
         notes.append(Note(TIMEOUT, "left out: give it to plugin VolumeBinding as an argument"))
     return {name: value for name, value in own.items() if name not in left}, notes
-
-
-def _rewritten(document: Json, config: KubeSchedulerConfiguration, target: Release) -> Migration:
-    """*document* in the newest version of *target*, which lists plugins as its own does."""
-    before, cells = config.context.cells, target.configuration
-    api_version, notes = f"{GROUP}/{cells.default_version}", list[Note]()
-    kept, about = _fields(document, cells)
-    profiles = []
-    for profile in _profiles(document, before):
-        points = (profile.get("plugins") or {}).items()
-        plugins = {point: _plugins(found, cells, notes, point != "multiPoint") for point, found in points}
-        if document.get(PREEMPTION) is True:
-            plugins["postFilter"] = {"disabled": [{"name": "*"}]}
-        given = [*_given(profile, document, api_version, cells, notes)]
-        profiles.append({**profile, **({"plugins": plugins} if plugins else {}), **({"pluginConfig": given} if given else {})})
-    later = with_profiles(document, before)
-    shared = {name: later[name] for name in ("percentageOfNodesToScore", "extenders") if name in later}
-    found = {"apiVersion": api_version, "kind": document["kind"], **kept, **shared, "profiles": profiles}
-    if not _is_taken(found, target):
-        read_configuration(found, None, target)
-        raise PolicyError(f"to: {target.version} does not take this profile")
-    return Migration(found, (*dict.fromkeys(notes), *about))
 
 
 def _plugins(found: Json, cells: ConfigurationCells, notes: list[Note], is_point: bool) -> dict[str, Any]:

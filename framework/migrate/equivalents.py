@@ -7,9 +7,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import attrs
+
 from ...algorithmprovider.catalogue import CATALOGUE
 from ..policy.policyrules import BY_ARGUMENT
 from ..tables.policies import LAST_POLICIES
+
+OLDER_RULES = "refuses it, so that a Policy of an older release would not start"
+NEVER_RUN = "runs it, so that pods would find fewer nodes"
+OWN_DEFAULTS = "takes those of its own release, constraints of topology spread among them, PodTopologySpread with weight 2"
+NODE_LABEL = "has plugin NodeLabel, which was removed in 1.23"
+SERVICE_AFFINITY = "has plugin ServiceAffinity, which was removed in 1.23"
+RATIO_RESOURCES = "counts them, so that nodes would score otherwise"
+ONE_STRATEGY = "has a plugin for each; a profile has one strategy since 1.23, which leaves the heaviest"
+DOUBLE_BALANCE = "keeps the weight, so that balance would count half"
+HEAVIER_SPREAD = "takes the weight of EvenPodsSpreadPriority for both"
+DISK_LIMITS = "has plugins EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits, which were removed in 1.32"
+PREEMPTION_OFF = "has no such switch and preempts"
+
+
+@attrs.frozen(repr=False)
+class Note:
+    """One part of a Policy without an exact equivalent, and what replaces it."""
+
+    subject: str
+    """A predicate, a priority, a plugin, or a field of the Policy."""
+    text: str
+    upstream: str = ""
+    """What upstream's own translation does there, if it is something else."""
+
+    def __str__(self) -> str:
+        other = f" (upstream's translation {self.upstream})" if self.upstream else ""
+        return f"{self.subject}: {self.text}{other}"
+
 
 TAINTS, CONDITIONS = ("TaintToleration",), ("CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure")
 FILTERS: Mapping[str, tuple[str, ...]] = {

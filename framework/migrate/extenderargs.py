@@ -8,7 +8,7 @@ from typing import Annotated
 
 from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig, TlsConfig
 from ...api.record import UNSET, Record, UnsetType, field, plain, says
-from .notes import Note
+from .equivalents import Note
 
 _UNITS = ((NANOSECONDS, "s"), (NANOSECONDS // 1000, "ms"), (NANOSECONDS // 10**6, "us"), (1, "ns"))
 

@@ -23,9 +23,8 @@ from ..config.defaults import PluginSet
 from ..config.fielderrors import Context
 from ..config.profiles import ProfileConfig
 from ..policy.profile import AFFINITY, SPREAD, configuration_of_policy, configuration_of_provider
-from .equivalents import COUNTED_ELSEWHERE, GONE, PRE_SCORERS, SELECTOR_SPREAD
+from .equivalents import COUNTED_ELSEWHERE, GONE, PRE_SCORERS, SELECTOR_SPREAD, Note
 from .extenderargs import written_extenders
-from .notes import Note
 from .profiledocument import ALONE, BINDER, GATES, SORTER, document_of
 from .translation import Migration
 
@@ -166,7 +165,12 @@ class _Draft:
                 self.note(name, LEFT_OUT[name])
             else:
                 self.weights[name] = self.weights.get(name, 0) + weight
-        self._keep_args()
+        affinity, spread = self._args(AFFINITY), self._args(SPREAD)
+        if AFFINITY in self.weights and affinity.hard_pod_affinity_weight != 1:
+            self.args[AFFINITY] = {"hardPodAffinityWeight": affinity.hard_pod_affinity_weight}
+        alone = not set(OLD_SPREADS) & set(self.enabled("score"))
+        if SPREAD in self.weights and alone and spread.defaulting_type == "List" and not spread.default_constraints:
+            self.args[SPREAD] = {"defaultingType": "List", "defaultConstraints": []}
 
     def _strategy(self, name: str, weight: int) -> None:
         if FIT in self.weights:
@@ -192,14 +196,6 @@ class _Draft:
             return
         self.weights[SPREAD] = weight
         self.note(name, f"replaced by the default constraints of plugin {SPREAD}, which have another formula")
-
-    def _keep_args(self) -> None:
-        affinity, spread = self._args(AFFINITY), self._args(SPREAD)
-        if AFFINITY in self.weights and affinity.hard_pod_affinity_weight != 1:
-            self.args[AFFINITY] = {"hardPodAffinityWeight": affinity.hard_pod_affinity_weight}
-        alone = not set(OLD_SPREADS) & set(self.enabled("score"))
-        if SPREAD in self.weights and alone and spread.defaulting_type == "List" and not spread.default_constraints:
-            self.args[SPREAD] = {"defaultingType": "List", "defaultConstraints": []}
 
     def keep_arguments(self) -> None:
         """Take the arguments that were written, for plugins that the target still has."""

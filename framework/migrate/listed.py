@@ -16,9 +16,9 @@ from ..config.args import RequestedToCapacityRatioArgs
 from ..config.configuration import KIND, KubeSchedulerConfiguration
 from ..config.defaults import GROUP, PluginSet
 from ..tables.versions import cells_in
+from .equivalents import Note
 from .extenderargs import written_extenders
 from .fromplugins import running
-from .notes import Note
 from .translation import Migration
 
 

@@ -130,8 +130,9 @@ def document_of(
     arguments = tuple(WrittenArguments(name, found) for name, found in sorted(args.items()))
     everywhere = [name for name in (SORTER, *filters, *post_filters, *_always(target)) if name not in absent]
     profile = WrittenProfile(scheduler_name, _points(everywhere, weights, alone), arguments or UNSET)
+    reads_latest = LATEST in target.configuration.api_versions
     configuration = WrittenConfiguration(
-        api_version=_api_version(target),
+        api_version=("kubescheduler.config.k8s.io/v1" if reads_latest else "kubescheduler.config.k8s.io/v1beta3"),
         percentage_of_nodes_to_score=percentage or UNSET,
         profiles=(profile,),
         extenders=tuple(extenders) or UNSET,
@@ -142,11 +143,6 @@ def document_of(
 
 def _always(target: Release) -> list[str]:
     return [name for name in (BINDER, GATES) if name not in target.configuration.gone_plugins]
-
-
-def _api_version(target: Release) -> Literal["kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"]:
-    reads_latest = LATEST in target.configuration.api_versions
-    return "kubescheduler.config.k8s.io/v1" if reads_latest else "kubescheduler.config.k8s.io/v1beta3"
 
 
 def _points(plugins: Sequence[str], weights: Mapping[str, int], alone: Mapping[str, Sequence[str]]) -> WrittenPoints:

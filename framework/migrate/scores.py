@@ -12,8 +12,23 @@ import attrs
 from ...algorithmprovider.policy import LabelPreference, PriorityArgument, RatioArguments
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...priorities.requestedtocapacity import DEFAULT_SHAPE
-from .equivalents import DIFFERENCES, GONE, OLDER, OWN_CONSTRAINTS, PEER_SPREADING, SCORES, SELECTOR_SPREAD
-from .notes import DOUBLE_BALANCE, HEAVIER_SPREAD, NODE_LABEL, OLDER_RULES, ONE_STRATEGY, RATIO_RESOURCES, SERVICE_AFFINITY, Note
+from .equivalents import (
+    DIFFERENCES,
+    DOUBLE_BALANCE,
+    GONE,
+    HEAVIER_SPREAD,
+    NODE_LABEL,
+    OLDER,
+    OLDER_RULES,
+    ONE_STRATEGY,
+    OWN_CONSTRAINTS,
+    PEER_SPREADING,
+    RATIO_RESOURCES,
+    SCORES,
+    SELECTOR_SPREAD,
+    SERVICE_AFFINITY,
+    Note,
+)
 
 Point = tuple[int, int]
 FALLING: tuple[Point, ...] = ((0, 10), (100, 0))
@@ -166,7 +181,12 @@ class Scoring:
     def take(self, name: str, weight: int, argument: PriorityArgument | None) -> None:
         """Take the priority called *name*, with its argument in the Policy."""
         if argument is not None:
-            self._take_custom(name, weight, argument)
+            if argument.ratio is not None:
+                self._take_ratio(name, weight, argument.ratio)
+            elif argument.label_preference is not None:
+                self._labels.append((name, argument.label_preference, weight))
+            elif argument.service_anti_affinity is not None:
+                self._take_domain(name, weight, argument.service_anti_affinity.label)
             return
         if name in GONE:
             self.note(name, GONE[name], OLDER_RULES if name in OLDER else "")
@@ -176,22 +196,11 @@ class Scoring:
         if name in SCORES:
             self.weights[SCORES[name]] = Fraction(weight)
         elif name in USAGES:
-            self._take_usage(name, weight)
+            if name == "RequestedToCapacityRatioPriority":
+                self.note(name, "its line without an argument falls from 10 to 0, as LeastAllocated does", OLDER_RULES)
+            self._usages.append(ResourceStrategy(name, weight, USAGES[name]))
         else:
             self._spread[name] = weight
-
-    def _take_usage(self, name: str, weight: int) -> None:
-        if name == "RequestedToCapacityRatioPriority":
-            self.note(name, "its line without an argument falls from 10 to 0, as LeastAllocated does", OLDER_RULES)
-        self._usages.append(ResourceStrategy(name, weight, USAGES[name]))
-
-    def _take_custom(self, name: str, weight: int, argument: PriorityArgument) -> None:
-        if argument.ratio is not None:
-            self._take_ratio(name, weight, argument.ratio)
-        elif argument.label_preference is not None:
-            self._labels.append((name, argument.label_preference, weight))
-        elif argument.service_anti_affinity is not None:
-            self._take_domain(name, weight, argument.service_anti_affinity.label)
 
     def _take_ratio(self, name: str, weight: int, ratio: RatioArguments) -> None:
         written = {resource.name: resource.weight or 1 for resource in ratio.resources}
@@ -221,36 +230,27 @@ class Scoring:
     def finish(self) -> None:
         """Combine the priorities that share a plugin."""
         if self._usages:
-            self._combine_usages()
+            strategy = merged(self._usages)
+            names = ", ".join(usage.name for usage in self._usages if usage.name not in strategy.dropped)
+            for name in strategy.dropped:
+                self.note(name, "left out: a profile has one scoring strategy, and another one weighs more")
+            if len(self._usages) - len(strategy.dropped) > 1:
+                how = "added up to one line" if strategy.is_exact else "added up to one line, rounded to whole scores"
+                self.note(names, how if strategy.document else "left out: they cancel out", ONE_STRATEGY)
+            if strategy.document is not None:
+                self.args["NodeResourcesFit"] = {"scoringStrategy": strategy.document}
+                self.weights["NodeResourcesFit"] = strategy.weight
         if self._spread:
-            self._combine_spreading()
+            if self.selector_spread:
+                self._keep_selector_spread()
+            if self._spread:
+                self._spread_by_topology()
         if self._labels:
             self._combine_labels()
         if BALANCED in self.weights:
-            self._double_balance()
-
-    def _double_balance(self) -> None:
-        text = "its scores range over 50 to 100 only, and pods without requests count as asking for nothing"
-        self.weights[BALANCED] *= 2
-        self.note("BalancedResourceAllocation", f"weight doubled: {text}", DOUBLE_BALANCE)
-
-    def _combine_usages(self) -> None:
-        strategy = merged(self._usages)
-        names = ", ".join(usage.name for usage in self._usages if usage.name not in strategy.dropped)
-        for name in strategy.dropped:
-            self.note(name, "left out: a profile has one scoring strategy, and another one weighs more")
-        if len(self._usages) - len(strategy.dropped) > 1:
-            how = "added up to one line" if strategy.is_exact else "added up to one line, rounded to whole scores"
-            self.note(names, how if strategy.document else "left out: they cancel out", ONE_STRATEGY)
-        if strategy.document is not None:
-            self.args["NodeResourcesFit"] = {"scoringStrategy": strategy.document}
-            self.weights["NodeResourcesFit"] = strategy.weight
-
-    def _combine_spreading(self) -> None:
-        if self.selector_spread:
-            self._keep_selector_spread()
-        if self._spread:
-            self._spread_by_topology()
+            text = "its scores range over 50 to 100 only, and pods without requests count as asking for nothing"
+            self.weights[BALANCED] *= 2
+            self.note("BalancedResourceAllocation", f"weight doubled: {text}", DOUBLE_BALANCE)
 
     def _keep_selector_spread(self) -> None:
         weight = sum(self._spread.pop(name, 0) for name in PEER_SPREADING)

@@ -27,13 +27,19 @@ from ..releases import PROFILE_RELEASE
 from .equivalents import (
     COUNTED_ELSEWHERE,
     DIFFERENCES,
+    DISK_LIMITS,
     FILTERS,
+    NEVER_RUN,
+    NODE_LABEL,
     OLDER,
+    OLDER_RULES,
+    OWN_DEFAULTS,
+    PREEMPTION_OFF,
     SELECTOR_SPREAD,
     TOLD,
+    Note,
 )
 from .extenderargs import WrittenExtender, written_extenders
-from .notes import DISK_LIMITS, NEVER_RUN, NODE_LABEL, OLDER_RULES, OWN_DEFAULTS, PREEMPTION_OFF, Note
 from .profiledocument import DEVICES, TARGETS, document_of
 from .scores import Scoring, fitted
 

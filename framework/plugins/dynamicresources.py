@@ -24,7 +24,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ..cycle.diagnosis import Diagnosis
 from ..cycle.state import FrameworkCycle
-from ..hints.volumes import claim_changes, claims_are_made
+from ..hints import claim_changes, claims_are_made
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable, unschedulable

@@ -50,7 +50,7 @@ from ..config.argfaults import label_selector_fault
 from ..config.args import InterPodAffinityArgs
 from ..config.fielderrors import aggregated
 from ..cycle.state import FrameworkCycle
-from ..hints.pods import affine_node_changes, affine_pod_changes
+from ..hints import affine_node_changes, affine_pod_changes
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable

@@ -28,7 +28,7 @@ from ...priorities.reduce import normalize_reduce
 from ..config.argfaults import preferred_faults
 from ..config.fielderrors import aggregated
 from ..cycle.state import FrameworkCycle, PreFilterResult
-from ..hints.nodes import node_matches_affinity
+from ..hints import node_matches_affinity
 from ..plugin import MAX_NODE_SCORE, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, reason, unresolvable
@@ -123,7 +123,13 @@ class NodeAffinityPlugin(Plugin):
         if fault := self._fault(pod):
             raise PriorityError(fault)
         if not self.handle.cells.reads_preferred_fields:
-            found = _weighed_by_labels(_preferred(pod), nodes)
+            # As :func:`_weighed`, without fields; a term that has nothing else matches no node.
+            terms = _preferred(pod)
+            total = np.zeros(nodes.n, np.int64)
+            for term in terms:
+                if term.weight != 0:
+                    total += term.weight * expressions_mask(term.preference.match_expressions, nodes)
+            found = total
             return found.astype(np.int32).astype(np.int64) if self.handle.cells.affinity_sums_in_32_bits else found
         return _weighed(self.added.preferred, nodes) + _weighed(_preferred(pod), nodes)
 
@@ -136,15 +142,6 @@ class NodeAffinityPlugin(Plugin):
         found = preferred_faults(_preferred(pod), self.handle.cells) if _preferred(pod) else []
         # Upstream: where fields are not read, terms are parsed one after the other, up to the first fault.
         return aggregated(found if self.handle.cells.reads_preferred_fields else found[:1])
-
-
-def _weighed_by_labels(terms: Iterable[PreferredSchedulingTerm], nodes: Batch) -> Scores:
-    """As :func:`_weighed`, without fields; a term that has nothing else matches no node."""
-    total = np.zeros(nodes.n, np.int64)
-    for term in terms:
-        if term.weight != 0:
-            total += term.weight * expressions_mask(term.preference.match_expressions, nodes)
-    return total
 
 
 def _weighed(terms: Iterable[PreferredSchedulingTerm], nodes: Batch) -> Scores:

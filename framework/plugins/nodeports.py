@@ -12,7 +12,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.hostports import pod_fits_host_ports
 from ..cycle.state import FrameworkCycle
-from ..hints.pods import pod_leaves_ports
+from ..hints import pod_leaves_ports
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 

@@ -24,9 +24,9 @@ from ...predicates.resources import Sought, checked_resources
 from ...priorities.balanced import VOLUMES_GATE, balance_of_two
 from ...priorities.requestedtocapacity import FULL, broken_line
 from ...priorities.shares import both_requested_with, capacity_of, free_share, request, requested_with, used_share
-from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ScoringStrategy, ShapePoint
+from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
 from ..cycle.state import FrameworkCycle
-from ..hints.nodes import node_has_room, pod_leaves_room
+from ..hints import node_has_room, pod_leaves_room
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, reason, unresolvable
@@ -154,10 +154,6 @@ def _requested_to_capacity_ratio(shape: Sequence[ShapePoint]) -> Combine:
 _STRATEGIES: Mapping[str, Combine] = {"LeastAllocated": _least_allocated, "MostAllocated": _most_allocated}
 
 
-def _combination(strategy: ScoringStrategy) -> Combine:
-    return _STRATEGIES.get(strategy.type) or _requested_to_capacity_ratio(strategy.shape or ())
-
-
 # --- plugins --------------------------------------------------------------------------------------------------------
 
 
@@ -180,7 +176,9 @@ class NodeResourcesFit(Plugin):
         self.sought_slot: StateKey[Sought] = StateKey("NodeResourcesFit sought")
         leaves_out = not handle.cells.fit_scores_overhead and handle.enabled("PodOverhead")
         self._counting: tuple[Asked, Requested] = (_asked_bare, _bare_requests) if leaves_out else (request, counted_requests)
-        self._combine = _combination(self.args.scoring_strategy)
+        self._combine = _STRATEGIES.get(self.args.scoring_strategy.type) or _requested_to_capacity_ratio(
+            self.args.scoring_strategy.shape or ()
+        )
         self._measured = ScoredResources.of(self.args.scoring_strategy.resources or CPU_AND_MEMORY, handle.cells)
 
     def filter_key(self, pod: Template) -> Hashable:
@@ -213,7 +211,15 @@ class NodeResourcesFit(Plugin):
         if self.handle.cells.one_reason:
             lacking &= np.cumsum(lacking, axis=0) == 1
         if self.handle.cells.too_small_is_unresolvable and np.count_nonzero(lacking):
-            return _by_size(sought, lacking, sought.amounts > limits)
+            # What nodes are *lacking*, bool[resources, n]; removing pods cannot help where they are *too_small*, but for the number
+            # of pods.
+            too_small = sought.amounts > limits
+            too_small[0] = False
+            too_small &= lacking
+            if not np.count_nonzero(too_small):
+                return Failures.by_row(sought.reasons, lacking)
+            masks = np.stack([lacking & ~too_small, too_small], axis=1).reshape(-1, lacking.shape[1])
+            return Failures.by_row([either for reasons in sought.reasons for either in (reasons, _lasting(reasons))], masks)
         return Failures.by_row(sought.reasons, lacking)
 
     def _checked(self, pod: Template) -> Iterator[str]:
@@ -243,16 +249,6 @@ class NodeResourcesFit(Plugin):
         room = partial(node_has_room, requests=handle.requests, compares=handle.compares(self.name))
         node = handle.node_event(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, Action.ADD | Action.UPDATE, room)
         return ClusterEvent("Pod", Action.DELETE | update if resizes else Action.DELETE, hint=left), node
-
-
-def _by_size(sought: Sought, lacking: Mask, too_small: Mask) -> Failures | None:
-    """What nodes are *lacking*, bool[resources, n]; removing pods cannot help where they are *too_small*, but for the number of pods."""
-    too_small[0] = False
-    too_small &= lacking
-    if not np.count_nonzero(too_small):
-        return Failures.by_row(sought.reasons, lacking)
-    masks = np.stack([lacking & ~too_small, too_small], axis=1).reshape(-1, lacking.shape[1])
-    return Failures.by_row([either for reasons in sought.reasons for either in (reasons, _lasting(reasons))], masks)
 
 
 @cache

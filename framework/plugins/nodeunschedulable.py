@@ -12,7 +12,7 @@ from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.unschedulable import check_node_unschedulable
 from ..cycle.state import FrameworkCycle
-from ..hints.nodes import node_is_schedulable, pod_tolerates_unschedulable
+from ..hints import node_is_schedulable, pod_tolerates_unschedulable
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 

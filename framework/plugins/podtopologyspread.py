@@ -30,7 +30,7 @@ from ...predicates.interpodaffinity import first_of
 from ...predicates.reasons import TOPOLOGY_SPREAD_CONSTRAINTS_NOT_MATCH as UNEVEN
 from ..config.args import PodTopologySpreadArgs
 from ..cycle.state import FrameworkCycle
-from ..hints.pods import Spread, spread_node_changes, spread_pod_changes
+from ..hints import Spread, spread_node_changes, spread_pod_changes
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error
@@ -99,18 +99,15 @@ class PodTopologySpread(Plugin):
         """The constraints of *pod*, or the profile's if it has none of any kind. Raises SelectorError for an invalid selector."""
         own = pod.spec.topology_spread_constraints
         if not own:
-            return self._deduced(pod, when, cycle)
+            wanted = [constraint for constraint in self.defaults if constraint.when_unsatisfiable == when]
+            if not wanted:
+                return ()
+            peers = deduced_peers(pod, cycle.listings, self.cells)
+            return () if peers.is_everybody else tuple(self.reader.read(pod, constraint, peers) for constraint in wanted)
         found = pod.notes.get(self.own_slots[when])
         if found is None:
             found = pod.notes[self.own_slots[when]] = tuple(self.reader.read(pod, c) for c in own if c.when_unsatisfiable == when)
         return found
-
-    def _deduced(self, pod: Template, when: str, cycle: Cycle) -> Constraints:
-        wanted = [constraint for constraint in self.defaults if constraint.when_unsatisfiable == when]
-        if not wanted:
-            return ()
-        peers = deduced_peers(pod, cycle.listings, self.cells)
-        return () if peers.is_everybody else tuple(self.reader.read(pod, constraint, peers) for constraint in wanted)
 
     # --- hard constraints -------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...api.objects import Pod
-from ..hints.nodes import gates_end
+from ..hints import gates_end
 from ..plugin import Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import Status, unresolvable

@@ -23,7 +23,7 @@ from ...core.pods.template import Group, Template
 from ...core.release import FrameworkCells
 from ...predicates.taints import first_untolerated
 from ..config.argfaults import label_selector_fault
-from ..hints.pods import Spread
+from ..hints import Spread
 from ..plugin import Handle
 
 HARD, SOFT = "DoNotSchedule", "ScheduleAnyway"

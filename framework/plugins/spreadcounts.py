@@ -210,7 +210,18 @@ class SoftCounts:
     def weighed(self, feasible: Batch) -> SoftCounts:
         """The same counts, with the weights for these *feasible* nodes."""
         judged = feasible if self.judges_all else feasible.some(np.flatnonzero(self.judged(feasible)))
-        sizes = _sizes(self.constraints, judged, apart=self.cells.counts_apart)
+        # The number of domains of the nodes, for each constraint.
+        constraints = self.constraints
+        apart = self.cells.counts_apart
+        found: set[str] = set()
+        sizes = []
+        for key in (constraint.topology_key for constraint in constraints):
+            if key == HOSTNAME:
+                sizes.append(judged.n)
+            else:
+                # Upstream: where constraints share counts, a domain is counted for the first one with its key only.
+                sizes.append(0 if key in found and not apart else _number_of_values(_values(judged.label(key))))
+                found.add(key)
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in sizes))
 
     def is_plain(self, table: NodeTable) -> bool:
@@ -331,20 +342,6 @@ def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) 
 def weighted(counts: Ints, weight: float, max_skew: int) -> Floats:
     """The raw scores of one constraint for these *counts* of peers: float64[n]."""
     return np.asarray(counts * weight + float(max_skew - 1), np.float64)
-
-
-def _sizes(constraints: Constraints, judged: Batch, *, apart: bool) -> list[int]:
-    """The number of domains of the nodes, for each constraint."""
-    found: set[str] = set()
-    sizes = []
-    for key in (constraint.topology_key for constraint in constraints):
-        if key == HOSTNAME:
-            sizes.append(judged.n)
-        else:
-            # Upstream: where constraints share counts, a domain is counted for the first one with its key only.
-            sizes.append(0 if key in found and not apart else _number_of_values(_values(judged.label(key))))
-            found.add(key)
-    return sizes
 
 
 def _number_of_values(codes: ValueCodes) -> int:

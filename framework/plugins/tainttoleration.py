@@ -17,7 +17,7 @@ from ...predicates.taints import first_untolerated
 from ...priorities import tainttoleration as preferred
 from ...priorities.reduce import normalize_reduce
 from ..cycle.state import FrameworkCycle
-from ..hints.nodes import node_is_tolerated, tolerations_change
+from ..hints import node_is_tolerated, tolerations_change
 from ..plugin import MAX_NODE_SCORE, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import reason

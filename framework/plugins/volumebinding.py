@@ -26,7 +26,7 @@ from ...core.volumes.volumesearch import UNBOUND_IMMEDIATE
 from ...predicates.reasons import VOLUME_BIND_CONFLICT
 from ..config.args import WHOLE_RANGE
 from ..cycle.state import FrameworkCycle, PreFilterResult
-from ..hints.volumes import capacity_grows, claim_is_used, class_changes, driver_stops_reporting, migration_changes
+from ..hints import capacity_grows, claim_is_used, class_changes, driver_stops_reporting, migration_changes
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable

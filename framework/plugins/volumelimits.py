@@ -17,7 +17,7 @@ from ...core.volumes.intree import plugin_of
 from ...predicates.csivolumes import csi_failures
 from ...predicates.volumecounts import AZURE, EBS, GCE, OPENSTACK, VOLUMES_GATE, DiskType, disk_failures, leave_counts
 from ..cycle.state import FrameworkCycle
-from ..hints.volumes import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
+from ..hints import attachment_goes, claim_is_used, limit_grows, pod_leaves_attachment
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status

@@ -9,13 +9,12 @@ import numpy as np
 
 from ...api.objects import PersistentVolumeClaim
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Ints
 from ...core.failures import Failures, Reason
 from ...core.pods.template import Template
 from ...core.rule import Reads
 from ...predicates.disks import has_disks, no_disk_conflict
 from ..cycle.state import FrameworkCycle
-from ..hints.volumes import claim_is_named, pod_leaves_disk
+from ..hints import claim_is_named, pod_leaves_disk
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, unresolvable
@@ -64,7 +63,12 @@ class VolumeRestrictions(Plugin):
         if not sole:
             return conflict
         free = np.ones(nodes.n, np.bool_) if conflict is None else conflict.passed
-        return Failures.joined([conflict, Failures.where(self._in_use, free & (_users(sole, pod, nodes, cycle) > 0))])
+        # For each node the number of conflicting claims: those used in the cluster, changed by the edits of the trial: int64[n].
+        count = np.full(nodes.n, len(_used(sole, pod, cycle)), np.int64)
+        for edit in nodes.edits:
+            # Upstream: for pods added and removed in a trial only the name of the claim is compared, not the namespace.
+            count[edit.at] += edit.sign * sum(name in sole for name in _claims(edit.entry.template))
+        return Failures.joined([conflict, Failures.where(self._in_use, free & (count > 0))])
 
     def _refusal(self, pod: Template, cycle: FrameworkCycle) -> str | None:
         """Why the pod's claims leave no node to it; None if they leave some."""
@@ -111,12 +115,3 @@ def _used(sole: frozenset[str], pod: Template, cycle: FrameworkCycle) -> set[str
     cluster = Batch(cycle.table)
     others = (entry.template for i in cluster.with_volumes() if cluster.has_node[i] for entry in cluster.pods(i))
     return {name for other in others if other.namespace == pod.namespace for name in sole.intersection(_claims(other))}
-
-
-def _users(sole: frozenset[str], pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Ints:
-    """For each node the number of conflicting claims: those used in the cluster, changed by the edits of the trial: int64[n]."""
-    count = np.full(nodes.n, len(_used(sole, pod, cycle)), np.int64)
-    for edit in nodes.edits:
-        # Upstream: for pods added and removed in a trial only the name of the claim is compared, not the namespace.
-        count[edit.at] += edit.sign * sum(name in sole for name in _claims(edit.entry.template))
-    return count

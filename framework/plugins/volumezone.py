@@ -18,7 +18,7 @@ from ...core.rule import Reads
 from ...predicates.reasons import VOLUME_ZONE_CONFLICT
 from ...predicates.volumezone import NO_NAME, not_among, zones_of
 from ..cycle.state import FrameworkCycle
-from ..hints.volumes import claim_is_named, class_waits, volume_moves
+from ..hints import claim_is_named, class_waits, volume_moves
 from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, failing, unresolvable

@@ -119,14 +119,11 @@ class _Translation:
     def _scores(self) -> Iterator[PluginEntry]:
         seen: set[str] = set()
         for priority in sorted(self.rules.priorities):
-            plugin = self._plugin_of(priority)
+            plugin = SPREAD if self._spreads_services(priority) else self.cells.priorities[priority]
             # Upstream: the higher of two weights is to count, but it is written to a copy, so the first one stays.
             if plugin not in seen or not self.cells.merges_plugins:
                 yield PluginEntry(plugin, self.rules.weight(priority))
             seen.add(plugin)
-
-    def _plugin_of(self, priority: str) -> str:
-        return SPREAD if self._spreads_services(priority) else self.cells.priorities[priority]
 
     def _spreads_services(self, priority: str) -> bool:
         """Whether *priority* is SelectorSpreadPriority and the system's constraints of PodTopologySpread do its work."""

@@ -22,8 +22,7 @@ from ...core.queue.backoff import Clock
 from ...core.release import QueueingCells, Requests
 from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import KubeSchedulerConfiguration
-from ..hints.nodes import is_selected
-from ..hints.pods import ports_clash
+from ..hints import is_selected, ports_clash
 from .events import (
     ANYTHING,
     ASSIGNED_POD_DELETE,
@@ -60,11 +59,13 @@ class NodeAdmission:
     def __call__(self, pod: Pod) -> bool:
         template = self.templates.of(pod)
         if template not in self._known:
-            self._known[template] = self._admits(template)
+            self._known[template] = (
+                self._has_room(template)
+                and self._selected(template)
+                and (not any(ports_clash(wanted, used) for wanted in template.ports for used in self.used_ports))
+                and self._tolerated(template)
+            )
         return self._known[template]
-
-    def _admits(self, pod: Template) -> bool:
-        return self._has_room(pod) and self._selected(pod) and self._ports_free(pod) and self._tolerated(pod)
 
     def _has_room(self, pod: Template) -> bool:
         if self.free.get(PODS, 0) < 1:
@@ -79,9 +80,6 @@ class NodeAdmission:
 
     def _selected(self, pod: Template) -> bool:
         return is_selected(pod.pod, self.node) and pod.spec.node_name in ("", self.node.name)
-
-    def _ports_free(self, pod: Template) -> bool:
-        return not any(ports_clash(wanted, used) for wanted in pod.ports for used in self.used_ports)
 
     def _tolerated(self, pod: Template) -> bool:
         # Upstream: from 1.24 on NoExecute is not looked at here.
@@ -154,11 +152,8 @@ class FrameworkEvents(EventRouter):
             self.queue.move_all(IDLE)
             return
         for event in [NODE_ADD] if old is None else node_changes(old, node, self._cells):
-            self._move_for_node(event, old, node)
-
-    def _move_for_node(self, event: ClusterEvent, old: Node | None, node: Node) -> None:
-        asks_hints = (self.queue.gives_hints and self._cells.hints_replace_checks) or not self._cells.checks_nodes
-        self.queue.move_all(event, None if asks_hints else NodeAdmission.of(self.engine, node.name), old, node)
+            asks_hints = (self.queue.gives_hints and self._cells.hints_replace_checks) or not self._cells.checks_nodes
+            self.queue.move_all(event, None if asks_hints else NodeAdmission.of(self.engine, node.name), old, node)
 
     def delete(self, item: KubeObject) -> None:
         if not isinstance(item, Node):

@@ -241,7 +241,20 @@ class FrameworkQueue(QueueBase):
             self._count(item)
             item.timestamp = self.clock.now
             self._count_failure(item.pod.key)
-            self._queue_failed(item, cycle)
+            if not item.plugins and self.queueing.errors_back_off:
+                is_moved = True
+            elif self.gives_hints:
+                happened = self._flights.since(item.pod.uid)
+                is_moved = happened is None or any(self._is_helped(item, *happening) for happening in happened)
+            else:
+                is_moved = self._move_cycle >= cycle
+            if not is_moved:
+                self._parked.put(item)
+                self._note(PARKED, FAILURE)
+            elif self.gives_hints:
+                self._note(self._leave_parking(item, self.clock.now) or PARKED, FAILURE)
+            else:
+                self._note(BACKOFF if self._back_off(item) else PARKED, FAILURE)
         finally:
             self.done(item.pod)
         self.nominations.add(item.pod, holder=item)
@@ -249,22 +262,6 @@ class FrameworkQueue(QueueBase):
     def _count(self, item: QueuedPod) -> None:
         item.rejections += bool(item.plugins)
         item.errors = 0 if item.plugins else item.errors + 1
-
-    def _queue_failed(self, item: QueuedPod, cycle: int) -> None:
-        if not item.plugins and self.queueing.errors_back_off:
-            is_moved = True
-        elif self.gives_hints:
-            happened = self._flights.since(item.pod.uid)
-            is_moved = happened is None or any(self._is_helped(item, *happening) for happening in happened)
-        else:
-            is_moved = self._move_cycle >= cycle
-        if not is_moved:
-            self._parked.put(item)
-            self._note(PARKED, FAILURE)
-        elif self.gives_hints:
-            self._note(self._leave_parking(item, self.clock.now) or PARKED, FAILURE)
-        else:
-            self._note(BACKOFF if self._back_off(item) else PARKED, FAILURE)
 
     def activate(self, pods: Iterable[Pod]) -> None:
         """Let parked pods and those that back off be tried next. A pod that is not in the queue, or is gated, stays as it is."""

@@ -20,7 +20,7 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from ...exceptions import KubeclassicError
-from ...simulation.edits.apply import without_flag
+from ...simulation.edits import without_flag
 from ...simulation.lab.labconfiguration import LabError
 from ...simulation.lab.questions import LabQuestions
 from ...simulation.lab.session import Saved

@@ -181,8 +181,20 @@ def asked(
     *exclude*: names of nodes, or label selectors. With *defaults* copies are admitted as the API server would do it.
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
-    _check_limit(limit)
-    excluded = excluded_nodes(scenario.nodes, exclude)
+    if limit is not None and limit < 1:
+        raise QuestionError(f"pods: got {limit}, wanted 1 or more")
+    # The nodes that *exclude* means: each text is names with commas between them, or a label selector.
+    nodes = scenario.nodes
+    names = [node.name for node in nodes]
+    found: dict[str, None] = {}
+    for text in exclude:
+        if _SELECTS.search(text.replace(", ", ",").strip()):
+            found |= dict.fromkeys(_selected(nodes, text))
+        else:
+            found |= dict.fromkeys(_named(names, text))
+    if names and len(found) == len(names):
+        raise QuestionError(f"exclude-nodes: got {', '.join(exclude)}, which is every node, wanted one left at least")
+    excluded = tuple(name for name in names if name in found)
     left = without_nodes(scenario, excluded)
     made = [template_of(loaded, where, left.objects, strict=defaults) for where, loaded in given]
     _check_names(made)
@@ -201,11 +213,6 @@ def limit_of(pods: int | None, max_limit: int | None) -> int | None:
         wanted = "0 or more" if max_limit < 0 else f"as many as pods {pods} at least, or none"
         raise QuestionError(f"max-limit: got {max_limit}, wanted {wanted}")
     return pods if pods is not None else max_limit or None
-
-
-def _check_limit(limit: int | None) -> None:
-    if limit is not None and limit < 1:
-        raise QuestionError(f"pods: got {limit}, wanted 1 or more")
 
 
 def _checked_ratio(ratio: Sequence[int] | None, templates: int) -> tuple[int, ...]:
@@ -229,24 +236,6 @@ def _check_names(templates: Sequence[PodTemplate]) -> None:
 
 
 # --- nodes ----------------------------------------------------------------------------------------------------------
-
-
-def excluded_nodes(nodes: Sequence[Node], exclude: Sequence[str]) -> tuple[str, ...]:
-    """The nodes that *exclude* means: each text is names with commas between them, or a label selector.
-
-    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a name that no node has, and for a selector that cannot be read or that
-    chooses no node.
-    """
-    names = [node.name for node in nodes]
-    found: dict[str, None] = {}
-    for text in exclude:
-        if _SELECTS.search(text.replace(", ", ",").strip()):
-            found |= dict.fromkeys(_selected(nodes, text))
-        else:
-            found |= dict.fromkeys(_named(names, text))
-    if names and len(found) == len(names):
-        raise QuestionError(f"exclude-nodes: got {', '.join(exclude)}, which is every node, wanted one left at least")
-    return tuple(name for name in names if name in found)
 
 
 def _selected(nodes: Sequence[Node], text: str) -> list[str]:

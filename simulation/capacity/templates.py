@@ -98,7 +98,16 @@ def _of_manifest(document: Mapping[str, Any], where: str, known: Sequence[KubeOb
     if kind == "DaemonSet":
         raise ManifestError(f"{where}: got DaemonSet {name}, which has one pod a node, {WANTED} of another kind")
     if kind == POD_TEMPLATE:
-        return _of_pod(_templates_pod(document, where, name), kind)
+        # The pod of a PodTemplate, in the namespace of that.
+        inner = document.get("template")
+        if not isinstance(inner, Mapping):
+            raise ManifestError(f"{where}: PodTemplate {name}: template: got nothing, wanted a pod template")
+        metadata, namespace = inner.get("metadata") or {}, document["metadata"].get("namespace")
+        if not isinstance(metadata, Mapping):
+            raise ManifestError(f"{where}: PodTemplate {name}: template.metadata: got {metadata}, wanted an object")
+        manifest = {**inner, "kind": "Pod", "metadata": {**metadata, "name": name, **({"namespace": namespace} if namespace else {})}}
+        (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
+        return _of_pod(pod, kind)
     made = expand([_one_pod(document, kind)], Known(), cron_jobs=True, strict=strict)
     pods = [item for item in made.objects if isinstance(item, Pod)]
     if not pods:
@@ -108,19 +117,6 @@ def _of_manifest(document: Mapping[str, Any], where: str, known: Sequence[KubeOb
     if kind == "StatefulSet":
         return _of_stateful_set(template, [item for item in made.objects if isinstance(item, PersistentVolumeClaim)])
     return _in_newest_replica_set(template, known) if kind == "Deployment" else template
-
-
-def _templates_pod(document: Mapping[str, Any], where: str, name: str) -> Pod:
-    """The pod of a PodTemplate, in the namespace of that."""
-    inner = document.get("template")
-    if not isinstance(inner, Mapping):
-        raise ManifestError(f"{where}: PodTemplate {name}: template: got nothing, wanted a pod template")
-    metadata, namespace = inner.get("metadata") or {}, document["metadata"].get("namespace")
-    if not isinstance(metadata, Mapping):
-        raise ManifestError(f"{where}: PodTemplate {name}: template.metadata: got {metadata}, wanted an object")
-    manifest = {**inner, "kind": "Pod", "metadata": {**metadata, "name": name, **({"namespace": namespace} if namespace else {})}}
-    (pod,) = load_documents([Document(manifest, f"{where}: PodTemplate {name}")]).of(Pod)
-    return pod
 
 
 def _one_pod(document: Mapping[str, Any], kind: str) -> Mapping[str, Any]:

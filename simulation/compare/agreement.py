@@ -99,7 +99,9 @@ class Agreement:
         ours, theirs = best(one), best(other)
         found = self._verdict(one, other, ours, theirs)
         self.counts[found] += 1
-        self.counts["errors"] += found == SAME and _ended_in_error(one)
+        self.counts["errors"] += found == SAME and (
+            one.host is None and one.error is not None and not one.is_fit_error and not one.is_gated
+        )
         self.counts["same_feasible"] += feasible.is_same
         self._add_best(ours, feasible.rows.of_first(theirs), feasible.rows)
         return found
@@ -133,8 +135,3 @@ class Agreement:
 def _holds(contestant: Contestant, rows: Rows, host: str | None) -> bool:
     row = None if host is None else contestant.engine.row_of(host)
     return row is not None and bool((rows == row).any())
-
-
-def _ended_in_error(decision: Decision) -> bool:
-    """Whether *decision* says nothing of nodes: something went wrong."""
-    return decision.host is None and decision.error is not None and not decision.is_fit_error and not decision.is_gated

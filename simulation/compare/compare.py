@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
+from ...api.garbage import settled
 from ...api.objects import Pod
 from ...api.reading.notices import InputWarning
 from ...api.record import astuple
 from ...core.decision.decision import Decision, no_details
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError
-from ..gcpause import settled
 from ..nodesbyuse import nodes_by_use
 from ..scenario import Scenario
 from ..simulate import Simulation
@@ -31,8 +31,9 @@ from .document import (
     DifferenceCause,
     DifferingCycle,
     FirstDifference,
+    Losses,
+    losses,
 )
-from .losses import Losses, losses
 
 Following = Callable[[Iterator[None], int], Iterator[None]]
 """Passes steps on as they come, of which there are that many, and says how far it is."""
@@ -145,19 +146,15 @@ def compare(
     if mode not in MODES:
         raise UnknownNameError(f'mode: got "{mode}", wanted {" or ".join(MODES)}')
     for name, engine in engines.items():
-        _check_profiles(name, engine, scenario)
+        for pod in scenario.pending:
+            if engine.algorithm_of(pod) is None:
+                raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} names')
     contestants = [Contestant(name, Simulation(scenario, engine, order, details=True)) for name, engine in engines.items()]
     comparison = Comparison(mode, contestants, texts or {})
     with settled():
         for _ in following(_steps(comparison), len(scenario.pending)):
             pass
     return comparison
-
-
-def _check_profiles(name: str, engine: Engine, scenario: Scenario) -> None:
-    for pod in scenario.pending:
-        if engine.algorithm_of(pod) is None:
-            raise PolicyError(f'{name}: got no profile "{pod.spec.scheduler_name}", which pod {pod.key} names')
 
 
 # --- the cycles -----------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Final, Literal
 
 import attrs
@@ -11,13 +11,60 @@ import numpy as np
 from ...api.objects import Pod
 from ...api.record import Record, field, says
 from ...core.arrays.types import Mask, Rows
-from ...core.decision.decision import Decision, Details
-from ...core.decision.score import Ranking
+from ...core.decision.decision import Decision
 from ...core.engine import Engine
-from ...core.rule import Algorithm
+from ...core.rule import Algorithm, Priority
 from ...core.run import Run
 from ..simulate import Simulation
-from .ruleequivalents import subjects
+
+SUCCESSORS: Mapping[str, tuple[str, ...]] = {
+    "LeastRequestedPriority": ("NodeResourcesLeastAllocated", "NodeResourcesFit"),
+    "MostRequestedPriority": ("NodeResourcesMostAllocated", "NodeResourcesFit"),
+    "RequestedToCapacityRatioPriority": ("RequestedToCapacityRatio", "NodeResourcesFit"),
+    "BalancedResourceAllocation": ("NodeResourcesBalancedAllocation",),
+    "SelectorSpreadPriority": ("DefaultPodTopologySpread", "SelectorSpread", "PodTopologySpread"),
+    "ServiceSpreadingPriority": ("DefaultPodTopologySpread", "SelectorSpread", "PodTopologySpread"),
+    "EvenPodsSpreadPriority": ("PodTopologySpread",),
+    "InterPodAffinityPriority": ("InterPodAffinity",),
+    "NodeAffinityPriority": ("NodeAffinity",),
+    "TaintTolerationPriority": ("TaintToleration",),
+    "ImageLocalityPriority": ("ImageLocality",),
+    "NodePreferAvoidPodsPriority": ("NodePreferAvoidPods",),
+    "NodeResourcesLeastAllocated": ("NodeResourcesFit",),
+    "NodeResourcesMostAllocated": ("NodeResourcesFit",),
+    "RequestedToCapacityRatio": ("NodeResourcesFit",),
+    "DefaultPodTopologySpread": ("SelectorSpread", "PodTopologySpread"),
+    "SelectorSpread": ("PodTopologySpread",),
+}
+"""Rule that scores -> the plugins of later releases that took its place, the nearest first."""
+
+OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "requestedtocapacity": ("NodeResourcesFit",),
+    "nodelabel": ("NodeLabel", "NodeAffinity"),
+    "serviceantiaffinity": ("ServiceAffinity", "PodTopologySpread"),
+}
+"""The same for priorities that a Policy defines by arguments, under any name: by the module that they come from."""
+
+
+def subjects(rules: Iterable[Priority], others: Collection[str]) -> dict[str, str]:
+    """Rule -> the name that it is compared under: the first of its own and its successors' that is one of those of *others*, else its own.
+
+    >>> from kubeclassic.algorithmprovider import CATALOGUE
+    >>> rules = [CATALOGUE.priorities[name] for name in ("MostRequestedPriority", "EqualPriority")]
+    >>> subjects(rules, ["NodeResourcesFit"])
+    {'MostRequestedPriority': 'NodeResourcesFit', 'EqualPriority': 'EqualPriority'}
+    >>> subjects(rules, ["MostRequestedPriority"])
+    {'MostRequestedPriority': 'MostRequestedPriority', 'EqualPriority': 'EqualPriority'}
+    """
+    known = {name for other in others for name in (other, *SUCCESSORS.get(other, ()))}
+    return {rule.name: next((name for name in _names(rule) if name in known), rule.name) for rule in rules}
+
+
+def _names(rule: Priority) -> tuple[str, ...]:
+    """Its name, and those of its successors."""
+    module = getattr(rule.score, "__module__", "").rpartition(".")[2]
+    return (rule.name, *(SUCCESSORS.get(rule.name) or OF_ARGUMENTS.get(module, ())))
+
 
 FITS: Final = "fits"
 TURNED_DOWN: Final = "turned down"
@@ -103,24 +150,18 @@ def node_view(engine: Engine, decision: Decision, node: str) -> JudgedNode:
     here = details.feasible_rows == row
     at = int(here.argmax()) if len(here) else 0
     if len(here) and here[at]:
-        return _fitting(engine, decision.pod, details.ranking, node, at)
-    return _unfit(details, node, row)
-
-
-def _fitting(engine: Engine, pod: Pod, ranking: Ranking | None, node: str, at: int) -> JudgedNode:
-    """The view of the node that stands *at* this place of the feasible ones."""
-    if ranking is None:
-        return JudgedNode(node, FITS)
-    scores = dict[str, WeighedScore]()
-    for rule, weight in (engine.algorithm_of(pod) or engine.algorithm).priorities:
-        line = ranking.by_priority.get(rule.name)
-        if line is not None:
-            score = line.item(at)
-            scores[rule.name] = WeighedScore(score, weight, score * weight)
-    return JudgedNode(node, FITS, scores=scores, total=ranking.totals.item(at))
-
-
-def _unfit(details: Details, node: str, row: int) -> JudgedNode:
+        # The view of the node that stands *at* this place of the feasible ones.
+        pod = decision.pod
+        ranking = details.ranking
+        if ranking is None:
+            return JudgedNode(node, FITS)
+        scores = dict[str, WeighedScore]()
+        for rule, weight in (engine.algorithm_of(pod) or engine.algorithm).priorities:
+            line = ranking.by_priority.get(rule.name)
+            if line is not None:
+                score = line.item(at)
+                scores[rule.name] = WeighedScore(score, weight, score * weight)
+        return JudgedNode(node, FITS, scores=scores, total=ranking.totals.item(at))
     if not details.has_visited(row) and node not in details.extender_reasons:
         return JudgedNode(node, UNKNOWN if details.search is None else NOT_VISITED)
     refusal = details.refusal(row)

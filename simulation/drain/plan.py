@@ -11,7 +11,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from ...api.meaning.labels import Matcher, SelectorError, parse_selector, zone_of
-from ...api.objects import Node, Pod
+from ...api.objects import Node
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Record, field, says
 from ...core.engine import Engine
@@ -146,15 +146,13 @@ def before_and_after(steady: SteadyState, plan: DrainPlan) -> tuple[NodeOccupanc
     for eviction in plan.evictions:
         run.delete(eviction.pod)
         if eviction.replacement is not None and eviction.to is not None:
-            run.put(_replaced(eviction, eviction.replacement, eviction.to))
+            # The pod that takes the place of the evicted one, on its node.
+            key = eviction.replacement
+            node = eviction.to
+            pod = eviction.pod
+            metadata = replace(pod.metadata, name=key.rpartition("/")[2], uid=key)
+            run.put(replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node)))
     return before, NodeOccupancy.of(run.engine)
-
-
-def _replaced(eviction: EvictedPod, key: str, node: str) -> Pod:
-    """The pod that takes the place of the evicted one, on its node."""
-    pod = eviction.pod
-    metadata = replace(pod.metadata, name=key.rpartition("/")[2], uid=key)
-    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node))
 
 
 # --- what is asked --------------------------------------------------------------------------------------------------

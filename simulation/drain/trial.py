@@ -21,8 +21,7 @@ from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...framework.schedulerspec import SchedulerSpec
 from ..replacements import Replacements, give_back, with_claims
-from ..replay.cluster.provisioning import new_volume
-from ..replay.cluster.volumecontroller import claim_of
+from ..replay.cluster.volumecontroller import claim_of, new_volume
 from ..scenario import Scenario, in_order
 from ..simulate import Simulation
 from .rules import UNSCHEDULABLE, Budgets, foreign_scheduler, is_made_again, some

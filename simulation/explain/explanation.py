@@ -10,7 +10,7 @@ import attrs
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import UNSET, Count, Names, Record, UnsetType, says
 from ...core.decision.decision import Decision
-from ...core.decision.record import PreemptionRecord
+from ...core.decision.preemptionplan import PreemptionRecord
 from .faileddemands import FailedDemand
 from .values import CloseUp, EvictionOutcome, HostChoice, NodeReport, ReasonGroup, in_groups
 

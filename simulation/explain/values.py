@@ -254,10 +254,7 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
         return EvictionOutcome(priority=priority, node=plan.node, victims=victims, budget_violations=violations, candidates=len(found))
     if plan.error:
         return EvictionOutcome(priority=priority, why_not=plan.error)
-    return _without_help(cycle, nodes, decision.plugins is not None)
-
-
-def _without_help(cycle: Cycle, nodes: Sequence[NodeReport], by_plugins: bool) -> EvictionOutcome:
+    by_plugins = decision.plugins is not None
     pod, cells = cycle.pod, cycle.release.preemption
     honours_never = by_plugins or (cells.never_policy and cycle.enabled("NonPreemptingPriority"))
     if honours_never and pod.spec.preemption_policy == "Never":

@@ -12,11 +12,9 @@ from ...algorithmprovider.cells import TIE_BREAKS
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.registry import Registry
 from ...api.objects import Map
-from ...core.rule import Algorithm
 from ...exceptions import did_you_mean
 from ...framework.releases import ALL_RELEASES, FRAMEWORK_RELEASES
-from ..edits.apply import Edits, without_flag
-from ..edits.changes import EditError
+from ..edits import EditError, Edits, without_flag
 from ..scenario import ORDERS, Scenario
 from .labconfiguration import LabConfiguration, LabError, Source, check_release, default_source, read_source
 from .labinput import MOST_COPIES, Changes, Copies, check_node, cordon, drain
@@ -89,7 +87,10 @@ class _Known:
 @lru_cache(maxsize=64)
 def _known(plain: LabConfiguration) -> _Known:
     if plain.runs_profiles:
-        return _of_algorithm(plain.spec().engine().algorithm)
+        algorithm = plain.spec().engine().algorithm
+        names = [predicate.name for predicate in algorithm.predicates]
+        weights = {priority.name: weight for priority, weight in algorithm.priorities}
+        return _Known(Map(dict.fromkeys(names, True)), frozenset(names), frozenset(), Map(weights))
     release = ALL_RELEASES[plain.release]
     registry = Registry.of(release, resolved_gates(release, plain.gates), plain.start.catalogue)
     policy = plain.base_policy()
@@ -98,12 +99,6 @@ def _known(plain: LabConfiguration) -> _Known:
     names = sorted(dict.fromkeys((*registry.predicates, *on)), key=lambda name: order.get(name, len(order)))
     weights = dict.fromkeys(registry.priorities, 0) | {entry.get("name", ""): entry.get("weight", 0) for entry in policy["priorities"]}
     return _Known(Map({name: name in order for name in names}), frozenset(on), frozenset(registry.mandatory), Map(weights))
-
-
-def _of_algorithm(algorithm: Algorithm) -> _Known:
-    names = [predicate.name for predicate in algorithm.predicates]
-    weights = {priority.name: weight for priority, weight in algorithm.priorities}
-    return _Known(Map(dict.fromkeys(names, True)), frozenset(names), frozenset(), Map(weights))
 
 
 # --- changes --------------------------------------------------------------------------------------------------------
@@ -264,7 +259,19 @@ def changed(asked: ActionValues, state: LabState, start: LabState, sources: list
     if asked.name == "reset":
         return start.configuration, start.changes, "back to the start"
     if asked.name == "restore":
-        return _restored(asked, start, sources)
+        # The state that a link holds: what was moved and edited since the start.
+        found, changes = start.configuration, Changes()
+        for one in _listed(asked, "moves"):
+            action = ActionValues(one if isinstance(one, dict) else {})
+            if action.name not in RULES:
+                raise LabError(f'restore: got "{action.name}", wanted one of {", ".join(RULES)}', "")
+            found, _ = RULES[action.name](action, found, sources)
+        changes = changes.edited(*map(_checked, asked.texts("edits") if asked.values.get("edits") else ()))
+        for one in _listed(asked, "copies"):
+            copy = ActionValues({"do": "copy", **(one if isinstance(one, dict) else {})})
+            made = Copies(copy.text("like"), copy.number("count", 1, MOST_COPIES))
+            changes = attrs.evolve(changes, copies=(*changes.copies, made))
+        return found, changes, "the state of a link"
     if asked.name in RULES:
         found, did = RULES[asked.name](asked, state.configuration, sources)
         return found, state.changes, did
@@ -279,22 +286,6 @@ def _listed(asked: ActionValues, name: str) -> list[Any]:
     """What a link holds under *name*; nothing if it holds no list there."""
     found = asked.values.get(name)
     return found if isinstance(found, list) else []
-
-
-def _restored(asked: ActionValues, start: LabState, sources: list[Source]) -> Done:
-    """The state that a link holds: what was moved and edited since the start."""
-    found, changes = start.configuration, Changes()
-    for one in _listed(asked, "moves"):
-        action = ActionValues(one if isinstance(one, dict) else {})
-        if action.name not in RULES:
-            raise LabError(f'restore: got "{action.name}", wanted one of {", ".join(RULES)}', "")
-        found, _ = RULES[action.name](action, found, sources)
-    changes = changes.edited(*map(_checked, asked.texts("edits") if asked.values.get("edits") else ()))
-    for one in _listed(asked, "copies"):
-        copy = ActionValues({"do": "copy", **(one if isinstance(one, dict) else {})})
-        made = Copies(copy.text("like"), copy.number("count", 1, MOST_COPIES))
-        changes = attrs.evolve(changes, copies=(*changes.copies, made))
-    return found, changes, "the state of a link"
 
 
 # --- of the configuration -------------------------------------------------------------------------------------------

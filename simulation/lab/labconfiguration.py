@@ -9,7 +9,6 @@ from typing import Any
 
 import attrs
 
-from ...algorithmprovider.catalogue import Catalogue
 from ...algorithmprovider.config import AlgorithmConfiguration, AlgorithmSource
 from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import read_policy
@@ -17,7 +16,7 @@ from ...algorithmprovider.registry import DEFAULT_PROVIDER, PROVIDERS, Registry
 from ...api.objects import Map
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.documents import parsed
-from ...core.release import ConfigurationCells, Gates, Release
+from ...core.release import ConfigurationCells, Release
 from ...exceptions import KubeclassicError
 from ...framework.config.apiversions import WEIGHT, is_flat
 from ...framework.config.configuration import KIND, default_document, given_configuration
@@ -103,41 +102,10 @@ def read_source(text: str, name: str) -> Source:
     return Source(PROFILE if kind == KIND else POLICY, name, document)
 
 
-def policy_of(source: Source, release: Release, gates: Gates, catalogue: Catalogue) -> Json:
-    """The Policy that means what *source* means on *release*, with both lists written out."""
-    registry = Registry.of(release, gates, catalogue)
-    named = source.name if source.kind == PROVIDER else DEFAULT_PROVIDER
-    predicates, priorities = registry.provider(named)
-    written: Json = {"kind": "Policy", "apiVersion": "v1", **copy.deepcopy(dict(source.document or {}))}
-    if written.get("predicates") is None:
-        written["predicates"] = [{"name": name} for name in predicates]
-    if written.get("priorities") is None:
-        written["priorities"] = [{"name": name, "weight": registry.weights[name]} for name in dict.fromkeys(priorities)]
-    return written
-
-
 # --- in the JSON form -----------------------------------------------------------------------------------------------
 
 
 AFFINITY = "InterPodAffinity"
-
-
-def changed_policy(policy: Json, switches: Mapping[str, bool], weights: Mapping[str, int], hard_weight: int | None) -> Json:
-    """*policy*, whose lists are both written out, with the changes. *hard_weight* counts where the Policy has one of its own."""
-    found = dict(policy)
-    if switches:
-        found["predicates"] = _switched(policy["predicates"], switches)
-    if weights:
-        found["priorities"] = _weighed(policy["priorities"], weights)
-    if hard_weight is not None and found.get("hardPodAffinitySymmetricWeight"):
-        found["hardPodAffinitySymmetricWeight"] = hard_weight
-    return found
-
-
-def _switched(entries: list[Json], switches: Mapping[str, bool]) -> list[Json]:
-    kept = [entry for entry in entries if switches.get(entry.get("name", ""), True)]
-    there = {entry.get("name") for entry in kept}
-    return [*kept, *({"name": name} for name, on in switches.items() if on and name not in there)]
 
 
 def _weighed(entries: list[Json], weights: Mapping[str, int]) -> list[Json]:
@@ -171,7 +139,10 @@ def changed_profile(
         if hard_weight is not None and is_flat(cells):
             profile[WEIGHT] = hard_weight
         elif hard_weight is not None:
-            profile["pluginConfig"] = _affinity(profile.get("pluginConfig") or [], hard_weight)
+            entries = profile.get("pluginConfig") or []
+            args = next((entry.get("args") or {} for entry in entries if entry.get("name") == AFFINITY), {})
+            others = [entry for entry in entries if entry.get("name") != AFFINITY]
+            profile["pluginConfig"] = [*others, {"name": AFFINITY, "args": {**args, "hardPodAffinityWeight": hard_weight}}]
     return found
 
 
@@ -194,12 +165,6 @@ def _point(given: Json | None, moved: Mapping[str, int | None], cells: Configura
     enabled += [{"name": name, **({} if weight is None else {"weight": weight})} for name, weight in moved.items() if weight != 0]
     disabled += [{"name": name} for name, weight in moved.items() if weight == 0 or not cells.replaces_defaults]
     return {**({"enabled": enabled} if enabled else {}), **({"disabled": disabled} if disabled else {})}
-
-
-def _affinity(entries: list[Json], weight: int) -> list[Json]:
-    args = next((entry.get("args") or {} for entry in entries if entry.get("name") == AFFINITY), {})
-    others = [entry for entry in entries if entry.get("name") != AFFINITY]
-    return [*others, {"name": AFFINITY, "args": {**args, "hardPodAffinityWeight": weight}}]
 
 
 # --- a configuration ------------------------------------------------------------------------------------------------
@@ -280,11 +245,37 @@ class LabConfiguration:
             return changed_profile(document, self.switches, self.weights, self.hard_weight, cells_in(cells, version_of(document)))
         if self.source.kind == PROVIDER and not self.is_moved:
             return None
-        return changed_policy(self.base_policy(), self.switches, self.weights, self.hard_weight)
+        # *policy*, whose lists are both written out, with the changes. *hard_weight* counts where the Policy has one of its own.
+        policy = self.base_policy()
+        switches = self.switches
+        weights = self.weights
+        hard_weight = self.hard_weight
+        found = dict(policy)
+        if switches:
+            entries = policy["predicates"]
+            kept = [entry for entry in entries if switches.get(entry.get("name", ""), True)]
+            there = {entry.get("name") for entry in kept}
+            found["predicates"] = [*kept, *({"name": name} for name, on in switches.items() if on and name not in there)]
+        if weights:
+            found["priorities"] = _weighed(policy["priorities"], weights)
+        if hard_weight is not None and found.get("hardPodAffinitySymmetricWeight"):
+            found["hardPodAffinitySymmetricWeight"] = hard_weight
+        return found
 
     def base_policy(self) -> Json:
         """The Policy of the source, with both lists written out."""
-        return policy_of(self.source, self._release, resolved_gates(self._release, self.gates), self.start.catalogue)
+        # The Policy that means what *source* means on *release*, with both lists written out.
+        source = self.source
+        gates = resolved_gates(self._release, self.gates)
+        registry = Registry.of(self._release, gates, self.start.catalogue)
+        named = source.name if source.kind == PROVIDER else DEFAULT_PROVIDER
+        predicates, priorities = registry.provider(named)
+        written: Json = {"kind": "Policy", "apiVersion": "v1", **copy.deepcopy(dict(source.document or {}))}
+        if written.get("predicates") is None:
+            written["predicates"] = [{"name": name} for name in predicates]
+        if written.get("priorities") is None:
+            written["priorities"] = [{"name": name, "weight": registry.weights[name]} for name in dict.fromkeys(priorities)]
+        return written
 
     def saved(self) -> Json:
         """The same as a file: a Policy or a profile, for a provider too."""

@@ -16,7 +16,7 @@ from ...api.reading.documents import Document
 from ...api.wire.ownfields import current_manifest
 from ...exceptions import KubeclassicError
 from ..drain.rules import comes_back
-from ..edits.apply import Edit, Edited, Edits, put_in
+from ..edits import Edit, Edited, Edits, put_in
 from ..newnodes.kinds import kinds_of
 from ..scenario import Files, Scenario, sorted_out
 from .differences import other_places
@@ -161,7 +161,7 @@ class LabInput:
         for copies in all_copies[known:]:
             made = (*made, *self._copies(copies, (*base, *made)))
         made = self._once(("nodes", *all_copies), lambda: made)
-        return [manifest_of(item) for item in made]
+        return [{"apiVersion": VERSIONS.get(item.kind, "v1"), "kind": item.kind, **current_manifest(item)} for item in made]
 
     def with_nodes(self, changes: Changes) -> Files:
         """The files with the nodes that are added. Raises :class:`~.labconfiguration.LabError`."""
@@ -231,11 +231,6 @@ def _of_loaded(edits: Edits, loaded: Loaded) -> tuple[Loaded, list[Edited]]:
 
 def _of_objects(edits: Edits, objects: Objects, priorities: bool) -> tuple[Objects, list[Edited]]:
     return edits.of_pods(objects, priorities=priorities)
-
-
-def manifest_of(item: KubeObject) -> Json:
-    """An object as a manifest."""
-    return {"apiVersion": VERSIONS.get(item.kind, "v1"), "kind": item.kind, **current_manifest(item)}
 
 
 # --- edits that buttons make ----------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
@@ -94,17 +94,13 @@ class ClusterLayout:
                 requests[at] = amounts
         return attrs.evolve(self, objects=tuple(objects), bound=tuple(bound), requests=tuple(requests))
 
-    def is_like(self, other: ClusterLayout) -> bool:
-        """Whether the same numbers mean the same nodes and pods."""
-        return self.pods is other.pods and self.nodes is other.nodes and self.has_form_of(other)
-
     def has_form_of(self, other: ClusterLayout) -> bool:
         """Whether nodes and pods are told by the same resources and labels."""
         return self.resources == other.resources and self.labels == other.labels
 
     def extends(self, other: ClusterLayout) -> bool:
         """Whether the numbers of *other* mean the same here, told by the same resources and labels; there may be more after them."""
-        if self.is_like(other):
+        if self.pods is other.pods and self.nodes is other.nodes and self.has_form_of(other):
             return True
         pairs = (self.nodes, other.nodes), (self.pods, other.pods)
         return self.has_form_of(other) and all(here[: len(there)] == there for here, there in pairs)
@@ -125,7 +121,13 @@ class ClusterLayout:
         return {**found, "resources": resources, "labels": self.labels, **all_rows}
 
     def _node(self, at: int) -> list[Any]:
-        return _node_record(self.machines[at], self.labels, self.resources)
+        node = self.machines[at]
+        labels = self.labels
+        resources = self.resources
+        had = of_node(node.status.allocatable)
+        taints = [taint_text(taint) for taint in node.spec.taints]
+        values = [node.labels.get(label) for label in labels]
+        return [node.name, values, _amounts(had, resources), had.get(PODS, 0), node.spec.unschedulable, taints]
 
     def _pod(self, at: int) -> list[Any]:
         pod = self.objects[at]
@@ -150,15 +152,11 @@ def _shape(nodes: tuple[Node, ...], before: ClusterLayout | None) -> tuple[tuple
         pairs = [(before.machines[at], nodes[at]) for at in places]
         if all(o.labels == n.labels and o.status.allocatable.keys() == n.status.allocatable.keys() for o, n in pairs):
             return before.resources, before.labels
-    return _resources(nodes), grouping_labels(nodes)
-
-
-def _resources(nodes: Iterable[Node]) -> tuple[str, ...]:
-    """The resources that any node has, ``pods`` apart."""
+    # The resources that any node has, `pods` apart.
     found: dict[str, None] = {}
     for node in nodes:
         found |= {name: None for name, amount in of_node(node.status.allocatable).items() if amount and name != PODS}
-    return tuple(found)
+    return tuple(found), grouping_labels(nodes)
 
 
 def _template(pod: Pod, engine: Engine) -> Template:
@@ -168,13 +166,6 @@ def _template(pod: Pod, engine: Engine) -> Template:
 
 def _amounts(requests: Mapping[str, int], resources: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(requests.get(name, 0) for name in resources)
-
-
-def _node_record(node: Node, labels: list[str], resources: tuple[str, ...]) -> list[Any]:
-    had = of_node(node.status.allocatable)
-    taints = [taint_text(taint) for taint in node.spec.taints]
-    values = [node.labels.get(label) for label in labels]
-    return [node.name, values, _amounts(had, resources), had.get(PODS, 0), node.spec.unschedulable, taints]
 
 
 def grouping_labels(nodes: Sequence[Node]) -> list[str]:

@@ -18,8 +18,7 @@ from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.releases import ALL_RELEASES
 from ..capacity.counting import count_copies
 from ..capacity.question import asked
-from ..edits.apply import Edits
-from ..edits.changes import EditError
+from ..edits import EditError, Edits
 from ..explain.clusterfacts import taint_text
 from ..explain.explain import explain, explain_in, freed
 from ..explain.explanation import Explanation, PodQuestion

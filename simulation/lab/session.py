@@ -12,7 +12,7 @@ from typing import Any, cast
 import attrs
 import yaml
 
-from ...algorithmprovider.config import POLICY_KEY, PolicySource, policy_document
+from ...algorithmprovider.config import POLICY_KEY, policy_document
 from ...algorithmprovider.registry import DEFAULT_PROVIDER
 from ...api.inventory import config_maps
 from ...api.load import Loaded
@@ -75,21 +75,18 @@ class Session:
         action = ActionValues(asked)
         name = action.name
         if name in ("undo", "redo", "goto"):
-            self._go(action)
+            wanted = {"undo": self.at - 1, "redo": self.at + 1}.get(action.name)
+            wanted = action.number("at") if wanted is None else wanted
+            if not 0 <= wanted < len(self.history):
+                nothing = {"undo": "nothing to undo", "redo": "nothing to redo"}
+                raise LabError(nothing.get(action.name, f"at: got {wanted}, wanted a step of the history"), action.name)
+            self.at = wanted
         elif name == "pin":
             self.pins[action.choice("pin", PINS)] = self.state
         elif name == "unpin":
             self.pins.pop(action.choice("pin", PINS), None)
         else:
             self._step(action)
-
-    def _go(self, action: ActionValues) -> None:
-        wanted = {"undo": self.at - 1, "redo": self.at + 1}.get(action.name)
-        wanted = action.number("at") if wanted is None else wanted
-        if not 0 <= wanted < len(self.history):
-            nothing = {"undo": "nothing to undo", "redo": "nothing to redo"}
-            raise LabError(nothing.get(action.name, f"at: got {wanted}, wanted a step of the history"), action.name)
-        self.at = wanted
 
     def _step(self, action: ActionValues) -> None:
         sources = list(self.sources)
@@ -207,7 +204,16 @@ def session_of(
 def _source(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> Source:
     """Where the rules come from."""
     if spec.profiles is not None:
-        return _profile(options)
+        for name in ("policy", "policy_configmap", "provider"):
+            if getattr(options, name, None) is not None:
+                told = f"{name}: release {options.release} runs a profile in the lab, which `kubeclassic policy migrate` makes of a Policy"
+                raise LabError(told)
+        given = getattr(options, "profile", None) or options.config
+        if given is None:
+            return Source(PROFILE, DEFAULT_PROFILE)
+        path = Path(cast("str | os.PathLike[str]", given))
+        (document,) = read_documents(path)
+        return Source(PROFILE, path.name, document.data, str(path))
     configuration = spec.config
     policy = configuration.source.policy
     if configuration.source.provider or policy is None:
@@ -215,10 +221,6 @@ def _source(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> Sourc
     if policy.file is not None:
         path = configuration.folder / policy.file
         return Source(POLICY, path.name, policy_document(path).data, str(path))
-    return _of_config_map(policy, loaded)
-
-
-def _of_config_map(policy: PolicySource, loaded: Loaded) -> Source:
     source = policy.config_map
     assert source is not None
     found = config_maps([loaded]).get((source.namespace, source.name), {}).get("data") or {}
@@ -226,19 +228,6 @@ def _of_config_map(policy: PolicySource, loaded: Loaded) -> Source:
         raise KubeclassicError(f'ConfigMap {source.namespace}/{source.name}: got no Policy, wanted one at key "{POLICY_KEY}"')
     (document,) = parsed(found[POLICY_KEY], f"ConfigMap {source.name}")
     return Source(POLICY, f"ConfigMap {source.name}", document)
-
-
-def _profile(options: GivenOptions) -> Source:
-    for name in ("policy", "policy_configmap", "provider"):
-        if getattr(options, name, None) is not None:
-            told = f"{name}: release {options.release} runs a profile in the lab, which `kubeclassic policy migrate` makes of a Policy"
-            raise LabError(told)
-    given = getattr(options, "profile", None) or options.config
-    if given is None:
-        return Source(PROFILE, DEFAULT_PROFILE)
-    path = Path(cast("str | os.PathLike[str]", given))
-    (document,) = read_documents(path)
-    return Source(PROFILE, path.name, document.data, str(path))
 
 
 def kept_words(options: GivenOptions, spec: SchedulerSpec) -> list[str]:

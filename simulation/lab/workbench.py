@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import attrs
 
+from ...api.garbage import settled
 from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.notices import Notice
 from ...core.engine import Engine
 from ...core.rule import Algorithm
-from ..gcpause import settled
 from ..releasenotes import fields_of, has_newer_zone_alone, with_release_notices
 from ..scenario import Scenario
 from .differences import ByKey, differing

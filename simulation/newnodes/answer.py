@@ -15,9 +15,8 @@ from ...api.words import count_of
 from ...framework.schedulerspec import SchedulerSpec
 from ..capacity.question import CapacityQuestion
 from ..scenario import Scenario
-from .demand import Demand, PodShape
 from .kinds import DaemonPods, NewNodeError, NodeKind, kinds_of
-from .search import MixesFound, MixSearch
+from .search import Demand, MixesFound, MixSearch, PodShape
 from .trials import MixTrial, MixTrials, NewNode, PodWithoutNode
 
 MOST_TOLD = 10

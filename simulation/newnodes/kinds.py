@@ -10,10 +10,9 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
-from ...api.controlplane.daemons import runs_on, target_node
 from ...api.controlplane.deviceclaims import slices_like
 from ...api.controlplane.manifests import each_once, identity_of
-from ...api.controlplane.workloads import Known, expand
+from ...api.controlplane.workloads import Known, expand, runs_on, target_node
 from ...api.load import Loaded
 from ...api.objects import CSINode, KubeObject, Map, Node, Pod, PodStatus, ResourceSlice
 from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean, wrong_type
@@ -94,7 +93,12 @@ def kinds_of(
     read = [_like(part, known) if isinstance(part, str) else _of_file(*part) for part in given]
     if not read:
         raise NewNodeError(f"add-node: got none, {WANTED}")
-    _check_names([kind.name for kind in read])
+    names = [kind.name for kind in read]
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise NewNodeError(f"add-node: got two of the name {name}, wanted different names: new nodes are named after them")
+        seen.add(name)
     priced = _with_costs(read, costs)
     named = [attrs.evolve(kind, taken=taken | {other.name for other in read if other is not kind}) for kind in priced]
     return tuple(attrs.evolve(kind, daemons=daemons(kind)) for kind in named)
@@ -107,7 +111,18 @@ def _like(text: str, known: Sequence[KubeObject]) -> NodeKind:
         raise UnknownNameError(f'add-node: got "{text}", wanted the name of a node after {LIKE}{did_you_mean(name, nodes)}')
     drivers = next((item for item in known if isinstance(item, CSINode) and item.name == name), None)
     slices = tuple(item for item in known if isinstance(item, ResourceSlice) and item.spec.node_name == name)
-    return NodeKind(name=name, node=_healthy(_new(nodes[name])), csi=drivers, slices=slices, is_copy=True)
+    # *node* as it is when nothing is wrong with it: not cordoned, ready, without pressure.
+    node = _new(nodes[name])
+    taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(_PASSING))
+    conditions = tuple(replace(found, status="True" if found.type == "Ready" else "False") for found in node.status.conditions)
+    spec = replace(node.spec, unschedulable=False, taints=taints)
+    return NodeKind(
+        name=name,
+        node=replace(node, spec=spec, status=replace(node.status, conditions=conditions)),
+        csi=drivers,
+        slices=slices,
+        is_copy=True,
+    )
 
 
 def _of_file(where: str, loaded: Loaded) -> NodeKind:
@@ -125,22 +140,6 @@ def _new(node: Node) -> Node:
     metadata = replace(node.metadata, uid="", resource_version="", creation_timestamp=None, deletion_timestamp=None)
     status = replace(node.status, images=())
     return replace(node, metadata=metadata, spec=replace(node.spec, provider_id=""), status=status)
-
-
-def _healthy(node: Node) -> Node:
-    """*node* as it is when nothing is wrong with it: not cordoned, ready, without pressure."""
-    taints = tuple(taint for taint in node.spec.taints if not taint.key.startswith(_PASSING))
-    conditions = tuple(replace(found, status="True" if found.type == "Ready" else "False") for found in node.status.conditions)
-    spec = replace(node.spec, unschedulable=False, taints=taints)
-    return replace(node, spec=spec, status=replace(node.status, conditions=conditions))
-
-
-def _check_names(names: Collection[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise NewNodeError(f"add-node: got two of the name {name}, wanted different names: new nodes are named after them")
-        seen.add(name)
 
 
 # --- costs ----------------------------------------------------------------------------------------------------------

@@ -8,14 +8,13 @@ from typing import Annotated, TypeAlias
 
 import attrs
 
+from ...api.garbage import settled
 from ...api.objects import Pod
 from ...api.record import Amounts, Count, Record, says
-from ...core.arrays.types import Ints
 from ...core.engine import Engine
 from ..capacity.counting import count_copies
 from ..capacity.question import CapacityQuestion
 from ..capacity.room import FreeRoom
-from ..gcpause import settled
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .kinds import NodeKind
@@ -152,11 +151,9 @@ def _new_nodes(engine: Engine, kinds: Sequence[NodeKind], mix: Mix) -> tuple[New
     found = []
     for kind, count in zip(kinds, mix, strict=True):
         for name in kind.names(count):
-            requested, allocatable = (_amounts(room, amounts[:, column[name]]) for amounts in (room.requested, room.allocatable))
+            requested, allocatable = (
+                dict(zip(room.resources, amounts[:, column[name]].tolist(), strict=True)) for amounts in (room.requested, room.allocatable)
+            )
             pods = int(room.requested[-1, column[name]]) - len(kind.daemons)
             found.append(NewNode(name=name, node=kind.name, pods=pods, requested=requested, allocatable=allocatable))
     return tuple(found)
-
-
-def _amounts(room: FreeRoom, amounts: Ints) -> dict[str, int]:
-    return dict(zip(room.resources, amounts.tolist(), strict=True))

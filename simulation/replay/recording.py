@@ -11,11 +11,10 @@ from typing import Any
 import attrs
 
 from ...api.reading.notices import input_warnings
-from .history import ReplayHistory
+from .history import ReplayHistory, Series, columns
 from .journal import EventData, ReplaySummary, Sink
 from .outputs import PARQUET, GrowingFile, as_csv_line, as_json_line, write_parquet
 from .replay import Replay
-from .series import Series, columns
 from .settings import Places
 
 

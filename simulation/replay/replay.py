@@ -115,7 +115,13 @@ class Replay:
             return True
         if self._free_at <= self.cluster.clock.now and (pod := self._pop()) is not None:
             return pod
-        return self._jump()
+        # Let time pass until something can happen.
+        next_time = self.next_time()
+        if next_time is None or (self.until is not None and next_time > self.until):
+            self.is_over = True
+            return False
+        self._pass_time(next_time)
+        return True
 
     def _happen(self) -> bool:
         """Do the next thing that is due, events from outside first."""
@@ -129,15 +135,6 @@ class Replay:
         if task is not None:
             task()
         return task is not None
-
-    def _jump(self) -> bool:
-        """Let time pass until something can happen."""
-        next_time = self.next_time()
-        if next_time is None or (self.until is not None and next_time > self.until):
-            self.is_over = True
-            return False
-        self._pass_time(next_time)
-        return True
 
     def _pass_time(self, time: float) -> None:
         self.at_instant(self)
@@ -179,7 +176,7 @@ class Replay:
             if life is None or not life.waits or item.pod.is_terminating:
                 self.cluster.queue.done(item.pod)
                 continue
-            if self._is_at_its_end and self.pods.permits.is_futile(life):
+            if (self.position == len(self.inputs.events) and self.workload.deadline is None) and self.pods.permits.is_futile(life):
                 # Otherwise pods that wait in vain for each other would keep the replay going for ever.
                 self.cluster.queue.add_unschedulable(item, self.cluster.queue.cycle)
                 life.tried_at = self.cluster.changes
@@ -187,11 +184,6 @@ class Replay:
             life.tried = item
             return item.pod
         return None
-
-    @property
-    def _is_at_its_end(self) -> bool:
-        """Whether nothing comes from outside any more."""
-        return self.position == len(self.inputs.events) and self.workload.deadline is None
 
     def decide(self, pod: Pod) -> Decision:
         """The scheduler's decision for *pod*. If nothing changed since its last attempt, that one's decision is repeated."""

@@ -2,27 +2,137 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import random
-from collections.abc import Sequence
-from typing import TypeVar
+from array import array
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import attrs
+import numpy as np
 from msgspec.structs import replace
 
 from ...api.objects import KubeObject, Node, Pod
+from ...core.arrays.types import Floats
 from ...core.bindingcycle import BindingCycle
 from ...core.cluster.listings import Listings
 from ...core.engine import Engine
 from ...core.queue.backoff import Clock
 from ...core.queue.protocol import SchedulingQueue
 from ...core.router import EventRouter
-from .agenda import Agenda
-from .inputs.times import as_timestamp
+from .inputs.times import as_timestamp, plain
 from .journal import ReplayJournal
 from .ledger import Fragmentation, Ledger
 from .settings import Delays
-from .tally import ReplayCounts
+
+PERCENTILES = (50, 90, 95, 99)
+
+
+@attrs.define(eq=False, repr=False)
+class ReplayCounts:
+    """Counts since the beginning, and every wait."""
+
+    arrived: int = 0
+    scheduled: int = 0
+    """How often a pod was given a node."""
+    never_scheduled: int = 0
+    """Pods that were deleted before they had a node."""
+    finished: int = 0
+    evicted: int = 0
+    deleted: int = 0
+    attempts: int = 0
+    failed_attempts: int = 0
+    preemptions: int = 0
+    """Attempts that made room by evicting pods."""
+    waits: array[float] = attrs.field(factory=lambda: array("d"))
+    """Seconds from each scheduled pod's arrival to its node."""
+    _areas: Floats | None = None
+    """float64[2, R]: the totals of the ledger times seconds, summed up."""
+
+    def pass_time(self, seconds: float, ledger: Ledger) -> None:
+        """The cluster stays as it is in *ledger* for that long."""
+        if self._areas is None:
+            self._areas = np.zeros(ledger.totals.shape)
+        self._areas += ledger.totals * seconds
+
+    def mean_use(self) -> Floats | None:
+        """The share of each resource that was in use, averaged over time: float64[R]; None if no time has passed."""
+        if self._areas is None:
+            return None
+        used, there = self._areas
+        found: Floats = np.divide(used, there, out=np.zeros(len(used)), where=there > 0)
+        return found
+
+    def wait_record(self) -> dict[str, Any]:
+        """Mean, percentiles and maximum of the waits in seconds; empty if no pod was scheduled."""
+        if not self.waits:
+            return {}
+        ordered = sorted(self.waits)
+        found = {f"p{share}": plain(percentile(ordered, share)) for share in PERCENTILES}
+        return {"mean": plain(float(np.frombuffer(self.waits, np.float64).mean())), **found, "max": plain(ordered[-1])}
+
+
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """The value below which that share of *ordered* lies, in percent, as ``np.percentile`` has it, which would import ``numpy.ma``.
+
+    >>> percentile([1.0, 2.0, 4.0], 75)
+    3.0
+    """
+    place = (len(ordered) - 1) * (share / 100)
+    below, part = int(place), place % 1
+    low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
+    # Counted from the nearer of the two, as numpy does it.
+    return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
+
+
+Task = Callable[[], None]
+"""Something to do."""
+
+
+@attrs.define(eq=False, repr=False)
+class Agenda:
+    """Tasks by time; tasks of the same time come out in the order in which they were put in.
+
+    >>> agenda = Agenda()
+    >>> agenda.put(2.0, print), agenda.put(1.0, repr), agenda.put(0.5, str)
+    (1, 2, 3)
+    >>> agenda.cancel(3)
+    >>> agenda.next_time, agenda.pop_due(0.5), agenda.pop_due(1.0) is repr
+    (1.0, None, True)
+    """
+
+    _heap: list[tuple[float, int, Task]] = attrs.field(factory=list)
+    _count: int = 0
+    _cancelled: set[int] = attrs.field(factory=set)
+    """The numbers of tasks that are in the heap still, but will not be done."""
+
+    def __len__(self) -> int:
+        """How many tasks are left."""
+        return len(self._heap) - len(self._cancelled)
+
+    @property
+    def next_time(self) -> float | None:
+        """When the next task is due; None if there is none."""
+        while self._heap and self._heap[0][1] in self._cancelled:
+            self._cancelled.remove(heapq.heappop(self._heap)[1])
+        return self._heap[0][0] if self._heap else None
+
+    def put(self, time: float, task: Task) -> int:
+        """Do *task* at *time*. Returns its number."""
+        self._count += 1
+        heapq.heappush(self._heap, (time, self._count, task))
+        return self._count
+
+    def cancel(self, number: int) -> None:
+        """Do not do the task of that number, which was not done yet."""
+        self._cancelled.add(number)
+
+    def pop_due(self, now: float) -> Task | None:
+        """The next task if its time has come."""
+        time = self.next_time
+        return None if time is None or time > now else heapq.heappop(self._heap)[2]
+
 
 K = TypeVar("K", bound=KubeObject)
 

@@ -13,7 +13,7 @@ from ...api.meaning.labels import zone_of
 from ...api.objects import Node, Pod
 from ...core.pods.requests import PODS
 from ..replay.replay import Replay
-from ..replay.tally import PERCENTILES
+from ..replay.simulatedcluster import PERCENTILES
 from ..simulate import Simulation
 from ..summary import Usage, fragmentation, summarise
 

@@ -26,7 +26,7 @@ from ...framework.registry import registry_of
 from ...framework.releases import FRAMEWORK_RELEASES
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ...framework.userrules import execute_files, rule_files
-from ..compare.ruleequivalents import SUCCESSORS
+from ..compare.contestants import SUCCESSORS
 from ..executors import run_on
 from ..input import edits_of, objects_of, paths_among, scenario_of, spec_of
 from ..releasenotes import input_notices, with_release_notices

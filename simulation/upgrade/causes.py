@@ -21,8 +21,7 @@ from ..compare.causes import PREEMPTION as MADE_ROOM
 from ..compare.causes import SAMPLING as NOT_LOOKED_AT
 from ..compare.causes import TIE as TIED
 from ..compare.causes import Cause, CauseKind, Judged, find_cause
-from ..compare.contestants import JudgedNode, WeighedScore
-from ..compare.ruleequivalents import SUCCESSORS
+from ..compare.contestants import SUCCESSORS, JudgedNode, WeighedScore
 from .course import Course, StageJudge
 
 Effect = Literal["fact", "earlier decision", "unknown"]
@@ -76,7 +75,7 @@ class UpgradeTrial:
             fact = known.get(number)
             if fact is None or self._told < DETAILED:
                 self._told += 1
-                yield self._looked_at(number, fact)
+                yield self.compared(number, self.older.ask(number), self.newer.ask(number), fact)
             else:
                 yield Attributed(BY_FACT, fact, _assumed(fact, *outcomes))
 
@@ -108,10 +107,6 @@ class UpgradeTrial:
         except KubeclassicError:
             return ()
         return [number for number in among if cycles[number].outcome == numbers[number][0]]
-
-    def _looked_at(self, number: int, known: Fact | None) -> Attributed:
-        """Why the cycle *number* is decided otherwise, by the views of both; *known*: the fact, if it is."""
-        return self.compared(number, self.older.ask(number), self.newer.ask(number), known)
 
     def compared(self, number: int, one: Decision, other: Decision, known: Fact | None = None) -> Attributed:
         """Why the newer release's decision in the cycle *number*, the *other*, differs; both are its latest, with details."""

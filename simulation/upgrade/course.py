@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from ...api.garbage import settled
 from ...api.objects import Pod
 from ...core.decision.decision import NO_DETAILS, Decision
 from ...core.engine import Engine
@@ -15,7 +16,6 @@ from ..compare.agreement import Decided, decided
 from ..compare.causes import Judged
 from ..compare.compare import Following
 from ..compare.contestants import Contestant
-from ..gcpause import settled
 from ..scenario import Scenario
 from ..simulate import Simulation
 

@@ -16,16 +16,15 @@ from typing import Any, TypeVar
 
 import attrs
 
+from ...api.garbage import settled
 from ...api.objects import Pod
 from ...api.reading.notices import InputWarning
 from ...exceptions import KubeclassicError
-from ...framework.facts.facttable import BY_ID
-from ...framework.facts.records import ReleaseFact
+from ...framework.facts.facttable import BY_ID, ReleaseFact
 from ...framework.releases import ALL_PATCH_LEVELS, OTHER_PATCHES
 from ..compare.agreement import LOCKED
 from ..compare.compare import Following, unfollowed
 from ..executors import run_on
-from ..gcpause import settled
 from ..input import SILENT, Observer
 from .course import Course, LedCourse
 from .stages import Stage
@@ -171,7 +170,15 @@ def upgrade(
     """
     with settled():
         courses = _courses(way, observer, executor)
-        return _document(way, courses, _moved(way, courses, observer, executor), warnings)
+        # Number of a stage -> what the step to it moves. Where causes are known there is too little left to hand over.
+        sides = enumerate(zip(courses.each, courses.each[1:], strict=False), 1)
+        steps = {number: both for number, both in sides if both[0] is not both[1]}
+        moved: dict[int, tuple[MovedPod, ...]] = {}
+        for is_known, runs in ((False, executor), (True, None)):
+            numbers = [number for number in steps if (number in courses.causes) == is_known]
+            tasks = [partial(step_of, number, *steps[number], courses.causes.get(number)) for number in numbers]
+            moved |= zip(numbers, results(tasks, way, courses.led, runs, observer), strict=True)
+        return _document(way, courses, dict(sorted(moved.items())), warnings)
 
 
 def _courses(way: Way, observer: Observer, executor: Executor | None) -> Courses:
@@ -189,18 +196,6 @@ def _courses(way: Way, observer: Observer, executor: Executor | None) -> Courses
         made = {**courses, **made}
         causes |= its
     return Courses(led, [made[number] for number in alike], causes)
-
-
-def _moved(way: Way, courses: Courses, observer: Observer, executor: Executor | None) -> dict[int, tuple[MovedPod, ...]]:
-    """Number of a stage -> what the step to it moves. Where causes are known there is too little left to hand over."""
-    sides = enumerate(zip(courses.each, courses.each[1:], strict=False), 1)
-    steps = {number: both for number, both in sides if both[0] is not both[1]}
-    moved: dict[int, tuple[MovedPod, ...]] = {}
-    for is_known, runs in ((False, executor), (True, None)):
-        numbers = [number for number in steps if (number in courses.causes) == is_known]
-        tasks = [partial(step_of, number, *steps[number], courses.causes.get(number)) for number in numbers]
-        moved |= zip(numbers, results(tasks, way, courses.led, runs, observer), strict=True)
-    return dict(sorted(moved.items()))
 
 
 def _document(way: Way, courses: Courses, moved: Mapping[int, tuple[MovedPod, ...]], warnings: tuple[InputWarning, ...]) -> UpgradeDocument:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from ...api.reading.notices import ResultDocument
 from ...api.record import UNSET, Count, Record, UnsetType, says
-from ...framework.facts.records import OtherPatches, ReleaseFact
+from ...framework.facts.facttable import OtherPatches, ReleaseFact
 from ..compare.causes import CauseKind
 from .causes import Effect
 

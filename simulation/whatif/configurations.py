@@ -128,7 +128,12 @@ class Configurations:
 
     def _with_weight(self, context: WhatIfContext, rule: str, weight: int) -> SchedulerSpec:
         if self.spec.profiles is not None:
-            return self._profile(context, _weighing(rule, weight))
+
+            def change(plugins: Plugins) -> Plugins:
+                given = plugins.get("score", PluginSet())
+                return {**plugins, "score": PluginSet((*_but(given, rule), PluginEntry(rule, weight)), given.disabled)}
+
+            return self._profile(context, change)
         policy = self._policy(context)
         changed = (replace(entry, weight=weight) if entry.name == rule else entry for entry in policy.priorities or ())
         return attrs.evolve(self.spec, policy=replace(policy, priorities=tuple(changed)))
@@ -192,11 +197,3 @@ def _without(plugin: str) -> Callable[[Plugins], Plugins]:
 
 def _but(given: PluginSet, plugin: str) -> tuple[PluginEntry, ...]:
     return tuple(one for one in given.enabled if one.name != plugin)
-
-
-def _weighing(plugin: str, weight: int) -> Callable[[Plugins], Plugins]:
-    def change(plugins: Plugins) -> Plugins:
-        given = plugins.get("score", PluginSet())
-        return {**plugins, "score": PluginSet((*_but(given, plugin), PluginEntry(plugin, weight)), given.disabled)}
-
-    return change

@@ -20,8 +20,7 @@ from ...core.engine import Engine
 from ...core.pods.template import Entry
 from ...core.run import Run
 from ...framework.schedulerspec import SchedulerSpec
-from ..edits.apply import Edits
-from ..edits.changes import EditError
+from ..edits import EditError, Edits
 from ..explain.values import NodeReport
 from ..scenario import Scenario
 from ..simulate import Outcome, Simulation

@@ -84,13 +84,9 @@ def labelled(context: WhatIfContext) -> Iterator[WhatIfChange]:
     for _, node in context.targets():
         wanted = [labels for labels in wanted_labels(context.pod, node) if labels and all(map(_may_change, [node] * len(labels), labels))]
         for labels in [*wanted, *_domains(context, node)]:
-            yield from _with_labels(context, node, labels)
-
-
-def _with_labels(context: WhatIfContext, node: Node, labels: Labels) -> Iterator[WhatIfChange]:
-    edits = [f"labels.{key}-" if value is None else f"labels.{key}={value}" for key, value in labels.items()]
-    told = [f"remove label {key}" if value is None else f"set label {key}={value}" for key, value in labels.items()]
-    yield from edit_of_node(context, node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels))
+            edits = [f"labels.{key}-" if value is None else f"labels.{key}={value}" for key, value in labels.items()]
+            told = [f"remove label {key}" if value is None else f"set label {key}={value}" for key, value in labels.items()]
+            yield from edit_of_node(context, node, "label", f"{' and '.join(told)} of node {node.name}", *edits, size=len(labels))
 
 
 def _may_change(node: Node, key: str) -> bool:
@@ -191,7 +187,10 @@ def one_more(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """A copy of a node of each kind: nodes are of one kind if they differ in their names alone. The smallest comes first."""
     kinds: dict[Hashable, Node] = {}
     for node in context.nodes():
-        kinds.setdefault(_kind(node), node)
+        labels = frozenset((key, value) for key, value in node.labels.items() if value != node.name)
+        allocatable = frozenset(node.status.allocatable.items())
+        conditions = frozenset((one.type, one.status) for one in node.status.conditions)
+        kinds.setdefault((labels, allocatable, frozenset(node.spec.taints), node.spec.unschedulable, conditions), node)
     names = {node.name for node in context.nodes()}
     for number, like in enumerate(sorted(kinds.values(), key=_size)):
         new = _copy(like, names)
@@ -200,13 +199,6 @@ def one_more(context: WhatIfContext) -> Iterator[WhatIfChange]:
         slices = slices_like(context.slices, like.name, new.name)
         patch = (f"adds: node like {like.name}",)
         yield WhatIfChange(kind="addNode", words=told, patch=patch, nodes=(new,), objects=slices, pods=pods, size=number)
-
-
-def _kind(node: Node) -> Hashable:
-    labels = frozenset((key, value) for key, value in node.labels.items() if value != node.name)
-    allocatable = frozenset(node.status.allocatable.items())
-    conditions = frozenset((one.type, one.status) for one in node.status.conditions)
-    return labels, allocatable, frozenset(node.spec.taints), node.spec.unschedulable, conditions
 
 
 def _size(node: Node) -> list[int]:

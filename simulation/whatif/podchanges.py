@@ -194,7 +194,9 @@ def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
     """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as they are."""
     name, spec = short.resource, context.pod.spec
     if name in spec.requests and _counted(context, name, PodSpec(requests=spec.requests)):
-        return _edits_of_whole(spec, short)
+        # The same where the pod as a whole asks for the resource, whatever its containers ask for.
+        target = max(short.free, 0) - (short.asked - _units(short.resource, spec.requests))
+        return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
     first, running = _before(context, name, spec.init_containers)
     asked = [_units(name, container.requests) for container in spec.containers]
     around = short.asked - max([running + sum(asked), *(before + _units(name, container.requests) for container, before in first)])
@@ -218,12 +220,6 @@ def _lowered_containers(name: str, containers: Sequence[Container], asked: Seque
             excess -= asked[at] - left
             edits += _set("containers", containers[at], name, left, alone=len(containers) == 1)
     return edits
-
-
-def _edits_of_whole(spec: PodSpec, short: NodeShortage) -> list[str] | None:
-    """The same where the pod as a whole asks for the resource, whatever its containers ask for."""
-    target = max(short.free, 0) - (short.asked - _units(short.resource, spec.requests))
-    return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
 
 
 def _before(context: WhatIfContext, name: str, init_containers: Sequence[Container]) -> tuple[list[tuple[Container, int]], int]:
@@ -293,7 +289,23 @@ def leaving(context: WhatIfContext) -> list[Leaving]:
     for name in names:
         for entry in context.on(name):
             if not comes_back(entry.pod) and _frees_enough(entry, by_name.get(name)):
-                found.setdefault((name, entry.template, entry.priority), Leaving(entry, name, _share(context, entry, name)))
+                table = context.engine.table
+                row, footprint = table.row_of[name], entry.template.footprint
+                found.setdefault(
+                    (name, entry.template, entry.priority),
+                    Leaving(
+                        entry,
+                        name,
+                        max(
+                            (
+                                used / max(int(table.allocatable[table.resources[key], row]), 1)
+                                for key, used in footprint.items()
+                                if key in table.resources
+                            ),
+                            default=0.0,
+                        ),
+                    ),
+                )
     return sorted(found.values(), key=lambda one: (one.pod.priority, one.share, one.pod.key))
 
 
@@ -302,15 +314,6 @@ def _frees_enough(entry: Entry, report: NodeReport | None) -> bool:
         return True
     freed_here = {**entry.template.footprint, "pods": 1}
     return all(freed_here.get(short.resource, 0) >= short.missing for short in report.shortages)
-
-
-def _share(context: WhatIfContext, entry: Entry, name: str) -> float:
-    table = context.engine.table
-    row, footprint = table.row_of[name], entry.template.footprint
-    return max(
-        (used / max(int(table.allocatable[table.resources[key], row]), 1) for key, used in footprint.items() if key in table.resources),
-        default=0.0,
-    )
 
 
 def moved_or_deleted(context: WhatIfContext, one: Leaving, place: int) -> Helpful | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.api.kindnames import SHORT, kind_of
 from kubeclassic.api.objects import KINDS, Node
+from kubeclassic.api.words import SHORT, kind_of
 from kubeclassic.exceptions import UnknownNameError, WrongTypeError
 
 

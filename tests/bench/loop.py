@@ -25,12 +25,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from kubeclassic.api.garbage import settled
 from kubeclassic.api.reading.documents import parsed
 from kubeclassic.api.reading.formats.files import read_file
 from kubeclassic.core.run import Run
 from kubeclassic.exceptions import KubeclassicError, ManifestError
 from kubeclassic.simulation.conform import build, decisions, read_items
-from kubeclassic.simulation.gcpause import settled
 from tests.bench.cases import read_case
 
 Hosts = dict[str, str | None]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.cli import cli, run
-from kubeclassic.simulation.engines import ALL_RELEASES
+from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.support.program import ran
 
 NODE = "kind: Node\nmetadata: {name: %s, labels: {zone: %s}}\nstatus: {allocatable: {cpu: %s, memory: %sGi, pods: 9}}\n---\n"

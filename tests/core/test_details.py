@@ -18,7 +18,7 @@ from kubeclassic.core.incremental.board import Board
 from kubeclassic.core.incremental.rows import RowScores
 from kubeclassic.core.incremental.scored import Scored
 from kubeclassic.core.incremental.verify import StaleError, verifying
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
 
 RELEASES = ("1.12", "1.16", "1.27", "1.34")

@@ -28,7 +28,7 @@ for group in (release.FrameworkCells, release.QueueingCells):
 NO_READERS = (
     "core/release/release.py",
     "core/release/framework.py",
-    "core/release/queueing.py",
+    "core/release/release.py",
     "algorithmprovider/description.py",
     "framework/changes.py",
     "framework/correspondences.py",

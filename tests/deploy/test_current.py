@@ -16,7 +16,7 @@ from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.client.resources import DEVICE_KINDS, resource
 from kubeclassic.live.informers.informers import listed
 from kubeclassic.live.scheduler.flags import RunSettings
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.deploy.test_deploy import DEPLOY, READS, WRITES, Call, documents
 from tests.live.scheduler.worlds import World, live
 from tests.support.program import ran

@@ -13,7 +13,7 @@ from kubeclassic.framework.describe import OLDER_CELLS, ReleaseDifference, descr
 from kubeclassic.framework.migrate.equivalents import FILTERS, PRIORITIES, lacking
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
-from kubeclassic.simulation.compare.ruleequivalents import SUCCESSORS
+from kubeclassic.simulation.compare.contestants import SUCCESSORS
 
 
 class TestWords:

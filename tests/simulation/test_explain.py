@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
+from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from kubeclassic.simulation.explain import NodeReport, NodeScore, NodeShortage, explain, explain_in
 from kubeclassic.simulation.explain.subject import find_subject
 from kubeclassic.simulation.explain.values import Objection, constant_scores, leads

@@ -7,8 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from kubeclassic.api.garbage import HELD, no_garbage_collection
-from kubeclassic.simulation.gcpause import SELDOM, settled
+from kubeclassic.api.garbage import HELD, SELDOM, no_garbage_collection, settled
 
 
 @pytest.mark.parametrize("before", [(700, 10, 10), (50_000, 5, 3), (0, 10, 10)])

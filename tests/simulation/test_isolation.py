@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubeclassic.core.run import Run
-from kubeclassic.simulation.conform import build, differences, play, read_lines
-from kubeclassic.simulation.engines import ALL_RELEASES
+from kubeclassic.simulation.conform import ALL_RELEASES, build, differences, play, read_lines
 from tests.conftest import ROOT
 
 Json = dict[str, Any]

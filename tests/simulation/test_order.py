@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.simulation.engines import ALL_RELEASES
+from kubeclassic.simulation.conform import ALL_RELEASES
 from kubeclassic.simulation.scenario import in_order
 from tests.support.build import pod
 from tests.support.replaybuild import engine

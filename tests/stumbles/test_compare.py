@@ -21,7 +21,7 @@ from kubeclassic.framework.cycle.diagnosis import Diagnosis
 from kubeclassic.questions.compare import CompareResult
 from kubeclassic.simulation.compare.agreement import FREE, LOCKED
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.conftest import ROOT
 from tests.support.build import node, pod

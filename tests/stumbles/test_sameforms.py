@@ -9,8 +9,8 @@ import pytest
 
 import kubeclassic
 from kubeclassic import KubeclassicError
-from kubeclassic.api.frames import MOST_COLUMNS, rows_of
 from kubeclassic.api.meaning.labels import zone_of
+from kubeclassic.api.view import MOST_COLUMNS, rows_of
 from kubeclassic.cli import run
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig

@@ -86,3 +86,10 @@ def _differences(one: Any, other: Any) -> Iterator[Chain]:
             left, right = getattr(one, attribute), getattr(other, attribute)
             if left != right:
                 yield from ((here, *rest) for rest in list(_differences(left, right)) or [()])
+
+
+def documents(schema: Schema, kind: type[Any]) -> Iterator[Any]:
+    """Documents of a class with one field each, for each field and each of :data:`CANDIDATES`; some cannot be read."""
+    for path, wraps in _single_values(schema, kind, schema.shape(kind), (), ()):
+        yield from (_document(path, (*wraps, False), candidate) for candidate in (*CANDIDATES, 0, False, [], {}))
+        yield from (_document(path[: len(wraps)], wraps, value) for value in ({}, []) if wraps)

@@ -18,7 +18,7 @@ from kubeclassic.live.process.locks import LeaseLock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.writes import WireApi
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.answers import Answer, Object
 from tests.apiserver.storage import Storage
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused, timed_out

@@ -472,7 +472,7 @@ MUTANTS = (
     ),
     Mutant(
         "makes: any domain finds the short name",
-        "core/devices/makes.py",
+        "core/devices/pools.py",
         "if slash and domain == self.driver else None",
         "if slash else None",
         "core/devices framework/plugins/test_dynamicresources.py",
@@ -486,7 +486,7 @@ MUTANTS = (
     ),
     Mutant(
         "heap: an item that becomes better stays",
-        "core/queue/heap.py",
+        "core/queue/backoff.py",
         "        if not self._down(index, len(self._items)):\n            self._up(index)\n",
         "        self._down(index, len(self._items))\n",
         "core/queue",
@@ -514,14 +514,14 @@ MUTANTS = (
     ),
     Mutant(
         "hints: what the pod does not request counts",
-        "framework/hints/nodes.py",
+        "framework/hints.py",
         "any(number and before.get(name, 0) > after",
         "any(before.get(name, 0) > after",
         "framework/hints",
     ),
     Mutant(
         "hints: affinity that matched before",
-        "framework/hints/pods.py",
+        "framework/hints.py",
         "begins = not _matches_all(wanted, pod, old) and _matches_all(wanted, pod, new)",
         "begins = _matches_all(wanted, pod, new)",
         "framework/hints",
@@ -557,15 +557,15 @@ MUTANTS = (
     Mutant(
         "quantity: binary amounts do not stop",
         "api/objects/quantity.py",
-        "    if abs(nanos) > MAX_INT64 * 10**9:\n        return _make(MAX_INT64 if nanos > 0 else -MAX_INT64, 0, True, style)\n",
+        "        if abs(nanos) > MAX_INT64 * 10**9:\n            return _make(MAX_INT64 if nanos > 0 else -MAX_INT64, 0, True, style)\n",
         "",
         "api/objects/test_quantity.py",
     ),
     Mutant(
         "labels: Gt is also equal",
         "api/meaning/labels.py",
-        '(number > bound if operator == "Gt" else',
-        '(number >= bound if operator == "Gt" else',
+        '(number > bound if expression.operator == "Gt" else',
+        '(number >= bound if expression.operator == "Gt" else',
         "api/meaning predicates/test_nodeselector.py",
     ),
     Mutant(
@@ -582,7 +582,13 @@ MUTANTS = (
         "managed.isdisjoint(found.requests)",
         "extenders",
     ),
-    Mutant("extender: a host twice counts once", "extenders/extender.py", "found.get(name, 0) + score * config", "score * config", "extenders"),
+    Mutant(
+        "extender: a host twice counts once",
+        "extenders/extender.py",
+        "found.get(name, 0) + score * config",
+        "score * config",
+        "extenders",
+    ),
 )
 """A mutant that no test can find, as it decides alike, is not kept."""
 

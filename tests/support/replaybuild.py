@@ -8,7 +8,7 @@ from typing import Any
 
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.engine import Engine
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.replay.cluster.podlifecycle import EVER, Lifetime
 from kubeclassic.simulation.replay.inputs.inputs import Inputs, read_inputs
 from kubeclassic.simulation.replay.inputs.traces import ADD, START, Event

@@ -15,8 +15,7 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
-from kubeclassic.simulation.conform import Family, build, find_families
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import Family, build, engine_for, find_families
 from tests.conftest import ROOT
 from tests.support.build import obj
 

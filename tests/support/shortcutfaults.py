@@ -17,9 +17,8 @@ from kubeclassic.core.arrays.counts import DomainSum
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.arrays.trail import Trail
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.incremental.board import Board
+from kubeclassic.core.incremental.board import Board, Leaders
 from kubeclassic.core.incremental.failuresanswer import DomainTest, FailuresAnswer
-from kubeclassic.core.incremental.leaders import Leaders
 from kubeclassic.core.incremental.lookahead import Lookahead
 from kubeclassic.core.incremental.rows import RowScores
 from kubeclassic.core.incremental.scored import FeasibleSet, ScoreHistogram

@@ -18,7 +18,7 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import Json
 from tests.support.townforms import IMPORTANT, NODES, budget, machine, person
 

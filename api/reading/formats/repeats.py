@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -43,3 +44,22 @@ def _parts(path: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"{path}.{key}" if path else key, item) for key, item in value.items())
     elif isinstance(value, list):
         yield from ((f"{path}[{index}]", item) for index, item in enumerate(value))
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def without_surrogates(value: Any) -> Any:
+    """*value*, read from JSON, with U+FFFD for every half character in its texts and keys.
+
+    >>> without_surrogates({"a": ["x\\ud800"]}) == {"a": ["x\\ufffd"]}
+    True
+    """
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", value)
+    if isinstance(value, list):
+        value[:] = map(without_surrogates, value)
+    elif isinstance(value, dict):
+        for key in list(value):
+            value[without_surrogates(key)] = without_surrogates(value.pop(key))
+    return value

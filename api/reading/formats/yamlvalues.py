@@ -29,8 +29,7 @@ from yaml.events import (
 
 from ....exceptions import ManifestError
 from ..fields import shown
-from .repeats import Repeats
-from .surrogates import without_surrogates
+from .repeats import Repeats, without_surrogates
 
 MAX_NESTING = 500
 """How many levels a document may have. libyaml of its own ends at 1,000, in words that say no number."""
@@ -179,7 +178,16 @@ class _Document:
     def _close(self, made: Any, anchor: _Anchor | None) -> None:
         """A list or object is complete."""
         if self.merges and (sources := self.merges.pop(id(made), None)):
-            _merge(made, sources)
+            # Add what the merge keys of *made* bring. Its own keys count before them, and of theirs the first.
+            own = made.copy()
+            made.clear()
+            for source, event in sources:
+                for part in source if isinstance(source, list) else [source]:
+                    if not isinstance(part, dict):
+                        raise _ValueError("got a merge key (<<) without a mapping, wanted one, or a list of such", event)
+                    for key, value in part.items():
+                        made.setdefault(key, value)
+            made.update(own)
         if anchor is not None:
             anchor.size = self.own + self.by_aliases - anchor.begin + 1
 
@@ -203,19 +211,6 @@ def _key(value: Any, event: Any) -> str:
         return str(value)
     got = "null" if value is None else "a list" if isinstance(value, list) else "an object"
     raise _ValueError(f"got {got}, wanted a string for a key", event)
-
-
-def _merge(made: dict[str, Any], sources: list[tuple[Any, Any]]) -> None:
-    """Add what the merge keys of *made* bring. Its own keys count before them, and of theirs the first."""
-    own = made.copy()
-    made.clear()
-    for source, event in sources:
-        for part in source if isinstance(source, list) else [source]:
-            if not isinstance(part, dict):
-                raise _ValueError("got a merge key (<<) without a mapping, wanted one, or a list of such", event)
-            for key, value in part.items():
-                made.setdefault(key, value)
-    made.update(own)
 
 
 def _unwanted_tag(event: Any) -> _ValueError:

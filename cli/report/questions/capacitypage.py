@@ -49,7 +49,20 @@ CARDS = (
 def capacity_html(found: CapacityResult, about: About) -> str:
     """*found* as a page."""
     names = listed([placed.name for placed in found.counted.placed])
-    sections = (_stop(found), _where(found), _left(found), section("What a copy requests", *_requests(found)))
+    stop = found.stop
+    parts: list[Text] = [paragraph(named(stop.message))]
+    if stop.shortages:
+        parts.append(bullets(_short(found.document, at, one) for at, one in enumerate(stop.shortages)))
+    if stop.reasons:
+        title = "Reasons against the next copy"
+        reasons = card(title, short_table(found.view().table("reasons"), title), soft("A node can have several."))
+        parts.append(grid(reasons, *([_unused(stop)] if stop.stranded or stop.out_of_reach else [])))
+    sections = (
+        section("What stops the next copy", *parts),
+        _where(found),
+        _left(found),
+        section("What a copy requests", *_requests(found)),
+    )
     return page_html(Page(f"kubeclassic capacity: {names}", spoken(found.view().verdict), about, sections, lead=_lead(found)))
 
 
@@ -63,18 +76,6 @@ def _lead(found: CapacityResult) -> Markup:
 
 
 # --- why ------------------------------------------------------------------------------------------------------------
-
-
-def _stop(found: CapacityResult) -> Section:
-    stop = found.stop
-    parts: list[Text] = [paragraph(named(stop.message))]
-    if stop.shortages:
-        parts.append(bullets(_short(found.document, at, one) for at, one in enumerate(stop.shortages)))
-    if stop.reasons:
-        title = "Reasons against the next copy"
-        reasons = card(title, short_table(found.view().table("reasons"), title), soft("A node can have several."))
-        parts.append(grid(reasons, *([_unused(stop)] if stop.stranded or stop.out_of_reach else [])))
-    return section("What stops the next copy", *parts)
 
 
 def _short(document: CapacityDocument, at: int, shortage: CopyShortage) -> Markup:
@@ -152,7 +153,20 @@ def new_nodes_html(found: NewNodesResult, about: About) -> str:
     record, view = found.record(), found.view()
     sections = [*_without(view), *_added(view), *_why(found.answer, record)]
     said = spoken(view.verdict)
-    return page_html(Page("kubeclassic capacity --add-node", said, about, sections, _nodes_lead(record), _who(view), _next(view, about)))
+    total = number(sum(one["count"] for one in record["added"]))
+    cards = [fact(total if record["added"] else "none", "new nodes", GOOD), fact(counted(record, "pods"), "pods to place")]
+    cards += facts_of(record, (("withoutNode.count", "pods without a node", BAD),), ())
+    return page_html(
+        Page(
+            "kubeclassic capacity --add-node",
+            said,
+            about,
+            sections,
+            facts(*cards, *([fact(counted(record, "cost"), "cost")] if record["added"] else [])),
+            _who(view),
+            _next(view, about),
+        )
+    )
 
 
 def _who(view: View) -> Markup:
@@ -167,13 +181,6 @@ def _next(view: View, about: About) -> list[Markup]:
     if first is None or "--pod" in about.command:
         return []
     return [next_step(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
-
-
-def _nodes_lead(record: Record) -> Markup:
-    total = number(sum(one["count"] for one in record["added"]))
-    cards = [fact(total if record["added"] else "none", "new nodes", GOOD), fact(counted(record, "pods"), "pods to place")]
-    cards += facts_of(record, (("withoutNode.count", "pods without a node", BAD),), ())
-    return facts(*cards, *([fact(counted(record, "cost"), "cost")] if record["added"] else []))
 
 
 # --- the rest -------------------------------------------------------------------------------------------------------

@@ -12,9 +12,8 @@ from ....api.view import Column, Table
 from ....questions.comparisonview import GATED_HOST, NO_HOST, OTHER_NODE, cause_text, decision_text, side_name
 from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
 from ....simulation.compare.causes import SCORE, Cause
-from ....simulation.compare.contestants import JudgedNode
+from ....simulation.compare.contestants import SUCCESSORS, JudgedNode
 from ....simulation.compare.document import CauseCount, ComparedDecision, ComparisonDocument, DifferingCycle
-from ....simulation.compare.ruleequivalents import SUCCESSORS
 from ..page.parts import BAD, HELD, NEAR, SAME, colour_of
 
 NAME = "pods"

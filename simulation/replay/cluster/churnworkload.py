@@ -141,16 +141,13 @@ class ChurnWorkload:
         """Go on if all pods of the barrier are scheduled, or if its time is up."""
         if self.deadline is None:
             return
-        if all(map(self._is_settled, self._awaited())):
+        operation = self.operations[self.position]
+        spaces = operation.namespaces or ((operation.namespace,) if operation.namespace else tuple(self.created))
+        if all(map(self._is_settled, [self.created.get(space, {}) for space in spaces])):
             self._go_on()
         elif self.cluster.now >= self.deadline:
             self.cluster.journal.note(BarrierGivenUp(number=self.position + 1))
             self._go_on()
-
-    def _awaited(self) -> list[dict[str, None]]:
-        operation = self.operations[self.position]
-        spaces = operation.namespaces or ((operation.namespace,) if operation.namespace else tuple(self.created))
-        return [self.created.get(space, {}) for space in spaces]
 
     def _is_settled(self, pods: dict[str, None]) -> bool:
         """Whether all of *pods* have had a node or are gone; those are dropped, up to the first that waits."""

@@ -5,26 +5,39 @@ Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncClaim, syn
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from functools import partial
 
 import attrs
 from msgspec.structs import replace
 
 from ....api.controlplane.admission import admit
-from ....api.meaning.labels import SelectorError, selector_matches
+from ....api.meaning.labels import BETA_PLACES, SelectorError, selector_matches
 from ....api.objects import (
+    CSI,
+    AWSElasticBlockStore,
+    AzureDisk,
+    Cinder,
     ClaimTemplate,
+    CSINode,
+    GCEPersistentDisk,
     KubeObject,
     Map,
+    Node,
+    NodeSelector,
+    NodeSelectorTerm,
     ObjectMeta,
     ObjectReference,
     OwnerReference,
     PersistentVolume,
     PersistentVolumeClaim,
+    PersistentVolumeSpec,
     Pod,
+    Requirement,
     StorageClass,
     Volume,
+    VolumeSource,
+    strings,
 )
 from ....api.objects.storage import BIND_COMPLETED, NO_PROVISIONER
 from ....api.record import UNSET
@@ -34,7 +47,73 @@ from ....core.volumes.match import is_bound_to, requested_size, size, volume_cla
 from ....core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
 from ..journal import VolumeBound, VolumeProvisioned
 from ..simulatedcluster import SimulatedCluster
-from .provisioning import new_volume
+
+IN_TREE = ("kubernetes.io/aws-ebs", "kubernetes.io/gce-pd", "kubernetes.io/azure-disk", "kubernetes.io/cinder")
+"""Provisioners whose disks are in one zone; their volumes have labels that name it."""
+
+
+def new_volume(claim: PersistentVolumeClaim, kind: StorageClass, node: Node | None, drivers: CSINode | None) -> PersistentVolume:
+    """The volume that the class's provisioner makes for *claim* with a pod on *node*; *drivers* are the CSI drivers there.
+
+    A CSI driver's volume is reached from nodes that agree in the driver's topology keys; a cloud's disk has the node's zone for a label.
+    """
+    name = f"pvc-{claim.metadata.uid or f'{claim.namespace}-{claim.name}'}"
+    capacity = {key: amount for key, amount in claim.spec.requests.items() if key == "storage"}
+    spec = PersistentVolumeSpec(
+        source=_source(kind.provisioner, name),
+        capacity=Map(capacity),
+        access_modes=claim.spec.access_modes,
+        storage_class_name=kind.name,
+        volume_mode=claim.spec.volume_mode,
+        node_affinity=_affinity(dict(_reach(kind, node, drivers))),
+    )
+    labels = strings(_zone(kind, node)) if kind.provisioner in IN_TREE else strings()
+    return PersistentVolume(metadata=ObjectMeta(name=name, labels=labels), spec=spec, phase="Available")
+
+
+def _source(provisioner: str, name: str) -> VolumeSource:
+    match provisioner:
+        case "kubernetes.io/aws-ebs":
+            return VolumeSource(aws_elastic_block_store=AWSElasticBlockStore(volume_id=name))
+        case "kubernetes.io/gce-pd":
+            return VolumeSource(gce_persistent_disk=GCEPersistentDisk(pd_name=name))
+        case "kubernetes.io/azure-disk":
+            return VolumeSource(azure_disk=AzureDisk(disk_name=name))
+        case "kubernetes.io/cinder":
+            return VolumeSource(cinder=Cinder(volume_id=name))
+    in_tree = provisioner.startswith("kubernetes.io/")
+    return VolumeSource() if in_tree else VolumeSource(csi=CSI(driver=provisioner, volume_handle=name))
+
+
+def _zone(kind: StorageClass, node: Node | None) -> Iterator[tuple[str, str]]:
+    if node is not None:
+        yield from ((key, node.labels[key]) for key in BETA_PLACES if key in node.labels)
+        return
+    yield from ((key, value) for key, value in _first_topology(kind) if key in BETA_PLACES)
+
+
+def _reach(kind: StorageClass, node: Node | None, drivers: CSINode | None) -> Iterator[tuple[str, str]]:
+    """Label keys and values that a node must have to reach the volume."""
+    if node is None:
+        yield from _first_topology(kind)
+        return
+    driver = next((driver for driver in drivers.drivers if driver.name == kind.provisioner), None) if drivers is not None else None
+    allowed = tuple(expression.key for term in kind.allowed_topologies[:1] for expression in term.match_label_expressions)
+    keys = allowed if driver is None else driver.topology_keys
+    yield from ((key, node.labels[key]) for key in keys if key in node.labels)
+
+
+def _first_topology(kind: StorageClass) -> Iterator[tuple[str, str]]:
+    for term in kind.allowed_topologies[:1]:
+        yield from ((expression.key, expression.values[0]) for expression in term.match_label_expressions if expression.values)
+
+
+def _affinity(labels: dict[str, str]) -> NodeSelector | None:
+    if not labels:
+        return None
+    terms = tuple(Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(labels.items()))
+    return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),))
+
 
 DELAYED = "WaitForFirstConsumer"
 
@@ -125,19 +204,16 @@ class VolumeController:
         for key in sorted(self._open):
             claim = self.cluster.listings.claims.get(key)
             if claim is not None and claim.metadata.deletion_timestamp is None and key not in self._making:
-                self._reconcile(claim)
-
-    def _reconcile(self, claim: PersistentVolumeClaim) -> None:
-        kind = self.cluster.listings.classes.get(claim.storage_class)
-        volume = self._own_volume(claim)
-        if volume is None and not claim.spec.volume_name and not self._waits_for_pod(claim, kind):
-            if SELECTED_NODE not in claim.annotations:
-                volume = self._best_volume(claim)
-            if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
-                self._making[claim.key] = None
-                self.cluster.agenda.put(self.cluster.after(self.cluster.delays.provisioning), partial(self._provision, claim.key))
-        if volume is not None:
-            self._bind(claim, volume)
+                kind = self.cluster.listings.classes.get(claim.storage_class)
+                volume = self._own_volume(claim)
+                if volume is None and not claim.spec.volume_name and not self._waits_for_pod(claim, kind):
+                    if SELECTED_NODE not in claim.annotations:
+                        volume = self._best_volume(claim)
+                    if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
+                        self._making[claim.key] = None
+                        self.cluster.agenda.put(self.cluster.after(self.cluster.delays.provisioning), partial(self._provision, claim.key))
+                if volume is not None:
+                    self._bind(claim, volume)
 
     @staticmethod
     def _waits_for_pod(claim: PersistentVolumeClaim, kind: StorageClass | None) -> bool:
@@ -160,7 +236,7 @@ class VolumeController:
         reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
         spec = replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)
         self.put(self.cluster.written(replace(volume, spec=spec, phase="Bound")))
-        metadata = replace(claim.metadata, annotations=_bound_annotations(claim.annotations))
+        metadata = replace(claim.metadata, annotations=Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}))
         bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name), phase="Bound")
         self.put(self.cluster.written(bound))
         self.cluster.journal.note(VolumeBound(claim=claim.key, volume=volume.name))
@@ -210,7 +286,3 @@ def _is_selected(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool
         return selector_matches(claim.spec.selector, volume.labels)
     except SelectorError:
         return False
-
-
-def _bound_annotations(annotations: Mapping[str, str]) -> Map[str]:
-    return Map({**annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})

@@ -237,16 +237,13 @@ class _Settings:
         for path in given:
             if not isinstance(path, str):
                 raise ManifestError(f"{where}: templatePath: got {shown(path)}, wanted a file")
-            for document in read_documents([self._below(path, where)]):
+            # The file of a template. A scenario may be one that others wrote, so it reads none outside of its folder.
+            found, folder = self.folder / path, os.path.realpath(self.folder)
+            if "\0" in path or not os.path.realpath(found).startswith(os.path.join(folder, "")):
+                raise ManifestError(f"{where}: templatePath: got {shown(path)}, wanted a file below the folder of the scenario")
+            for document in read_documents([found]):
                 self.odd.note_repeated(document.repeated, document.where)
                 yield self._decoded(document.data, document.where)
-
-    def _below(self, path: str, where: str) -> Path:
-        """The file of a template. A scenario may be one that others wrote, so it reads none outside of its folder."""
-        found, folder = self.folder / path, os.path.realpath(self.folder)
-        if "\0" in path or not os.path.realpath(found).startswith(os.path.join(folder, "")):
-            raise ManifestError(f"{where}: templatePath: got {shown(path)}, wanted a file below the folder of the scenario")
-        return found
 
     def _decoded(self, document: Mapping[str, Any], where: str) -> KubeObject:
         place, unknown = f"{where} ({describe(document)})", UNKNOWN.seen

@@ -121,22 +121,22 @@ class _Reader:
         if path == STDIN:
             self._piped = read_stream(self.stdin)
         if path.endswith(".csv"):
-            self._sort_table(path)
+            kind = openb.listed_in(path)
+            if kind in self.tables:
+                raise ManifestError(f"{path}: got a second list of {kind}, wanted one")
+            self.tables[kind] = path
         elif path != STDIN and os.path.isdir(path):
             self.manifests.append(path)
         else:
-            self._sort_documents(path)
-
-    def _sort_documents(self, path: str) -> None:
-        documents = read_documents([path], self._stream())
-        first = next(iter(documents), None)
-        if first is not None and is_event(first.data):
-            self._read_events([first, *documents])
-        elif first is not None and is_operation(first.data):
-            folder = Path() if path == STDIN else Path(path).parent
-            self.operations += read_operations([first, *documents], folder, defaults=self.choice.defaults, odd=self.odd)
-        else:
-            self.manifests.append(path)
+            documents = read_documents([path], self._stream())
+            first = next(iter(documents), None)
+            if first is not None and is_event(first.data):
+                self._read_events([first, *documents])
+            elif first is not None and is_operation(first.data):
+                folder = Path() if path == STDIN else Path(path).parent
+                self.operations += read_operations([first, *documents], folder, defaults=self.choice.defaults, odd=self.odd)
+            else:
+                self.manifests.append(path)
 
     def _read_events(self, documents: Iterable[Document]) -> None:
         found = []
@@ -147,12 +147,6 @@ class _Reader:
             else:
                 found.append(event)
         self.events += found if self.choice.reading.as_recorded else with_run_times(found)
-
-    def _sort_table(self, path: str) -> None:
-        kind = openb.listed_in(path)
-        if kind in self.tables:
-            raise ManifestError(f"{path}: got a second list of {kind}, wanted one")
-        self.tables[kind] = path
 
     def _stream(self) -> IO[bytes]:
         if self._piped is None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from kubeclassic.api.controlplane.defaults import with_defaults
-from kubeclassic.api.objects import KubeObject, Node, ObjectMeta, Pod
+from kubeclassic.api.objects import KINDS, KubeObject, Node, ObjectMeta, Pod
+from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.api.reading.decode import decode_kind
-from kubeclassic.api.wire.ownfields import current_manifest
+from kubeclassic.api.reading.schema import schema
+from kubeclassic.api.wire.ownfields import compact_json, current_manifest
+from kubeclassic.exceptions import ManifestError
+from tests.support.fieldwalk import documents
 
 POD = {
     "metadata": {"name": "a", "uid": "u", "labels": {"x": "y"}, "annotations": {"k": "v"}, "generateName": "a-"},
@@ -76,3 +82,39 @@ def test_an_object_made_by_hand() -> None:
     """The uid stands for namespace and name where none is given; a node has no namespace."""
     assert current_manifest(Pod(metadata=ObjectMeta(name="a")))["metadata"] == {"name": "a", "namespace": "default", "uid": "default/a"}
     assert current_manifest(Node(metadata=ObjectMeta(name="n"))) == {"metadata": {"name": "n"}}
+
+
+def written_again(kind: str, document: Any) -> tuple[Any, Any]:
+    """An object without a manifest, and the one that is read of what is written of it, with the metadata of the first."""
+    item = read(kind, document, keeps=False)
+    again = read(kind, json.loads(compact_json(shown(current_manifest(item)))), keeps=False)
+    return item, replace(again, metadata=item.metadata)
+
+
+def shown(value: Any) -> Any:
+    """*value* with quantities as texts."""
+    if isinstance(value, dict):
+        return {key: shown(part) for key, part in value.items()}
+    return [shown(part) for part in value] if isinstance(value, list) else str(value) if isinstance(value, Quantity) else value
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_field_is_written_as_it_is_read(kind: str) -> None:
+    """Whatever a field of a kind holds, what is written of the object is read as the same object."""
+    tried = 0
+    for document in documents(schema(False), KINDS[kind]):
+        try:
+            item, again = written_again(kind, {"metadata": {"name": "x"}, **document})
+        except ManifestError:
+            continue
+        tried += 1
+        assert again == item, document
+    assert tried
+
+
+@pytest.mark.parametrize("medium", [{}, {"medium": "Memory"}, {"sizeLimit": "1Gi"}])
+def test_an_empty_dir_stays_what_it_is(medium: Any) -> None:
+    """A volume of the manifest is written with all that it has."""
+    pod = read("Pod", {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}], "volumes": [{"name": "v", "emptyDir": medium}]}})
+    for found in (pod, with_defaults(pod)):
+        assert current_manifest(found)["spec"]["volumes"] == [{"name": "v", "emptyDir": medium}]

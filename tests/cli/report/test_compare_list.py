@@ -10,7 +10,7 @@ from kubeclassic.cli.report.questions.comparisonpods import PodList
 from kubeclassic.core.engine import Engine
 from kubeclassic.simulation.compare.agreement import FREE, LOCKED
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, pod
 from tests.support.pages import data_of_page, table_of_page

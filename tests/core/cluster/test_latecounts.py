@@ -11,7 +11,7 @@ from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 
 MIB = 1024 * 1024

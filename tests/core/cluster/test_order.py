@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.core.cluster.order import ListOrder
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 
 ZONE = "topology.kubernetes.io/zone"

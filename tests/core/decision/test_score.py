@@ -8,7 +8,7 @@ import pytest
 from kubeclassic.core.cycle import EVEN, constant_array
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
+from kubeclassic.simulation.conform import ALL_RELEASES, engine_for
 from tests.support.build import node, pod
 from tests.support.worldforms import ZONE
 

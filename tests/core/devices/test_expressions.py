@@ -14,7 +14,7 @@ from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.devices import claimjudging
 from kubeclassic.core.devices.celfunctions import DeviceSelectorError
 from kubeclassic.core.devices.claimjudging import TextComparison, compiled, compiled_whole
-from kubeclassic.core.devices.makes import Make, Makes
+from kubeclassic.core.devices.pools import Make, Makes
 from kubeclassic.exceptions import KubeclassicError
 from tests.support.devicebuild import DRIVER
 from tests.support.examples import examples

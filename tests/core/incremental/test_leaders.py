@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.trail import MOST_ROWS
 from kubeclassic.core.incremental import verify
-from kubeclassic.core.incremental.leaders import Leaders
+from kubeclassic.core.incremental.board import Leaders
 from kubeclassic.core.incremental.verify import StaleError
 
 ROWS = 6

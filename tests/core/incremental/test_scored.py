@@ -16,7 +16,7 @@ from kubeclassic.core.arrays.reduction import Proportional, ScoresOfNodes, Stret
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.scored import MOST_SCORES, FeasibleSet, Scored, ScoreHistogram, ScoresOfDomains
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import engine, node, obj, pod
 from tests.support.examples import examples
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.pods import podsums
-from kubeclassic.framework.tables.newer import V1_28, V1_31, V1_32, V1_33, V1_34
-from tests.reference import podsums as naive
+from kubeclassic.core.pods import requests
+from kubeclassic.framework.tables.newer import V1_32, V1_34
 from tests.support.build import pod
-from tests.support.examples import examples
 
 Json = dict[str, Any]
 ON = {"PodLevelResources": True}
@@ -36,9 +32,9 @@ class TestSidecars:
         """Up to 1.31 a sidecar does not raise what scores count of a pod on a node, until its own use is more than the containers."""
         with_one = made({"cpu": "300m"}, first=[asking("s", {"cpu": "200m"}, sidecar=True)])
         with_two = made({"cpu": "300m"}, first=[asking(name, {"cpu": "200m"}, sidecar=True) for name in "st"])
-        assert podsums.nonzero_of_uses(with_one, {})["cpu"] == 300
-        assert podsums.nonzero_of_uses(with_two, {})["cpu"] == 400
-        assert podsums.nonzero_of_pod(with_one, {})["cpu"] == 500
+        assert requests.nonzero_of_uses(with_one, {})["cpu"] == 300
+        assert requests.nonzero_of_uses(with_two, {})["cpu"] == 400
+        assert requests.nonzero_of_pod(with_one, {})["cpu"] == 500
 
 
 class TestTheWholePod:
@@ -62,28 +58,3 @@ def pods(draw: st.DrawFn) -> Pod:
     first = [asking(f"i{at}", draw(_REQUESTS), sidecar=draw(st.booleans())) for at in range(draw(st.integers(0, 3)))]
     whole, overhead = draw(st.one_of(st.just({}), _REQUESTS)), draw(st.one_of(st.just({}), _REQUESTS))
     return made(*draw(st.lists(_REQUESTS, min_size=1, max_size=3)), first=first, whole=whole, overhead=overhead)
-
-
-class TestAgainstANaiveCount:
-    @examples(4)
-    @given(pods())
-    def test_sums(self, new: Pod) -> None:
-        """Sidecars and the defaults, as 1.28 to 1.31 count them."""
-        found, scored = V1_28.incoming(new, {}), V1_31.incoming_nonzero(new, {})
-        assert {name: found.get(name, 0) for name in naive.NAMES} == {name: naive.requested(new, name) for name in naive.NAMES}
-        assert {name: scored.get(name, 0) for name in naive.NAMES} == {
-            name: naive.requested(new, name, defaults=True) for name in naive.NAMES
-        }
-        assert V1_31.footprint_nonzero(new, {}) == {name: naive.nonzero_of_uses(new, name) for name in naive.DEFAULTS}
-
-    @pytest.mark.parametrize(("release", "level"), [(V1_32, ("cpu", "memory")), (V1_33, ("cpu", "memory", "hugepages-"))])
-    @examples(4)
-    @given(new=pods(), is_on=st.booleans())
-    def test_whole_pods(self, release: Any, level: tuple[str, ...], new: Pod, is_on: bool) -> None:
-        """Requests of the pod as a whole, with the gate and without."""
-        gates, level = {"PodLevelResources": is_on}, level if is_on else ()
-        found = release.incoming(new, gates)
-        assert release.footprint(new, gates) == found
-        assert {name: found.get(name, 0) for name in naive.NAMES} == {name: naive.requested(new, name, level=level) for name in naive.NAMES}
-        on_node = {name: naive.nonzero_of_pod(new, name, level) for name in naive.DEFAULTS}
-        assert release.footprint_nonzero(new, gates) == on_node

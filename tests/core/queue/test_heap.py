@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.core.queue.heap import Heap
+from kubeclassic.core.queue.backoff import Heap
 
 Item = tuple[int, str]
 
@@ -41,3 +41,12 @@ class TestHeap:
         assert (heap.get("1"), heap.remove("1"), heap.peek(), len(heap)) == (None, None, None, 0)
         with pytest.raises(IndexError):
             heap.pop()
+
+
+def test_an_item_that_becomes_better_goes_first() -> None:
+    """An item that is replaced by a better one is sifted towards the head from where it lies."""
+    heap = Heap[int](int.__lt__)
+    for key, item in (("a", 1), ("b", 2), ("c", 3), ("d", 4)):
+        heap.put(key, item)
+    heap.put("d", 0)
+    assert heap.peek() == 0

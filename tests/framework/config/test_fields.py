@@ -13,7 +13,7 @@ from kubeclassic.framework.config import args as a
 from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_schema, read_configuration
 from kubeclassic.framework.config.defaults import PluginEntry
 from kubeclassic.framework.config.profiles import ProfileConfig
-from kubeclassic.framework.extensionpoints import POINTS
+from kubeclassic.framework.status import POINTS
 from tests.support.fieldwalk import attributes_in, changes
 from tests.support.frameworkbuild import document
 from tests.support.refusals import refusal_text

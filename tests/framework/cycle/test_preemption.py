@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kubeclassic.core.decision.record import NodeVictims
+from kubeclassic.core.decision.preemptionplan import NodeVictims
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.preemption import shortlisted

@@ -10,7 +10,7 @@ from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 
 ALWAYS = {"ImageLocality", "NodeResourcesBalancedAllocation", "NodeResourcesFit", "TaintToleration"}

@@ -22,8 +22,7 @@ from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.status import Status, unresolvable, unschedulable
 from kubeclassic.live.scheduler.failures import ClassicPreemption
-from kubeclassic.simulation.conform import build
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import build, engine_for
 from tests.framework.facts.forms import Json, case, disabled, enabled, node, pod, policy, profile
 from tests.support.build import obj
 from tests.support.permitbuild import Doorman, names

@@ -14,7 +14,7 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
 from kubeclassic.framework.queue.queue import FrameworkQueue
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 from tests.support.examples import examples
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.framework.hints import nodes, pods, volumes
+from kubeclassic.framework import hints
 from tests.support.build import node, obj, pod
 from tests.support.devicebuild import exactly, made
 
@@ -33,17 +33,17 @@ def claim(name: str, namespace: str = "default") -> KubeObject:
 )
 def test_claims(new: KubeObject, used: bool, named: bool) -> None:
     """A claim counts if a volume of the pod has it; for some plugins that of an ephemeral volume does not."""
-    assert volumes.claim_is_used(CLAIMED, None, new) is used
-    assert volumes.claim_is_named(CLAIMED, None, new) is named
+    assert hints.claim_is_used(CLAIMED, None, new) is used
+    assert hints.claim_is_named(CLAIMED, None, new) is named
 
 
 def test_classes() -> None:
     """A new class counts, and one with other topologies; for VolumeZone only one that waits for its first consumer."""
     topology = [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}]
     first, other = some("StorageClass", "s"), some("StorageClass", "s", allowedTopologies=topology)
-    assert [volumes.class_changes(PLAIN, old, other) for old in (None, first, other)] == [True, True, False]
+    assert [hints.class_changes(PLAIN, old, other) for old in (None, first, other)] == [True, True, False]
     waits = some("StorageClass", "s", volumeBindingMode="WaitForFirstConsumer")
-    assert [volumes.class_waits(PLAIN, None, new) for new in (first, waits)] == [False, True]
+    assert [hints.class_waits(PLAIN, None, new) for new in (first, waits)] == [False, True]
 
 
 def capacity(amount: str | None, largest: str | None = None) -> KubeObject:
@@ -62,7 +62,7 @@ def capacity(amount: str | None, largest: str | None = None) -> KubeObject:
 )  # fmt: skip
 def test_capacities(old: KubeObject | None, new: KubeObject, helps: bool) -> None:
     """What counts is the largest volume, or else the capacity, if it grows."""
-    assert volumes.capacity_grows(PLAIN, old, new) is helps
+    assert hints.capacity_grows(PLAIN, old, new) is helps
 
 
 def test_limits() -> None:
@@ -77,18 +77,18 @@ def test_limits() -> None:
         (limits(a=1), limits(a=None), False),
     ]  # fmt: skip
     for old, new, helps in cases:
-        assert volumes.limit_grows(PLAIN, old, new) is helps
+        assert hints.limit_grows(PLAIN, old, new) is helps
 
 
 def test_pods_that_go() -> None:
     """One that had a volume of a driver counts for limits, if it was on a node, or nominated where that counts."""
     gone = pod("q", on="n", volumes=[OF_CLAIM])
     nominated = pod("q", volumes=[OF_CLAIM], status={"nominatedNodeName": "n"})
-    assert volumes.pod_leaves_attachment(PLAIN, gone, None, nominated=False)
-    assert not volumes.pod_leaves_attachment(PLAIN, pod("q", on="n"), None, nominated=True)
-    assert [volumes.pod_leaves_attachment(PLAIN, nominated, None, nominated=counts) for counts in (False, True)] == [False, True]
-    assert volumes.pod_leaves_disk(CLAIMED, gone, None)
-    assert not volumes.pod_leaves_disk(CLAIMED, pod("q", on="n", namespace="other", volumes=[OF_CLAIM]), None)
+    assert hints.pod_leaves_attachment(PLAIN, gone, None, nominated=False)
+    assert not hints.pod_leaves_attachment(PLAIN, pod("q", on="n"), None, nominated=True)
+    assert [hints.pod_leaves_attachment(PLAIN, nominated, None, nominated=counts) for counts in (False, True)] == [False, True]
+    assert hints.pod_leaves_disk(CLAIMED, gone, None)
+    assert not hints.pod_leaves_disk(CLAIMED, pod("q", on="n", namespace="other", volumes=[OF_CLAIM]), None)
 
 
 def test_claims_to_devices() -> None:
@@ -100,7 +100,7 @@ def test_claims_to_devices() -> None:
     held = made("ResourceClaim", "d", {"devices": {}}, metadata={"namespace": "default", "uid": "2"}, status=allocation)
 
     def hint(old: Any, new: Any, found: Any = (mine,)) -> bool:
-        return volumes.claim_changes(PLAIN, old, new, claims=lambda one: found)
+        return hints.claim_changes(PLAIN, old, new, claims=lambda one: found)
 
     assert [hint(None, mine), hint(held, other)] == [True, True]
     assert [hint(None, other), hint(other, held), hint(mine, mine)] == [False, False, False]
@@ -112,8 +112,8 @@ def test_anti_affinity_of_others() -> None:
     terms = [{"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]
     shy = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
     waiting, gone = pod("p", labels={"app": "a"}), pod("q", on="n", affinity=shy)
-    assert not pods.affine_pod_changes(waiting, gone, None)
-    assert pods.affine_pod_changes(pod("p", affinity=shy), pod("q", on="n", labels={"app": "a"}), None)
+    assert not hints.affine_pod_changes(waiting, gone, None)
+    assert hints.affine_pod_changes(pod("p", affinity=shy), pod("q", on="n", labels={"app": "a"}), None)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_domains(compares: bool, old: dict[str, str], helps: bool) -> None:
     terms = [{"labelSelector": {}, "topologyKey": "zone"}]
     waiting = pod("p", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}})
     new = node("n", labels={"zone": "x"})
-    assert pods.affine_node_changes(waiting, node("n", labels=old), new, compares=compares) is helps
+    assert hints.affine_node_changes(waiting, node("n", labels=old), new, compares=compares) is helps
 
 
 def test_room() -> None:
@@ -136,5 +136,5 @@ def test_room() -> None:
 
     small, large, full = node("n", cpu="1"), node("n", cpu="4"), node("n", cpu="4", memory="64Gi")
     cases = [(None, large, True), (None, small, False), (small, large, True), (large, full, False)]
-    assert [nodes.node_has_room(PLAIN, old, new, requests=asks, compares=True) for old, new, _ in cases] == [helps for *_, helps in cases]
-    assert nodes.node_has_room(PLAIN, large, full, requests=asks, compares=False)
+    assert [hints.node_has_room(PLAIN, old, new, requests=asks, compares=True) for old, new, _ in cases] == [helps for *_, helps in cases]
+    assert hints.node_has_room(PLAIN, large, full, requests=asks, compares=False)

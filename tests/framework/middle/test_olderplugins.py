@@ -11,7 +11,7 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.framework.config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, ServiceAffinityArgs, ShapePoint
-from kubeclassic.framework.plugins.older import allocation, labels, preferences
+from kubeclassic.framework.plugins import older
 from tests.support.asking import cycle_of, found_by, handle
 from tests.support.build import node, obj, pod
 
@@ -39,19 +39,19 @@ class TestAllocation:
     def test_free_and_used_shares(self) -> None:
         """Half of the cpu and of the memory of an empty node is 50 either way."""
         new = pod("new", requests=HALF)
-        assert scores(allocation.NodeResourcesLeastAllocated(None, handle("1.21")), new, node("n", memory="8Gi")) == {"n": 50}
-        assert scores(allocation.NodeResourcesMostAllocated(None, handle("1.21")), new, node("n", memory="8Gi")) == {"n": 50}
+        assert scores(older.NodeResourcesLeastAllocated(None, handle("1.21")), new, node("n", memory="8Gi")) == {"n": 50}
+        assert scores(older.NodeResourcesMostAllocated(None, handle("1.21")), new, node("n", memory="8Gi")) == {"n": 50}
 
     def test_without_resources_all_are_alike(self) -> None:
         """A Policy's argument without resources scores nothing; without any argument the plugin refuses."""
-        plugin = allocation.RequestedToCapacityRatio(RequestedToCapacityRatioArgs(RISING), handle("1.21"))
+        plugin = older.RequestedToCapacityRatio(RequestedToCapacityRatioArgs(RISING), handle("1.21"))
         assert scores(plugin, pod("new", requests=HALF), node("n")) == {"n": 0}
         with pytest.raises(PolicyError, match="want args to be of type RequestedToCapacityRatioArgs, got <nil>"):
-            allocation.RequestedToCapacityRatio(None, handle("1.22"))
+            older.RequestedToCapacityRatio(None, handle("1.22"))
 
     def test_the_priority_prefers_emptier_nodes(self) -> None:
         """Half a node in use is in the middle of its line."""
-        plugin = allocation.RequestedToCapacityRatioPriority(None, handle("1.17"))
+        plugin = older.RequestedToCapacityRatioPriority(None, handle("1.17"))
         assert scores(plugin, pod("new", requests=HALF), node("n", memory="8Gi"), release="1.17") == {"n": 50}
 
 
@@ -61,10 +61,10 @@ class TestPreferences:
         owner = {"kind": "ReplicaSet", "uid": "u", "controller": True, "name": "r", "apiVersion": "apps/v1"}
         wish = {"preferAvoidPods": [{"podSignature": {"podController": owner}}]}
         bad = node("bad", annotations={"scheduler.alpha.kubernetes.io/preferAvoidPods": json.dumps(wish)})
-        plugin = preferences.NodePreferAvoidPods(None, handle("1.21"))
+        plugin = older.NodePreferAvoidPods(None, handle("1.21"))
         assert scores(plugin, pod("new", metadata={"ownerReferences": [owner]}), bad, node("good")) == {"bad": 0, "good": 100}
 
-    @pytest.mark.parametrize(("kind", "release"), [(preferences.NodeResourceLimits, "1.18"), (preferences.ResourceLimitsPriority, "1.17")])
+    @pytest.mark.parametrize(("kind", "release"), [(older.NodeResourceLimits, "1.18"), (older.ResourceLimitsPriority, "1.17")])
     def test_limits_are_one_point(self, kind: Any, release: str) -> None:
         """A node whose cpu covers the pod's limit has one point."""
         new = pod("new", containers=[{"name": "c", "resources": {"limits": {"cpu": "3"}}}])
@@ -74,7 +74,7 @@ class TestPreferences:
 class TestNodeLabel:
     def test_labels_that_must_be_there_and_must_not(self) -> None:
         """A node needs all present labels and none of the absent ones."""
-        plugin = labels.NodeLabel(NodeLabelArgs(("a",), ("b",)), handle("1.21"))
+        plugin = older.NodeLabel(NodeLabelArgs(("a",), ("b",)), handle("1.21"))
         found = rejections(plugin, pod("new"), node("x", labels={"a": ""}), node("y"), node("z", labels={"a": "", "b": ""}))
         reason = "node(s) didn't have the requested labels"
         assert found == {"x": None, "y": reason, "z": reason}
@@ -82,12 +82,12 @@ class TestNodeLabel:
     def test_preferences_are_a_mean(self) -> None:
         """Each label that is as preferred counts an equal share."""
         args = NodeLabelArgs(present_labels_preference=("a", "b"), absent_labels_preference=("c",))
-        found = scores(labels.NodeLabel(args, handle("1.21")), pod("new"), node("x", labels={"a": ""}), node("y", labels={"c": ""}))
+        found = scores(older.NodeLabel(args, handle("1.21")), pod("new"), node("x", labels={"a": ""}), node("y", labels={"c": ""}))
         assert found == {"x": 66, "y": 0}
 
 
 class TestServiceAffinity:
-    PLUGIN = labels.ServiceAffinityPlugin(ServiceAffinityArgs(("zone",), ("zone", "rack")), handle("1.21"))
+    PLUGIN = older.ServiceAffinityPlugin(ServiceAffinityArgs(("zone",), ("zone", "rack")), handle("1.21"))
     NODES = (node("x", labels={"zone": "1", "rack": "r"}), node("y", labels={"zone": "2"}))
 
     def test_pods_follow_the_first(self) -> None:

@@ -32,38 +32,6 @@ from tests.support.spreadbuild import (
 
 
 class TestHard:
-    def test_the_fuller_domain_is_turned_down(self) -> None:
-        """One pod in zone x and none in y: another in x would be one too many for maxSkew 1."""
-        assert against(incoming(constraint()), A, B, peer("f", "a")) == {"a": "skew", "b": None}
-
-    def test_a_node_without_the_key_is_beyond_help(self) -> None:
-        """A node that lacks a topology key is rejected for that, and removing pods cannot help."""
-        cycle = cycle_of(incoming(constraint()), A, node("c"))
-        failures = plugin().filter(cycle.template, Batch(cycle.table), cycle)
-        assert failures is not None
-        assert [reason.resolvable for reason in failures.reasons(1)] == [False]
-        assert against(incoming(constraint()), A, node("c")) == {"a": None, "c": "label"}
-
-    def test_pods_that_are_being_deleted_do_not_count(self) -> None:
-        """A terminating pod makes its domain no fuller."""
-        assert against(incoming(constraint()), A, B, peer("f", "a", metadata=LEAVING)) == {"a": None, "b": None}
-
-    def test_an_empty_selector_counts_nobody(self) -> None:
-        """``labelSelector: {}`` takes in the pod itself but counts no other."""
-        assert against(incoming(constraint(selector={})), A, B, peer("f", "a"), peer("g", "a")) == {"a": None, "b": None}
-        assert against(incoming(constraint(selector={}, skew=0)), A, B) == {"a": "skew", "b": "skew"}
-
-    def test_an_absent_selector_takes_in_nobody_at_all(self) -> None:
-        """Without a selector not even the pod itself counts."""
-        bare = {key: value for key, value in constraint(skew=0).items() if key != "labelSelector"}
-        assert against(incoming(bare), A, B, peer("f", "a")) == {"a": None, "b": None}
-
-    def test_an_ineligible_node_may_be_taken(self) -> None:
-        """A node that makes no domain counts 0: as far as this plugin goes the pod may go there."""
-        new = incoming(constraint(), nodeSelector={"rack": "1"})
-        c = node("c", labels={"zone": "z", "rack": "2"})
-        assert against(new, A, B, c, peer("f", "a"), peer("g", "c"), peer("h", "c")) == {"a": "skew", "b": None, "c": None}
-
     def test_the_error_says_where_from_some_release_on(self) -> None:
         """From 1.30 on the text begins with what was being done."""
         cycle = cycle_of(incoming(constraint(selector=NEAR)), A)
@@ -114,12 +82,6 @@ class TestOneKeyTwice:
 
 
 class TestMinDomains:
-    def test_too_few_domains_make_the_minimum_zero(self) -> None:
-        """With one pod in each of two zones and three zones wanted, another pod anywhere would be one too many."""
-        pods = peer("f", "a"), peer("g", "b")
-        assert against(incoming(constraint(minDomains=3)), A, B, *pods) == {"a": "skew", "b": "skew"}
-        assert against(incoming(constraint(minDomains=2)), A, B, *pods) == {"a": None, "b": None}
-
     def test_later_no_gate_is_needed(self) -> None:
         """From 1.30 on minDomains counts though there is no such gate any more."""
         pods = peer("f", "a"), peer("g", "b")
@@ -138,18 +100,6 @@ class TestPolicies:
     C = node("c", labels={"zone": "z", "rack": "2"})
     TAINTED = node("t", labels={"zone": "t", "rack": "1"}, taints=[{"key": "k", "value": "v", "effect": "NoExecute"}])
 
-    def test_node_affinity_can_be_ignored(self) -> None:
-        """With nodeAffinityPolicy Ignore an empty node that the selector refuses is still the emptiest domain."""
-        new = incoming(constraint(nodeAffinityPolicy="Ignore"), nodeSelector={"rack": "1"})
-        assert against(new, A, self.C, peer("f", "a"))["a"] == "skew"
-
-    def test_taints_can_be_honored(self) -> None:
-        """With nodeTaintsPolicy Honor an empty node makes no domain if the pod does not tolerate its taint, and makes one if it does."""
-        assert against(incoming(constraint()), A, self.TAINTED, peer("f", "a"))["a"] == "skew"
-        assert against(incoming(constraint(nodeTaintsPolicy="Honor")), A, self.TAINTED, peer("f", "a"))["a"] is None
-        tolerant = incoming(constraint(nodeTaintsPolicy="Honor"), tolerations=[{"operator": "Exists"}])
-        assert against(tolerant, A, self.TAINTED, peer("f", "a"))["a"] == "skew"
-
     def test_without_the_gate_the_policies_are_the_defaults(self) -> None:
         """With NodeInclusionPolicyInPodTopologySpread off affinity is honored and taints are ignored."""
         off = plugin(NodeInclusionPolicyInPodTopologySpread=False)
@@ -159,12 +109,6 @@ class TestPolicies:
 
 
 class TestMatchLabelKeys:
-    def test_the_pods_own_values_are_asked_for(self) -> None:
-        """Pods of another revision do not count where matchLabelKeys names the revision."""
-        new = incoming(constraint(matchLabelKeys=["rev", "absent"]), labels={"rev": "2"})
-        assert against(new, A, B, peer("f", "a", labels={"rev": "1"})) == {"a": None, "b": None}
-        assert against(new, A, B, peer("f", "a", labels={"rev": "2"})) == {"a": "skew", "b": None}
-
     def test_they_make_an_empty_selector_count(self) -> None:
         """An empty selector with a key is no longer empty; an absent one still matches no pod."""
         assert against(incoming(constraint(selector={}, matchLabelKeys=["app"])), A, B, peer("f", "a"))["a"] == "skew"

@@ -15,7 +15,6 @@ from tests.support.build import node, obj, pod
 from tests.support.spreadbuild import (
     NEAR,
     A,
-    B,
     against,
     constraint,
     incoming,
@@ -42,10 +41,6 @@ class TestDefaults:
         pods = [peer("p0", "n0"), peer("p1", "n0"), peer("p2", "n1")]
         assert scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *ZONED, *pods, raw=True) == {"n0": 12, "n1": 9, "n2": 2}
         assert scores(plugin(), pod("new", labels={"app": "a"}), SERVICE, *ZONED, *pods) == {"n0": 16, "n1": 41, "n2": 100}
-
-    def test_without_a_selector_there_are_none(self) -> None:
-        """A pod that no service and no controller selects is not spread: every node is as good."""
-        assert scores(plugin(), pod("new", labels={"app": "a"}), *ZONED, peer("p", "n0")) == {"n0": 100, "n1": 100, "n2": 100}
 
     @pytest.mark.parametrize(("kind", "api", "selector"), [
         ("ReplicaSet", "apps/v1", {"matchLabels": {"app": "a"}}),
@@ -100,41 +95,6 @@ class TestDefaults:
 
 
 class TestSoft:
-    def test_emptier_domains_are_preferred(self) -> None:
-        """The zone with the fewest peers gets 100 if it has none; the score of the fullest is in proportion."""
-        assert scores(plugin(), incoming(soft()), A, B, peer("f", "a")) == {"a": 0, "b": 100}
-
-    def test_scores_are_not_stretched(self) -> None:
-        """With two pods in x and one in y, x still gets its share: 100 * (max + min - raw) / max."""
-        assert scores(plugin(), incoming(soft()), A, B, peer("f", "a"), peer("g", "a"), peer("h", "b")) == {"a": 33, "b": 100}
-
-    def test_without_constraints_every_node_gets_100(self) -> None:
-        """For a pod without constraints all nodes score the same."""
-        assert scores(plugin(), incoming(), A, B) == {"a": 100, "b": 100}
-
-    def test_nodes_that_lack_a_key_get_0(self) -> None:
-        """They score 0, even if no peers are counted anywhere."""
-        assert scores(plugin(), incoming(soft()), A, node("c")) == {"a": 100, "c": 0}
-
-    def test_more_domains_weigh_more(self) -> None:
-        """A pod weighs ln(domains + 2), the domains being those of the feasible nodes."""
-        c = node("c", labels={"zone": "z"})
-        pods = [peer(f"f{i}", "a") for i in range(10)]
-        assert scores(plugin(), incoming(soft()), A, B, *pods, raw=True)["a"] == 14
-        assert scores(plugin(), incoming(soft()), A, B, c, *pods, raw=True)["a"] == 16
-        assert scores(plugin(), incoming(soft()), A, B, c, *pods, raw=True, nodes={"a": 1, "b": 1})["a"] == 14
-
-    def test_hostname_counts_the_node_itself(self) -> None:
-        """By hostname the node's own pods count, even where the policies exclude the node."""
-        key = "kubernetes.io/hostname"
-        nodes = [node(name, labels={key: "same", "rack": rack}) for name, rack in (("a", "1"), ("b", "2"))]
-        new = incoming(soft(key), nodeSelector={"rack": "1"})
-        assert scores(plugin(), new, *nodes, peer("f", "b"), raw=True) == {"a": 0, "b": 1}
-
-    def test_the_skew_allowed_counts_too(self) -> None:
-        """maxSkew - 1 is added for each constraint whose key the node has."""
-        assert scores(plugin(), incoming(soft(skew=5), soft("rack", 3)), A, B, raw=True) == {"a": 6, "b": 6}
-
     def test_an_invalid_selector_is_an_error(self) -> None:
         """An invalid soft constraint is an error of PreScore."""
         cycle = cycle_of(incoming(soft(selector=NEAR)), A)

@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.framework.plugins.selectorspread import SelectorSpread
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.support.asking import handle, scores

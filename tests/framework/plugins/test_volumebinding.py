@@ -66,25 +66,6 @@ def against(new: Pod, *objects: Any) -> dict[str, list[str]]:
 
 
 class TestPreFilter:
-    @pytest.mark.parametrize(
-        ("objects", "text"),
-        [
-            ([], 'persistentvolumeclaim "c" not found'),
-            ([claim("c", None)], "pod has unbound immediate PersistentVolumeClaims"),
-            ([claim("c", "gone")], "pod has unbound immediate PersistentVolumeClaims"),
-            ([LATE, claim("c", volumeName="v")], "pod has unbound immediate PersistentVolumeClaims"),
-        ],
-    )
-    def test_claims_that_no_node_can_help_end_the_cycle(self, objects: list[Any], text: str) -> None:
-        """Missing claims, and unbound ones with immediate binding, reject the pod."""
-        assert before(using("p", "c"), *objects) == unresolvable(text)
-
-    def test_lost_and_going_claims_end_it_too(self) -> None:
-        """A claim whose volume is lost, or that is being deleted, rejects the pod."""
-        made = bound("c", "v")
-        lost = type(made)(metadata=made.metadata, spec=made.spec, phase="Lost")
-        assert before(using("p", "c"), lost) == unresolvable('persistentvolumeclaim "c" bound to non-existent persistentvolume "v"')
-
     def test_a_class_without_a_mode_is_an_error(self) -> None:
         """Without a mode it is unknown whether claims wait, so the cycle fails."""
         text = 'VolumeBindingMode not set for StorageClass "unset"'
@@ -109,10 +90,6 @@ class TestPreFilter:
 
 
 class TestBoundClaims:
-    def test_a_bound_volume_must_be_in_reach(self) -> None:
-        """The node affinity of a bound volume decides which nodes can reach it."""
-        assert against(using("p", "c"), volume("v", **on(zone="a")), bound("c", "v")) == {"a": [], "b": [CONFLICT]}
-
     def test_a_missing_volume_is_a_reason(self) -> None:
         """A claim bound to a missing volume rejects nodes, unless an earlier volume of the pod is out of reach."""
         objects = [volume("v", **on(zone="a")), bound("c", "v"), bound("d", "gone")]
@@ -135,21 +112,6 @@ class TestBoundClaims:
 
 
 class TestUnboundClaims:
-    def test_a_claim_gets_a_volume_or_has_one_made(self) -> None:
-        """If no volume is in reach, a class with a provisioner can provision one."""
-        objects = [volume("v", **on(zone="a")), claim("c")]
-        assert against(using("p", "c"), LATE, *objects) == {"a": [], "b": [NOTHING]}
-        assert against(using("p", "c"), MAKING, *objects) == {"a": [], "b": []}
-
-    def test_modes_always_matter(self) -> None:
-        """Modes Block and Filesystem do not match; an absent mode means Filesystem."""
-        assert against(using("p", "c"), LATE, volume("v", volumeMode="Block"), claim("c")) == {"a": [NOTHING], "b": [NOTHING]}
-        assert against(using("p", "c"), LATE, volume("v", volumeMode="Filesystem"), claim("c")) == {"a": [], "b": []}
-
-    def test_a_selected_node_is_the_only_one(self) -> None:
-        """A claim with a selected node fits only that node."""
-        assert against(using("p", "c"), MAKING, claim("c", annotations={SELECTED: "b"})) == {"a": [NOTHING], "b": []}
-
     def test_a_volume_belongs_to_its_beta_class(self) -> None:
         """The beta annotation comes before the spec, also when volumes are looked up."""
         old = volume("v", "other", meta={"annotations": {"volume.beta.kubernetes.io/storage-class": "wait"}})

@@ -15,7 +15,7 @@ from kubeclassic.framework.queue.events import Action
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from kubeclassic.framework.queue.registrations import Registrations
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 
 RELEASES = tuple(FRAMEWORK_RELEASES)

@@ -27,7 +27,7 @@ from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState
 from kubeclassic.live.scheduler.writes import DryApi
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.live.scheduler.recorded import EPOCH
 from tests.live.scheduler.recordedpace import exchanges
 from tests.support.virtualtime import run_virtually

@@ -15,7 +15,7 @@ from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.overhttp import PostError, PostReply
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.live.scheduler.worlds import World
 
 each_release = pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])

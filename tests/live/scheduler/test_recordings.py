@@ -22,7 +22,7 @@ from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.client.transport import Transport
 from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.flags import RunSettings, config_maps_of
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.resources import OLD_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import StoreTransport

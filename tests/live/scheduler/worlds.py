@@ -22,7 +22,7 @@ from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
 from kubeclassic.live.scheduler.state import LiveClocks, LiveState, handler_of
 from kubeclassic.live.scheduler.writes import ClusterApi, DryApi, WireApi
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store

@@ -18,7 +18,7 @@ from kubeclassic.live.client.transport import Request
 from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import Following, ServedCluster
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport

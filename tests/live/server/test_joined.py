@@ -26,8 +26,7 @@ from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import ServedCluster
 from kubeclassic.live.server.serving import Listening, make_server
-from kubeclassic.simulation.conform import Family, build, find_families, needs, read_cases, read_items
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import Family, build, engine_for, find_families, needs, read_cases, read_items
 from tests.conftest import ROOT
 from tests.support.serverbuild import Json
 

@@ -21,8 +21,7 @@ from kubeclassic.predicates.rule import predicate
 from kubeclassic.simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, FREE, LOCKED, MODES, Decided, decided
 from kubeclassic.simulation.compare.causes import ERROR, PREDICATE, SCORE, TIE
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.conform import answer_case, find_families, read_items, read_lines
-from kubeclassic.simulation.engines import ALL_RELEASES, engine_for
+from kubeclassic.simulation.conform import ALL_RELEASES, answer_case, engine_for, find_families, read_items, read_lines
 from kubeclassic.simulation.scenario import Scenario
 from tests.conftest import ROOT, SHARED
 from tests.support.build import node, pod

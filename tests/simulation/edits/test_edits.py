@@ -17,8 +17,7 @@ from kubeclassic.api.objects import KubeObject, Node, Pod
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.api.wire.ownfields import current_manifest
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.edits.apply import Edit, Edits
-from kubeclassic.simulation.edits.changes import EditError, Step, parse_path, text_of
+from kubeclassic.simulation.edits import Edit, EditError, Edits, Step, parse_path, text_of
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 from tests.support.refusals import refusal_text
 

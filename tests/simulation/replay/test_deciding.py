@@ -11,7 +11,7 @@ import pytest
 import kubeclassic
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.options import options_of
-from kubeclassic.simulation.engines import ALL_RELEASES
+from kubeclassic.simulation.conform import ALL_RELEASES
 from kubeclassic.simulation.replay.replay import Replay
 from tests.conftest import ROOT
 from tests.support.build import node, obj, pod

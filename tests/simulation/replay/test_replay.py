@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.engines import ALL_RELEASES
+from kubeclassic.simulation.conform import ALL_RELEASES
 from kubeclassic.simulation.replay.inputs.traces import DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
 from kubeclassic.simulation.replay.replay import Replay
 from kubeclassic.simulation.replay.settings import Delays

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from kubeclassic.simulation.replay import outputs
+from kubeclassic.simulation.replay.history import Series, columns
 from kubeclassic.simulation.replay.ledger import SAMPLE, Fragmentation, Ledger
-from kubeclassic.simulation.replay.series import Series, columns
-from kubeclassic.simulation.replay.tally import ReplayCounts
+from kubeclassic.simulation.replay.simulatedcluster import ReplayCounts
 from tests.support.build import node, pod
 from tests.support.replaybuild import at, played, replay, there
 

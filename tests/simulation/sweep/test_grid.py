@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import kubeclassic
 from kubeclassic import Cluster
 from kubeclassic.framework.options import Classic, Framework, options_of
-from kubeclassic.simulation.engines import ALL_RELEASES
+from kubeclassic.simulation.conform import ALL_RELEASES
 from kubeclassic.simulation.sweep.measures import Best, best_of, configurations
 from tests.conftest import ROOT
 from tests.support.examples import examples

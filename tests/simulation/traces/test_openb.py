@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.exceptions import ManifestError
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 from kubeclassic.simulation.simulate import Simulation
 from kubeclassic.simulation.traces.openb import Manifest, manifests

@@ -18,7 +18,7 @@ from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES
 from kubeclassic.questions.upgrade import UpgradeResult, upgrade
 from kubeclassic.simulation.compare.agreement import MODES, Mode
 from kubeclassic.simulation.compare.compare import compare, unfollowed
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 from kubeclassic.simulation.upgrade import causes
 from kubeclassic.simulation.upgrade.causes import UNKNOWN, UpgradeTrial
@@ -272,7 +272,7 @@ def test_a_sentence_says_the_points() -> None:
 def _with(document: UpgradeDocument, name: str) -> UpgradeDocument:
     from msgspec.structs import replace
 
-    from kubeclassic.framework.facts.records import ReleaseFact
+    from kubeclassic.framework.facts.facttable import ReleaseFact
 
     return replace(document, facts=(ReleaseFact.of(BY_ID[name]),))
 

@@ -10,7 +10,7 @@ import pytest
 
 from kubeclassic.api.load import load
 from kubeclassic.api.reading import documents
-from kubeclassic.api.reading.formats.jsonlists import Uncertain, split_list
+from kubeclassic.api.reading.formats.jsonvalues import Uncertain, split_list
 from kubeclassic.exceptions import ManifestError
 
 NODE: dict[str, Any] = {"kind": "Node", "metadata": {"name": "n", "labels": {"a": "1,2"}}, "status": {"allocatable": {"cpu": "4"}}}

@@ -1,0 +1,327 @@
+"""Queueing hints: may an event let a pod fit that a plugin rejected? Pure functions of the pod, and of the object before and after.
+
+A hint may say yes for nothing, and then the pod is tried in vain; if it says no, the plugin would still reject the pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+
+from ..api.meaning.labels import Matcher, compile_selector, node_selector_matches, pairs_match, tolerates
+from ..api.objects import CSIStorageCapacity, Node, NodeSelector, PersistentVolume, Pod, PodAffinityTerm, ResourceClaim, Taint, Volume
+from ..api.objects.quantity import Quantity
+from ..core.pods.notes import claim_keys, claim_name
+from ..core.pods.requests import PODS, of_node
+from ..core.pods.template import Port, host_ports
+from ..core.release import Requests
+from ..core.volumes.intree import MIGRATED_PLUGINS, PLUGINS
+from ..predicates.disks import disks_conflict
+from ..predicates.taints import first_untolerated
+from ..predicates.volumezone import zones_of
+
+CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+
+
+def node_matches_affinity(pod: Pod, old: Any, new: Any, *, added: NodeSelector | None, compares: bool) -> bool:
+    """The node begins to match the pod's node selector and required affinity, and matches what the profile *added*."""
+    if added is not None and not node_selector_matches(added, new.labels, new.name):
+        return False
+    return is_selected(pod, new) and not (compares and old is not None and is_selected(pod, old))
+
+
+def is_selected(pod: Pod, node: Node) -> bool:
+    """Whether the pod's node selector and required affinity match the node."""
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+    required = None if affinity is None else affinity.required
+    if not pairs_match(pod.spec.node_selector, node.labels):
+        return False
+    return required is None or node_selector_matches(required, node.labels, node.name)
+
+
+def node_is_schedulable(pod: Pod, old: Any, new: Any, *, compares: bool) -> bool:
+    """The node is schedulable, and was not."""
+    return not new.spec.unschedulable and (not compares or old is None or old.spec.unschedulable)
+
+
+def pod_tolerates_unschedulable(pod: Pod, old: Any, new: Any) -> bool:
+    """The pod itself tolerates unschedulable nodes now."""
+    return pod.uid == new.uid and tolerates(new.spec.tolerations, CORDONED)
+
+
+def node_is_tolerated(pod: Pod, old: Any, new: Any) -> bool:
+    """The pod tolerates the node's taints now, and did not."""
+    was_tolerated = old is not None and first_untolerated(old.spec.taints, pod.spec.tolerations) is None
+    return not was_tolerated and first_untolerated(new.spec.taints, pod.spec.tolerations) is None
+
+
+def tolerations_change(pod: Pod, old: Any, new: Any) -> bool:
+    """The pod itself has more tolerations."""
+    return bool(pod.uid == new.uid) and len(old.spec.tolerations) != len(new.spec.tolerations)
+
+
+def gates_end(pod: Pod, old: Any, new: Any) -> bool:
+    """The pod itself has no scheduling gates."""
+    return bool(pod.uid == new.uid) and not new.spec.scheduling_gates
+
+
+def node_has_room(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests], compares: bool) -> bool:
+    """The pod would fit on the node if that were empty, and the node has more than before of something that the pod wants."""
+    wanted, room = requests(pod), of_node(new.status.allocatable)
+    counted = {name: number for name, number in wanted.items() if number}
+    if room.get(PODS, 0) < 1 or any(number > room.get(name, 0) for name, number in counted.items()):
+        return False
+    if not compares or old is None:
+        return True
+    before = of_node(old.status.allocatable)
+    return any(room.get(name, 0) > before.get(name, 0) for name in (PODS, *counted))
+
+
+def pod_leaves_room(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests] | None, nominated: bool) -> bool:
+    """A pod left its node, or became smaller there in something that the pod wants; with *requests* None sizes do not change.
+
+    With *nominated* a pod that was nominated to a node counts, too.
+    """
+    if new is None:
+        return was_on_node(old, nominated)
+    if requests is None:
+        return False
+    if new.uid == pod.uid:
+        return True
+    before, after = requests(old), requests(new)
+    return bool(new.spec.node_name) and any(number and before.get(name, 0) > after.get(name, 0) for name, number in requests(pod).items())
+
+
+def was_on_node(pod: Pod, nominated: bool) -> bool:
+    """Whether a pod that is gone took room on a node; with *nominated* also where it was only nominated to one."""
+    return bool(pod.spec.node_name or (nominated and pod.status.nominated_node_name))
+
+
+def claim_is_used(pod: Pod, old: Any, new: Any) -> bool:
+    """The claim is of one of the pod's volumes."""
+    return new.key in claim_keys(pod, ephemeral=True)
+
+
+def claim_is_named(pod: Pod, old: Any, new: Any) -> bool:
+    """The pod names the claim; those of ephemeral volumes do not count."""
+    return new.key in claim_keys(pod)
+
+
+def class_changes(pod: Pod, old: Any, new: Any) -> bool:
+    """A class is new, or has other topologies. Upstream: isSchedulableAfterStorageClassChange."""
+    return bool(old is None or old.allowed_topologies != new.allowed_topologies)
+
+
+def class_waits(pod: Pod, old: Any, new: Any) -> bool:
+    """A class is new that waits for its first consumer."""
+    return bool(new.volume_binding_mode == "WaitForFirstConsumer")
+
+
+def migration_changes(pod: Pod, old: Any, new: Any) -> bool:
+    """A CSINode is new, or other plugins are migrated there. Upstream: isSchedulableAfterCSINodeChange."""
+    return bool(old is None or old.metadata.annotations.get(MIGRATED_PLUGINS) != new.metadata.annotations.get(MIGRATED_PLUGINS))
+
+
+def capacity_grows(pod: Pod, old: Any, new: Any) -> bool:
+    """There is more storage, or a report of storage that there was not. Upstream: isSchedulableAfterCSIStorageCapacityChange."""
+    before, after = None if old is None else _limit(old), _limit(new)
+    return old is None or (after is not None and (before is None or after > before))
+
+
+def _limit(capacity: CSIStorageCapacity) -> Quantity | None:
+    return capacity.capacity if capacity.maximum_volume_size is None else capacity.maximum_volume_size
+
+
+def driver_stops_reporting(pod: Pod, old: Any, new: Any) -> bool:
+    """The driver of an inline volume no longer reports capacity. Upstream: isSchedulableAfterCSIDriverChange."""
+    uses = any(volume.csi is not None and volume.csi.driver == new.name for volume in pod.spec.volumes)
+    return uses and old.storage_capacity and not new.storage_capacity
+
+
+def volume_moves(pod: Pod, old: Any, new: Any, *, labels: tuple[str, ...]) -> bool:
+    """A volume is new, or has other zones in its *labels*. Upstream: isSchedulableAfterPersistentVolumeChange."""
+    return old is None or _zones(old, labels) != _zones(new, labels)
+
+
+def _zones(volume: PersistentVolume, labels: tuple[str, ...]) -> list[tuple[str, frozenset[str]]]:
+    found = ((label, zones_of(volume.labels[label])) for label in labels if label in volume.labels)
+    return [(label, zones) for label, zones in found if zones]
+
+
+def pod_leaves_disk(pod: Pod, old: Any, new: Any) -> bool:
+    """A pod of the namespace is gone that used a disk or a claim which the pod wants for itself."""
+    if old.namespace != pod.namespace:
+        return False
+    shares = not set(claim_keys(pod)).isdisjoint(claim_keys(old))
+    return shares or any(disks_conflict(one, other) for one in pod.spec.volumes for other in old.spec.volumes)
+
+
+# --- limits ---------------------------------------------------------------------------------------------------------
+
+
+def pod_leaves_attachment(pod: Pod, old: Any, new: Any, *, nominated: bool) -> bool:
+    """A pod left its node that had a volume of a CSI driver."""
+    return was_on_node(old, nominated) and any(
+        claim_name(old, volume, ephemeral=True) is not None or _inline_driver(volume) is not None for volume in old.spec.volumes
+    )
+
+
+def _inline_driver(volume: Volume) -> str | None:
+    return next((plugin.driver for plugin in PLUGINS.values() if plugin.inline(volume) is not None), None)
+
+
+def limit_grows(pod: Pod, old: Any, new: Any) -> bool:
+    """The limit of a driver on the node grows; a driver without one counts as 0. Upstream: isSchedulableAfterCSINodeUpdated."""
+    before = {driver.name: driver.count or 0 for driver in old.drivers}
+    return any((driver.count or 0) > before.get(driver.name, 0) for driver in new.drivers)
+
+
+def attachment_goes(pod: Pod, old: Any, new: Any) -> bool:
+    """A volume is detached, and the pod has a claim, or a disk of the same driver. Upstream: isSchedulableAfterVolumeAttachmentDeleted."""
+    drivers = {_inline_driver(volume) for volume in pod.spec.volumes}
+    return bool(claim_keys(pod)) or old.attacher in drivers
+
+
+ClaimsOf = Callable[[Pod], Sequence[ResourceClaim] | str]
+"""The claims of a pod in order, or why one cannot be used."""
+
+
+def claim_changes(pod: Pod, old: Any, new: Any, *, claims: ClaimsOf) -> bool:
+    """A claim gave its devices back, or one of the pod's claims is new or has another status. Upstream: isSchedulableAfterClaimChange."""
+    found = claims(pod)
+    if isinstance(found, str):
+        return False
+    if old is not None and old.status.allocation is not None and new.status.allocation is None:
+        return True
+    return any(claim.uid == new.uid for claim in found) and (old is None or bool(old.status != new.status))
+
+
+def claims_are_made(pod: Pod, old: Any, new: Any, *, claims: ClaimsOf) -> bool:
+    """The pod itself has all of its claims now. Upstream: isSchedulableAfterPodChange."""
+    return bool(pod.uid == new.uid) and not isinstance(claims(new), str)
+
+
+# --- host ports -----------------------------------------------------------------------------------------------------
+
+
+def pod_leaves_ports(pod: Pod, old: Any, new: Any, *, nominated: bool) -> bool:
+    """A pod left its node that used a host port which the pod wants. Upstream: isSchedulableAfterPodDeleted of NodePorts."""
+    if not was_on_node(old, nominated):
+        return False
+    return any(ports_clash(wanted, used) for wanted in host_ports(pod) for used in host_ports(old))
+
+
+def ports_clash(one: Port, other: Port) -> bool:
+    """Whether no node has both ports."""
+    everywhere = "0.0.0.0"
+    return one[1:] == other[1:] and (one[0] == other[0] or everywhere in (one[0], other[0]))
+
+
+# --- affinity between pods ------------------------------------------------------------------------------------------
+
+
+def affine_pod_changes(pod: Pod, old: Any, new: Any) -> bool:
+    """A pod on a node begins to match all of the pod's required affinity terms, or no longer matches all anti-affinity terms.
+
+    Upstream: isSchedulableAfterPodChange of InterPodAffinity.
+    """
+    if any(other is not None and not other.spec.node_name for other in (old, new)):
+        return False
+    wanted, avoided = affinity_terms(pod)
+    if old is None:
+        return _matches_all(wanted, pod, new)
+    if new is None:
+        return _matches_all(avoided, pod, old)
+    begins = not _matches_all(wanted, pod, old) and _matches_all(wanted, pod, new)
+    return begins or (_matches_all(avoided, pod, old) and not _matches_all(avoided, pod, new))
+
+
+def affine_node_changes(pod: Pod, old: Any, new: Any, *, compares: bool) -> bool:
+    """The node has the topology key of a required term; if it *compares*, it has another value now, or has, or lacks, the key newly.
+
+    Upstream: isSchedulableAfterNodeChange of InterPodAffinity.
+    """
+    wanted, avoided = affinity_terms(pod)
+    if not compares:
+        return any(term.topology_key in new.labels for term in (*wanted, *avoided))
+    if old is None:
+        return bool(avoided) or any(term.topology_key in new.labels for term in wanted)
+    comes = any(term.topology_key in new.labels and _has_changed(term, old, new) for term in wanted)
+    return comes or any(term.topology_key in old.labels and _has_changed(term, old, new) for term in avoided)
+
+
+def _has_changed(term: PodAffinityTerm, old: Node, new: Node) -> bool:
+    return old.labels.get(term.topology_key) != new.labels.get(term.topology_key)
+
+
+def affinity_terms(pod: Pod) -> tuple[Sequence[PodAffinityTerm], Sequence[PodAffinityTerm]]:
+    """The required terms of affinity and of anti-affinity."""
+    affinity = pod.spec.affinity
+    wanted = () if affinity is None or affinity.pod_affinity is None else affinity.pod_affinity.required
+    avoided = () if affinity is None or affinity.pod_anti_affinity is None else affinity.pod_anti_affinity.required
+    return wanted, avoided
+
+
+def _matches_all(terms: Sequence[PodAffinityTerm], owner: Pod, other: Pod) -> bool:
+    return bool(terms) and all(_matches(term, owner, other) for term in terms)
+
+
+def _matches(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
+    own_space = not term.namespaces and term.namespace_selector is None
+    # Upstream: the labels of the namespace are not looked up, so a selector reaches it only if it matches no labels at all.
+    reached = other.namespace in (term.namespaces or ((owner.namespace,) if own_space else ()))
+    return (reached or compile_selector(term.namespace_selector)({})) and compile_selector(term.label_selector)(other.labels)
+
+
+# --- topology spread ------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(repr=False)
+class Spread:
+    """A hard constraint as hints look at it."""
+
+    topology_key: str
+    matches: Matcher
+    honors_taints: bool
+
+
+ConstraintsOf = Callable[[Pod], Sequence[Spread] | None]
+"""A pod's hard constraints; None where they depend on its services and controller, and then every event may help."""
+
+
+def spread_pod_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, sees_itself: bool) -> bool:
+    """A pod of the namespace comes to a node, leaves it or changes its labels, so that a constraint counts one more or one less.
+
+    With *sees_itself* also a change of the pod's own labels, or of its tolerations where taints count.
+    Upstream: isSchedulableAfterPodChange of PodTopologySpread.
+    """
+    if any(
+        other is not None
+        and not ((sees_itself and other.uid == pod.uid) or (bool(other.spec.node_name) and other.namespace == pod.namespace))
+        for other in (old, new)
+    ):
+        return False
+    found = constraints(pod)
+    if found is None:
+        return True
+    if old is None or new is None:
+        return any(each.matches((old or new).labels) for each in found)
+    if sees_itself and pod.uid == new.uid and old.spec.tolerations != new.spec.tolerations and any(each.honors_taints for each in found):
+        return True
+    return bool(old.labels != new.labels) and any(each.matches(old.labels) != each.matches(new.labels) for each in found)
+
+
+def spread_node_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, compares: bool) -> bool:
+    """A node with all topology keys comes, goes, or changes its domains or taints. Upstream: isSchedulableAfterNodeChange."""
+    found = constraints(pod)
+    if found is None:
+        return True
+    keys = [each.topology_key for each in found]
+    had, has = (node is not None and all(key in node.labels for key in keys) for node in (old, new))
+    if old is None or not compares:
+        return has if new is not None else had
+    if new is None or had != has:
+        return had or new is not None
+    return has and (any(old.labels[key] != new.labels[key] for key in keys) or old.spec.taints != new.spec.taints)

@@ -1,0 +1,280 @@
+"""Plugins that the first releases of the framework have, up to 1.22, and later ones lack."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+
+from ...algorithmprovider.cells import rounded_mean_of_positive
+from ...api.objects import LabelSelector, Map
+from ...core.arrays.batch import Batch
+from ...core.arrays.types import Ints, Scores
+from ...core.failures import Failures
+from ...core.matching.owners import OwnerSelector, services_of
+from ...core.pods.template import Template
+from ...core.rule import Reads
+from ...exceptions import PolicyError
+from ...predicates.reasons import NODE_LABEL_PRESENCE_VIOLATED
+from ...predicates.serviceaffinity import READS, service_affinity_failures
+from ...priorities.avoidpods import node_prefer_avoid_pods
+from ...priorities.requestedtocapacity import FULL
+from ...priorities.resourcelimits import resource_limits
+from ...priorities.rule import MAX_PRIORITY
+from ...priorities.selectorspread import peers
+from ...priorities.shares import free_share, request, used_share
+from ..config.args import CPU_AND_MEMORY, NodeLabelArgs, RequestedToCapacityRatioArgs, ServiceAffinityArgs, ShapePoint
+from ..cycle.state import FrameworkCycle
+from ..plugin import MAX_NODE_SCORE, Handle, Plugin
+from ..queue.events import Action, ClusterEvent
+from .noderesources import ScoredResources, Shares, counted_requests, scaled_line, utilization
+from .spreadconstraints import Peers
+
+
+class NodePreferAvoidPods(Plugin):
+    """Prefer, by far, nodes whose annotation preferAvoidPods does not name the pod's replication controller or replica set.
+
+    Upstream: pkg/scheduler/framework/plugins/nodepreferavoidpods/node_prefer_avoid_pods.go.
+    """
+
+    name = "NodePreferAvoidPods"
+    score_reads: Reads = Reads.NODE
+
+    def score_key(self, pod: Template) -> Hashable:
+        return node_prefer_avoid_pods.key(pod)
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        return node_prefer_avoid_pods.score(pod, nodes, cycle) * (MAX_NODE_SCORE // MAX_PRIORITY)
+
+
+class NodeResourceLimits(Plugin):
+    """Prefer, by one point, nodes whose allocatable cpu or memory covers the pod's limit; pods already there do not matter.
+
+    Upstream: pkg/scheduler/framework/plugins/noderesources/resource_limits.go.
+    """
+
+    name = "NodeResourceLimits"
+    score_reads: Reads = Reads.NODE
+    pre_score_by_class: ClassVar[bool] = True
+    without_pre_score: ClassVar[str | None] = 'Error reading "PreScoreNodeResourceLimits" from cycleState: not found'
+
+    def score_key(self, pod: Template) -> Hashable:
+        return resource_limits.key(pod)
+
+    def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> None:
+        """Nothing to prepare; but a profile can disable it, and then the score fails."""
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        # Upstream: the scale went from 10 to 100, the one point did not.
+        return resource_limits.score(pod, nodes, cycle)
+
+
+class ResourceLimitsPriority(NodeResourceLimits):
+    """The same where it still is a priority, which has no plugin of its own."""
+
+    name = "ResourceLimitsPriority"
+    without_pre_score: ClassVar[str | None] = None
+
+
+class _AllocationScore(Plugin):
+    """The common part. Pods without requests count with defaults."""
+
+    score_reads: Reads = Reads.NODE | Reads.REQUESTS
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self._measured = ScoredResources.of(CPU_AND_MEMORY if args is None else args.resources, handle.cells)
+
+    def score_key(self, pod: Template) -> Hashable:
+        return tuple(request(pod, name) for name in self._measured.names)
+
+    def _shares(self, pod: Template, nodes: Batch) -> Shares:
+        found = Shares.of(pod, nodes, self._measured, request, counted_requests)
+        if found.counts_all or not self.handle.cells.lacking_resources_score:
+            return found
+        return attrs.evolve(found, counted=np.ones_like(found.counted), counts_all=True)
+
+
+class NodeResourcesLeastAllocated(_AllocationScore):
+    """Prefer nodes with the most left free: the weighted mean of the free shares.
+
+    Upstream: pkg/scheduler/framework/plugins/noderesources/least_allocated.go.
+    """
+
+    name = "NodeResourcesLeastAllocated"
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        shares = self._shares(pod, nodes)
+        return shares.mean(free_share(shares.requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper))
+
+
+class NodeResourcesMostAllocated(_AllocationScore):
+    """Prefer nodes that are almost full: the weighted mean of the used shares.
+
+    Upstream: pkg/scheduler/framework/plugins/noderesources/most_allocated.go.
+    """
+
+    name = "NodeResourcesMostAllocated"
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        shares = self._shares(pod, nodes)
+        requested = shares.requested if self.handle.cells.overfull_scores_zero else np.minimum(shares.requested, shares.allocatable)
+        return shares.mean(used_share(requested, shares.allocatable, MAX_NODE_SCORE, is_proper=shares.is_proper))
+
+
+class RequestedToCapacityRatio(_AllocationScore):
+    """Score a node by the share that would be requested, on the line that the arguments give.
+
+    Upstream: pkg/scheduler/framework/plugins/noderesources/requested_to_capacity_ratio.go.
+    """
+
+    name = "RequestedToCapacityRatio"
+
+    def __init__(self, args: RequestedToCapacityRatioArgs | None, handle: Handle) -> None:
+        super().__init__(args, handle)
+        if args is None:
+            raise PolicyError("want args to be of type RequestedToCapacityRatioArgs, got <nil>")
+        self._line = scaled_line(args.shape)
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        if not self._measured.names:  # Upstream: a Policy's argument gets no defaults.
+            return np.zeros(nodes.n, np.int64)
+        shares = self._shares(pod, nodes)
+        scores = np.where(shares.counted, self._line[self._used(shares.requested, shares.allocatable)], 0)
+        return rounded_mean_of_positive(scores, shares.measured.weights[:, 0])
+
+    def _used(self, requested: Ints, capacity: Ints) -> Ints:
+        """The requested share in percent, rounded up where the free share is what is rounded down."""
+        if not self.handle.cells.ratio_rounds_up:
+            return utilization(requested, capacity)
+        return (FULL - free_share(requested, capacity, FULL)).clip(0, FULL)
+
+
+class RequestedToCapacityRatioPriority(RequestedToCapacityRatio):
+    """The same with the line on which an empty node is the best, where it still is a priority without a plugin of its own."""
+
+    name = "RequestedToCapacityRatioPriority"
+
+    def __init__(self, args: None, handle: Handle) -> None:
+        super().__init__(RequestedToCapacityRatioArgs((ShapePoint(0, 10), ShapePoint(100, 0)), CPU_AND_MEMORY), handle)
+
+
+NODE_LABELS = ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_LABEL)
+
+
+class NodeLabel(Plugin):
+    """Reject nodes that lack a label, or have one that they must not have; prefer nodes in the same way. The values do not matter.
+
+    Upstream: pkg/scheduler/framework/plugins/nodelabel/node_label.go.
+    """
+
+    name = "NodeLabel"
+    filter_reads: ClassVar[Reads] = Reads.NODE
+    score_reads: Reads = Reads.NODE
+
+    def __init__(self, args: NodeLabelArgs | None, handle: Handle) -> None:
+        super().__init__(_wanted(args, NodeLabelArgs), handle)
+
+    def concerns(self, pod: Template) -> bool:
+        return bool(self.args.present_labels or self.args.absent_labels)
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return None
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        rejected = np.zeros(nodes.n, np.bool_)
+        for label in self.args.present_labels:
+            rejected |= ~nodes.label(label).present
+        for label in self.args.absent_labels:
+            rejected |= nodes.label(label).present
+        return Failures.where(NODE_LABEL_PRESENCE_VIOLATED, rejected)
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        return (NODE_LABELS,)
+
+    def score_key(self, pod: Template) -> Hashable:
+        return None
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """The best score for each label that is as preferred; of several labels the mean, rounded down."""
+        present, absent = self.args.present_labels_preference, self.args.absent_labels_preference
+        found = np.zeros(nodes.n, np.int64)
+        for label in present:
+            found += nodes.label(label).present
+        for label in absent:
+            found += ~nodes.label(label).present
+        return found * MAX_NODE_SCORE // max(len(present) + len(absent), 1)
+
+
+class ServiceAffinityPlugin(Plugin):
+    """Keep the pods of a service to nodes with equal values of some labels, and spread them over the values of others.
+
+    Upstream: pkg/scheduler/framework/plugins/serviceaffinity/service_affinity.go.
+    """
+
+    name = "ServiceAffinity"
+    filter_reads: ClassVar[Reads] = READS
+    score_reads: Reads = Reads.COUNTS | Reads.LISTINGS
+    follows_pods: str | None = 'error reading "PreFilterServiceAffinity" from cycleState: not found'
+
+    def __init__(self, args: ServiceAffinityArgs | None, handle: Handle) -> None:
+        super().__init__(_wanted(args, ServiceAffinityArgs), handle)
+        if self._is_idle:
+            self.follows_pods = None
+        else:
+            self.without_pre_filter = self.follows_pods
+
+    @property
+    def _is_idle(self) -> bool:
+        return not self.args.affinity_labels and not self.handle.cells.counts_without_labels
+
+    def concerns(self, pod: Template) -> bool:
+        return not self._is_idle
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        changes = Action.UPDATE | Action.DELETE
+        return (ClusterEvent("Pod", changes), NODE_LABELS, ClusterEvent("Service", changes)) if self.args.affinity_labels else ()
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> None:
+        """Nothing is prepared; but a profile can disable it, and then the filter fails."""
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return pod.namespace, pod.labels, pod.node_selector
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        return service_affinity_failures(pod, self.args.affinity_labels, nodes, cycle)
+
+    def score_key(self, pod: Template) -> Hashable:
+        return pod.namespace, pod.labels
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """The pods of the pod's first service on each node."""
+        services = services_of(pod, cycle.listings)
+        if not services or not services[0].selector:
+            return np.zeros(nodes.n, np.int64)
+        if self.handle.cells.literal_pairs:
+            counted = Peers(LabelSelector(), Map(services[0].selector)).counted(pod.namespace)
+            return np.zeros(nodes.n, np.int64) if counted is None else nodes.counting(counted)
+        return nodes.counting(peers(pod.namespace, frozenset((OwnerSelector.of_pairs(services[0].selector),))))
+
+    def normalize_score(self, pod: Template, raw: Scores, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """For each label the share of pods on nodes with other values of it, and of these the mean; 0 for a label that a node lacks."""
+        labels, total = self.args.anti_affinity_labels_preference, int(raw.sum())
+        found = np.zeros(nodes.n)
+        for label in labels:
+            values = nodes.label(label)
+            share = np.ones(nodes.n)
+            if total > 0:
+                by_value = np.bincount(values.codes, raw).astype(np.int64)
+                share = ((total - by_value) / float(total))[values.codes]
+            found += float(MAX_NODE_SCORE) * share * values.present / float(len(labels))
+        return found.astype(np.int64)
+
+
+def _wanted(args: Any, kind: type[Any]) -> Any:
+    """*args*, or an error where there are none."""
+    if args is None:
+        raise PolicyError(f"want args to be of type {kind.__name__}, got <nil>")
+    return args
