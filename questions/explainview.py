@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
+from ..api.objects import Pod
 from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
 from ..api.words import count_of, listed, short_name
 from ..core.decision.decision import Decision
-from ..simulation.explain.explanation import Explanation, ExplanationDocument
+from ..simulation.explain.explanation import Explanation, ExplanationDocument, PodQuestion
 from ..simulation.explain.values import (
     NO_HELP,
     NONE_LOWER,
@@ -52,12 +53,16 @@ def verdict(found: ExplanationDocument) -> Words:
         if host is None:
             return Words(pod, " fits on ", node, ".")
         return Words(pod, " fits on ", node, ", but goes to ", Name(host), _behind(close), ".")
-    pod = Name(found.pod)
+    pod, lost = Name(found.pod), len(found.workload_waiting or ())
     if found.ignored is not None:
         return Words(pod, " is not scheduled: ", Name(found.ignored), ".")
     if found.gated:
         return Words(pod, " is gated and not tried.")
-    start = pod if found.placed_on is None else Words(pod, ", which is on ", Name(found.placed_on), ",")
+    start: Name | Words = pod
+    if lost:
+        count = len(found.workload_pods)
+        start = Words(Number(count - lost), " of ", Number(count), " pods find a node; ", pod)
+    start = start if found.placed_on is None else Words(start, ", which is on ", Name(found.placed_on), ",")
     if found.host is None:
         why = Words(". ", Name(found.missing[0])) if found.missing else Words(_against(found), ".")
         return Words(start, " finds no node", why)
@@ -141,8 +146,7 @@ def _subject(found: Explanation) -> Iterator[str]:
     """Which pod it is, and how it was decided."""
     question, pod = found.question, found.decision.pod
     if question.workload is not None:
-        others = f"; {pod.name} stands for {count_of(len(question.workload_pods), 'pod')}" if len(question.workload_pods) > 1 else ""
-        yield f"A pod of {question.workload}{others}."
+        yield of_workload(question, pod)
     if found.decision.is_gated:
         yield "It is gated, so it is not tried."
     if question.ignored is not None:
@@ -154,6 +158,17 @@ def _subject(found: Explanation) -> Iterator[str]:
         )
         yield _still_there(found, question.placed_on)
         yield _elsewhere(found)
+
+
+def of_workload(question: PodQuestion, pod: Pod) -> str:
+    """Which pod of its workload it is, and how many of them find a node."""
+    count, waiting, nodes = len(question.workload_pods), question.workload_waiting or (), question.waiting_nodes or ()
+    if waiting:
+        which = f"{pod.name} waits" if len(waiting) == 1 else f"{pod.name} is the first that waits"
+        those = f"; the pods for {listed(nodes, len(nodes))} wait" if len(nodes) > 1 else ""
+        return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {question.workload} find a node; {which}{those}."
+    others = f"; {pod.name} stands for {count_of(count, 'pod')}" if count > 1 else ""
+    return f"A pod of {question.workload}{others}."
 
 
 def _still_there(found: Explanation, node: str) -> str:

@@ -22,9 +22,9 @@ from ..simulation.whatif.context import Suggestion
 from ..simulation.whatif.whatif import ScheduledPod, WhatIf, WhatIfDocument
 from ..simulation.whatif.whatif import what_if as found_out
 from .closeupview import close_up_parts, lead_told
-from .explain import ExplainOptions, ExplainResult, name_of, with_pod
+from .explain import ExplainOptions, ExplainResult, name_of, with_all_pods, with_pod
 from .explain import ask as explained
-from .explainview import message_parts
+from .explainview import message_parts, of_workload
 from .result import Result
 
 GROUPS = {1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:"}
@@ -112,12 +112,11 @@ def ask(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -> Wh
     """Try changes; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
     subject = find_subject(given.scenario, options.pod, options.namespace)
     observer.ready(given, subject.concerns)
-    question = subject.question(given.spec.scheduler_names)
-    asked = ScheduledPod(
-        given.scenario, given.spec, question, given.order, options.alone, options.want, options.every, given.defaults
-    )  # fmt: skip
     with observer.telling("trying changes") as tell:
-        found = found_out(asked, subject.pod, Simulation(given.scenario, given.engine, given.order), tell)
+        scenario, subject, alone = with_all_pods(given, subject, options.alone)
+        question = subject.question(given.spec.scheduler_names)
+        asked = ScheduledPod(scenario, given.spec, question, given.order, alone, options.want, options.every, given.defaults)
+        found = found_out(asked, subject.pod, Simulation(scenario, given.engine, given.order), tell)
     return WhatIfResult(found, given.warnings, _explained(given, options) if options.maps else None)
 
 
@@ -176,6 +175,7 @@ def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     if question.ignored is not None:
         yield [*first, _line(question.not_scheduled)]
         return
+    first += [_line(of_workload(question, decision.pod))] if question.workload_waiting else []
     first += message_parts(decision)
     if found.fits:
         yield [*first, _line(f"It gets {decision.host} as it is, so nothing has to change.")]

@@ -11,11 +11,21 @@ import attrs
 from ...algorithmprovider.gates import keeps_priorities
 from ...api.objects import Pod
 from ...api.reading.notices import InputWarning, ResultDocument
-from ...api.record import Count, Names, Record, replace, says
+from ...api.record import UNSET, Count, Names, Record, replace, says
 from ...core.decision.decision import Decision
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..explain.explain import explain, missing_in, turn_of
-from ..explain.explanation import Explanation, Ignored, Missing, PlacedOn, PodQuestion, Workload, WorkloadPods
+from ..explain.explanation import (
+    Explanation,
+    Ignored,
+    Missing,
+    PlacedOn,
+    PodQuestion,
+    WaitingNodes,
+    Workload,
+    WorkloadPods,
+    WorkloadWaiting,
+)
 from ..explain.faileddemands import FailedDemand
 from ..explain.values import CloseUp, Lead, RequestedResource
 from ..scenario import Scenario
@@ -149,6 +159,8 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     ignored: Ignored
     workload: Workload
     workload_pods: WorkloadPods
+    workload_waiting: WorkloadWaiting = UNSET
+    waiting_nodes: WaitingNodes = UNSET
     want: Annotated[str | None, says("The node that the pod should get; null: any.")]
     fits: Annotated[bool, says("The pod gets a node, or the wanted one, without any change.")]
     keeps: Annotated[Keeps | None, says("What keeps the pod from the wanted node.")]

@@ -77,7 +77,8 @@ def _lead(document: ExplanationDocument) -> Markup:
 def _workload(document: ExplanationDocument) -> Iterator[Text]:
     if document.workload is not None:
         pods, noun = counted(document, "workloadPods.length"), " pod" if len(document.workload_pods) == 1 else " pods"
-        yield soft("A pod of ", named(document.workload), ", which has ", pods, noun, ".")
+        waits = (", of which ", counted(document, "workloadWaiting.length"), " find no node") if document.workload_waiting else ()
+        yield soft("A pod of ", named(document.workload), ", which has ", pods, noun, *waits, ".")
 
 
 def _placed(document: ExplanationDocument) -> Iterator[Text]:
