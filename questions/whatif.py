@@ -11,6 +11,7 @@ import attrs
 
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
+from ..api.record import UNSET
 from ..api.view import Column, Name, Number, Paragraph, Part, Table, View, Words
 from ..api.words import count_of, listed, rounded
 from ..exceptions import wrong_type
@@ -228,7 +229,11 @@ def _helping(found: WhatIf) -> Iterator[Paragraph]:
             number += 1
             leaves = f"; {listed(one.victims)} would have to leave" if one.victims else ""
             later = f", until {one.evicted_by} takes its place" if one.evicted_by is not None else ""
-            yield _line(f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}{later}", hanging="     ")
+            taken = "" if one.taken_by is UNSET else f", but {one.taken_by or 'another pod'} would take the room first"
+            pods = found.explanation.question.workload_pods
+            all_pods = "" if one.placed is UNSET else f"; then {one.placed:,} of {count_of(len(pods), 'pod')} find a node"
+            told = f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}{later}{taken}{all_pods}"
+            yield _line(told, hanging="     ")
             yield from (Paragraph(f"     {_patch(text)}", wraps=False) for text in one.patch)
     last = f"(each was tried, as the cluster is when it is the pod's turn; {count_of(found.tried, 'decision')})"
     yield Paragraph(last, wraps=False)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from ....api.record import UNSET
 from ....api.view import View
 from ....questions.closeupview import rule_name
 from ....questions.explain import ExplainedCluster, ExplainResult
@@ -338,6 +339,10 @@ def _change(one: Suggestion) -> Markup:
         told_of += ["; ", joined(map(named, one.victims)), " would have to leave"]
     if one.evicted_by is not None:
         told_of += [", until ", named(one.evicted_by), " takes its place"]
+    if one.taken_by is not UNSET:
+        told_of += [", but ", named(one.taken_by) if one.taken_by else "another pod", " would take the room first"]
+    if one.placed is not UNSET:
+        told_of += [f"; then {one.placed:,} pods of the workload find a node"]
     how = (element("div", code(f"--set {shlex.quote(text)}") if is_edit(text) else named(text)) for text in one.patch)
     return element("li", sentence(*told_of), *how)
 
