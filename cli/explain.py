@@ -47,13 +47,15 @@ def explain(
     If it finds no node: the reasons against the nodes in PATHS, the nearest to fitting first, and whether evicting pods would help.
     If it finds one: how the nodes that fit score, which rule decided, and why the others do not fit.
 
-    POD is namespace/name, or name. It may be a workload too, of which one pod stands for all: deploy/web, sts/db, ds/agent, job/report,
-    rs/..., by kubectl's short names. The pods that `kubeclassic simulate` tries before it are scheduled first, so that both say the same.
+    POD is namespace/name, or name. It may be a workload too: deploy/web, sts/db, ds/agent, job/report, rs/..., by kubectl's short
+    names. Then all its pods have their turn, and the first that finds no node is explained; if all find one, one pod stands for all.
+    The pods that `kubeclassic simulate` tries before it are scheduled first, so that both say the same.
     A pod that has a node is decided as if it had none, and as if it were not there: why is it on that node, could it be elsewhere?
 
     With --what-if: what would help, the changes that disturb least first. Edits are for --set, which takes them as they are printed.
 
-    Exit status 0: it finds a node (with --node: it fits there; with --what-if: or something helps), 1: it does not, 2: bad input.
+    Exit status 0: it finds a node, or all pods of the workload do (with --node: it fits there; with --what-if: or something helps),
+    1: it does not, 2: bad input.
 
     \b
     kubeclassic explain cluster/ shop/web-0

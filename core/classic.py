@@ -21,6 +21,7 @@ from .bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
 from .cluster.order import RoundOrder
 from .cycle import Cycle
 from .decision.decision import Decision, Details
+from .decision.fiterror import FitError
 from .decision.nodesearch import SearchResult, run_effects, search
 from .decision.preemptionplan import Preemption, Victims
 from .decision.score import Ranking, prioritize
@@ -154,7 +155,7 @@ class ClassicFlow:
 
     def post_filter(self, cycle: Cycle, found: Details, decision: Decision) -> None:
         assert found.search is not None
-        decision.error = self._fit_error(found, found.search)
+        decision.fail(self._fit_error(found, found.search))
         if cycle.algorithm.preemption:
             decision.preemption = self._preempt(cycle, found.search)
         if decision.preemption is None or decision.preemption.node is None:
@@ -167,7 +168,8 @@ class ClassicFlow:
         kept = self.refusals.again(cycle)
         if kept is None or kept.nodes != len(self._rows_by_name()):
             return None
-        decision = Decision(cycle.pod, error=self._fit_error_of(kept.tally), is_fit_error=True)
+        decision = Decision(cycle.pod)
+        decision.fail(self._fit_error_of(kept.tally))
         if cycle.algorithm.preemption and self._may_preempt(cycle):
             is_hopeless = kept.unresolvable == kept.nodes and is_eligible(cycle)
             decision.preemption = Preemption(clear_nominations=[cycle.pod] if is_hopeless else [])
@@ -175,16 +177,15 @@ class ClassicFlow:
         self.refusals.count()
         return decision
 
-    def _fit_error(self, found: Details, searched: SearchResult) -> str:
+    def _fit_error(self, found: Details, searched: SearchResult) -> FitError:
         tally = searched.verdict.tally(np.flatnonzero(np.bincount(searched.failed)))
         for texts in found.extender_reasons.values():
             for text in texts:
                 tally[text] = tally.get(text, 0) + 1
         return self._fit_error_of(tally)
 
-    def _fit_error_of(self, tally: Mapping[str, int]) -> str:
-        reasons = sorted(f"{count} {text}" for text, count in tally.items())
-        return f"0/{self.engine.cache.node_count} nodes are available: {', '.join(reasons)}."
+    def _fit_error_of(self, tally: Mapping[str, int]) -> FitError:
+        return FitError(self.engine.cache.node_count, dict(tally), stops_always=True)
 
     def _preempt(self, cycle: Cycle, found: SearchResult) -> Preemption | None:
         engine, cells = self.engine, cycle.release.preemption

@@ -152,7 +152,6 @@ class Engine:
         if len(found.feasible_rows):
             self._choose(cycle, found, decision)
         else:
-            decision.is_fit_error = True
             self.flow.post_filter(cycle, found, decision)
         if cycle.details:
             decision.details = found

@@ -305,7 +305,8 @@ class FrameworkFlow:
             runs = self.runs if cycle.table is engine.table else DryRuns(self._layout(cycle.table))
             result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, runs)
             diagnosis.post_filter, decision.preemption, decision.nominated = result.message, result.plan, result.nominated
-        decision.error, decision.plugins = diagnosis.text(), diagnosis.plugins()
+        decision.fail(diagnosis.fit_error())
+        decision.plugins = diagnosis.plugins()
         self._blamed[cycle.pod.key] = decision.plugins
         follows = self.claim_users is None and cycle.table is self.engine.table
         if follows and diagnosis.search is not None and (decision.preemption is None or decision.preemption.node is None):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -17,6 +16,7 @@ from ..api.objects import Node
 from ..api.reading.notices import NoticeGroup
 from ..api.view import MEANINGS, TEXT, Column, Name, Number, Share, Table, View, Words
 from ..api.words import count_doing, count_of
+from ..core.decision.fiterror import reasons_in
 from ..exceptions import check_type
 from ..simulation.drain.auto import ORDERS
 from ..simulation.drain.plan import (
@@ -225,8 +225,7 @@ def without_names(why: str) -> str:
     """
     _, found, after = why.partition(" finds no other node: ")
     if found:
-        reasons = after.partition(" nodes are available: ")[2].partition(" preemption: ")[0] or after
-        return f"a pod finds no other node: {', '.join(sorted(set(re.findall(r'[0-9]+ ([^,]+?)(?=, [0-9]+ |[.]*$)', reasons))))}"
+        return f"a pod finds no other node: {', '.join(sorted(reasons_in(after)))}"
     return why.partition(": ")[0]
 
 

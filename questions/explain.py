@@ -16,9 +16,10 @@ from ..simulation.capacity.room import FreeRoom
 from ..simulation.explain import Explanation, NodeReport
 from ..simulation.explain.explain import explain_subject
 from ..simulation.explain.explanation import ExplanationDocument
-from ..simulation.explain.subject import find_subject
+from ..simulation.explain.subject import Subject, find_subject
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of, parts_of
 from ..simulation.nodesbyuse import pods_on
+from ..simulation.scenario import Scenario
 from ..simulation.simulate import Simulation
 from .closeupview import close_up_parts, leads_table, room_table, rules_table, scores_table
 from .explainview import causes_table, explanation_parts, node_list, reasons_table, verdict
@@ -119,11 +120,25 @@ def ask(given: Input, options: ExplainOptions, observer: Observer = SILENT) -> E
     observer.ready(given, subject.concerns)
     with observer.telling("explaining") as tell:
         tell(subject.pod.key)
+        scenario, subject, alone = with_all_pods(given, subject, options.alone)
         simulation = Simulation(scenario, engine, given.order)
-        found = explain_subject(simulation, subject, given.spec.scheduler_names, node=options.node, alone=options.alone)
+        found = explain_subject(simulation, subject, given.spec.scheduler_names, node=options.node, alone=alone)
     names = [node.name for node in scenario.nodes]
     cluster = ExplainedCluster(scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)) if options.maps else None
     return ExplainResult(found, given.warnings, options.every, cluster)
+
+
+def with_all_pods(given: Input, subject: Subject, alone: bool) -> tuple[Scenario, Subject, bool]:
+    """Of a workload: its first pod that finds no node, in a scenario without the pods of others where it is asked about *alone*.
+
+    Also gives whether the pods before it are still to be left out.
+    """
+    scenario, ours = given.scenario, {pod.key for pod in subject.pods}
+    if subject.workload is None:
+        return scenario, subject, alone
+    if alone:
+        scenario = attrs.evolve(scenario, pending=tuple(pod for pod in scenario.pending if pod.key in ours))
+    return scenario, subject.after(Simulation(scenario, given.spec.engine(scenario.config_maps), given.order)), False
 
 
 def explain(

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
+from ..api.objects import Pod
 from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
 from ..api.words import count_of, listed, short_name
-from ..simulation.explain.explanation import Explanation, ExplanationDocument
+from ..core.decision.decision import Decision
+from ..simulation.explain.explanation import Explanation, ExplanationDocument, PodQuestion
 from ..simulation.explain.values import (
     NO_HELP,
     NONE_LOWER,
@@ -51,12 +53,16 @@ def verdict(found: ExplanationDocument) -> Words:
         if host is None:
             return Words(pod, " fits on ", node, ".")
         return Words(pod, " fits on ", node, ", but goes to ", Name(host), _behind(close), ".")
-    pod = Name(found.pod)
+    pod, lost = Name(found.pod), len(found.workload_waiting or ())
     if found.ignored is not None:
         return Words(pod, " is not scheduled: ", Name(found.ignored), ".")
     if found.gated:
         return Words(pod, " is gated and not tried.")
-    start = pod if found.placed_on is None else Words(pod, ", which is on ", Name(found.placed_on), ",")
+    start: Name | Words = pod
+    if lost:
+        count = len(found.workload_pods)
+        start = Words(Number(count - lost), " of ", Number(count), " pods find a node; ", pod)
+    start = start if found.placed_on is None else Words(start, ", which is on ", Name(found.placed_on), ",")
     if found.host is None:
         why = Words(". ", Name(found.missing[0])) if found.missing else Words(_against(found), ".")
         return Words(start, " finds no node", why)
@@ -115,7 +121,7 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     head = [f"{decision.pod.key}: {decision.host or NO_HOST}", *_subject(found)]
     if found.question.ignored is not None:
         return [paragraphs(head)]
-    error = message_parts(decision.error or "")
+    error = message_parts(decision)
     if found.missing:
         return [[*paragraphs(head), *error, *paragraphs(found.missing)]]
     nearest = next((node for node in found.nodes if node.devices), None)
@@ -128,18 +134,19 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     return [part for part in parts if part]
 
 
-def message_parts(error: str) -> Part:
-    """The scheduler's message; short text leaves out what it says of evictions, which has sentences of its own."""
-    short, between, _ = error.partition(" preemption: ")
-    return [*paragraphs([short], ("table",)), *paragraphs([error], ("wide",))] if between else paragraphs([error])
+def message_parts(decision: Decision) -> Part:
+    """The scheduler's message; short text leaves out what PostFilter said, as evictions have sentences of their own."""
+    error, found = decision.error or "", decision.fit_error
+    if found is None or found.headline == error:
+        return paragraphs([error])
+    return [*paragraphs([found.headline], ("table",)), *paragraphs([error], ("wide",))]
 
 
 def _subject(found: Explanation) -> Iterator[str]:
     """Which pod it is, and how it was decided."""
     question, pod = found.question, found.decision.pod
     if question.workload is not None:
-        others = f"; {pod.name} stands for {count_of(len(question.workload_pods), 'pod')}" if len(question.workload_pods) > 1 else ""
-        yield f"A pod of {question.workload}{others}."
+        yield of_workload(question, pod)
     if found.decision.is_gated:
         yield "It is gated, so it is not tried."
     if question.ignored is not None:
@@ -151,6 +158,17 @@ def _subject(found: Explanation) -> Iterator[str]:
         )
         yield _still_there(found, question.placed_on)
         yield _elsewhere(found)
+
+
+def of_workload(question: PodQuestion, pod: Pod) -> str:
+    """Which pod of its workload it is, and how many of them find a node."""
+    count, waiting, nodes = len(question.workload_pods), question.workload_waiting or (), question.waiting_nodes or ()
+    if waiting:
+        which = f"{pod.name} waits" if len(waiting) == 1 else f"{pod.name} is the first that waits"
+        those = f"; the pods for {listed(nodes, len(nodes))} wait" if len(nodes) > 1 else ""
+        return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {question.workload} find a node; {which}{those}."
+    others = f"; {pod.name} stands for {count_of(count, 'pod')}" if count > 1 else ""
+    return f"A pod of {question.workload}{others}."
 
 
 def _still_there(found: Explanation, node: str) -> str:

@@ -15,12 +15,12 @@ from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
 from ..api.view import MEANINGS, TEXT, Column, LineChart, Name, Number, Paragraph, Table, View, Words, table_of
 from ..api.words import count_doing, count_of, duration
+from ..core.decision.fiterror import reasons_in
 from ..core.engine import Engine
 from ..exceptions import UnknownNameError, did_you_mean, wrong_type
 from ..framework.releases import AUTO
 from ..framework.schedulerspec import SchedulerSpec
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Observer, objects_of, paths_among, release_asked, spec_of
-from ..simulation.records import reasons_in
 from ..simulation.releasenotes import input_notices
 from ..simulation.replay.history import ReplayHistory, columns
 from ..simulation.replay.inputs.inputs import InputOptions, Inputs, read_inputs

@@ -11,6 +11,7 @@ import attrs
 
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
+from ..api.record import UNSET
 from ..api.view import Column, Name, Number, Paragraph, Part, Table, View, Words
 from ..api.words import count_of, listed, rounded
 from ..exceptions import wrong_type
@@ -22,9 +23,9 @@ from ..simulation.whatif.context import Suggestion
 from ..simulation.whatif.whatif import ScheduledPod, WhatIf, WhatIfDocument
 from ..simulation.whatif.whatif import what_if as found_out
 from .closeupview import close_up_parts, lead_told
-from .explain import ExplainOptions, ExplainResult, name_of, with_pod
+from .explain import ExplainOptions, ExplainResult, name_of, with_all_pods, with_pod
 from .explain import ask as explained
-from .explainview import message_parts
+from .explainview import message_parts, of_workload
 from .result import Result
 
 GROUPS = {1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:"}
@@ -112,12 +113,11 @@ def ask(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -> Wh
     """Try changes; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
     subject = find_subject(given.scenario, options.pod, options.namespace)
     observer.ready(given, subject.concerns)
-    question = subject.question(given.spec.scheduler_names)
-    asked = ScheduledPod(
-        given.scenario, given.spec, question, given.order, options.alone, options.want, options.every, given.defaults
-    )  # fmt: skip
     with observer.telling("trying changes") as tell:
-        found = found_out(asked, subject.pod, Simulation(given.scenario, given.engine, given.order), tell)
+        scenario, subject, alone = with_all_pods(given, subject, options.alone)
+        question = subject.question(given.spec.scheduler_names)
+        asked = ScheduledPod(scenario, given.spec, question, given.order, alone, options.want, options.every, given.defaults)
+        found = found_out(asked, subject.pod, Simulation(scenario, given.engine, given.order), tell)
     return WhatIfResult(found, given.warnings, _explained(given, options) if options.maps else None)
 
 
@@ -176,7 +176,8 @@ def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     if question.ignored is not None:
         yield [*first, _line(question.not_scheduled)]
         return
-    first += message_parts(decision.error or "")
+    first += [_line(of_workload(question, decision.pod))] if question.workload_waiting else []
+    first += message_parts(decision)
     if found.fits:
         yield [*first, _line(f"It gets {decision.host} as it is, so nothing has to change.")]
         return
@@ -228,7 +229,11 @@ def _helping(found: WhatIf) -> Iterator[Paragraph]:
             number += 1
             leaves = f"; {listed(one.victims)} would have to leave" if one.victims else ""
             later = f", until {one.evicted_by} takes its place" if one.evicted_by is not None else ""
-            yield _line(f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}{later}", hanging="     ")
+            taken = "" if one.taken_by is UNSET else f", but {one.taken_by or 'another pod'} would take the room first"
+            pods = found.explanation.question.workload_pods
+            all_pods = "" if one.placed is UNSET else f"; then {one.placed:,} of {count_of(len(pods), 'pod')} find a node"
+            told = f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}{later}{taken}{all_pods}"
+            yield _line(told, hanging="     ")
             yield from (Paragraph(f"     {_patch(text)}", wraps=False) for text in one.patch)
     last = f"(each was tried, as the cluster is when it is the pod's turn; {count_of(found.tried, 'decision')})"
     yield Paragraph(last, wraps=False)

@@ -5,7 +5,6 @@ A column of ``simulate`` is a field of :class:`PodRecord` with its entry in :dat
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -18,6 +17,7 @@ from ..api.record import UNSET, Count, PodKey, Record, UnsetType, astuple, field
 from ..api.view import MEANINGS, TEXT, Amount, Column, Table, kind_of
 from ..api.words import short_name
 from ..core.decision.decision import CycleRecord
+from ..core.decision.fiterror import reasons_in
 from .nodesbyuse import ALWAYS, NodeRecord, NodesByUse
 from .simulate import Eviction, Outcome, OutcomeWord, Simulation
 from .summary import Summary, Usage
@@ -27,10 +27,6 @@ MADE_ROOM, NO_NODE = "makes room", "no node"
 RESULTS = {"placed": MEANINGS["good"], "waiting": MEANINGS["near"], MADE_ROOM: MEANINGS["near"], NO_NODE: MEANINGS["bad"]}
 SHOWN = 5
 """That many nodes are in the details of a pod for each reason, and that many of the best."""
-_AVAILABLE = " nodes are available: "
-_COUNTED = re.compile(r"(?:^|, )(\d+) (.+?)(?=, \d+ |$)")
-
-
 INSUFFICIENT = "Insufficient "
 TOO_MANY = "Too many pods"
 """The framework's text for too few free places for pods."""
@@ -172,34 +168,6 @@ class SimulationDocument(ResultDocument, kw_only=True):
 # --- why pods have no node ------------------------------------------------------------------------------------------
 
 
-def reasons_in(error: str) -> dict[str, int]:
-    """Reason -> how many nodes have it, from upstream's message; the one of most nodes first. What is said of no node counts 0.
-
-    >>> reasons_in("0/4 nodes are available: 1 node(s) were unschedulable, 3 Insufficient cpu.")
-    {'Insufficient cpu': 3, 'node(s) were unschedulable': 1}
-    >>> reasons_in('persistentvolumeclaim "data" not found')
-    {'persistentvolumeclaim "data" not found': 0}
-    """
-    counted = nodes_by_reason(error)
-    if not counted:
-        return {_available(error) or error.rstrip(". "): 0}
-    return dict(sorted(counted.items(), key=lambda pair: -pair[1]))
-
-
-def nodes_by_reason(error: str) -> dict[str, int]:
-    """Reason -> nodes, as the message of a pod that fits nowhere counts them; empty for other messages.
-
-    >>> nodes_by_reason("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had taint {a: b}, that the pod didn't tolerate.")
-    {'Insufficient cpu': 1, "node(s) had taint {a: b}, that the pod didn't tolerate": 2}
-    """
-    return {reason: int(nodes) for nodes, reason in _COUNTED.findall(_available(error))}
-
-
-def _available(error: str) -> str:
-    """What the message says of nodes, but for those of preemption."""
-    return error.partition(_AVAILABLE)[2].partition(". preemption: ")[0].rstrip(". ")
-
-
 def shortage_of(reason: str) -> str | None:
     """The resource that *reason* calls short; None for a reason of another kind.
 
@@ -228,7 +196,7 @@ def unplaced(outcomes: Iterable[Outcome]) -> tuple[UnplacedPods, ...]:
     found: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.word == "unschedulable":
-            found.setdefault(next(iter(reasons_in(outcome.error or ""))), []).append(outcome.pod.key)
+            found.setdefault(next(iter(outcome.reasons), ""), []).append(outcome.pod.key)
     return tuple(UnplacedPods(reason, tuple(pods)) for reason, pods in sorted(found.items(), key=lambda pair: -len(pair[1])))
 
 

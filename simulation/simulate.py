@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import attrs
@@ -10,6 +10,7 @@ import attrs
 from ..api.garbage import no_garbage_collection
 from ..api.objects import Pod
 from ..core.decision.decision import Decision
+from ..core.decision.fiterror import reasons_in
 from ..core.engine import Engine
 from ..core.run import Run
 from .replacements import Replacements, give_back, with_claims
@@ -40,6 +41,8 @@ class Outcome:
     pod: Pod
     host: str | None = None
     error: str | None = None
+    reasons: Mapping[str, int] = attrs.field(factory=dict)
+    """Why it fits on no node, as the decision has it: reason -> nodes, that of most nodes first."""
     is_gated: bool = False
     """It was not tried, as a PreEnqueue plugin holds it back."""
     is_waiting: bool = False
@@ -141,7 +144,7 @@ class Simulation:
                     self._note_eviction(Eviction(victim, key, plan.node))
         error = WAITS.format(pod.name) if decision.is_waiting else decision.error
         self.outcomes[key] = Outcome(
-            pod=pod, host=decision.host, error=error, is_gated=decision.is_gated, is_waiting=decision.is_waiting,
+            pod=pod, host=decision.host, error=error, reasons=decision.reasons, is_gated=decision.is_gated, is_waiting=decision.is_waiting,
             tries=(before.tries if before else 0) + (not decision.is_gated), victims=(before.victims if before else ()) + victims,
             eviction=before.eviction if before else None, replaces=before.replaces if before else self._origins.get(key),
         )  # fmt: skip
@@ -155,7 +158,8 @@ class Simulation:
             if failure is None:
                 after = attrs.evolve(before, is_waiting=False, error=None)
             else:
-                after = attrs.evolve(before, is_waiting=False, host=None, error=before.error if before.eviction else failure.text)
+                error = before.error if before.eviction else failure.text
+                after = attrs.evolve(before, is_waiting=False, host=None, error=error, reasons=reasons_in(failure.text))
                 self.taken_back.append(decision.pod)
             self.outcomes[decision.pod.key] = after
 

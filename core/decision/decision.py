@@ -14,6 +14,7 @@ from ...api.record import UNSET, Names, PodKey, Record, UnsetType, plain, says
 from ...api.view import Share, View, make_frame, shortened, table_of
 from ..arrays.types import Rows, Scores
 from .extender import Passed
+from .fiterror import FitError, reasons_in
 from .nodesearch import SearchResult
 from .preemptionplan import Preemption, PreemptionRecord
 from .score import Ranking
@@ -251,6 +252,8 @@ class Decision:
     host: str | None = None
     error: str | None = None
     """Upstream's message if the pod got no node."""
+    fit_error: FitError | None = None
+    """What the message says, if the pod fits on no node: reasons with their counts, and what PostFilter said."""
     is_fit_error: bool = False
     """Whether the error says that the pod fits on no node; otherwise something went wrong."""
     details: Details = NO_DETAILS
@@ -278,6 +281,17 @@ class Decision:
 
     def _repr_html_(self) -> str:
         return self.view().html()
+
+    def fail(self, error: FitError) -> None:
+        """Set that the pod fits on no node, for what *error* says."""
+        self.fit_error, self.error, self.is_fit_error = error, str(error), True
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Reason -> how many nodes have it, that of most nodes first; 0 for what is said of no node."""
+        if self.fit_error is not None and self.fit_error.reasons:
+            return self.fit_error.most_first
+        return {} if self.error is None else reasons_in(self.error)
 
     def verdict(self) -> str:
         """The outcome in one sentence."""

@@ -15,6 +15,7 @@ import numpy as np
 from ..arrays.batch import Batch
 from ..arrays.types import Mask
 from ..cycle import Cycle
+from ..decision.fiterror import FitError
 from ..decision.nodesearch import SearchResult
 from ..decision.verdict import Verdict, judge
 from ..failures import Failures, Reasons
@@ -53,7 +54,7 @@ class UnschedulableTemplate:
     """How many of them have a reason that removing pods cannot resolve."""
     predicates: Counter[str]
     """Predicate -> the number of nodes that it rejects."""
-    errors: dict[Hashable, tuple[str, frozenset[str]]] = attrs.field(factory=dict)
+    errors: dict[Hashable, tuple[FitError, frozenset[str]]] = attrs.field(factory=dict)
     """The errors that were made of the counts, each with the names to blame; none after a count has moved."""
     _changed: dict[int, Objections] = attrs.field(factory=dict)
     """What is against the rows that changed since."""

@@ -15,6 +15,7 @@ import attrs
 
 from ...api.objects import Pod
 from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
+from ...core.decision.fiterror import FitError
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.engine import Engine
 from ...core.release import Release
@@ -27,7 +28,6 @@ from ..profile import Profile
 from ..queue.queue import FrameworkQueue
 from ..status import Status, error
 from ..waitingpods import MAX_TIMEOUT, WaitingPod
-from .diagnosis import fit_error, reasons_text
 from .state import FrameworkCycle
 
 PREEMPTION = "DefaultPreemption"
@@ -53,7 +53,7 @@ def _fit_error(status: Status, step: str, release: Release) -> Status | None:
     """A rejection in the words of a FitError over the pod's node alone; None in releases where it is none."""
     if not status.is_rejection or step not in release.framework.fit_errors_after:
         return None
-    return attrs.evolve(status, reasons=(fit_error(1, reasons_text(Counter(status.reasons))),))
+    return attrs.evolve(status, reasons=(str(FitError(1, Counter(status.reasons))),))
 
 
 def _error(status: Status, point: str, plugin: Plugin) -> Status:

@@ -1,4 +1,4 @@
-"""Why a pod fits nowhere: the status of each node, and the text of the FitError.
+"""Why a pod fits nowhere: the status of each node, and the FitError.
 
 Upstream: Diagnosis and FitError in pkg/scheduler/framework/types.go.
 """
@@ -13,6 +13,7 @@ import numpy as np
 from ...core.arrays.types import Mask, Rows
 from ...core.cluster.order import NO_ROWS
 from ...core.decision.extender import Passed
+from ...core.decision.fiterror import FitError
 from ...core.decision.nodesearch import SearchResult
 from ...core.decision.verdict import Outcome
 from ...core.release import FrameworkCells
@@ -231,14 +232,16 @@ class Diagnosis:
                 found[row] = status is not None and status.code is not Code.UNSCHEDULABLE
         return found
 
-    def text(self) -> str:
-        """Upstream's message."""
-        message, cells = "" if self.rejected is None else self.rejected.message, self.cells
-        if self.rejected is not None and cells.counts_pre_filter:
-            message = reasons_text(dict.fromkeys(self.rejected.reasons, self.node_count))
-        elif not message:
-            message = reasons_text({} if self.rejected is not None else self.tally())
-        return fit_error(self.node_count, message, self.post_filter * cells.shows_post_filter, full_stop=cells.post_filter_full_stop)
+    def fit_error(self) -> FitError:
+        """The error of the pod."""
+        cells, rejected = self.cells, self.rejected
+        if rejected is None:
+            reasons = self.tally()
+        elif cells.counts_pre_filter:
+            reasons = dict.fromkeys(rejected.reasons, self.node_count)
+        else:
+            reasons = {rejected.message: 0} if rejected.message else {}
+        return FitError(self.node_count, reasons, self.post_filter * cells.shows_post_filter, cells.post_filter_full_stop)
 
 
 def rejecting_predicates(search: SearchResult, rows: Rows) -> set[str]:
@@ -251,16 +254,3 @@ def rejecting_predicates(search: SearchResult, rows: Rows) -> set[str]:
             found.add(predicate.name)
         alive &= failures.passed
     return found
-
-
-def reasons_text(tally: dict[str, int]) -> str:
-    """The reasons with their counts, in upstream's order."""
-    return ", ".join(sorted(f"{count} {text}" for text, count in tally.items()))
-
-
-def fit_error(nodes: int, message: str, post_filter: str = "", *, full_stop: bool = True) -> str:
-    """The text of a FitError over *nodes* nodes; *full_stop*: whether one follows the text of *post_filter*."""
-    parts = f" {message}." if message else ""
-    if post_filter:
-        parts += f" {post_filter}{'.' if full_stop else ''}"
-    return f"0/{nodes} nodes are available:{parts}"

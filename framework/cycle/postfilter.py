@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...core.cluster.nominations import Nominations
 from ...core.decision.decision import Decision
 from ...core.decision.extender import Extender
+from ...core.decision.fiterror import FitError
 from ...core.decision.preemptionplan import Preemption
 from ...core.preemption.outcomes import DryRuns
 from ...core.preemption.refusals import UnschedulableTemplate
@@ -15,7 +16,7 @@ from ..plugins.defaultpreemption import DefaultPreemption
 from ..plugins.dynamicresources import DynamicResources
 from ..profile import Profile
 from ..status import Code, Status
-from .diagnosis import Diagnosis, fit_error, reasons_text
+from .diagnosis import Diagnosis
 from .preemption import NEVER, NO_VICTIMS, NOT_HELPFUL, in_vain, refuses_to_preempt
 from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
@@ -35,26 +36,23 @@ def refused(cycle: FrameworkCycle, kept: UnschedulableTemplate, post_filters: tu
         texts = [*(plugin.idle_text for plugin in post_filters if isinstance(plugin, DynamicResources)), _nobody_leaves(kept, never)]
         cells = cycle.release.framework
         last = ", ".join(filter(None, texts)) if preempts and cells.shows_post_filter else ""
-        told = kept.errors[preempts, never] = _told(kept, last, cells.post_filter_full_stop)
+        plugins = frozenset(name for name, count in kept.predicates.items() if count)
+        told = kept.errors[preempts, never] = FitError(kept.nodes, dict(kept.tally), last, cells.post_filter_full_stop), plugins
     error, plugins = told
     if never or not preempts:
         plan, nominated = Preemption() if preempts else None, None
     else:
         nominated, _, _, plan = in_vain(cycle, kept.nodes - kept.unresolvable)
-    return Decision(cycle.pod, error=error, is_fit_error=True, preemption=plan, nominated=nominated, plugins=plugins)
-
-
-def _told(kept: UnschedulableTemplate, post_filter: str, full_stop: bool) -> tuple[str, frozenset[str]]:
-    """The text of the error, which ends in that of *post_filter*, and the plugins that reject nodes."""
-    error = fit_error(kept.nodes, reasons_text(kept.tally), post_filter, full_stop=full_stop)
-    return error, frozenset(name for name, count in kept.predicates.items() if count)
+    return Decision(
+        cycle.pod, error=str(error), fit_error=error, is_fit_error=True, preemption=plan, nominated=nominated, plugins=plugins
+    )
 
 
 def _nobody_leaves(kept: UnschedulableTemplate, never: bool) -> str:
     if never:
         return f"preemption: {NEVER}"
     counts = {NO_VICTIMS: kept.nodes - kept.unresolvable, NOT_HELPFUL: kept.unresolvable}
-    return f"preemption: {fit_error(kept.nodes, reasons_text({text: count for text, count in counts.items() if count}))}"
+    return f"preemption: {FitError(kept.nodes, {text: count for text, count in counts.items() if count})}"
 
 
 def run_post_filter(

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...api.objects import Pod
 from ...core.arrays.types import Ints, Mask, Rows
+from ...core.decision.fiterror import FitError
 from ...core.decision.preemptionplan import Preemption
 from ...core.decision.verdict import Verdict
 from ...core.preemption.budgets import Protection, counted_down, counted_to_the_first, exhausted
@@ -23,7 +24,7 @@ from ...core.release import FrameworkCells
 from ...exceptions import ExtenderError
 from ..config.args import DefaultPreemptionArgs
 from ..config.fielderrors import aggregated
-from .diagnosis import Diagnosis, fit_error, reasons_text
+from .diagnosis import Diagnosis
 from .state import FrameworkCycle, PostFilterContext, PostFilterResult
 
 _PROTECTIONS = {"counted down": counted_down, "counted to the first": counted_to_the_first, "used up": exhausted}
@@ -144,7 +145,7 @@ class Evaluator:
             text = aggregated(sorted(self.errors))
             return PostFilterResult(message=text, is_error=True, plan=Preemption(error=text))
         self._count(NOT_HELPFUL, len(diagnosis.order) - len(rows))
-        message = fit_error(diagnosis.node_count - self._left_out, reasons_text(self.reasons))
+        message = str(FitError(diagnosis.node_count - self._left_out, self.reasons))
         return PostFilterResult(*in_vain(self.cycle, len(rows), message))
 
     def _count(self, reason: str, times: int) -> None:

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 
 from ...api.reading.notices import ResultDocument
 from ...api.record import Count, Meta, Record, says
-from ..records import nodes_by_reason, shortage_of
+from ...core.decision.fiterror import reasons_in
+from ..records import shortage_of
 from ..summary import Summary
 from .agreement import AgreementCounts, Verdict
 from .causes import ERROR, GATED, PREDICATE, SAMPLING, Cause, CauseKind
@@ -91,7 +92,7 @@ def main_reason(reasons: Iterable[str], error: str, rule: str | None = None) -> 
     >>> main_reason(["node(s) had taints that the pod didn't tolerate"], "")
     'taints'
     """
-    counts = nodes_by_reason(error)
+    counts = reasons_in(error)
     text = max(reasons, key=lambda reason: counts.get(reason, 0), default="")
     return about(text, rule)
 

@@ -18,7 +18,11 @@ PlacedOn = Annotated[str | None, says("The node that the pod is on; it is decide
 Ignored = Annotated[str | None, says("Why the pod is not scheduled at all; null if it is.")]
 Workload = Annotated[str | None, says("The workload that was named, of which the pod is one, as Deployment shop/web.")]
 Missing = Annotated[Names, says("Objects that the pod needs and the input lacks: claims, volumes, classes; each in a sentence.")]
-WorkloadPods = Annotated[Names, says("All pods of that workload.")]
+WorkloadPods = Annotated[Names, says("All pods of that workload, without those that are over where some wait.")]
+WorkloadWaiting = Annotated[
+    Names | UnsetType, says("Of a workload: those of its pods that find no node when all have had their turn; pod is the first of them.")
+]
+WaitingNodes = Annotated[Names | UnsetType, says("The nodes that these pods are for, if a DaemonSet made them.")]
 
 
 class RuleConcerned(Record):
@@ -52,6 +56,8 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     ignored: Ignored
     workload: Workload
     workload_pods: WorkloadPods
+    workload_waiting: WorkloadWaiting = UNSET
+    waiting_nodes: WaitingNodes = UNSET
     scored: Annotated[bool, says("False if the only node that fits is taken without scoring.")]
     rules: Annotated[tuple[RuleConcerned, ...], says("The predicates or filter plugins in running order; empty if no node was asked.")]
     counts: NodeCounts
@@ -79,6 +85,10 @@ class PodQuestion:
     """The workload that was named instead of a pod, as ``Deployment shop/web``."""
     workload_pods: tuple[str, ...] = ()
     """All pods of that workload."""
+    workload_waiting: tuple[str, ...] | UnsetType = UNSET
+    """Those of them that find no node when all have had their turn; not set if all find one."""
+    waiting_nodes: tuple[str, ...] | UnsetType = UNSET
+    """The nodes that these are for, if a DaemonSet made them."""
 
     @property
     def not_scheduled(self) -> str:
@@ -148,8 +158,10 @@ class Explanation:
 
     @property
     def is_yes(self) -> bool:
-        """Whether the pod gets a node; with a close-up, whether that node fits."""
-        return self.decision.host is not None if self.close_up is None else self.close_up.fits
+        """Whether the pod gets a node, as all pods of its workload do; with a close-up, whether that node fits."""
+        if self.close_up is not None:
+            return self.close_up.fits
+        return self.decision.host is not None and not self.question.workload_waiting
 
     @property
     def counts(self) -> NodeCounts:

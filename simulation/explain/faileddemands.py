@@ -18,7 +18,9 @@ from ...api.record import Count, Record, replace, says
 from ...core.engine import Engine
 from ...exceptions import near_names
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
+from .spreads import spread_counts
 from .values import NodeReport, Objection
+from .volumes import LIMITS, VOLUMES, VolumeDemands
 
 SELECTORS = frozenset({"GeneralPredicates", "MatchNodeSelector", "NodeAffinity"})
 AFFINITY = frozenset({"MatchInterPodAffinity", "InterPodAffinity"})
@@ -36,7 +38,10 @@ class FailedDemand(Record):
 
     field: Annotated[
         str,
-        says("nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request, toleration, taint."),
+        says(
+            "nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request, toleration, taint,"
+            " volume, claim."
+        ),
     ]
     text: Annotated[str, says("The demand, such as pool=general.")]
     nodes: Annotated[Count, says("The nodes that fail it.")]
@@ -71,6 +76,7 @@ class Causes:
         if rules & TAINTS:
             self._taints(failing)
         self._resources(failing)
+        self._volumes(failing)
         if rules & (AFFINITY | SPREAD | PORTS):
             self._of_pods(failing, rules)
         by_node: dict[str, list[str]] = {}
@@ -161,16 +167,40 @@ class Causes:
                 demand = FailedDemand("request", f"{name}={shortage.asked}", 0, note, absent=True)
                 self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
 
+    def _volumes(self, reports: Sequence[NodeReport]) -> None:
+        """The volumes that nodes cannot reach, attach or make: also of nodes that PreFilter left out, which no rule was asked about."""
+        demands = VolumeDemands(self.engine, self.pod)
+        if not demands.claims:
+            return
+        for report in reports:
+            rules, node = {objection.rule for objection in report.objections}, self.engine.node(report.name)
+            if node is None:
+                continue
+            found = [*demands.unreached(node)] if rules & VOLUMES or not rules else []
+            found += [*demands.unbound(node)] if rules & VOLUMES else []
+            found += [*demands.over_limit(node)] if rules & LIMITS else []
+            for field, text in found:
+                self._add(FailedDemand(field, text, 0, ""), report)
+
     # --- what pods there are ----------------------------------------------------------------------------------------
 
     def _of_pods(self, reports: Sequence[NodeReport], rules: set[str]) -> None:
         demands = [(about, demand, pod) for about, demand, pod in self._alone() if rules & about]
         for about, demand, pod in demands:
             found = self.judged(pod)
-            for report in reports:
-                if _reasons(report.objections, about) & _reasons(found.get(report.name, ()), about):
-                    self._add(demand, report)
+            failing = [one for one in reports if _reasons(one.objections, about) & _reasons(found.get(one.name, ()), about)]
+            if about == SPREAD and failing and not demand.absent:
+                demand = replace(demand, note="; ".join(filter(None, [demand.note, self._spread(pod, failing)])))
+            if failing:
+                self._add(demand, *failing)
         self._kept_away(reports)
+
+    def _spread(self, pod: Pod, failing: Sequence[NodeReport]) -> str:
+        """How the peers of *pod*, which has one constraint, are spread, as far as it is *failing*."""
+        counts, key = spread_counts(self.engine, pod), pod.spec.topology_spread_constraints[0].topology_key
+        nodes = [node for name in self.engine.node_names() if (node := self.engine.node(name)) is not None]
+        full = {node.labels[key] for node in nodes if key in node.labels and node.name in {report.name for report in failing}}
+        return "" if counts is None else counts.note(key, full, nodes, pod)
 
     def _alone(self) -> Iterator[tuple[frozenset[str], FailedDemand, Pod]]:
         """Each demand about other pods, after the rules that see to it and before the pod with this one alone of its kind."""

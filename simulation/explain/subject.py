@@ -9,9 +9,12 @@ import attrs
 from ...api.inventory import ON_A_NODE, REFUSED, why_not_waiting
 from ...api.objects import Pod, PriorityClass, ReplicaSet
 from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.record import UNSET
 from ...exceptions import UnknownNameError, did_you_mean
 from ..scenario import Scenario
+from ..simulate import Simulation
 from .explanation import PodQuestion
+from .faileddemands import node_terms
 
 _WORDS = {
     "Pod": "po pod pods",
@@ -48,6 +51,8 @@ class Subject:
     """All pods of that workload."""
     refused: str | None = None
     """Why the API server would refuse the pod."""
+    waiting: tuple[Pod, ...] = ()
+    """Those of the workload's pods that find no node when all have had their turn, the first one first."""
 
     @property
     def concerns(self) -> frozenset[str]:
@@ -69,7 +74,27 @@ class Subject:
             ignored = f"{REFUSED}: {self.refused}"
         if node and _MIRROR in self.pod.metadata.annotations:
             ignored = f"it is a static pod of node {node}: the node itself runs it, and no scheduler placed it"
-        return PodQuestion(node or None, ignored, self.workload, tuple(pod.key for pod in self.pods))
+        waiting, nodes = tuple(pod.key for pod in self.waiting), tuple(name for pod in self.waiting for name in daemon_nodes(pod))
+        return PodQuestion(
+            node or None, ignored, self.workload, tuple(pod.key for pod in self.pods), waiting or UNSET, nodes or UNSET
+        )  # fmt: skip
+
+    def after(self, simulation: Simulation) -> Subject:
+        """The same about the first pod of the workload that finds no node in a new *simulation* of the whole input, if one does not."""
+        alive = [pod for pod in self.pods if _rank(pod) < OVER]
+        if len(alive) < 2 or all(pod.spec.node_name for pod in alive):
+            return self
+        for _ in simulation.decisions():
+            pass
+        words = {key: outcome.word for key, outcome in simulation.outcomes.items() if not outcome.has_successor}
+        refused = {pod.key: why for pod, why in refusals(simulation.scenario)}
+        lost = {key: word for key, word in words.items() if word not in ("placed", "waiting")} | dict.fromkeys(refused, "refused")
+        place = {key: at for at, key in enumerate(sorted(lost, key=lambda key: lost[key] == "evicted"))}
+        waiting = sorted((pod for pod in alive if pod.key in lost), key=lambda pod: place[pod.key])
+        if not waiting:
+            return self
+        first = waiting[0]
+        return attrs.evolve(self, pod=first, pods=tuple(alive), waiting=tuple(waiting), refused=refused.get(first.key))
 
     def _in_words(self, why: str, scheduler_names: Collection[str]) -> str:
         asked = self.pod.spec.scheduler_name or DEFAULT_SCHEDULER
@@ -84,11 +109,24 @@ def find_subject(scenario: Scenario, name: str, namespace: str | None = None) ->
     :class:`~kubeclassic.exceptions.UnknownNameError` for a name that nothing has, or several.
     """
     found = _meant(scenario, name, namespace)
-    why = next((why for pod, why in scenario.refused_pods if pod is found.pod), None)
-    if why is not None and NO_PRIORITY_CLASS in why:
-        classes = [item.name for item in scenario.objects if isinstance(item, PriorityClass)]
-        why += f"; create it, or add it to the input{did_you_mean(found.pod.spec.priority_class_name or '', classes)}"
-    return attrs.evolve(found, refused=why)
+    return attrs.evolve(found, refused=next((why for pod, why in refusals(scenario) if pod is found.pod), None))
+
+
+def refusals(scenario: Scenario) -> Iterator[tuple[Pod, str]]:
+    """The pods that the API server would refuse, and why."""
+    classes = [item.name for item in scenario.objects if isinstance(item, PriorityClass)]
+    for pod, why in scenario.refused_pods:
+        lacks = NO_PRIORITY_CLASS in why
+        near = did_you_mean(pod.spec.priority_class_name or "", classes) if lacks else ""
+        yield pod, f"{why}; create it, or add it to the input{near}" if lacks else why
+
+
+def daemon_nodes(pod: Pod) -> list[str]:
+    """The nodes that a DaemonSet made *pod* for; none for pods of others."""
+    owner = pod.metadata.controller
+    if owner is None or owner.kind != "DaemonSet":
+        return []
+    return [name for term in node_terms(pod) for field in term.match_fields if field.key == "metadata.name" for name in field.values]
 
 
 def _meant(scenario: Scenario, name: str, namespace: str | None) -> Subject:
@@ -156,10 +194,13 @@ def _of_workload(given: str, kind: str, name: str, pods: list[Pod], scenario: Sc
     return Subject(ours[0], f"{kind} {namespaces[0]}/{name}", tuple(ours))
 
 
+OVER = 2
+
+
 def _rank(pod: Pod) -> int:
     """0 for a pod that waits, then those on nodes, then those that are over."""
     if pod.is_terminal or pod.is_terminating:
-        return 2
+        return OVER
     return 1 if pod.spec.node_name else 0
 
 

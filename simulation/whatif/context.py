@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ import yaml
 from ...api.load import Loaded
 from ...api.objects import KubeObject, Node, Pod, ResourceSlice
 from ...api.objects.quantity import Quantity
-from ...api.record import Names, Record, says
+from ...api.record import UNSET, Count, Names, Record, UnsetType, says
 from ...api.words import is_bytes
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
@@ -21,6 +21,7 @@ from ...core.pods.template import Entry
 from ...core.run import Run
 from ...framework.schedulerspec import SchedulerSpec
 from ..edits import EditError, Edits
+from ..explain.explain import freed
 from ..explain.values import NodeReport
 from ..scenario import Scenario
 from ..simulate import Outcome, Simulation
@@ -55,6 +56,8 @@ class WhatIfChange:
     """The pod that is asked about, as it would be."""
     nodes: tuple[Node, ...] = ()
     """Nodes, as they would be, and new ones."""
+    replicas: tuple[Pod, ...] = ()
+    """The other pods of the pod's controller, as they would be: they have one template."""
     pods: tuple[Pod, ...] = ()
     """Other pods on nodes, as they would be, and new ones."""
     objects: tuple[KubeObject, ...] = ()
@@ -87,6 +90,13 @@ class Suggestion(Record, kw_only=True):
     victims: Annotated[Names, says("The pods that have to leave.")] = ()
     verified: Annotated[bool, says("The scheduler was asked after the change, and answered with host.")] = True
     evicted_by: Annotated[str | None, says("The pod that takes its place later; null: it stays.")] = None
+    taken_by: Annotated[
+        str | UnsetType,
+        says("The pod before it that would take the room, if the change were made before anything runs; empty: the room goes otherwise."),
+    ] = UNSET
+    placed: Annotated[
+        Count | UnsetType, says("Of a workload: how many of its pods have a node after the change, once all have had their turn.")
+    ] = UNSET
 
 
 @attrs.frozen
@@ -97,6 +107,8 @@ class Helpful:
     change: WhatIfChange
     spec: SchedulerSpec | None = None
     """The scheduler's spec, if that is what changes."""
+    is_enough: bool = True
+    """Whether all pods of the workload have a node after it."""
 
     @classmethod
     def of(cls, change: WhatIfChange, host: str, victims: tuple[str, ...] = ()) -> Helpful:
@@ -108,9 +120,10 @@ class Helpful:
 
     @property
     def rank(self) -> tuple[int, bool, int, float]:
-        """Orders suggestions: by the tens of how much they disturb, then those after which the pod stays, then by how much and by size."""
+        """Orders suggestions: by the tens of how much they disturb, then those after which all pods stay, then by how much and by size."""
         found = self.suggestion
-        return found.disturbs // 10, found.evicted_by is not None, found.disturbs, self.change.size
+        is_lost = found.evicted_by is not None or found.taken_by is not UNSET
+        return found.disturbs // 10, is_lost or not self.is_enough, found.disturbs, self.change.size
 
 
 # --- objects after edits --------------------------------------------------------------------------------------------
@@ -134,6 +147,19 @@ class SpecPatcher:
         except EditError:
             return None
         return (text, after) if isinstance(after, Pod) and told[0].changed else None
+
+    def replicas(self, pods: Sequence[Pod], name: str, *changes: str) -> tuple[list[str], list[Pod]]:
+        """The edits of all *pods*, which *name* means, in words, and the pods after it; if there is no name, or one refuses, one by one."""
+        text = _text("pod", name, changes)
+        try:
+            edits = Edits.parse([text] if name else [], defaults=self.defaults)
+            after, _ = edits.of_pods([*pods, *self.classes], priorities=self.priorities)
+        except EditError:
+            name = ""
+        if name:
+            return [text], [pod for pod in after if isinstance(pod, Pod)]
+        made = [one for pod in pods if (one := self.pod(pod, *changes)) is not None]
+        return [text for text, _ in made], [pod for _, pod in made]
 
     def node(self, node: Node, *changes: str) -> tuple[str, Node] | None:
         """The edit of *node* in words, and the node after it; None if the edit is refused, or changes nothing."""
@@ -187,19 +213,23 @@ def changed_scenario(scenario: Scenario, pod: Pod, change: WhatIfChange) -> Scen
     objects: list[KubeObject] = [new.pop((one.kind, one.key), one) for one in kept]
     bound = {key for kind, key in new if kind == Pod.kind}
     pending = [one for one in scenario.pending if one.key not in gone and one.key not in bound]
-    asked = pod if change.pod is None else change.pod
+    replicas = {one.key: one for one in change.replicas}
+    edited = {pod.key: pod if change.pod is None else change.pod, **{key: freed(one) for key, one in replicas.items()}}
     return attrs.evolve(
         scenario,
-        objects=(*objects, *sorted(new.values(), key=lambda one: isinstance(one, Pod))),
-        pending=tuple(asked if one.key == pod.key else one for one in pending),
+        objects=(
+            *(replicas.get(one.key, one) if isinstance(one, Pod) else one for one in objects),
+            *sorted(new.values(), key=lambda one: isinstance(one, Pod)),
+        ),
+        pending=tuple(edited.get(one.key, one) for one in pending),
     )
 
 
-def outcome_after(simulation: Simulation, pod: Pod) -> Outcome:
-    """The outcome for *pod* of a whole new *simulation*."""
+def outcomes_after(simulation: Simulation) -> dict[str, Outcome]:
+    """The outcomes of a whole new *simulation*."""
     for _ in simulation.decisions():
         pass
-    return simulation.outcomes[pod.key]
+    return simulation.outcomes
 
 
 def smallest(low: int, high: int, helps: Callable[[int], bool]) -> int | None:
@@ -226,7 +256,19 @@ class WhatIfContext:
     """The node that the pod should get; None: any."""
     reports: tuple[NodeReport, ...] = ()
     """Each node's part in the decision before any change, those that do not fit with the nearest first."""
+    siblings: tuple[Pod, ...] = ()
+    """The other pods of its controller, on nodes or not: what changes the pod's template changes them too."""
+    replicas_name: str = ""
+    """The pattern that means it and its siblings, and no other pod; empty: there is none."""
     tried: int = 0
+
+    def edited(self, pod: Pod, siblings: Sequence[Pod], *changes: str) -> tuple[tuple[str, ...], Pod, tuple[Pod, ...]] | None:
+        """The edits of *pod* and its *siblings* in words, and these after it; None if that of the pod is refused, or changes nothing."""
+        made = self.patcher.pod(pod, *changes)
+        if made is None or not siblings:
+            return None if made is None else ((made[0],), made[1], ())
+        texts, replicas = self.patcher.replicas(siblings, self.replicas_name, *changes)
+        return tuple(texts if self.replicas_name and len(texts) == 1 else (made[0], *texts)), made[1], tuple(replicas)
 
     @property
     def engine(self) -> Engine:
@@ -300,11 +342,12 @@ class WhatIfContext:
 
     def pinned(self, change: WhatIfChange) -> WhatIfChange | None:
         """*change*, and a nodeSelector for the wanted node beside it."""
-        made = self.patcher.pod(change.pod or self.pod, f"nodeSelector.{HOSTNAME}={self.pin}")
+        made = self.edited(change.pod or self.pod, change.replicas or self.siblings, f"nodeSelector.{HOSTNAME}={self.pin}")
         if made is None:
             return None
-        text, pod = made
-        return attrs.evolve(change, pod=pod, patch=(*change.patch, text), words=f"{change.words}, and select {self.want} by its hostname")
+        texts, pod, replicas = made
+        words = f"{change.words}, and select {self.want} by its hostname"
+        return attrs.evolve(change, pod=pod, replicas=replicas, patch=(*change.patch, *texts), words=words)
 
     def _evicting(self, change: WhatIfChange) -> Helpful | None:
         """Room is made for the pod, and then it finds its place there."""
@@ -329,7 +372,9 @@ class WhatIfContext:
     def changed(self, change: WhatIfChange) -> Iterator[None]:
         """A context in which the cluster is as *change* says."""
         with self.engine.savepoint():
-            for item in (*change.nodes, *change.objects, *change.pods):
+            for item in (*change.nodes, *change.objects, *change.pods, *(pod for pod in change.replicas if pod.spec.node_name)):
+                if isinstance(item, Pod) and (state := self.engine.pod_state(item)) is not None and self.engine.is_assumed(item):
+                    self.run.feed.put(state.pod)  # the event that confirms a pod changes nothing else of it
                 self.run.feed.put(item)
             for pod in change.gone:
                 self.run.feed.delete(pod)

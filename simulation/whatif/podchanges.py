@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from ...api.meaning.labels import tolerates
 from ...api.objects import Container, Map, Node, Pod, PodSpec, Taint
 from ...api.objects.quantity import Quantity
+from ...api.words import is_bytes
 from ...core.pods.requests import CPU
 from ...core.pods.template import Entry
-from ..drain.rules import UNSCHEDULABLE, comes_back
+from ..drain.rules import UNSCHEDULABLE, comes_back, is_daemon
 from ..explain.clusterfacts import is_state, taint_text
 from ..explain.explain import freed
 from ..explain.faileddemands import node_terms, text_of
@@ -27,10 +28,11 @@ NO_NEW_PODS = ("NoSchedule", "NoExecute")
 def edit_of_pod(
     context: WhatIfContext, kind: ChangeKind, words: str, *edits: str, size: float = 0.0, evicts: bool = False
 ) -> Iterator[WhatIfChange]:
-    """The change that *edits* make to the pod, if they are possible."""
-    made = context.patcher.pod(context.pod, *edits)
+    """The change that *edits* make to the pod, and to all pods of its controller, if they are possible."""
+    made = context.edited(context.pod, context.siblings, *edits)
     if made is not None:
-        yield WhatIfChange(kind=kind, words=words, patch=(made[0],), pod=made[1], size=size, evicts=evicts)
+        patch, pod, replicas = made
+        yield WhatIfChange(kind=kind, words=words, patch=patch, pod=pod, replicas=replicas, size=size, evicts=evicts)
 
 
 def dropped_gates(context: WhatIfContext) -> Iterator[WhatIfChange]:
@@ -75,7 +77,8 @@ def dropped_node_selectors(context: WhatIfContext) -> Iterator[WhatIfChange]:
 def dropped_node_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """One expression of the required node affinity removed."""
     for at, term in enumerate(node_terms(context.pod)):
-        for field, expressions in (("matchExpressions", term.match_expressions), ("matchFields", term.match_fields)):
+        fields = () if is_daemon(context.pod) else term.match_fields  # these say for which node its controller made the pod
+        for field, expressions in (("matchExpressions", term.match_expressions), ("matchFields", fields)):
             for number, expression in enumerate(expressions):
                 path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].{field}[{number}]-"
                 yield from edit_of_pod(context, "nodeAffinity", f"remove the required node affinity {text_of(expression)}", path)
@@ -114,6 +117,13 @@ def looser_spread(context: WhatIfContext) -> Iterator[WhatIfChange]:
         if skew is not None:
             told = f"raise the maxSkew over {key} from {constraint.max_skew} to {skew}"
             yield from edit_of_pod(context, "spread", told, f"{place}.maxSkew={skew}", size=skew)
+        for policy, now, what in (
+            ("nodeTaintsPolicy", constraint.node_taints_policy, "nodes with taints that the pod does not tolerate"),
+            ("nodeAffinityPolicy", constraint.node_affinity_policy, "nodes that the pod does not select"),
+        ):
+            if now != "Honor":
+                told = f"leave {what} out of the spread over {key} ({policy}: Honor)"
+                yield from edit_of_pod(context, "spread", told, f"{place}.{policy}=Honor", size=constraint.max_skew)
         told = f"make the spread over {key} a wish (ScheduleAnyway)"
         yield from edit_of_pod(context, "spread", told, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
 
@@ -132,6 +142,7 @@ def _smallest_skew(context: WhatIfContext, place: str, now: int) -> int | None:
 
 _PROBE = Container(requests=Map({CPU: Quantity.of(1)}))
 MOST = 200
+MIB = 1 << 20
 """How many nodes are looked at, the nearest to fitting first."""
 
 
@@ -149,10 +160,11 @@ def lowered_requests(context: WhatIfContext) -> Iterator[WhatIfChange]:
         missing = {short.resource: short.missing for short in report.shortages}
         if any(all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing}) for other in found):
             continue
-        change = _lowered(context, report)
-        if change is not None and context.helpful(change) is not None:
-            found.append(missing)
-            yield change
+        changes = [_lowered(context, shortages) for shortages in _shared(context, report)]
+        for change in changes:
+            if change is not None and context.helpful(change) is not None:
+                found.append(missing)
+                yield change
 
 
 def is_short_only(report: NodeReport) -> bool:
@@ -173,15 +185,30 @@ def _has(node: Node | None, name: str) -> bool:
     return found is not None and found.value() > 0
 
 
-def _lowered(context: WhatIfContext, report: NodeReport) -> WhatIfChange | None:
+def _shared(context: WhatIfContext, report: NodeReport) -> Iterator[tuple[NodeShortage, ...]]:
+    """What is short on a node if its pods of the same controller ask for less, too: so that one more fits, and all that wait."""
+    siblings = {one.key for one in context.siblings}
+    there = sum(entry.pod.key in siblings for entry in context.on(report.name))
+    waiting = sum(not one.spec.node_name for one in context.siblings)
+    for more in sorted({1, 1 + waiting}) if there or waiting else (1,):
+        shares = [(short, (max(short.free, 0) + there * short.asked) // (there + more)) for short in report.shortages]
+        yield tuple(replace(short, free=_round(short.resource, free) if there + more > 1 else short.free) for short, free in shares)
+
+
+def _round(resource: str, number: int) -> int:
+    """*number*, rounded down to whole MiB of bytes."""
+    return number // MIB * MIB if is_bytes(resource) else number
+
+
+def _lowered(context: WhatIfContext, shortages: Sequence[NodeShortage]) -> WhatIfChange | None:
     edits: list[str] = []
-    for short in report.shortages:
+    for short in shortages:
         more = _edits(context, short)
         if more is None:
             return None
         edits += more
-    told = " and of ".join(map(_in_words, report.shortages))
-    shares = [short.missing / max(short.asked, 1) for short in report.shortages]
+    told = " and of ".join(map(_in_words, shortages))
+    shares = [short.missing / max(short.asked, 1) for short in shortages]
     return next(edit_of_pod(context, "request", f"lower the request of {told}", *edits, size=max(shares)), None)
 
 
@@ -325,6 +352,11 @@ def moved_or_deleted(context: WhatIfContext, one: Leaving, place: int) -> Helpfu
     if found is None or len(found.suggestion.patch) > 1:
         return found
     target = _new_home(context, change, found.suggestion.host)
+    if target is None and any(pod.key == sibling.key for sibling in context.siblings):
+        return None  # it comes back, and waits in place of the pod
+    if target is None and pod.metadata.controller is not None:
+        found_words = f"{words}; the pod that its controller makes again then waits"
+        return Helpful.of(attrs.evolve(change, words=found_words), found.suggestion.host)
     if target is None or target == node:
         return found
     words, patch = f"move pod {pod.key} from {node} to {target}", (f"moves: pod {pod.key} to {target}",)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import islice, takewhile
 from typing import Annotated, ClassVar
 
 import attrs
@@ -11,18 +12,29 @@ import attrs
 from ...algorithmprovider.gates import keeps_priorities
 from ...api.objects import Pod
 from ...api.reading.notices import InputWarning, ResultDocument
-from ...api.record import Count, Names, Record, replace, says
+from ...api.record import UNSET, Count, Names, Record, replace, says
 from ...core.decision.decision import Decision
+from ...core.engine import Engine
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..explain.explain import explain, missing_in, turn_of
-from ..explain.explanation import Explanation, Ignored, Missing, PlacedOn, PodQuestion, Workload, WorkloadPods
+from ..explain.explanation import (
+    Explanation,
+    Ignored,
+    Missing,
+    PlacedOn,
+    PodQuestion,
+    WaitingNodes,
+    Workload,
+    WorkloadPods,
+    WorkloadWaiting,
+)
 from ..explain.faileddemands import FailedDemand
 from ..explain.values import CloseUp, Lead, RequestedResource
 from ..scenario import Scenario
 from ..simulate import Simulation
 from . import corrections, nodechanges, podchanges
 from .configurations import Configurations
-from .context import DISTURBS, Helpful, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext, changed_scenario, outcome_after
+from .context import DISTURBS, Helpful, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext, changed_scenario, outcomes_after
 
 FIRSTS = 4
 """How many changes of the pod are tried as the first one."""
@@ -36,13 +48,18 @@ def together(context: WhatIfContext, firsts: Sequence[WhatIfChange], families: S
     for first in firsts:
         if first.pod is None:
             continue
-        after = attrs.evolve(context, pod=first.pod, reports=explain(context.engine, first.pod, node=context.want).nodes)
-        for family in families:
-            changes = sorted(islice(family(after), SECONDS), key=lambda change: (change.disturbs, change.size))
-            found = next((one for second in changes if (one := after.helpful(second)) is not None), None)
-            if found is not None:
-                yield _both(first, found)
+        with context.changed(first):
+            reports = explain(context.engine, first.pod, node=context.want).nodes
+            after = attrs.evolve(context, pod=first.pod, siblings=first.replicas or context.siblings, reports=reports)
+            helpful = [found for family in families if (found := _second(after, family)) is not None]
+        yield from (_both(first, found) for found in helpful)
         context.tried = after.tried
+
+
+def _second(after: WhatIfContext, family: Family) -> Helpful | None:
+    """The smallest change of *family* that helps."""
+    changes = sorted(islice(family(after), SECONDS), key=lambda change: (change.disturbs, change.size))
+    return next((one for change in changes if (one := after.helpful(change)) is not None), None)
 
 
 def of_the_pod(context: WhatIfContext, families: Sequence[Family]) -> Iterator[WhatIfChange]:
@@ -57,6 +74,7 @@ def _both(first: WhatIfChange, found: Helpful) -> Helpful:
     kind = max(first.kind, second.kind, key=lambda kind: DISTURBS[kind])
     change = attrs.evolve(
         second, kind=kind, words=f"{first.words}; and {second.words}", patch=(*first.patch, *second.patch), pod=second.pod or first.pod,
+        replicas=second.replicas or first.replicas,
         corrects=first.corrects and DISTURBS[kind] < DISTURBS["uncordon"],
     )  # fmt: skip
     return Helpful.of(change, found.suggestion.host, found.suggestion.victims)
@@ -105,7 +123,21 @@ class ScheduledPod:
         """The moment when it is the turn of *pod* in a new *simulation*."""
         run, pod = turn_of(simulation, pod, alone=self.alone)
         classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
-        return WhatIfContext(run, pod, SpecPatcher(self.defaults, classes, keeps_priorities(run.engine.gates)))
+        siblings, name = self._siblings(run.engine, pod)
+        patcher = SpecPatcher(self.defaults, classes, keeps_priorities(run.engine.gates))
+        return WhatIfContext(run, pod, patcher, siblings=siblings, replicas_name=name)
+
+    def _siblings(self, engine: Engine, pod: Pod) -> tuple[tuple[Pod, ...], str]:
+        """The other pods of the controller of *pod*, and a pattern that means it and them alone; empty: there is none."""
+        owner = pod.metadata.controller
+        if owner is None:
+            return (), ""
+        there = {one.key: one for one in (*self.scenario.pending, *(one for pods in engine.pods_by_node().values() for one in pods))}
+        there.pop(pod.key, None)
+        found = tuple(one for one in there.values() if one.namespace == pod.namespace and one.metadata.controller == owner)
+        name = f"{pod.namespace}/{owner.name}-*"
+        means = {key for key in (pod.key, *there) if fnmatchcase(key, name)}
+        return found, name if means == {pod.key, *(one.key for one in found)} else ""
 
     def simulation(self, spec: SchedulerSpec) -> Simulation:
         """A new simulation of the scenario by a scheduler of *spec*."""
@@ -149,6 +181,8 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     ignored: Ignored
     workload: Workload
     workload_pods: WorkloadPods
+    workload_waiting: WorkloadWaiting = UNSET
+    waiting_nodes: WaitingNodes = UNSET
     want: Annotated[str | None, says("The node that the pod should get; null: any.")]
     fits: Annotated[bool, says("The pod gets a node, or the wanted one, without any change.")]
     keeps: Annotated[Keeps | None, says("What keeps the pod from the wanted node.")]
@@ -182,8 +216,9 @@ class WhatIf:
 
     @property
     def is_yes(self) -> bool:
-        """Whether there is an answer: the pod fits, or something helps."""
-        return self.fits or bool(self.suggestions)
+        """Whether there is an answer: the pod fits, or something helps, and all pods of its workload."""
+        count = len(self.explanation.question.workload_pods)
+        return self.fits or any(one.placed in (UNSET, count) for one in self.suggestions)
 
     def document(self, warnings: tuple[InputWarning, ...] = ()) -> WhatIfDocument:
         """All of it."""
@@ -214,25 +249,39 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
         return before
     found = list(_suggestions(asked, context, pod, explanation.decision.is_gated, tell))
     found += _pairs(context, found, tell)
-    tell("the pods after it")
-    seen = [_seen_later(asked, pod, one) for one in found]
+    tell("the other pods")
+    homes = {other.key: name for name, pods in context.engine.pods_by_node().items() for other in pods}
+    seen = [_seen_later(asked, pod, one, homes) for one in found]
     once: dict[frozenset[str], Suggestion] = {}
     for one in sorted(seen, key=lambda one: one.rank):
         once.setdefault(frozenset(one.suggestion.patch), one.suggestion)
     return attrs.evolve(before, suggestions=tuple(once.values()), tried=context.tried)
 
 
-def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful) -> Helpful:
-    """*one*, and who takes the pod's place when the pods after it have had their turn."""
-    is_last = not asked.scenario.pending or asked.scenario.pending[-1].key == pod.key
-    if asked.alone or asked.question.placed_on is not None or (is_last and asked.order == "input"):
+def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful, before: Mapping[str, str]) -> Helpful:
+    """*one* in a whole run: who takes the pod's place or the room for it, and how many pods of a workload find a node.
+
+    *before*: pod -> its node without the change, of those that come before it.
+    """
+    is_alone = all(other.key == pod.key for other in asked.scenario.pending)
+    if asked.alone or asked.question.placed_on is not None or is_alone:
         return one
     scenario = changed_scenario(asked.scenario, pod, one.change)
     spec = asked.spec if one.spec is None else one.spec
-    after = outcome_after(Simulation(scenario, spec.engine(asked.config_maps), asked.order), pod)
-    if after.eviction is None:
-        return one
-    return attrs.evolve(one, suggestion=replace(one.suggestion, evicted_by=after.eviction.by))
+    outcomes = outcomes_after(Simulation(scenario, spec.engine(asked.config_maps), asked.order))
+    after, suggestion = outcomes[pod.key], one.suggestion
+    if after.eviction is not None:
+        suggestion = replace(suggestion, evicted_by=after.eviction.by)
+    elif after.host is None:
+        earlier = takewhile(lambda key: key != pod.key, outcomes)
+        took = (key for key in earlier if outcomes[key].host == suggestion.host != before.get(key))
+        suggestion = replace(suggestion, taken_by=next(took, ""))
+    if not asked.question.workload_waiting:
+        return attrs.evolve(one, suggestion=suggestion)
+    lost = {key for key, found in outcomes.items() if found.word not in ("placed", "waiting") and not found.has_successor}
+    placed = len(set(asked.question.workload_pods) - lost)
+    is_enough = placed == len(asked.question.workload_pods)
+    return attrs.evolve(one, suggestion=replace(suggestion, placed=placed), is_enough=is_enough)
 
 
 def _suggestions(asked: ScheduledPod, context: WhatIfContext, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Helpful]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from ....api.view import View
 from ....api.words import count_of, listed, short_name, used_up
+from ....core.decision.fiterror import reasons_in
 from ....questions.capacity import CapacityResult
 from ....questions.newnodes import NewNodesResult
 from ....simulation.capacity.answer import CapacityDocument, CopyShortage, PlacedTemplate, Stop
 from ....simulation.newnodes.answer import NewNodesAnswer
-from ....simulation.records import reasons_in
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from ....api.record import UNSET
 from ....api.view import View
 from ....questions.closeupview import rule_name
 from ....questions.explain import ExplainedCluster, ExplainResult
@@ -77,7 +78,8 @@ def _lead(document: ExplanationDocument) -> Markup:
 def _workload(document: ExplanationDocument) -> Iterator[Text]:
     if document.workload is not None:
         pods, noun = counted(document, "workloadPods.length"), " pod" if len(document.workload_pods) == 1 else " pods"
-        yield soft("A pod of ", named(document.workload), ", which has ", pods, noun, ".")
+        waits = (", of which ", counted(document, "workloadWaiting.length"), " find no node") if document.workload_waiting else ()
+        yield soft("A pod of ", named(document.workload), ", which has ", pods, noun, *waits, ".")
 
 
 def _placed(document: ExplanationDocument) -> Iterator[Text]:
@@ -337,6 +339,10 @@ def _change(one: Suggestion) -> Markup:
         told_of += ["; ", joined(map(named, one.victims)), " would have to leave"]
     if one.evicted_by is not None:
         told_of += [", until ", named(one.evicted_by), " takes its place"]
+    if one.taken_by is not UNSET:
+        told_of += [", but ", named(one.taken_by) if one.taken_by else "another pod", " would take the room first"]
+    if one.placed is not UNSET:
+        told_of += [f"; then {one.placed:,} pods of the workload find a node"]
     how = (element("div", code(f"--set {shlex.quote(text)}") if is_edit(text) else named(text)) for text in one.patch)
     return element("li", sentence(*told_of), *how)
 

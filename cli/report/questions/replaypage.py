@@ -11,9 +11,9 @@ import numpy as np
 from ....api.record import plain
 from ....api.view import Table
 from ....api.words import short_name
+from ....core.decision.fiterror import reasons_in
 from ....questions.replay import ReplayResult
 from ....simulation.nodesbyuse import grouped
-from ....simulation.records import reasons_in
 from ....simulation.replay.history import KEPT, NodesAt, PodHistory, ReplayHistory
 from ..page.about import About
 from ..page.charts import Chart, ChartSeries

@@ -14,12 +14,13 @@ import attrs
 
 from ....api.record import plain
 from ....core.decision.decision import Decision
+from ....core.decision.fiterror import reasons_in
 from ....core.engine import Engine
 from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, SAME, best
 from ....simulation.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
 from ....simulation.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, JudgedNode, node_view
 from ....simulation.compare.document import about
-from ....simulation.records import nodes_by_reason, shortage_of
+from ....simulation.records import shortage_of
 
 _PODS = "MatchInterPodAffinity InterPodAffinity"
 _BY_SUBJECT: Mapping[str, str] = {
@@ -60,7 +61,7 @@ def refusing_rule(message: str, ours: Iterable[str], known: Collection[str]) -> 
     'NodeAffinity'
     >>> refusing_rule("no idea", [], [])
     """
-    rules = [(names, count) for reason, count in (nodes_by_reason(message) or {message: 1}).items() if (names := _rules_of(reason))]
+    rules = [(names, count or 1) for reason, count in reasons_in(message).items() if (names := _rules_of(reason))]
     counted = Counter(names for reason in ours if (names := _rules_of(reason)))
     names, _ = max(rules, key=lambda each: each[1] - counted[each[0]], default=("", 0))
     found = names.split()

@@ -14,8 +14,9 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.cli.report.questions.simulationpage import FEW_BARS
+from kubeclassic.core.decision.fiterror import reasons_in
 from kubeclassic.questions.simulate import verdict
-from kubeclassic.simulation.records import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods, about_what, reasons_in
+from kubeclassic.simulation.records import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods, about_what
 from kubeclassic.simulation.summary import Summary
 from tests.conftest import ROOT
 from tests.support.pages import data_of_page, table_of_page, with_page

@@ -10,6 +10,7 @@ import pytest
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.cli.report.page.markup import spoken
+from kubeclassic.core.decision.fiterror import reasons_in
 from kubeclassic.core.engine import Engine
 from kubeclassic.predicates import reasons
 from kubeclassic.questions.comparisonview import label, verdict
@@ -17,7 +18,6 @@ from kubeclassic.simulation.compare.agreement import FREE, LOCKED
 from kubeclassic.simulation.compare.compare import compare
 from kubeclassic.simulation.compare.document import ComparisonDocument, Losses, about, main_reason
 from kubeclassic.simulation.conform import engine_for
-from kubeclassic.simulation.records import nodes_by_reason
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, pod
 
@@ -80,9 +80,9 @@ class TestReasons:
     def test_the_reason_of_most_nodes_counts(self) -> None:
         """Of several reasons at one node the one counts for which most nodes were turned down."""
         error = "0/9 nodes are available: 3 Insufficient cpu, 8 Insufficient memory. preemption: 0/9 nodes are available: 9 x."
-        assert nodes_by_reason(error) == {"Insufficient cpu": 3, "Insufficient memory": 8}
+        assert reasons_in(error) == {"Insufficient cpu": 3, "Insufficient memory": 8}
         assert main_reason(["Insufficient cpu", "Insufficient memory"], error) == "memory"
-        assert nodes_by_reason("no such thing") == {}
+        assert reasons_in("no such thing.") == {"no such thing": 0}
 
 
 class TestSentence:

@@ -1,0 +1,121 @@
+"""What of the pod's volumes is behind a reason: claim, size, class and what is published; the volume, and the nodes that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from ...api.meaning.labels import SelectorError, compile_node_term, compile_selector
+from ...api.objects import CSIStorageCapacity, Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from ...core.engine import Engine
+
+VOLUMES = frozenset({"CheckVolumeBinding", "VolumeBinding", "NoVolumeZoneConflict", "VolumeZone"})
+LIMITS = frozenset({"MaxCSIVolumeCountPred", "NodeVolumeLimits"})
+_DOMAINS = ("topology.kubernetes.io", "failure-domain.beta.kubernetes.io")
+ZONES = tuple(f"{domain}/{word}" for domain in _DOMAINS for word in ("zone", "region"))
+STATIC = "kubernetes.io/no-provisioner"
+
+
+@attrs.frozen
+class VolumeDemands:
+    """The claims of *pod*, asked about one node after another: pairs of ``volume`` or ``claim``, and what of it the node does not serve."""
+
+    engine: Engine
+    pod: Pod
+
+    @property
+    def claims(self) -> list[PersistentVolumeClaim]:
+        """Those that there are."""
+        return [claim for key in self.engine.claims_of(self.pod) if (claim := self.engine.listings.claims.get(key)) is not None]
+
+    def unreached(self, node: Node) -> Iterator[tuple[str, str]]:
+        """The bound volumes that the node cannot reach, and where they can be reached."""
+        for claim in self.claims:
+            volume = self.engine.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
+            where = "" if volume is None else _needs(volume, node)
+            if volume is not None and where:
+                yield "volume", f"{volume.name} of claim {claim.name} needs {where}"
+
+    def unbound(self, node: Node) -> Iterator[tuple[str, str]]:
+        """The claims for which the node has no volume, and none can be made."""
+        for claim in self.claims:
+            kind = self.engine.listings.classes.get(claim.storage_class)
+            if not claim.spec.volume_name and kind is not None:
+                note = self._free(claim, kind, node) if kind.provisioner == STATIC else self._published(claim, kind, node)
+                if note:
+                    yield "claim", f"{claim.name}: {_size(claim)} of class {kind.name}, {note}"
+
+    def _free(self, claim: PersistentVolumeClaim, kind: StorageClass, node: Node) -> str:
+        """The free volumes of a class without a provisioner, if none suits."""
+        there = [one for one in self.engine.listings.volumes if one.spec.storage_class_name == kind.name and one.spec.claim_ref is None]
+        here = [one for one in there if not _needs(one, node)]
+        sizes = sorted((size for one in here if (size := one.spec.capacity.get("storage")) is not None), key=lambda size: size.nanos)
+        wanted = claim.spec.requests.get("storage")
+        if not here:
+            return f"no free volume of the class here, {len(there):,} elsewhere" if there else "no free volume of the class"
+        return f"the largest free volume here has {sizes[-1]}" if sizes and wanted is not None and sizes[-1].nanos < wanted.nanos else ""
+
+    def _published(self, claim: PersistentVolumeClaim, kind: StorageClass, node: Node) -> str:
+        """What the driver publishes for the node, or where the class makes volumes, if that is not enough."""
+        terms = kind.allowed_topologies
+        if terms and not any(all(node.labels.get(one.key) in one.values for one in term.match_label_expressions) for term in terms):
+            told = (_text(one.key, "In", one.values) for term in terms for one in term.match_label_expressions)
+            return f"its class makes volumes at {' or '.join(told)} only"
+        driver = self.engine.listings.csi_drivers.get(kind.provisioner)
+        if driver is None or not driver.storage_capacity:
+            return ""
+        found = [one for one in self.engine.listings.csi_capacities if one.storage_class_name == kind.name and _covers(one, node)]
+        sizes = sorted((size for one in found if (size := one.maximum_volume_size or one.capacity) is not None), key=lambda one: one.nanos)
+        wanted = claim.spec.requests.get("storage")
+        if sizes and (wanted is None or sizes[-1].nanos >= wanted.nanos):
+            return ""
+        return f"{sizes[-1]} published here" if sizes else "nothing published here"
+
+    def over_limit(self, node: Node) -> Iterator[tuple[str, str]]:
+        """The drivers that can attach no more volumes to the node."""
+        listed = self.engine.listings.csi_nodes.get(node.name)
+        limits = {} if listed is None else {driver.name: driver.count for driver in listed.drivers if driver.count is not None}
+        wanted = {driver: name for claim in self.claims for driver, name in self._attached(claim)}
+        for driver in dict.fromkeys(driver for driver in wanted if driver in limits):
+            pods = self.engine.pods_on(node.name)
+            keys = {key for pod in pods for key in self.engine.claims_of(pod)}
+            claims = (claim for key in keys if (claim := self.engine.listings.claims.get(key)) is not None)
+            there = {name for claim in claims for one, name in self._attached(claim) if one == driver}
+            yield "volume", f"of driver {driver}: {len(there):,} there, {limits[driver]:,} at most"
+
+    def _attached(self, claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
+        """The driver and the name of the volume of *claim*; of one to be made, the claim's own."""
+        volume = self.engine.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
+        if volume is not None and volume.spec.source.csi is not None:
+            yield volume.spec.source.csi.driver, volume.name
+        elif volume is None and (kind := self.engine.listings.classes.get(claim.storage_class)) is not None:
+            yield kind.provisioner, claim.key
+
+
+def _needs(volume: PersistentVolume, node: Node) -> str:
+    """Where *volume* can be reached, if not from *node*."""
+    affinity = volume.spec.node_affinity
+    terms = () if affinity is None else affinity.node_selector_terms
+    if terms and not any(compile_node_term(term)(node.labels, node.name) for term in terms):
+        expressions = ((*term.match_expressions, *term.match_fields) for term in terms)
+        return " or ".join(", ".join(_text(one.key, one.operator, one.values) for one in each) for each in expressions)
+    zones = ((key, volume.labels[key].split("__")) for key in ZONES if key in volume.labels)
+    return next((_text(key, "In", values) for key, values in zones if node.labels.get(key) not in values), "")
+
+
+def _covers(capacity: CSIStorageCapacity, node: Node) -> bool:
+    try:
+        return capacity.node_topology is not None and compile_selector(capacity.node_topology)(node.labels)
+    except SelectorError:
+        return False
+
+
+def _size(claim: PersistentVolumeClaim) -> str:
+    found = claim.spec.requests.get("storage")
+    return "no size" if found is None else str(found)
+
+
+def _text(key: str, operator: str, values: Sequence[str]) -> str:
+    """``key value`` for one value, else the whole."""
+    return f"{key} {values[0]}" if operator == "In" and len(values) == 1 else f"{key} {operator} [{', '.join(values)}]"

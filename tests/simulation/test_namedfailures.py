@@ -1,0 +1,126 @@
+"""What fails is named: the claim, the volume, the driver; the counts of a spread by domain."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic import explain
+from kubeclassic.framework.releases import ALL_RELEASES
+from tests.support import manifests
+
+Json = dict[str, Any]
+ZONE = "topology.kubernetes.io/zone"
+LATE: Json = {"kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "d", "volumeBindingMode": "WaitForFirstConsumer"}
+
+
+def node(name: str, zone: str, **more: Any) -> Json:
+    """A node in a zone."""
+    return manifests.node(name, labels={ZONE: zone, "kubernetes.io/hostname": name}, **more)
+
+
+def asks(*claims: str) -> Json:
+    """A pod with these claims."""
+    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
+    return manifests.pod("asked", volumes=volumes)
+
+
+def claim(name: str, size: str = "20Gi", volume: str = "") -> Json:
+    """A claim of class fast, bound to *volume* if there is one."""
+    annotations = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
+    spec = {"storageClassName": "fast", "volumeName": volume, "resources": {"requests": {"storage": size}}}
+    metadata, status = {"name": name, "annotations": annotations}, {"phase": "Bound" if volume else "Pending"}
+    return {"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec, "status": status}
+
+
+def volume(name: str, zone: str, size: str = "20Gi", **spec: Any) -> Json:
+    """A volume of class fast that only the nodes of a zone reach."""
+    terms = [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]
+    affinity = {"required": {"nodeSelectorTerms": terms}}
+    whole = {"storageClassName": "fast", "capacity": {"storage": size}, "accessModes": [], "nodeAffinity": affinity, **spec}
+    return {"kind": "PersistentVolume", "metadata": {"name": name}, "spec": whole, "status": {"phase": "Available"}}
+
+
+def causes(cluster: list[Json], release: str = "1.34") -> list[str]:
+    """What fails, in words."""
+    return [one.words for one in explain(cluster, "asked", release).document.causes]
+
+
+@pytest.mark.parametrize("release", sorted(ALL_RELEASES))
+def test_a_volume_that_is_elsewhere(release: str) -> None:
+    """Each node that does not reach the volume of a claim says where it can be reached."""
+    there = volume("pv-1", "z2", claimRef={"namespace": "default", "name": "data"})
+    cluster = [node("a", "z1"), LATE, there, claim("data", volume="pv-1"), asks("data")]
+    assert f"volume pv-1 of claim data needs {ZONE} z2" in causes(cluster, release)
+
+
+def test_what_a_driver_publishes() -> None:
+    """The claim, its size, its class, and what there is."""
+    driver = {"kind": "CSIDriver", "metadata": {"name": "d"}, "spec": {"storageCapacity": True}}
+    capacity = {
+        "kind": "CSIStorageCapacity", "metadata": {"name": "c"}, "storageClassName": "fast", "capacity": "5Gi",
+        "nodeTopology": {"matchLabels": {ZONE: "z1"}},
+    }  # fmt: skip
+    found = causes([node("a", "z1"), node("b", "z2"), LATE, driver, capacity, claim("data"), asks("data")])
+    assert found == ["claim data: 20Gi of class fast, 5Gi published here", "claim data: 20Gi of class fast, nothing published here"]
+
+
+@pytest.mark.parametrize(
+    ("volumes", "says"),
+    [
+        ([], "no free volume of the class"), ([volume("pv", "z2")], "no free volume of the class here, 1 elsewhere"),
+        ([volume("pv", "z1", "5Gi")], "the largest free volume here has 5Gi"),
+    ],
+)  # fmt: skip
+def test_volumes_that_nobody_makes(volumes: list[Json], says: str) -> None:
+    """A class without a provisioner has the volumes that there are."""
+    static = LATE | {"provisioner": "kubernetes.io/no-provisioner"}
+    assert causes([node("a", "z1"), static, *volumes, claim("data"), asks("data")]) == [f"claim data: 20Gi of class fast, {says}"]
+
+
+def test_where_a_class_makes_volumes() -> None:
+    """allowedTopologies are told."""
+    topologies = [{"matchLabelExpressions": [{"key": ZONE, "values": ["z2"]}]}]
+    found = causes([node("a", "z1"), LATE | {"allowedTopologies": topologies}, claim("data"), asks("data")])
+    assert found == [f"claim data: 20Gi of class fast, its class makes volumes at {ZONE} z2 only"]
+
+
+def test_a_driver_s_limit() -> None:
+    """The driver, how many volumes are on the node, and how many may be."""
+    of_driver = {"csi": {"driver": "d", "volumeHandle": "x"}}
+    volumes = [volume(f"pv-{name}", "z1", **of_driver, claimRef={"namespace": "default", "name": name}) for name in ("data", "other")]
+    drivers = [{"name": "d", "nodeID": "a", "allocatable": {"count": 1}}]
+    listed = {"kind": "CSINode", "metadata": {"name": "a"}, "spec": {"drivers": drivers}}
+    volumes[1]["spec"]["csi"] = {"driver": "d", "volumeHandle": "y"}
+    there = asks("other") | {"metadata": {"name": "there"}}
+    there["spec"] = there["spec"] | {"nodeName": "a"}
+    claims = [claim("data", volume="pv-data"), claim("other", volume="pv-other")]
+    assert causes([node("a", "z1"), LATE, listed, *volumes, *claims, there, asks("data")]) == ["volume of driver d: 1 there, 1 at most"]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["z1", "z2", "z3"]), st.booleans(), st.integers(0, 3)), min_size=1, max_size=4),
+    st.integers(1, 2), st.sampled_from(["1.18", "1.19", "1.25", "1.30", "1.34"]), st.booleans(),
+)  # fmt: skip
+def test_the_sum_of_a_spread_is_the_rule_s(nodes: list[tuple[str, bool, int]], skew: int, release: str, is_own: bool) -> None:
+    """The counts are those of the pods on the nodes, the smallest is told, and the sum says why the emptiest failing domain fails."""
+    taints = [{"key": "k", "effect": "NoSchedule"}]
+    cluster: list[Json] = [node(f"n{at}", zone, taints=taints * tainted) for at, (zone, tainted, _) in enumerate(nodes)]
+    for at, (_, _, pods) in enumerate(nodes):
+        cluster += [manifests.pod(f"p{at}-{number}", on=f"n{at}", labels={"app": "w"}) for number in range(pods)]
+    selector = {"labelSelector": {"matchLabels": {"app": "w"}}}
+    constraint = {"maxSkew": skew, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", **selector}
+    cluster.append(manifests.pod("asked", labels={"app": "w"} if is_own else {}, topologySpreadConstraints=[constraint]))
+    counts: dict[str, int] = {}
+    for zone, _, pods in nodes:
+        counts[zone] = counts.get(zone, 0) + pods
+    for one in explain(cluster, "asked", release).document.causes:
+        if one.field == "topologySpreadConstraints":
+            assert dict(re.findall(r"(z\d) has (\d+)", one.note)) == {zone: str(count) for zone, count in counts.items()}
+            full, own, least, most = (int(number) for number in re.findall(r"(\d+) \+ (\d) - (\d+) > (\d+)", one.note)[0])
+            assert full + own - least > most == skew
+            assert (own, least) == (int(is_own), min(counts.values()))
