@@ -63,11 +63,6 @@ class UpgradeTrial:
     _tries: dict[tuple[str, ...], StageJudge] = attrs.field(factory=dict)
     _told: int = 0
 
-    @property
-    def is_untried(self) -> bool:
-        """Whether causes are found by looking at each decision alone: several facts are possible, and none of them can be tried."""
-        return len(self.facts) > 1 and not any(fact.cells for fact in self.facts)
-
     def attribute(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Iterator[Attributed]:
         """Why the newer release decides otherwise in each of the cycles *numbers*, which rise; what both decide is with them."""
         known = self._at_once(numbers) if len(numbers) > FEW else {}
