@@ -28,7 +28,8 @@ TEXTS = ("_text", "texts", "_error")
 COUNTED = ("requests", "footprint", "nonzero", "nonzero_footprint", "scored", "balanced", "ports", "claims", "size", "is_huge")
 """What a release makes of a pod: fields of its template."""
 OF_CLASSIC = (
-    "predicates", "priorities", "check_all", "hard_pod_affinity_weight", "percentage", "preemption", "ignored_resources", "equivalence_cache",
+    "predicates", "priorities", "check_all", "hard_pod_affinity_weight", "percentage", "preemption", "ignored_resources",
+    "equivalence_cache",
 )  # fmt: skip
 """What an algorithm of predicates and priorities runs."""
 CONCERNED: Mapping[str, Callable[[Any, Template], bool]] = {
@@ -94,7 +95,8 @@ def noting(wanted: W, asked: Asked | None) -> W:
     """*wanted*, of which a scheduler is made, so that *asked* notes what that asks for; as it is where nothing is to be noted."""
     if asked is None:
         return wanted
-    return attrs.evolve(wanted, release=AskedCells(wanted.release, asked), gates=AskedGates(wanted.gates, asked))
+    cells: Any = AskedCells(wanted.release, asked)
+    return attrs.evolve(wanted, release=cells, gates=AskedGates(wanted.gates, asked))
 
 
 # --- what is compared -----------------------------------------------------------------------------------------------

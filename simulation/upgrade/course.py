@@ -97,7 +97,9 @@ def lead(make: MakeEngine, scenario: Scenario, order: str, following: Following,
     return LedCourse(cycles=cycles, hosts=hosts, asked=asked.names)
 
 
-def follow(make: MakeEngine, scenario: Scenario, led: LedCourse, end: int | None = None, like: Course = NO_COURSE, start: int = 0) -> Course:
+def follow(
+    make: MakeEngine, scenario: Scenario, led: LedCourse, end: int | None = None, like: Course = NO_COURSE, start: int = 0
+) -> Course:
     """The course of a scheduler that decides on the states of another one, whose decisions are carried out; up to the cycle *end*.
 
     Before the cycle *start* it decides as *like* does.

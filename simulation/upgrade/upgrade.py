@@ -38,7 +38,9 @@ FoundCourses = tuple[Mapping[int, Course], Mapping[int, Causes]]
 """Number of a stage -> its course, and the causes of what it decides otherwise where they were found with it."""
 
 
-def course_of(number: int, like: Course, start: int, way: Way, led: LedCourse | None, following: Following) -> FoundCourses:
+def course_of(
+    number: int, way: Way, led: LedCourse | None, following: Following, like: Course = NO_COURSE, start: int = 0
+) -> FoundCourses:
     """The course of the stage *number*, which decides as *like* does before the cycle *start*."""
     return {number: way.led(number, following) if led is None else way.followed(number, led, like, start)}, {}
 
@@ -198,9 +200,9 @@ def _courses(way: Way, observer: Observer, executor: Executor | None) -> Courses
 
     if executor is not None:
         others = set(range(count)) - made.keys() - {at for number in pairs for at in (number - 1, number)}
-        run(*(partial(pair_of, number) for number in pairs), *(partial(course_of, number, NO_COURSE, 0) for number in sorted(others)))
+        run(*(partial(pair_of, number) for number in pairs), *(partial(course_of, number) for number in sorted(others)))
     elif led is None:
-        run(partial(course_of, 0, NO_COURSE, 0))
+        run(partial(course_of, 0))
     each, own = [made[0]], 0
     for number in range(1, count):
         start = setups[own].differs_from(setups[number], each[-1].asked) if way.shares else 0
@@ -208,7 +210,7 @@ def _courses(way: Way, observer: Observer, executor: Executor | None) -> Courses
             own = number
             if number not in made:
                 pair = next((at for at in (number, number + 1) if at in pairs), None)
-                run(partial(course_of, number, each[-1], start) if pair is None else partial(pair_of, pair))
+                run(partial(course_of, number, like=each[-1], start=start) if pair is None else partial(pair_of, pair))
         each.append(each[-1] if start is None else made[number])
     return Courses(led, each, causes)
 

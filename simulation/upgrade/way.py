@@ -96,13 +96,15 @@ class Way:
 
         None of the facts that fit the cluster can be tried, so that each decision is looked at alone.
         """
-        fitting = [fact for fact in self._facts(number) if concerns(fact, self.traits)]
+        fitting, _ = self._facts(number)
         return len(fitting) > 1 and not any(fact.cells for fact in fitting)
 
-    def _facts(self, number: int) -> list[Fact]:
-        """What the stage *number* does otherwise than the one before it; what fits the cluster comes first."""
-        facts = facts_between(self.stages[number - 1].version, self.stages[number].version)
-        return sorted(facts, key=lambda fact: not concerns(fact, self.traits))
+    def _facts(self, number: int) -> tuple[list[Fact], list[Fact]]:
+        """What the stage *number* does otherwise than the one before it: what fits the cluster, and what does not seem to."""
+        found: tuple[list[Fact], list[Fact]] = [], []
+        for fact in facts_between(self.stages[number - 1].version, self.stages[number].version):
+            found[not concerns(fact, self.traits)].append(fact)
+        return found
 
     def trial(self, number: int, led: LedCourse, before: Course = NO_COURSE, beside: Course = NO_COURSE) -> UpgradeTrial:
         """The step to the stage *number* on the states of *led*; what is known of the courses *before* it and *beside* that one."""
@@ -118,7 +120,8 @@ class Way:
         def course_without(fact: Fact, end: int | None) -> Course:
             return follow(self._maker(second, undone(second.release, [fact])), self.scenario, led, end)
 
-        return UpgradeTrial(self._facts(number), judge(first, older), judge(second, newer), without, course_without)
+        fitting, others = self._facts(number)
+        return UpgradeTrial([*fitting, *others], fitting, judge(first, older), judge(second, newer), without, course_without)
 
     def moved(self, number: int, before: Course, after: Course, led: LedCourse, found: Causes | None = None) -> Iterator[MovedPod]:
         """Each decision that the step to the stage *number* changes, in the order of cycles.
