@@ -86,13 +86,14 @@ def test_it_runs_as_a_file(case: str) -> None:
     assert list(json.loads(found.stdout)) == FIGURES
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "basic-1000" else pytest.mark.whole) for name in CASES])
 def test_the_timed_run_has_the_originals_hosts(name: str, shared: Path) -> None:
     """The run that README quotes decides, pod by pod, what the original decided."""
     files = shared / "bench" / f"{name}.hosts.json.gz", shared / "bench" / f"{name}.jsonl.gz"
     assert main(["--repeat", "1", "--check", *map(str, files)]) == 0
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", ["basic", "affinity", "antiaffinity", "spread", "mixed"])
 def test_made_cases_are_those_of_the_files(kind: str, shared: Path) -> None:
     """What is made is, field by field that scheduling reads, what the case files of that kind hold."""

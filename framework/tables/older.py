@@ -164,10 +164,10 @@ OLDER: Mapping[str, Release] = MappingProxyType(
 """Patch level -> the release that is like it."""
 OTHER_PATCHES: Mapping[str, str] = MappingProxyType(
     {
-        "1.18": "later ones place no pod whose hard topology spread is over a key that no node has, as 1.20 does",
+        "1.18": "Patch levels after 1.18.2 place no pod whose hard topology spread is over a key that no node has, as 1.20 does",
         "1.19": "1.19.8 and later let pods preempt others under a Policy, too",
         "1.20": "1.20.0 to 1.20.2 let no pod preempt others under a Policy",
-        "1.29": "later ones sort the victims on a node again before nodes are compared, as 1.30 does",
+        "1.29": "Patch levels after 1.29.10 sort victims on a node again before nodes are compared, as 1.30 does",
     }
 )
 """Release -> what other patch levels of it are known to decide otherwise."""

@@ -145,7 +145,7 @@ class PatientProtocol(H11Protocol):
             self._give_up()
 
     def on_response_complete(self) -> None:
-        """A request was answered: a body that nobody has read has to end soon."""
+        """A request was answered: a body that was not read has to end soon."""
         super().on_response_complete()
         if self._is_unread:
             self._expect_headers()
