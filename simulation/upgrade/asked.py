@@ -78,14 +78,21 @@ class AskedGates(Mapping[str, Any]):
     gates: Mapping[str, Any]
     asked: Asked
 
-    def __getitem__(self, name: str) -> Any:
+    def _noted(self, name: object) -> Mapping[str, Any]:
         self.asked.note(f"gates.{name}")
-        return self.gates[name]
+        return self.gates
+
+    def __getitem__(self, name: str) -> Any:
+        return self._noted(name)[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._noted(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._noted(name).get(name, default)
 
     def __iter__(self) -> Iterator[str]:
-        for name in self.gates:
-            self.asked.note(f"gates.{name}")
-            yield name
+        return (name for name in self.gates if self._noted(name))
 
     def __len__(self) -> int:
         return len(self.gates)

@@ -121,7 +121,7 @@ class UpgradeTrial:
     # --- which fact -------------------------------------------------------------------------------------------------
 
     def _fact(self, cause: Cause, first: Judged, second: Judged, nodes: list[str], number: int) -> Fact | None:
-        """The fact without which the older decision, or the older view of the node, is restored; those that fit the cluster are tried first."""
+        """The fact without which the older decision, or the older view of the node, is restored; what fits the cluster is tried first."""
         others = [fact for fact in self.facts if fact not in self.fitting]
         tries = self._decides_as(first), self._sees_as(first, cause, nodes)
         for among in (self.fitting, others):

@@ -10,7 +10,7 @@ from tests.framework.facts.forms import PREFERRED, REQUIRED
 Json = dict[str, Any]
 SUBJECTS = (
     "sidecars", "init", "overhead", "pod level", "device", "zero", "nothing", "disk", "nominated", "resized", "leaving", "lacking",
-    "priorities", "huge pages", "budgets", "spread", "affinity", "ports", "taints", "images",
+    "priorities", "huge pages", "budgets", "spread", "affinity", "ports", "taints", "images", "owners", "preferences", "cordoned",
 )  # fmt: skip
 """Of which a cluster has one to four."""
 
@@ -24,7 +24,8 @@ def cluster_drawn(rnd: Random) -> list[Json]:
     bound = [_pod(rnd, f"on-{number}", subjects, f"n{rnd.randrange(count)}", count) for number in range(rnd.randint(0, 2 * count))]
     waiting = [_pod(rnd, f"new-{number}", subjects, None, count) for number in range(rnd.choice([1, 2, 3, 6]))]
     classes = [{"kind": "PriorityClass", "metadata": {"name": name}, "value": value} for name, value in (("high", 1000), ("low", -5))]
-    return [*classes, *nodes, *bound, *_budgets(rnd, subjects), *waiting]
+    owner = {"kind": "Service", "metadata": {"name": "x", "namespace": "default"}, "spec": {"selector": {"app": "x"}}}
+    return [*classes, *nodes, *bound, *_budgets(rnd, subjects), *([owner] if "owners" in subjects else []), *waiting]
 
 
 def _some(rnd: Random, share: float, subject: str, subjects: set[str]) -> bool:
@@ -47,7 +48,7 @@ def _node(rnd: Random, number: int, subjects: set[str], *, equal: bool) -> Json:
     if "images" in subjects:
         found = [name for name in "ab" if rnd.random() < 0.5]
         status["images"] = [{"names": [f"reg.example/{name}:1"], "sizeBytes": rnd.choice([50, 400, 900]) * 10**6} for name in found]
-    spec: Json = {}
+    spec: Json = {"unschedulable": True} if _some(rnd, 0.3, "cordoned", subjects) else {}
     if _some(rnd, 0.4, "taints", subjects):
         spec["taints"] = [{"key": "d", "value": "v", "effect": rnd.choice(["NoSchedule", "PreferNoSchedule"])}]
     return {"kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": spec, "status": status}
@@ -103,6 +104,9 @@ def _spec(rnd: Random, subjects: set[str]) -> Json:
         term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": rnd.choice("xy")}}}
         hard, soft = {REQUIRED: [term]}, {PREFERRED: [{"weight": rnd.choice([1, 50]), "podAffinityTerm": term}]}
         spec["affinity"] = {rnd.choice(["podAffinity", "podAntiAffinity"]): rnd.choice([hard, soft])}
+    if _some(rnd, 0.5, "preferences", subjects):
+        term = {"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["z0"]}]}
+        spec.setdefault("affinity", {})["nodeAffinity"] = {PREFERRED: [{"weight": rnd.choice([1, 50]), "preference": term}]}
     return spec
 
 
