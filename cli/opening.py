@@ -146,5 +146,5 @@ def contestants(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: Sequenc
             scenario = _with_server_notice(scenario, one.setup.version)
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
-    texts = {one.name: one.text for one in wanted}
-    return ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, order=cluster.order, strict=cluster.strict)
+    texts, asked = {one.name: one.text for one in wanted}, [one.setup.release for one in wanted]
+    return ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=asked, order=cluster.order, strict=cluster.strict)

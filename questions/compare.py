@@ -136,7 +136,8 @@ def compare(
     engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
     texts = {name: f"release={one}" if isinstance(one, str) else _told(given[name]) for name, one in asked.items()}
     by_nodes = [name for name, one in asked.items() if one == AUTO]
-    return ask(ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, order=order), mode, newer_labels=newer_labels)
+    named = [one if isinstance(one, str) else given[name].release for name, one in asked.items()]
+    return ask(ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=named, order=order), mode, newer_labels=newer_labels)
 
 
 def _told(options: GivenOptions) -> str:

@@ -242,7 +242,7 @@ def ask(
     """
     stages = stages_of(options.versions, options.given)
     ends = [stages[at].engine(scenario.config_maps).algorithm for at in (0, -1)]
-    noted = with_release_notices(scenario, ends)
+    noted = with_release_notices(scenario, ends, asked=options.steps or (options.start, options.end))
     warnings = grouped(noted.warnings)
     way = Way.of(noted, stages, options.given.traits, mode=options.mode, order=check_order(order))
     pod = _checked_pod(options.pod, scenario)

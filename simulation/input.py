@@ -112,14 +112,15 @@ class ComparisonInput:
     @classmethod
     def of(
         cls, scenario: Scenario, engines: Mapping[str, Engine], texts: Mapping[str, str], *, by_nodes: Iterable[str] = (),
-        order: str = "input", strict: bool = False,
+        asked: Iterable[str | None] = (), order: str = "input", strict: bool = False,
     ) -> ComparisonInput:  # fmt: skip
-        """The input of *scenario* and *engines*; *by_nodes*: the configurations whose release is that of the nodes.
+        """The input of *scenario* and *engines*; *by_nodes*: the configurations whose release is that of the nodes;
+        *asked*: releases as they were named.
 
         Raises :class:`~kubeclassic.api.reading.notices.UnreadError` if *strict*, and something does not count.
         """
         algorithms = [engine.algorithm for engine in engines.values()]
-        noted = with_release_notices(scenario, algorithms, by_nodes=[engines[name].algorithm for name in by_nodes])
+        noted = with_release_notices(scenario, algorithms, by_nodes=[engines[name].algorithm for name in by_nodes], asked=asked)
         if strict:
             refuse_unread(noted.warnings)
         return cls(scenario=noted, engines=engines, texts=texts, order=check_order(order))

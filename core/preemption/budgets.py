@@ -16,37 +16,39 @@ Protection = Callable[[PotentialVictims], Mask]
 """Which of the potential victims, in the order of their importance, a budget protects: bool[places, k]."""
 
 
-def exhausted(budgets: Iterable[PodDisruptionBudget]) -> Protection:
+def exhausted(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) -> Protection:
     """A budget that has no disruption left protects every pod that it selects.
 
+    In each of these, with *exempts* a pod that a budget lists as disrupted is none of its pods.
     Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go.
     """
     spent = [budget for budget in budgets if budget.disruptions_allowed <= 0]
-    return lambda potential: _beyond_allowance(potential, spent, exempts=False)
+    return lambda potential: _beyond_allowance(potential, spent, exempts=exempts)
 
 
-def counted_down(budgets: Iterable[PodDisruptionBudget]) -> Protection:
+def counted_down(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = True) -> Protection:
     """Each pod of a node takes one from the budgets that select it, the most important first; those that come too late are protected.
 
-    A pod that a budget lists as disrupted is none of its pods.
     Upstream: filterPodsWithPDBViolation in pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
     """
     known = list(budgets)
-    return lambda potential: _beyond_allowance(potential, known, exempts=True)
+    return lambda potential: _beyond_allowance(potential, known, exempts=exempts)
 
 
-def counted_to_the_first(budgets: Iterable[PodDisruptionBudget]) -> Protection:
+def counted_to_the_first(budgets: Iterable[PodDisruptionBudget], *, exempts: bool = False) -> Protection:
     """Each pod takes one from the budgets that select it, in their order, up to the first that has none left, which protects it.
 
     Upstream: filterPodsWithPDBViolation in pkg/scheduler/core/generic_scheduler.go of 1.18.
     """
     known = list(budgets)
-    return lambda potential: _one_by_one(potential, known)
+    return lambda potential: _one_by_one(potential, known, exempts=exempts)
 
 
-def _one_by_one(potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget]) -> Mask:
+def _one_by_one(potential: PotentialVictims, budgets: Sequence[PodDisruptionBudget], *, exempts: bool) -> Mask:
     found = np.zeros_like(potential.there)
     mine = [_selected(potential, budget) for budget in budgets]
+    for budget, selected in zip(budgets, mine, strict=True) if exempts else ():
+        _leave_out_disrupted(selected, potential, budget)
     left = [np.full(found.shape[1], budget.disruptions_allowed, np.int64) for budget in budgets]
     for place in range(len(found)):
         for selected, allowed in zip(mine, left, strict=True):
@@ -79,13 +81,17 @@ def _beyond_allowance(potential: PotentialVictims, budgets: Sequence[PodDisrupti
             is_selected[selected] = True
             mine = is_selected[numbers] & there
             if exempts:
-                # Take the pods called one of *names* out of *selected*.
-                names = frozenset(budget.disrupted_pods)
-                for place, i in np.argwhere(mine).tolist() if names else ():
-                    if potential.entry(place, i).pod.name in names:
-                        mine[place, i] = False
+                _leave_out_disrupted(mine, potential, budget)
             found |= mine & (mine.cumsum(axis=0) > budget.disruptions_allowed)
     return found
+
+
+def _leave_out_disrupted(mine: Mask, potential: PotentialVictims, budget: PodDisruptionBudget) -> None:
+    """Take the pods that *budget* lists as disrupted out of *mine*."""
+    names = frozenset(budget.disrupted_pods)
+    for place, i in np.argwhere(mine).tolist() if names else ():
+        if potential.entry(place, i).pod.name in names:
+            mine[place, i] = False
 
 
 def selects(budget: PodDisruptionBudget, template: Template) -> bool:

@@ -234,6 +234,7 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
         bool, says("with gate SchedulerAsyncPreemption lower nominations of a node stay where all victims are being deleted already")
     ] = False
     budgets: Annotated[Budgets, says("how victims count for their disruption budgets")] = "counted down"
+    exempts_disrupted: Annotated[bool, says("a pod that a disruption budget lists as disrupted does not count for it")] = True
     never_needs_gate: Annotated[bool, says("preemptionPolicy Never is read with gate NonPreemptingPriority alone")] = False
     # --- volumes ----------------------------------------------------------------------------------------------------
     narrows_to_local_volumes: Annotated[

@@ -58,7 +58,8 @@ def refuses_to_preempt(cycle: FrameworkCycle) -> bool:
 
 def protection_of(cycle: FrameworkCycle) -> Protection:
     """Whom disruption budgets protect, as the release counts them."""
-    return _PROTECTIONS[cycle.release.framework.budgets](cycle.listings.budgets)
+    cells = cycle.release.framework
+    return _PROTECTIONS[cells.budgets](cycle.listings.budgets, exempts=cells.exempts_disrupted)
 
 
 def _is_leaving(pod: Pod, by_condition: bool) -> bool:

@@ -27,7 +27,7 @@ NEWER_FACTS = (
     Fact(
         "fit-reads-what-is-asked", "1.28", "NodeResourcesFit", now={"framework.fit_checks_requested": True},
         sentence="a resource is compared only if the pod asks for it: a node that is overcommitted in another one takes the pod",
-        needs=("overcommitted nodes",), upstream=f"{PLUGINS}/noderesources/fit.go",
+        needs=("overcommitted nodes|nominations",), upstream=f"{PLUGINS}/noderesources/fit.go",
     ),
     Fact(
         "outside-without-status", "1.28", SEARCH, needs=("named nodes",), upstream="schedule_one.go",
@@ -192,6 +192,11 @@ NEWER_FACTS = (
     ),
     # --- 1.32 -----------------------------------------------------------------------------------------------------------
     Fact(
+        "sidecars-on-nodes-scored", "1.32", "NodeResourcesFit", others=("NodeResourcesBalancedAllocation",), needs=("sidecars",),
+        sentence="sidecars of pods on a node count in scores beside the containers; they counted as init containers do",
+        now={"footprint_nonzero": requests.nonzero_of_pod}, upstream="framework/types.go",
+    ),
+    Fact(
         "pod-level-resources", "1.32", "NodeResourcesFit", others=("NodeResourcesBalancedAllocation",), needs=("pod resources",),
         sentence="with gate PodLevelResources cpu and memory of the pod as a whole count", upstream="framework/types.go",
         now={
@@ -240,8 +245,9 @@ NEWER_FACTS = (
         elsewhere=("gates.InPlacePodVerticalScaling",), others=("NodeResourcesBalancedAllocation",),
     ),
     Fact(
-        "best-effort-not-balanced", "1.33", "NodeResourcesBalancedAllocation", sentence="a pod without requests is not scored for balance",
-        now={"framework.skips_scoring": also("NodeResourcesBalancedAllocation")}, needs=("pods without requests",),
+        "best-effort-not-balanced", "1.33", "NodeResourcesBalancedAllocation",
+        sentence="a pod that asks for neither cpu nor memory is not scored for balance",
+        now={"framework.skips_scoring": also("NodeResourcesBalancedAllocation")}, needs=("pods without cpu and memory",),
         upstream=f"{PLUGINS}/noderesources/balanced_allocation.go",
     ),
     Fact(

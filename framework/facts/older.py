@@ -260,6 +260,11 @@ OLDER_FACTS = (
         upstream=f"{PLUGINS}/defaultpreemption/default_preemption.go",
     ),
     Fact(
+        "disrupted-pods-are-exempt", "1.19", PREEMPTION, sentence="a pod that a disruption budget lists in disruptedPods costs it nothing",
+        was={"framework.exempts_disrupted": False}, needs=("priorities", "disrupted pods"),
+        upstream=f"{PLUGINS}/defaultpreemption/default_preemption.go",
+    ),
+    Fact(
         "trials-keep-the-namespace", "1.19", PREEMPTION, was={"framework.trial_terms_change_namespace": True},
         sentence="in a trial anti-affinity without namespaces is about the namespace of the pod that has it",
         needs=("pod affinity", "priorities"), upstream=f"{PLUGINS}/interpodaffinity/filtering.go",

@@ -53,7 +53,9 @@ class UpgradeTrial:
     """From one release to the next of the way, on the states of a course."""
 
     facts: Sequence[Fact]
-    """Of all releases after the older one, up to the newer one, that may change a decision here."""
+    """Of all releases after the older one, up to the newer one; those that fit the cluster come first."""
+    fitting: Sequence[Fact]
+    """Those of them that fit."""
     older: StageJudge
     newer: StageJudge
     without: Callable[[Sequence[Fact]], StageJudge]
@@ -62,11 +64,6 @@ class UpgradeTrial:
     """The course of the newer release without one fact, on the same states; up to a cycle, or to the end."""
     _tries: dict[tuple[str, ...], StageJudge] = attrs.field(factory=dict)
     _told: int = 0
-
-    @property
-    def is_untried(self) -> bool:
-        """Whether causes are found by looking at each decision alone: several facts are possible, and none of them can be tried."""
-        return len(self.facts) > 1 and not any(fact.cells for fact in self.facts)
 
     def attribute(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Iterator[Attributed]:
         """Why the newer release decides otherwise in each of the cycles *numbers*, which rise; what both decide is with them."""
@@ -81,22 +78,24 @@ class UpgradeTrial:
 
     def _at_once(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Mapping[int, Fact]:
         """The cycles that one fact explains: without it all of them are decided as before."""
-        if len(self.facts) == 1:
-            return dict.fromkeys(numbers, self.facts[0])
         found: dict[int, Fact] = {}
         for fact in self._likely(numbers):
             left = [number for number in numbers if number not in found]
             if len(left) > FEW:
-                found.update(dict.fromkeys(self._explained(fact, numbers, left), fact))
+                is_sure = self.fitting == [fact]
+                found.update(dict.fromkeys(left if is_sure else self._explained(fact, numbers, left), fact))
         return found
 
     def _likely(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Sequence[Fact]:
-        """The facts that can be tried, those that explain most of the first few cycles first."""
-        facts, first = [fact for fact in self.facts if fact.cells], list(numbers)[:FEW]
-        if len(facts) < 2:
-            return facts
-        explained = {fact.id: len(self._explained(fact, numbers, first, first[-1] + 1)) for fact in facts}
-        return sorted(facts, key=lambda fact: -explained[fact.id])
+        """The facts that can be tried and explain some of the first few cycles, those that explain most first; the rest is not looked for
+        where a fact that fits the cluster explains them all."""
+        first, explained = list(numbers)[:FEW], dict[Fact, int]()
+        for fact in self.facts:
+            if fact.cells:
+                explained[fact] = len(self._explained(fact, numbers, first, first[-1] + 1))
+            if explained.get(fact) == len(first):
+                return [fact]
+        return sorted((fact for fact in explained if explained[fact]), key=lambda fact: -explained[fact])
 
     def _explained(
         self, fact: Fact, numbers: Mapping[int, tuple[Decided, Decided]], among: Sequence[int], end: int | None = None
@@ -122,33 +121,36 @@ class UpgradeTrial:
     # --- which fact -------------------------------------------------------------------------------------------------
 
     def _fact(self, cause: Cause, first: Judged, second: Judged, nodes: list[str], number: int) -> Fact | None:
-        ranked = self.ranked(cause)
-        sure = [fact for fact in ranked if fact.cells]
-        if len(ranked) == 1 and self.is_about(ranked[0], cause):
-            return ranked[0]
-        for restores in (self._decides_as(first), self._sees_as(first, cause, nodes)):
-            for fact in sure:
-                if self._tried(restores, (fact,), number):
-                    return fact
-        return self.untried(cause, first, second) or self._of_several(sure, first, number)
+        """The fact without which the older decision, or the older view of the node, is restored; what fits the cluster is tried first."""
+        others = [fact for fact in self.facts if fact not in self.fitting]
+        tries = self._decides_as(first), self._sees_as(first, cause, nodes)
+        for among in (self.fitting, others):
+            sure = [fact for fact in self.ranked(cause, among) if fact.cells]
+            for restores in tries:
+                for fact in sure:
+                    if self._tried(restores, (fact,), number):
+                        return fact
+            if (found := self.untried(cause, first, second, among) or self._of_several(sure, first, number)) is not None:
+                return found
+        return self._of_several([fact for fact in self.ranked(cause, self.facts) if fact.cells], first, number)
 
-    def untried(self, cause: Cause, first: Judged, second: Judged) -> Fact | None:
-        """The fact of those that no cells say, between releases of different kinds: about the rule, or about all scores."""
-        about = [fact for fact in self.facts if self.is_about(fact, cause) and not fact.cells]
-        general = [fact for fact in self.facts if fact.is_about(EVERYTHING) and not fact.cells]
+    def untried(self, cause: Cause, first: Judged, second: Judged, among: Sequence[Fact]) -> Fact | None:
+        """The fact *among* those that no cells say, between releases of different kinds: about the rule, or about all scores."""
+        about = [fact for fact in among if self.is_about(fact, cause) and not fact.cells]
+        general = [fact for fact in among if fact.is_about(EVERYTHING) and not fact.cells]
         if cause.kind not in ("score", "tie"):
             return about[0] if about else None
         told = [*general, *about] if _is_finer_alone(cause, first, second) else [*about, *general]
         return told[0] if told else None
 
-    def ranked(self, cause: Cause) -> list[Fact]:
+    def ranked(self, cause: Cause, among: Sequence[Fact]) -> list[Fact]:
         """Facts about the rule come first, then those about everything; of each kind those of the newest release."""
 
         def rank(fact: Fact) -> tuple[int, int]:
             kind = 0 if self.is_about(fact, cause) else 1 if fact.is_about(EVERYTHING) else 2
             return kind, -_ORDER.index(fact.release)
 
-        return sorted(self.facts, key=rank)
+        return sorted(among, key=rank)
 
     def is_about(self, fact: Fact, cause: Cause) -> bool:
         """Whether the rule of *cause*, or what it is where no rule decided, may differ by *fact*."""

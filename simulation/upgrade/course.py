@@ -12,14 +12,17 @@ from ...api.garbage import settled
 from ...api.objects import Pod
 from ...core.decision.decision import NO_DETAILS, Decision
 from ...core.engine import Engine
+from ...core.run import Run
 from ..compare.agreement import Decided, decided
 from ..compare.causes import Judged
 from ..compare.compare import Following
 from ..compare.contestants import Contestant
 from ..scenario import Scenario
 from ..simulate import Simulation
+from .asked import Asked
 
-MakeEngine = Callable[[], Engine]
+MakeEngine = Callable[[Asked], Engine]
+"""Makes a scheduler, and notes what it asks for."""
 
 
 @attrs.frozen(repr=False)
@@ -52,6 +55,8 @@ class Course:
     cycles: Sequence[CourseCycle] = ()
     hosts: Mapping[str, str | None] = attrs.field(factory=dict)
     """Pod -> the node that it found at last; None if it found none."""
+    asked: Mapping[str, int] = attrs.field(factory=dict)
+    """Cells and gates that it asked for -> the first cycle in which it did."""
 
 
 @attrs.frozen(repr=False)
@@ -61,13 +66,17 @@ class LedCourse(Course):
     cycles: Sequence[LedCycle] = ()
 
 
+NO_COURSE = Course()
+
+
 def lead(make: MakeEngine, scenario: Scenario, order: str, following: Following, until: str | None = None) -> LedCourse:
     """The course of a scheduler that goes its own way; *until*: the pod with which it ends."""
-    simulation = Simulation(scenario, make(), order)
+    asked = Asked()
+    simulation = Simulation(scenario, make(asked), order)
     cycles, run = list[LedCycle](), simulation.begin()
 
     def cycle(pod: Pod, retry: bool) -> None:
-        position = simulation.engine.position
+        asked.cycle, position = len(cycles), simulation.engine.position
         decision = simulation.note(run.cycle(pod, retry=retry))
         cycles.append(LedCycle(pod, retry, position, decided(decision), decision))
 
@@ -85,23 +94,41 @@ def lead(make: MakeEngine, scenario: Scenario, order: str, following: Following,
         for pod in run.take_retries() if until is None else ():
             cycle(pod, True)
     hosts = {key: outcome.host for key, outcome in simulation.outcomes.items()}
-    return LedCourse(cycles=cycles, hosts=hosts)
+    return LedCourse(cycles=cycles, hosts=hosts, asked=asked.names)
 
 
-def follow(make: MakeEngine, scenario: Scenario, led: LedCourse, end: int | None = None) -> Course:
-    """The course of a scheduler that decides on the states of another one, whose decisions are carried out; up to the cycle *end*."""
-    simulation = Simulation(scenario, make())
-    cycles, run = list[CourseCycle](), simulation.begin()
+def follow(
+    make: MakeEngine, scenario: Scenario, led: LedCourse, end: int | None = None, like: Course = NO_COURSE, start: int = 0
+) -> Course:
+    """The course of a scheduler that decides on the states of another one, whose decisions are carried out; up to the cycle *end*.
+
+    Before the cycle *start* it decides as *like* does.
+    """
+    asked = Asked({name: cycle for name, cycle in like.asked.items() if cycle < start})
+    simulation = Simulation(scenario, make(asked))
+    cycles, run = list(like.cycles[:start]), simulation.begin()
     with settled():
-        for cycle in led.cycles[:end]:
-            position = simulation.engine.position
+        _carry_out(run, led.cycles[:start])
+        if start:
+            _move(simulation.engine, *like.cycles[start].position)
+        for number, cycle in enumerate(led.cycles[start:end], start):
+            asked.cycle, position = number, simulation.engine.position
             decision = run.follow(cycle.pod, cycle.decision)
             cycles.append(CourseCycle(cycle.pod, cycle.retry, position, decided(decision)))
-    return _followed(cycles)
+    return _followed(cycles, asked)
 
 
-def _followed(cycles: Sequence[CourseCycle]) -> Course:
-    return Course(cycles, {cycle.pod.key: cycle.outcome[0] for cycle in cycles})
+def _carry_out(run: Run, cycles: Sequence[LedCycle]) -> None:
+    """Carry out the decisions of *cycles*."""
+    for cycle in cycles:
+        if cycle.pod.spec.volumes or cycle.pod.spec.resource_claims:
+            run.follow(cycle.pod, cycle.decision)  # what its claims get is decided in the cycle itself
+        else:
+            run.carry_out(cycle.pod, cycle.decision)
+
+
+def _followed(cycles: Sequence[CourseCycle], asked: Asked) -> Course:
+    return Course(cycles, {cycle.pod.key: cycle.outcome[0] for cycle in cycles}, asked.names)
 
 
 @attrs.define(eq=False, repr=False)
@@ -117,22 +144,19 @@ class StageJudge:
     """Its own cycles, which say where its searches began; those of another one if it has none."""
     _contestant: Contestant | None = None
     _done: int = 0
+    _asked: Asked = attrs.field(factory=Asked)
 
     @property
     def contestant(self) -> Contestant:
         """The scheduler; made when it is asked first."""
         if self._contestant is None:
-            self._contestant = Contestant(self.name, Simulation(self.scenario, self.make(), details=True))
+            self._contestant = Contestant(self.name, Simulation(self.scenario, self.make(self._asked), details=True))
         return self._contestant
 
     def ask(self, number: int) -> Decision:
         """Its decision in the cycle *number*, with details; numbers must not fall."""
         run, engine = self.contestant.run, self.contestant.engine
-        for cycle in self.led.cycles[self._done : number]:
-            if cycle.pod.spec.volumes or cycle.pod.spec.resource_claims:
-                run.follow(cycle.pod, cycle.decision)  # what its claims get is decided in the cycle itself
-            else:
-                run.carry_out(cycle.pod, cycle.decision)
+        _carry_out(run, self.led.cycles[self._done : number])
         self._done = number
         cycle = self.led.cycles[number]
         if (known := self.own.get(cycle.at)) is not None:
@@ -143,7 +167,7 @@ class StageJudge:
     def following(self, number: int, *, details: bool) -> Iterator[Decision]:
         """A context with its decision in the cycle *number*, the next of its own course; the led one is carried out at its end."""
         cycle, run, position = self.led.cycles[number], self.contestant.run, self.contestant.engine.position
-        run.details, self._done = details, number
+        run.details, self._done, self._asked.cycle = details, number, number
         with run.following(cycle.pod, cycle.decision) as decision:
             self.own[cycle.at] = CourseCycle(cycle.pod, cycle.retry, position, decided(decision))
             yield decision
@@ -160,7 +184,7 @@ class StageJudge:
 
     def course(self) -> Course:
         """Its own course, as far as it has followed."""
-        return _followed(list(self.own.values()))
+        return _followed(list(self.own.values()), self._asked)
 
     def judged(self, decision: Decision, nodes: list[str]) -> Judged:
         """*decision*, its latest, with its view of *nodes*."""

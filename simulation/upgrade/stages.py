@@ -15,10 +15,12 @@ from ...core.engine import Engine
 from ...core.release import Release
 from ...exceptions import UnknownNameError
 from ...extenders.choice import ConfiguredExtenders
+from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.copying import Frozen, freeze_spec, thaw_spec
 from ...framework.options import Classic, Framework
 from ...framework.releases import ALL_RELEASES, find_any_release
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
+from .asked import Asked, noting
 
 Json = Mapping[str, Any]
 POLICY = "the Policy"
@@ -48,21 +50,29 @@ class Stage:
         """The number of the release."""
         return self.release.version
 
-    def engine(self, config_maps: ConfigMaps, release: Release | None = None) -> Engine:
-        """A new scheduler; *release*: one that is not quite the same, in its place."""
-        if release is None:
-            return self.spec.engine(config_maps)
-        if self.spec.profiles is None:
-            return self.spec.engine_of(self.spec.algorithm(config_maps, release))
+    def engine(self, config_maps: ConfigMaps, release: Release | None = None, asked: Asked | None = None) -> Engine:
+        """A new scheduler; *release*: one that is not quite the same, in its place; *asked*: where what it asks for is noted."""
+        spec = self.spec
+        if spec.profiles is None:
+            wanted = spec.algorithm(config_maps, release)
+            engine = spec.engine_of(noting(wanted, asked))
+            engine.templates.release, engine.templates.gates = wanted.release, wanted.gates
+            return engine
+        found = spec.profiles if release is None else self._profiles(release, spec.profiles)
+        engine = attrs.evolve(spec, profiles=noting(found, asked)).engine(config_maps)
+        engine.templates.release, engine.templates.gates = found.release, found.gates  # these are compared by what they make of pods
+        return engine
+
+    def _profiles(self, release: Release, kept: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
+        """The profiles that *release* makes of what the stage reads."""
         from ...framework.config.configuration import read_configuration
         from ...framework.policy.profile import configuration_of_policy
 
-        kept = self.spec.profiles
         if self.policy is not None and release.policies is not None:
-            return self.spec.engine_of(configuration_of_policy(self.policy, release, percentage=kept.percentage))
+            return configuration_of_policy(self.policy, release, percentage=kept.percentage)
         found = read_configuration(self.document, None, release)
         profiles = tuple(attrs.evolve(one, percentage=None) for one in found.profiles)
-        return self.spec.engine_of(attrs.evolve(found, percentage=kept.percentage, profiles=profiles))
+        return attrs.evolve(found, percentage=kept.percentage, profiles=profiles)
 
 
 def _thawed(version: str, spec: Frozen, *rest: Any) -> Stage:

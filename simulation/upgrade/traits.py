@@ -1,4 +1,4 @@
-"""What a cluster has for which releases differ: a fact that needs something else changes none of its decisions."""
+"""What a cluster has for which releases differ: by it the likely facts are tried first where a decision differs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...api.meaning.podtotals import requests_of, total_of
-from ...api.objects import KubeObject, Node, Pod
+from ...api.objects import KubeObject, Node, Pod, PodDisruptionBudget
 from ...api.objects.pods import ContainerStatus
 from ...api.objects.quantity import ZERO, Quantity
 from ...core.arrays.table import AVOID
-from ...core.pods.requests import CPU, NATIVE
-from ...core.release.fact import REASONS, Fact
+from ...core.pods.requests import CPU, MEMORY, NATIVE
+from ...core.release.fact import Fact
 from ..scenario import Scenario
 
 OnPod = Callable[[Pod], object]
@@ -71,7 +71,7 @@ OF_PODS: Mapping[str, OnPod] = {
     "overhead": lambda pod: pod.spec.overhead,
     "pod affinity": _affinity_to_pods,
     "pod resources": lambda pod: pod.spec.requests,
-    "pods without requests": lambda pod: not any(one.requests for one in pod.spec.containers),
+    "pods without cpu and memory": lambda pod: not any(quantity.nanos for name, quantity in _amounts(pod) if name in (CPU, MEMORY)),
     "ports": lambda pod: any(port.host_port for one in (*pod.spec.containers, *pod.spec.init_containers) for port in one.ports),
     "requests": lambda pod: any(one.requests for one in (*pod.spec.containers, *pod.spec.init_containers)),
     "resized pods": _statuses,
@@ -99,14 +99,14 @@ OF_NODES: Mapping[str, Callable[[Node], object]] = {
     "taints": lambda node: node.spec.taints or node.spec.unschedulable,
     "unschedulable": lambda node: node.spec.unschedulable,
     "huge nodes": lambda node: any(quantity.nanos > HUGE for quantity in node.status.allocatable.values()),
-    "lacking nodes": lambda node: not {CPU, "memory"} <= {name for name, found in node.status.allocatable.items() if found.nanos},
+    "lacking nodes": lambda node: not {CPU, MEMORY} <= {name for name, found in node.status.allocatable.items() if found.nanos},
     "preferring taints": lambda node: any(taint.effect == "PreferNoSchedule" for taint in node.spec.taints),
     "zones": lambda node: any("zone" in label or "region" in label for label in node.labels),
 }
 """Trait -> whether a node gives it."""
 OF_CONFIGURATIONS = ("policy", "profile", "events", "gates set", "equivalence cache", "no scores", "extenders")
 """Traits of what is asked for, not of the cluster."""
-OF_ALL = ("priorities", "orphans", "100 nodes", "two nodes", "overcommitted nodes")
+OF_ALL = ("priorities", "orphans", "disrupted pods", "100 nodes", "two nodes", "overcommitted nodes")
 TRAITS = frozenset({*OF_PODS, *OF_KINDS, *OF_NODES, *OF_CONFIGURATIONS, *OF_ALL})
 """Every trait that a fact may need."""
 
@@ -127,6 +127,8 @@ def traits_of(scenario: Scenario, configuration: Iterable[str] = ()) -> frozense
         found.add("100 nodes")
     if len(nodes) > 1:
         found.add("two nodes")
+    if any(isinstance(item, PodDisruptionBudget) and item.disrupted_pods for item in scenario.objects):
+        found.add("disrupted pods")
     on = dict[str, list[Pod]]()
     for pod in pods:
         on.setdefault(pod.spec.node_name, []).append(pod)
@@ -141,14 +143,5 @@ def _of_kinds(objects: Iterable[KubeObject]) -> set[str]:
 
 
 def concerns(fact: Fact, traits: frozenset[str]) -> bool:
-    """Whether *fact* may change a decision on a cluster with *traits*."""
-    return fact.decides and _has_needs(fact, traits)
-
-
-def shows(fact: Fact, traits: frozenset[str]) -> bool:
-    """Whether *fact* may change a decision on a cluster with *traits*, or what is said of it; words need none."""
-    return fact.is_about(REASONS) or _has_needs(fact, traits)
-
-
-def _has_needs(fact: Fact, traits: frozenset[str]) -> bool:
-    return all(not traits.isdisjoint(need.split("|")) for need in fact.needs)
+    """Whether *fact* is likely to change a decision on a cluster with *traits*."""
+    return fact.decides and all(not traits.isdisjoint(need.split("|")) for need in fact.needs)

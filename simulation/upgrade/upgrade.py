@@ -1,4 +1,4 @@
-"""Through all releases of the way: one course for all that decide alike, and for each step the cause of each decision that differs.
+"""Through all releases of the way: one course for all that are proven to decide alike, and the cause of each decision that differs.
 
 The parts do not depend on each other, so that this process runs them, or others, or Dask.
 """
@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
-from itertools import chain
 from typing import Any, TypeVar
 
 import attrs
@@ -26,7 +25,7 @@ from ..compare.agreement import LOCKED
 from ..compare.compare import Following, unfollowed
 from ..executors import run_on
 from ..input import SILENT, Observer
-from .course import Course, LedCourse
+from .course import NO_COURSE, Course, LedCourse
 from .stages import Stage
 from .upgradedocument import MovedPod, UpgradeCause, UpgradeDocument, UpgradeStage, UpgradeStep
 from .way import ELSEWHERE, GAINED, LOST, OTHER_ROOM, Causes, Way
@@ -39,16 +38,18 @@ FoundCourses = tuple[Mapping[int, Course], Mapping[int, Causes]]
 """Number of a stage -> its course, and the causes of what it decides otherwise where they were found with it."""
 
 
-def course_of(number: int, way: Way, led: LedCourse | None, following: Following) -> FoundCourses:
-    """The course of the stage *number*."""
-    return {number: way.led(number, following) if led is None else way.followed(number, led)}, {}
+def course_of(
+    number: int, way: Way, led: LedCourse | None, following: Following, like: Course = NO_COURSE, start: int = 0
+) -> FoundCourses:
+    """The course of the stage *number*, which decides as *like* does before the cycle *start*."""
+    return {number: way.led(number, following) if led is None else way.followed(number, led, like, start)}, {}
 
 
-def pair_of(before: int, number: int, way: Way, led: LedCourse | None, following: Following) -> FoundCourses:
-    """The courses of the stage *number* and the stage *before* it, which are followed together, and why they differ."""
+def pair_of(number: int, way: Way, led: LedCourse | None, following: Following) -> FoundCourses:
+    """The courses of the stage *number* and the one before it, which are followed together, and why they differ."""
     assert led is not None
     one, other, causes = way.together(number, led)
-    return {before: one, number: other}, {number: causes}
+    return {number - 1: one, number: other}, {number: causes}
 
 
 def step_of(
@@ -182,20 +183,36 @@ def upgrade(
 
 
 def _courses(way: Way, observer: Observer, executor: Executor | None) -> Courses:
-    """The course of each stage. Courses of stages whose causes cannot be tried are made in pairs, with the causes."""
-    alike = way.alike()
-    numbers = list(dict.fromkeys(alike))
+    """The course of each stage: that of the one before where it is proven to be the same, else its own from where it may differ.
+
+    With an *executor* each is run, beside the others.
+    """
+    setups, count = way.setups(), len(way.stages)
     led = way.led(0, observer.following) if way.mode == LOCKED else None
+    pairs = [number for number in range(1, count) if led is not None and way.is_untried(number)]
     made: dict[int, Course] = {} if led is None else {0: led}
-    pairs = [(alike[number - 1], number) for number in numbers[1:] if led is not None and way.is_untried(number)]
-    known = made.keys() | set(chain.from_iterable(pairs))
-    tasks: list[UpgradeTask[FoundCourses]] = [partial(pair_of, *pair) for pair in pairs]
-    tasks += [partial(course_of, number) for number in numbers if number not in known]
     causes: dict[int, Causes] = {}
-    for courses, its in results(tasks, way, led, executor, observer):
-        made = {**courses, **made}
-        causes |= its
-    return Courses(led, [made[number] for number in alike], causes)
+
+    def run(*tasks: UpgradeTask[FoundCourses]) -> None:
+        for courses, its in results(tasks, way, led, executor, observer):
+            made.update({**courses, **made})
+            causes.update(its)
+
+    if executor is not None:
+        others = set(range(count)) - made.keys() - {at for number in pairs for at in (number - 1, number)}
+        run(*(partial(pair_of, number) for number in pairs), *(partial(course_of, number) for number in sorted(others)))
+    elif led is None:
+        run(partial(course_of, 0))
+    each, own = [made[0]], 0
+    for number in range(1, count):
+        start = setups[own].differs_from(setups[number], each[-1].asked) if way.shares else 0
+        if start is not None:
+            own = number
+            if number not in made:
+                pair = next((at for at in (number, number + 1) if at in pairs), None)
+                run(partial(course_of, number, like=each[-1], start=start) if pair is None else partial(pair_of, pair))
+        each.append(each[-1] if start is None else made[number])
+    return Courses(led, each, causes)
 
 
 def _document(way: Way, courses: Courses, moved: Mapping[int, tuple[MovedPod, ...]], warnings: tuple[InputWarning, ...]) -> UpgradeDocument:
@@ -205,7 +222,7 @@ def _document(way: Way, courses: Courses, moved: Mapping[int, tuple[MovedPod, ..
     pods = dict.fromkeys(found.pod for found in each)
     return UpgradeDocument(
         warnings=warnings, mode="locked" if way.mode == LOCKED else "free", same=not each, pods=len(courses.each[0].hosts),
-        stages=tuple(_stages(way, courses.each)), steps=tuple(steps), moved=tuple(each),
+        stages=tuple(_stages(way, courses.each, moved)), steps=tuple(steps), moved=tuple(each),
         facts=tuple(ReleaseFact.of(BY_ID[name]) for name in told),
         ways={pod: tuple(course.hosts.get(pod) for course in courses.each) for pod in pods},
     )  # fmt: skip
@@ -220,9 +237,10 @@ def _step(before: Stage, after: Stage, moved: Sequence[MovedPod]) -> UpgradeStep
     )  # fmt: skip
 
 
-def _stages(way: Way, courses: Sequence[Course]) -> Iterator[UpgradeStage]:
-    for at, (stage, course, first) in enumerate(zip(way.stages, courses, way.alike(), strict=True)):
+def _stages(way: Way, courses: Sequence[Course], moved: Mapping[int, Sequence[MovedPod]]) -> Iterator[UpgradeStage]:
+    same_as = None
+    for at, (stage, course) in enumerate(zip(way.stages, courses, strict=True)):
         placed = sum(host is not None for host in course.hosts.values())
-        same_as = None if first == at else way.stages[first].version
+        same_as = None if not at or moved.get(at) else same_as or way.stages[at - 1].version
         like, other = ALL_PATCH_LEVELS[stage.version], OTHER_PATCHES.get(stage.version, "")
         yield UpgradeStage(stage.version, like, stage.text, placed, len(course.hosts) - placed, same_as, other)

@@ -79,7 +79,7 @@ class UpgradeStage(Record):
     unplaced: Count
     same_as: Annotated[
         str | None,
-        says("The first release of the way that decides alike, as nothing that differs concerns the cluster; null: this one."),
+        says("The first release of the way since which no decision differs; null: this one."),
     ]
     other_patches: OtherPatches = ""
 

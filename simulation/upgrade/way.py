@@ -18,8 +18,9 @@ from ..compare.agreement import LOCKED, Decided
 from ..compare.causes import SCORE, Cause, Judged
 from ..compare.compare import Following, unfollowed
 from ..scenario import Scenario
+from .asked import Asked, Setup, kinds_of
 from .causes import EARLIER, Attributed, UpgradeTrial, total_of_rule
-from .course import Course, CourseCycle, LedCourse, StageJudge, follow, follow_together, lead
+from .course import NO_COURSE, Course, CourseCycle, LedCourse, StageJudge, follow, follow_together, lead
 from .stages import Stage
 from .traits import concerns, traits_of
 from .upgradedocument import Change, DifferingNode, MovedPod
@@ -32,8 +33,6 @@ BY_EARLIER = Attributed(EARLIER, None, Cause("tie", text="the nodes are filled o
 """In mode free: on the same state both decide alike."""
 
 
-NO_COURSE = Course()
-NOT_LED = LedCourse()
 Causes = Mapping[int, Attributed]
 """Number of a cycle of the course that leads -> why it is decided otherwise."""
 
@@ -64,25 +63,19 @@ class Way:
 
     # --- courses ----------------------------------------------------------------------------------------------------
 
-    def concerning(self, before: Stage, after: Stage) -> tuple[Fact, ...]:
-        """The facts that may change a decision between two stages."""
-        return tuple(fact for fact in facts_between(before.version, after.version) if concerns(fact, self.traits))
-
-    def alike(self) -> list[int]:
-        """For each stage the first one that decides alike."""
-        found = [0]
-        for number, (before, after) in enumerate(zip(self.stages, self.stages[1:], strict=False), 1):
-            is_same = self.shares and before.text == after.text and not self.concerning(before, after)
-            found.append(found[-1] if is_same else number)
-        return found
+    def setups(self) -> list[Setup]:
+        """What each stage is made of."""
+        engines = [stage.engine(self.scenario.config_maps) for stage in self.stages]
+        kinds = kinds_of(self.scenario, engines[0])
+        return [Setup.of(engine, kinds) for engine in engines]
 
     def led(self, number: int, following: Following) -> LedCourse:
         """The course of a stage that goes its own way."""
         return lead(self._maker(self.stages[number]), self.scenario, self.order, following, self.until)
 
-    def followed(self, number: int, led: LedCourse) -> Course:
-        """The course of a stage on the states of *led*."""
-        return follow(self._maker(self.stages[number]), self.scenario, led)
+    def followed(self, number: int, led: LedCourse, like: Course = NO_COURSE, start: int = 0) -> Course:
+        """The course of a stage on the states of *led*; before the cycle *start* it decides as *like* does."""
+        return follow(self._maker(self.stages[number]), self.scenario, led, None, like, start)
 
     def together(self, number: int, led: LedCourse) -> tuple[Course, Course, Causes]:
         """The courses of the stage *number* and the one before it on the states of *led*, and the cause of each difference."""
@@ -93,14 +86,25 @@ class Way:
 
         return *follow_together(trial.older, trial.newer, look), found
 
-    def _maker(self, stage: Stage, release: Release | None = None) -> Callable[[], Engine]:
+    def _maker(self, stage: Stage, release: Release | None = None) -> Callable[[Asked], Engine]:
         return partial(stage.engine, self.scenario.config_maps, release)
 
     # --- steps ------------------------------------------------------------------------------------------------------
 
     def is_untried(self, number: int) -> bool:
-        """Whether the step to the stage *number* is one whose causes are found while both stages are followed together."""
-        return self.trial(number, NOT_LED).is_untried
+        """Whether the step to the stage *number* is one whose causes are found while both stages are followed together.
+
+        None of the facts that fit the cluster can be tried, so that each decision is looked at alone.
+        """
+        fitting, _ = self._facts(number)
+        return len(fitting) > 1 and not any(fact.cells for fact in fitting)
+
+    def _facts(self, number: int) -> tuple[list[Fact], list[Fact]]:
+        """What the stage *number* does otherwise than the one before it: what fits the cluster, and what does not seem to."""
+        found: tuple[list[Fact], list[Fact]] = [], []
+        for fact in facts_between(self.stages[number - 1].version, self.stages[number].version):
+            found[not concerns(fact, self.traits)].append(fact)
+        return found
 
     def trial(self, number: int, led: LedCourse, before: Course = NO_COURSE, beside: Course = NO_COURSE) -> UpgradeTrial:
         """The step to the stage *number* on the states of *led*; what is known of the courses *before* it and *beside* that one."""
@@ -116,8 +120,8 @@ class Way:
         def course_without(fact: Fact, end: int | None) -> Course:
             return follow(self._maker(second, undone(second.release, [fact])), self.scenario, led, end)
 
-        facts = self.concerning(first, second)
-        return UpgradeTrial(facts, judge(first, older), judge(second, newer), without, course_without)
+        fitting, others = self._facts(number)
+        return UpgradeTrial([*fitting, *others], fitting, judge(first, older), judge(second, newer), without, course_without)
 
     def moved(self, number: int, before: Course, after: Course, led: LedCourse, found: Causes | None = None) -> Iterator[MovedPod]:
         """Each decision that the step to the stage *number* changes, in the order of cycles.

@@ -32,6 +32,7 @@ BETA_ZONE, DRIVER, RBD = "failure-domain.beta.kubernetes.io/zone", "csi.example.
 LOCAL = (storage_class("local"), storage_class("made", DRIVER))
 SOLE = "ReadWriteOncePod"
 WEB = {"app": "web"}
+PROXY: Json = {"name": "proxy", "restartPolicy": "Always"}
 
 
 def _driven(name: str) -> Json:
@@ -64,6 +65,15 @@ def _two_profiles(name: str, **points: Json) -> Json:
 
 
 NEWER_CLUSTERS: Mapping[str, Json] = {
+    "sidecars-on-nodes-scored": case(
+        [
+            node("a"),
+            node("b"),
+            pod("plain", "b", cpu="1"),
+            pod("proxied", "a", cpu="1", initContainers=[{**PROXY, "resources": {"requests": {"cpu": "1"}}}]),
+        ],
+        pod("web", cpu="1"),
+    ),
     # --- 1.22 to 1.26 -----------------------------------------------------------------------------------------------
     "preemption-needs-victims": case(
         [node("n"), pod("low", "n", priority=0)], pod("high", priority=9), **_extended({"drop": {"n": "not this one"}}, version="v1beta2")

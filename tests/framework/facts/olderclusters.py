@@ -170,6 +170,21 @@ OLDER_CLUSTERS: Mapping[str, Json] = {
     "trials-read-the-namespace": _in_other_namespace(),
     # --- 1.19 -------------------------------------------------------------------------------------------------------
     "trials-keep-the-namespace": _in_other_namespace(),
+    "disrupted-pods-are-exempt": case(
+        [
+            node("a", cpu="1"),
+            node("b", cpu="1"),
+            pod("a", "a", labels=WEB, cpu="1", priority=0),
+            pod("b", "b", cpu="1", priority=1),
+            {
+                "kind": "PodDisruptionBudget",
+                "metadata": {"name": "budget", "namespace": "default"},
+                "spec": {"selector": {"matchLabels": WEB}},
+                "status": {"disruptionsAllowed": 0, "disruptedPods": {"a": "2026-01-01T00:00:00Z"}},
+            },
+        ],
+        pod("web", cpu="1", priority=9),
+    ),
     "nominated-company": case(
         [node("n")], pod("web", affinity=apart(peers(app="web"))), pod("first", labels=WEB, priority=9), nominated={"default/first": "n"}
     ),

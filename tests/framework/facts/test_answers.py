@@ -80,6 +80,8 @@ ANSWERS: dict[str, tuple[str, Any, Any]] = {
     "rbd-stays-in-tree": ("host", None, "n"),
     "attributes-classes-match": ("host", "a", "b"),
     "waits-for-preempted": ("preemption", [None], ["n", "default/low"]),
+    "disrupted-pods-are-exempt": ("preemption", ["b", "default/b"], ["a", "default/a"]),
+    "sidecars-on-nodes-scored": ("NodeResourcesFit", {"a": 72, "b": 72}, {"a": 58, "b": 72}),
     "limits-by-csinode": ("host", None, "n"),
     "extender-reasons-alone": ("failed", {"n": ["Insufficient cpu", "too hot"], "m": ["too cold"]}, {"n": ["too hot"], "m": ["too cold"]}),
     "cloud-disk-plugins-gone": ("error", None, 'PreFilterPlugin "EBSLimits" does not exist'),
