@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from random import Random
 from typing import Any
 
 import attrs
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import kubeclassic
 from kubeclassic.api.objects.pods import DEFAULT_SCHEDULER
+from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.upgrade import upgrade
 from kubeclassic.simulation.compare.agreement import FREE
+from kubeclassic.simulation.conform import read_cases
 from kubeclassic.simulation.input import scenario_of
 from kubeclassic.simulation.upgrade.causes import UNKNOWN
 from kubeclassic.simulation.upgrade.stages import StartedWith, stages_of
 from kubeclassic.simulation.upgrade.upgrade import upgrade as through_all
 from kubeclassic.simulation.upgrade.upgradedocument import UpgradeDocument
 from kubeclassic.simulation.upgrade.way import Way
+from tests.conftest import ROOT
 from tests.simulation.upgrade.drawnclusters import cluster_drawn
 
 ALL = list(ALL_RELEASES)
+MOST_NODES = 10
+"""Of a recorded case that is looked at here."""
 
 
 def window(rnd: Random, length: int) -> list[str]:
@@ -35,11 +43,12 @@ def check(cluster: list[Any], versions: list[str]) -> None:
     """Hold an upgrade of *cluster* through *versions* to the simulations of each, and to courses that share nothing."""
     scenario = scenario_of(cluster, scheduler_names=[DEFAULT_SCHEDULER])
     alone = [kubeclassic.simulate(cluster, version) for version in versions]
-    evicted = {eviction.pod for found in alone for eviction in found.evictions}
+    evicted = {eviction.pod for found in alone for eviction in found.evictions}  # it has no host any more by a decision on another pod
     free = upgrade(cluster, versions[0], versions[-1], mode=FREE).document
     for at, (version, found) in enumerate(zip(versions, alone, strict=True)):
-        hosts = {pod: free.ways[pod][at] if pod in free.ways else alone[0].hosts[pod] for pod in found.hosts}
-        assert {pod: host for pod, host in hosts.items() if found.hosts[pod] != host and pod not in evicted - free.ways.keys()} == {}, version
+        stay = found.hosts.keys() - free.ways.keys() - evicted
+        assert {pod: hosts[at] for pod, hosts in free.ways.items()} == {pod: found.hosts[pod] for pod in free.ways}, version
+        assert {pod: found.hosts[pod] for pod in stay} == {pod: alone[0].hosts[pod] for pod in stay}, version
     way = Way.of(scenario, stages_of(versions, StartedWith()))
     locked = through_all(way)
     apart = through_all(attrs.evolve(way, shares=False))
@@ -60,4 +69,23 @@ def unknown(found: UpgradeDocument) -> list[Any]:
 @given(st.randoms(use_true_random=False))
 def test_drawn_clusters(rnd: Random) -> None:
     """Hosts of every stage are those of its release, and no cause is unknown."""
-    check(cluster_drawn(rnd), window(rnd, 5))
+    check(cluster_drawn(rnd), window(rnd, 3))
+
+
+def readable(number: int) -> Iterator[list[Any]]:
+    """The small clusters of recorded cases of a release, of another family first each time, as far as a dump of them can be read."""
+    files = sorted((ROOT / "tests" / "conformance" / ALL[number]).glob("*.cases.jsonl.gz"))
+    for at in range(len(files)):
+        for case in read_cases(files[(5 * number + at) % len(files)]):
+            cluster = [*case["objects"], *(item for item in case["pending"] if "event" not in item)]
+            if 0 < sum(item.get("kind") == "Node" for item in cluster) <= MOST_NODES:
+                with suppress(KubeclassicError):
+                    scenario_of(cluster, scheduler_names=[DEFAULT_SCHEDULER])
+                    yield cluster
+
+
+@pytest.mark.parametrize("number", range(len(ALL)))
+def test_cases_of_neighbours(number: int) -> None:
+    """The same for a recorded case of each release, in that release and its neighbour."""
+    before = min(number, len(ALL) - 2)
+    check(next(readable(number)), ALL[before : before + 2])
