@@ -77,7 +77,7 @@ def readable(number: int) -> Iterator[list[Any]]:
     files = sorted((ROOT / "tests" / "conformance" / ALL[number]).glob("*.cases.jsonl.gz"))
     for at in range(len(files)):
         for case in read_cases(files[(5 * number + at) % len(files)]):
-            cluster = [*case["objects"], *(item for item in case["pending"] if "event" not in item)]
+            cluster = [*case.get("objects", ()), *(item for item in case.get("pending", ()) if "event" not in item)]
             if 0 < sum(item.get("kind") == "Node" for item in cluster) <= MOST_NODES:
                 with suppress(KubeclassicError):
                     scenario_of(cluster, scheduler_names=[DEFAULT_SCHEDULER])
