@@ -17,7 +17,8 @@ def makers_of(engine: Engine, pod: Pod, name: str, counted: int) -> str:
     resized = _allocated(pod, name) if pod.spec.node_name else None
     if resized is not None and resized != counted:
         return f"a resize that is not done, {rounded(name, resized)} allocated"
-    return "" if counted == own else listed(list(_makers(engine, pod.spec, name)))
+    makers = [] if counted == own else list(_makers(engine, pod.spec, name))
+    return listed(makers) if makers else ""
 
 
 def _makers(engine: Engine, spec: PodSpec, name: str) -> Iterator[str]:

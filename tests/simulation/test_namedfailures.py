@@ -177,3 +177,36 @@ def test_a_node_that_lacks_one_device_is_nearer() -> None:
     table = explain(cluster, "asked", "1.34", node="a").view()
     (rows,) = [part.rows for parts in table.parts_of("table") for part in parts if getattr(part, "name", "") == "devices"]
     assert [row[-1] for row in rows] == ["the node has none"]
+
+
+def warned(cluster: list[Json], release: str) -> list[str]:
+    """What is odd in the input."""
+    return [str(one) for one in explain(cluster, "asked", release).warnings]
+
+
+APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "rack", "labelSelector": {}}]}}
+SPREAD = [{"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}]
+
+
+@pytest.mark.parametrize("release", sorted(ALL_RELEASES))
+@pytest.mark.parametrize("spec", [{"topologySpreadConstraints": SPREAD}, {"affinity": APART}])
+def test_a_key_that_no_node_has_is_odd(release: str, spec: Json) -> None:
+    """A hard constraint over it counts nothing, whatever the release makes of that."""
+    odd = "Pod default/asked: no node has the label rack, by which a hard constraint of it counts pods, so there is nothing to count"
+    assert odd in warned([manifests.node("a"), manifests.pod("asked", **spec)], release)
+    assert odd not in warned([manifests.node("a", labels={"rack": "1"}), manifests.pod("asked", **spec)], release)
+
+
+@pytest.mark.parametrize(
+    ("image", "there", "is_odd"),
+    [
+        ("web:job", "docker.io/library/web:job", True), ("docker.io/library/web", "web:latest", True), ("web:job", "web:job", False),
+        ("web", "web:latest", False), ("web:job", "docker.io/library/web:other", False), ("web:job", "docker.io/library/theweb:job", False),
+    ],
+)  # fmt: skip
+def test_an_image_by_another_name_is_odd(image: str, there: str, *, is_odd: bool) -> None:
+    """Nodes have it, as far as people see; names are compared as they are."""
+    asked = manifests.pod("asked")
+    asked["spec"]["containers"][0]["image"] = image
+    found = warned([manifests.node("a", images=[{"names": [there], "sizeBytes": 100}]), asked], "1.34")
+    assert any("ImageLocality does not see it" in one for one in found) == is_odd
