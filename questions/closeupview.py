@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from ..api.record import astuple
 from ..api.view import MEANINGS, TEXT, Amount, Column, Paragraph, Table
 from ..api.words import amount, count_of, listed, rounded, short_name
 from ..core.devices.accounts import DeviceAccount
@@ -133,11 +132,17 @@ def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:
     if not accounts:
         return []
     rows = [
-        [f"{account.claim}, {account.request}", _wanted(account), len(devices), _named(devices), why]
-        for account in accounts for why, devices in ((USABLE, account.usable), *map(astuple, account.refused)) if devices
+        [f"{account.claim}, {account.request}", _wanted(account), len(devices), _named(devices) or None, why]
+        for account in accounts for why, devices in _devices(account)
     ]  # fmt: skip
     columns = (Column("claim, request"), Column("wants"), Column("devices", "count"), Column("which"), Column("why"))
     return [*paragraphs([f"Devices on {node}:"]), Table("devices", columns, rows, forms=TEXT)]
+
+
+def _devices(account: DeviceAccount) -> list[tuple[str, Sequence[str]]]:
+    """Why and which devices can be used, or not; one line for a node that has none."""
+    found = [(USABLE, account.usable), *((one.why, one.devices) for one in account.refused)]
+    return [(why, devices) for why, devices in found if devices] or [("the node has none", ())]
 
 
 def _wanted(account: DeviceAccount) -> str:

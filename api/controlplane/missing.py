@@ -36,6 +36,8 @@ NO_OWNER = "its {} is not in the input, so its pods are not spread as those of o
 NO_CLAIM = "its claim is not in the input (kubectl get persistentvolumeclaims)"
 NO_VOLUME = "its claim's volume is not in the input (kubectl get persistentvolumes)"
 NO_CLASS = "its claim's StorageClass is not in the input (kubectl get storageclasses)"
+NO_DOMAIN = "no node has the label {}, by which a hard constraint of it counts pods, so there is nothing to count"
+OTHER_NAME = "its image {} is on nodes as {}, and names are compared as they are: ImageLocality does not see it there"
 NO_PODS = "got no Pod in the input, so its nodes count as empty (kubectl get pods -A)"
 NO_PRIORITY_CLASSES = "got no PriorityClass in the input, though pods name some (kubectl get priorityclasses)"
 NO_SERVICES = "got no Service in the input, so pods are not spread as those of one service (kubectl get services)"
@@ -58,6 +60,7 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
         lacks = {_lack(pod, volume.persistent_volume_claim, there) for volume in pod.spec.volumes if volume.persistent_volume_claim}
         for what in sorted(filter(None, lacks)):
             yield Notice(f"Pod {pod.key}", what)
+    yield from _without_effect(waiting, [item for item in objects if isinstance(item, Node)])
     if not _is_dump(objects):
         return
     if not any(isinstance(item, Pod) for item in objects):
@@ -68,6 +71,35 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
         yield Notice("", NO_SERVICES)
     if not there.has(PodDisruptionBudget) and _may_preempt(waiting, objects):
         yield Notice("", NO_BUDGETS)
+
+
+def _without_effect(waiting: Sequence[Pod], nodes: Sequence[Node]) -> Iterator[Notice]:
+    """What pods ask for and nodes have nothing to compare with: keys of domains, and images that nodes list by another name."""
+    keys = {key for node in nodes for key in node.labels}
+    names = {name for node in nodes for image in node.status.images for name in image.names}
+    by_end: dict[str, str] = {}
+    for name in sorted(names):
+        by_end.setdefault(name.rpartition("/")[2], name)
+    for pod in waiting if nodes else ():
+        for key in dict.fromkeys(key for key in _hard_keys(pod) if key not in keys):
+            yield Notice(f"Pod {pod.key}", NO_DOMAIN.format(key))
+        for image in dict.fromkeys(_tagged(one.image) for one in pod.spec.containers if one.image and by_end):
+            other = by_end.get(image.rpartition("/")[2], "")
+            if image not in names and (other.endswith(f"/{image}") or image.endswith(f"/{other}")):
+                yield Notice(f"Pod {pod.key}", OTHER_NAME.format(image, other))
+
+
+def _hard_keys(pod: Pod) -> Iterator[str]:
+    """The topology keys of the pod's hard constraints."""
+    yield from (one.topology_key for one in pod.spec.topology_spread_constraints if one.when_unsatisfiable == "DoNotSchedule")
+    affinity = pod.spec.affinity
+    for part in () if affinity is None else (affinity.pod_affinity, affinity.pod_anti_affinity):
+        yield from (term.topology_key for term in (part.required if part is not None else ()))
+
+
+def _tagged(image: str) -> str:
+    """The name of an image as it is compared: with the tag latest where it has none."""
+    return image if ":" in image.rpartition("/")[2] else f"{image}:latest"
 
 
 def missing_for(pod: Pod, objects: Sequence[KubeObject], *, devices: bool = True) -> Iterator[str]:

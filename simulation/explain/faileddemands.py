@@ -15,8 +15,10 @@ import attrs
 from ...api.meaning.labels import SelectorError, compile_node_term, compile_selector, tolerates
 from ...api.objects import Affinity, LabelSelector, Node, NodeSelectorTerm, Pod, PodAffinity, PodAffinityTerm, PodSpec, Requirement
 from ...api.record import Count, Record, replace, says
+from ...api.words import rounded
 from ...core.engine import Engine
 from ...exceptions import near_names
+from .amounts import makers_of
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .spreads import spread_counts
 from .values import NodeReport, Objection
@@ -27,6 +29,8 @@ AFFINITY = frozenset({"MatchInterPodAffinity", "InterPodAffinity"})
 SPREAD = frozenset({"EvenPodsSpread", "PodTopologySpread"})
 PORTS = frozenset({"GeneralPredicates", "PodFitsHostPorts", "NodePorts"})
 TAINTS = frozenset({"PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints", "TaintToleration"})
+MOST = 20
+"""How many nodes that are short of a resource are looked at pod by pod, the nearest ones first."""
 EXISTING = "existing pods anti-affinity"
 """What the reason says where pods that are there keep the pod away."""
 Reasons: TypeAlias = "frozenset[tuple[str, str]]"
@@ -40,7 +44,7 @@ class FailedDemand(Record):
         str,
         says(
             "nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request, toleration, taint,"
-            " volume, claim."
+            " volume, claim, pod: one on the node."
         ),
     ]
     text: Annotated[str, says("The demand, such as pool=general.")]
@@ -166,6 +170,21 @@ class Causes:
                 note = "no node has it" + (f"; {have(there[near[0]])} {near[0]}" if near else "")
                 demand = FailedDemand("request", f"{name}={shortage.asked}", 0, note, absent=True)
                 self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
+            elif makers := makers_of(self.engine, self.pod, name, shortage.asked):
+                demand = FailedDemand("request", f"{rounded(name, shortage.asked)} {name}, for {makers}", 0, "")
+                self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
+        for report in reports[:MOST]:
+            for one in report.shortages:
+                self._more_than_containers(report, one.resource)
+
+    def _more_than_containers(self, report: NodeReport, name: str) -> None:
+        """The pods on a node that count with more of a resource than their containers have."""
+        table = self.engine.fresh_table()
+        for entry in table.pods[table.row_of[report.name]]:
+            counted = entry.template.footprint.get(name, 0)
+            makers = makers_of(self.engine, entry.pod, name, counted) if counted else ""
+            if makers:
+                self._add(FailedDemand("pod", f"{entry.pod.key} counts {rounded(name, counted)} {name}, for {makers}", 0, ""), report)
 
     def _volumes(self, reports: Sequence[NodeReport]) -> None:
         """The volumes that nodes cannot reach, attach or make: also of nodes that PreFilter left out, which no rule was asked about."""

@@ -97,8 +97,10 @@ class NodeReport(Record):
     def nearness(self) -> tuple[int, int, bool, float]:
         """A key that sorts the nodes that do not fit: by number of obstacles, those without a resource behind, then what is least short."""
         lacking = [short.missing / max(short.asked, 1) for short in self.shortages]
-        without = sum(short.has_none for short in self.shortages)
-        return self.obstacles, without, self.obstacles > len(lacking), max(lacking, default=0.0)
+        devices = self.devices or ()
+        without = sum(short.has_none for short in self.shortages) + any(not (one.usable or one.refused) for one in devices)
+        missing = [max(one.wanted - len(one.usable), 0) / max(one.wanted, 1) for one in devices]
+        return self.obstacles, without, self.obstacles > len(lacking), max([*lacking, *missing], default=0.0)
 
 
 # --- nodes in groups ------------------------------------------------------------------------------------------------

@@ -189,7 +189,7 @@ def _shared(context: WhatIfContext, report: NodeReport) -> Iterator[tuple[NodeSh
     """What is short on a node if its pods of the same controller ask for less, too: so that one more fits, and all that wait."""
     siblings = {one.key for one in context.siblings}
     there = sum(entry.pod.key in siblings for entry in context.on(report.name))
-    waiting = sum(not one.spec.node_name for one in context.siblings)
+    waiting = 0 if is_daemon(context.pod) else sum(not one.spec.node_name for one in context.siblings)
     for more in sorted({1, 1 + waiting}) if there or waiting else (1,):
         shares = [(short, (max(short.free, 0) + there * short.asked) // (there + more)) for short in report.shortages]
         yield tuple(replace(short, free=_round(short.resource, free) if there + more > 1 else short.free) for short, free in shares)

@@ -124,3 +124,89 @@ def test_the_sum_of_a_spread_is_the_rule_s(nodes: list[tuple[str, bool, int]], s
             full, own, least, most = (int(number) for number in re.findall(r"(\d+) \+ (\d) - (\d+) > (\d+)", one.note)[0])
             assert full + own - least > most == skew
             assert (own, least) == (int(is_own), min(counts.values()))
+
+
+def counting(**spec: Any) -> list[str]:
+    """What fails of a pod whose containers ask for 1 cpu, with more of it in *spec*, on a node of 2."""
+    return causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="1", **spec)])
+
+
+def test_what_makes_the_amount() -> None:
+    """An init container, a sidecar, the pod as a whole; nothing where the containers ask for that much themselves."""
+    large = {"name": "init", "image": "i", "resources": {"requests": {"cpu": "3"}}}
+    assert counting(initContainers=[large]) == ["request 3 cpu, for init container init"]
+    assert counting(initContainers=[large | {"restartPolicy": "Always"}]) == ["request 4 cpu, for sidecar init"]
+    assert counting(resources={"requests": {"cpu": "3"}}) == ["request 3 cpu, for the pod as a whole (spec.resources)"]
+    assert counting(overhead={"cpu": "3"}) == ["request 4 cpu, for the overhead of its RuntimeClass"]
+    assert causes([manifests.node("a", cpu="2"), manifests.pod("asked", cpu="3")]) == []
+
+
+def test_pods_that_count_more_than_they_use() -> None:
+    """A finished init container, and a resize that waits, are told of the pods on the node."""
+    large = {"name": "init", "image": "i", "resources": {"requests": {"cpu": "3"}}}
+    done = manifests.pod("done", cpu="1", on="a", initContainers=[large])
+    status = {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "1"}}]}
+    grows = manifests.pod("grows", cpu="5", on="a", status=status)
+    found = causes([manifests.node("a", cpu="8"), done, grows, manifests.pod("asked", cpu="1")])
+    assert found == [
+        "pod default/done counts 3 cpu, for init container init",
+        "pod default/grows counts 5 cpu, for a resize that is not done, 1 allocated",
+    ]
+
+
+def test_a_node_that_lacks_one_device_is_nearer() -> None:
+    """One that has none at all comes after it, and says so in place of an empty table."""
+    request = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": 2}}
+    cluster: list[Json] = [manifests.node(name) for name in "ab"]
+    cluster += [
+        {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}},
+        {
+            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "two", "namespace": "default"},
+            "spec": {"devices": {"requests": [request]}},
+        },
+        {
+            "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"},
+            "spec": {
+                "driver": "d", "nodeName": "b", "pool": {"name": "b", "generation": 1, "resourceSliceCount": 1},
+                "devices": [{"name": "gpu-0"}],
+            },
+        },
+        manifests.pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "two"}]),
+    ]  # fmt: skip
+    assert [one.name for one in explain(cluster, "asked", "1.34").nodes] == ["b", "a"]
+    table = explain(cluster, "asked", "1.34", node="a").view()
+    (rows,) = [part.rows for parts in table.parts_of("table") for part in parts if getattr(part, "name", "") == "devices"]
+    assert [row[-1] for row in rows] == ["the node has none"]
+
+
+def warned(cluster: list[Json], release: str) -> list[str]:
+    """What is odd in the input."""
+    return [str(one) for one in explain(cluster, "asked", release).warnings]
+
+
+APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "rack", "labelSelector": {}}]}}
+SPREAD = [{"maxSkew": 1, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}]
+
+
+@pytest.mark.parametrize("release", sorted(ALL_RELEASES))
+@pytest.mark.parametrize("spec", [{"topologySpreadConstraints": SPREAD}, {"affinity": APART}])
+def test_a_key_that_no_node_has_is_odd(release: str, spec: Json) -> None:
+    """A hard constraint over it counts nothing, whatever the release makes of that."""
+    odd = "Pod default/asked: no node has the label rack, by which a hard constraint of it counts pods, so there is nothing to count"
+    assert odd in warned([manifests.node("a"), manifests.pod("asked", **spec)], release)
+    assert odd not in warned([manifests.node("a", labels={"rack": "1"}), manifests.pod("asked", **spec)], release)
+
+
+@pytest.mark.parametrize(
+    ("image", "there", "is_odd"),
+    [
+        ("web:job", "docker.io/library/web:job", True), ("docker.io/library/web", "web:latest", True), ("web:job", "web:job", False),
+        ("web", "web:latest", False), ("web:job", "docker.io/library/web:other", False), ("web:job", "docker.io/library/theweb:job", False),
+    ],
+)  # fmt: skip
+def test_an_image_by_another_name_is_odd(image: str, there: str, *, is_odd: bool) -> None:
+    """Nodes have it, as far as people see; names are compared as they are."""
+    asked = manifests.pod("asked")
+    asked["spec"]["containers"][0]["image"] = image
+    found = warned([manifests.node("a", images=[{"names": [there], "sizeBytes": 100}]), asked], "1.34")
+    assert any("ImageLocality does not see it" in one for one in found) == is_odd
