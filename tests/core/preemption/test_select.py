@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
 
 RELEASES = ("1.13", "1.16", "1.18", "1.27", "1.34")

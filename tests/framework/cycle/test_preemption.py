@@ -11,7 +11,7 @@ from kubeclassic.core.decision.preemptionplan import NodeVictims
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.preemption import shortlisted
-from kubeclassic.simulation.engines import engine_for
+from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import decided, scheduler
 
