@@ -57,8 +57,8 @@ def test_one_after_the_other(case: str, is_swapped: bool) -> None:
     incoming = pods[::-1] if is_swapped else pods
     both = made(release, objects)
     with verifying(False):
-        alone = [made(release, objects).schedule(one) for one in incoming]
-        found = [both.schedule(one) for one in incoming]
+        alone = [made(release, objects).schedule(one, details=False) for one in incoming]
+        found = [both.schedule(one, details=False) for one in incoming]
     assert [(one.host, one.error) for one in found] == [(one.host, one.error) for one in alone]
     assert alone[0].host != alone[1].host
 
@@ -82,7 +82,7 @@ def test_volumes_that_a_pod_finds(release: str) -> None:
     """The volume that one pod takes is gone for the next one: its cycle is run, as its host is not all that comes of it."""
     waits = storage_class("wait", provisioner="kubernetes.io/no-provisioner", **WAIT)
     both = made(release, [node("a"), node("b"), waits, volume("pv"), claim("x"), claim("y")])
-    first = both.schedule(using("p", "x"))
+    first = both.schedule(using("p", "x"), details=False)
     assert first.host is not None
     both.assume(first.pod, first.host)
-    assert "didn't find available persistent volumes to bind" in str(both.schedule(using("q", "y")).error)
+    assert "didn't find available persistent volumes to bind" in str(both.schedule(using("q", "y"), details=False).error)
