@@ -16,6 +16,7 @@ from ..api.meaning.labels import BETA_ZONE, TOPOLOGY_ZONE
 from ..api.objects import (
     Container,
     ContainerStatus,
+    CSIDriver,
     CSINode,
     CSIStorageCapacity,
     DeviceClass,
@@ -23,6 +24,7 @@ from ..api.objects import (
     Namespace,
     Node,
     PersistentVolume,
+    PersistentVolumeClaim,
     Pod,
     PodAffinityTerm,
     PodSpec,
@@ -30,6 +32,7 @@ from ..api.objects import (
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
+    StorageClass,
     TopologySpreadConstraint,
     VolumeAttachment,
 )
@@ -37,6 +40,7 @@ from ..api.objects.metadata import Map
 from ..api.objects.quantity import Quantity
 from ..api.reading.notices import Notice, Unread
 from ..api.words import count_of
+from ..core.pods.notes import claim_keys
 from ..core.pods.resized import GATE as RESIZE
 from ..core.pods.resized import by_reported_and_allocated
 from ..core.release import Release
@@ -51,6 +55,10 @@ Known: TypeAlias = Callable[[Algorithm], bool]
 
 NO_CSI_NODES = "got no CSINode in the input, so limits of CSI volumes do not count (kubectl get csinodes)"
 NO_NAMESPACES = "got no Namespace in the input, though pods select some by labels (kubectl get namespaces)"
+CAPACITY_STAYS = (
+    "what the driver of its volumes publishes as free (CSIStorageCapacity) does not become less by volumes that are made here, so more pods"
+    " may be placed than there is room for"
+)
 SPREADING = "EvenPodsSpread"
 
 
@@ -270,6 +278,8 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
                 yield attrs.evolve(unread, where=f"Pod {pod.key}")
     yield from _kinds(algorithm, objects)
     yield from _missing(algorithm.release, objects, pending, NAMESPACES.path in used)
+    if len(found := list(_published(algorithm, objects, pending))) > 1:  # one pod has all that is published to itself
+        yield from found
 
 
 def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Notice]:
@@ -317,6 +327,22 @@ def _missing(release: Release, objects: Sequence[KubeObject], pending: Sequence[
         yield Notice("", NO_CSI_NODES)
     if release.selects_namespaces and selects_namespaces and Namespace not in kinds:
         yield Notice("", NO_NAMESPACES)
+
+
+def _published(algorithm: Algorithm, objects: Sequence[KubeObject], pods: Iterable[Pod]) -> Iterator[Notice]:
+    """A notice for each of *pods* with a volume that is yet to be made, and needs room that its driver publishes."""
+    cells, kinds = algorithm.release.volumes, {item.storage_class_name for item in objects if isinstance(item, CSIStorageCapacity)}
+    if not kinds or not cells.checks_storage_capacity or not algorithm.gates.get(cells.storage_capacity_gate, True):
+        return
+    drivers = {item.name for item in objects if isinstance(item, CSIDriver) and item.storage_capacity}
+    classes = {item.name for item in objects if isinstance(item, StorageClass) and item.name in kinds and item.provisioner in drivers}
+    claims = {item.key: item for item in objects if isinstance(item, PersistentVolumeClaim)}
+    for pod in pods:
+        for key in claim_keys(pod, ephemeral=True) if classes else ():
+            claim = claims.get(key)
+            if claim is None or (claim.storage_class in classes and not claim.spec.volume_name):
+                yield Notice(f"Pod {pod.key}", CAPACITY_STAYS)
+                break
 
 
 def _use_csi(objects: Iterable[KubeObject], pending: Iterable[Pod]) -> bool:
@@ -368,6 +394,7 @@ def with_release_notices(
 def with_pod_notices(scenario: Scenario, algorithms: Sequence[Algorithm], pods: Sequence[Pod]) -> Scenario:
     """*scenario* with warnings of what each of *algorithms* does not read of *pods*, which are to come."""
     found = [notice for algorithm in algorithms for notice in release_notices(algorithm, scenario.objects, pods)] if pods else []
+    found += [notice for algorithm in algorithms for notice in _published(algorithm, scenario.objects, pods)]
     return attrs.evolve(scenario, warnings=tuple(dict.fromkeys([*scenario.warnings, *found])))
 
 

@@ -211,7 +211,9 @@ class TestDiff:
     def test_successors_exist(self, newer):
         """What took a rule's place in a release of the framework is a plugin that it has; where that is gone, the words say so."""
         registered = registry_of(FRAMEWORK_RELEASES[newer])
-        for successor in diff_any("1.16", newer).successors:
+        successors = diff_any("1.16", newer).successors
+        assert successors
+        for successor in successors:
             assert {one.plugin for one in successor.plugins} <= set(registered)
             assert (successor.after is None) == (not successor.plugins)
             assert successor.words.startswith("gone") or successor.plugins

@@ -7,6 +7,7 @@ import pytest
 from kubeclassic.exceptions import PolicyError
 from kubeclassic.priorities.requestedtocapacity import (
     Point,
+    broken_line,
     requested_to_capacity_ratio_of,
 )
 from tests.support.build import node, pod, scored
@@ -26,6 +27,11 @@ class TestRequestedToCapacityRatio:
         """A name that the scheduler does not keep has no capacity on any node."""
         rule = requested_to_capacity_ratio_of("Mine", RISING, {"pods": 1})
         assert scored(rule, pod("p"), node("n")) == {"n": 10}
+
+
+    def test_a_falling_line_is_rounded_toward_zero(self) -> None:
+        """The way from the left point is rounded toward zero, so that a falling line stays a little higher."""
+        assert broken_line([(0, 10), (100, 0)])[[0, 1, 9, 10, 99, 100]].tolist() == [10, 10, 10, 9, 1, 0]
 
 
 class TestInvalidShapes:

@@ -73,6 +73,10 @@ OWNERS = st.lists(
     [{"rack": "1"}, {}], [(0, {"app": "a"}, "default"), (1, {"app": "a"}, "default")],
     [("Service", {"app": "a"}), ("ReplicaSet", {"matchLabels": {"app": "a"}})], {"app": "a"}, NEW, [0, 1],
 )  # fmt: skip
+@example(
+    [{}, {ZONE: "x"}, {ZONE: "y"}], [(at, {"app": "a"}, "default") for at in (0, 0, 0, 1)], [("Service", {"app": "a"})], {"app": "a"}, NEW,
+    [0, 1, 2],
+)  # fmt: skip
 @given(PLACES, PODS, OWNERS, LABELS, st.sampled_from([OLD, NEW]), st.lists(st.integers(0, 5), min_size=1, max_size=40))
 @examples(1.5)
 def test_as_plain_loops_have_it(places: Any, pods: Any, kinds: Any, labels: Any, release: str, feasible: Any) -> None:

@@ -31,8 +31,10 @@ def simulation(release: str) -> Simulation:
 @pytest.mark.parametrize("release", ENDS)
 def test_totals_are_simulate_s_scores(release: str) -> None:
     """For each pod of the example explain has simulate's host, message, reasons, scores and totals."""
+    scored = 0
     for decision in list(simulation(release).decisions()):
         found = explain_in(simulation(release), decision.pod)
+        scored += found.was_scored
         assert (found.decision.host, found.decision.error) == (decision.host, decision.error)
         assert {n.name: list(n.reasons) for n in found.nodes if n.visited and not n.fits} == decision.failed
         if found.was_scored:
@@ -40,6 +42,7 @@ def test_totals_are_simulate_s_scores(release: str) -> None:
         for name, scores in decision.priorities.items():
             assert {n.name: n.scores[name].reduced for n in found.nodes if n.scores} == scores
         assert all(n.total == sum(score.total for score in n.scores.values()) for n in found.nodes if n.scores)
+    assert scored
 
 
 @pytest.mark.parametrize("release", ALL_RELEASES)

@@ -12,6 +12,7 @@ from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES, chosen_release, is_of, minor_of, nearest_release
 from kubeclassic.simulation.releasenotes import (
+    CAPACITY_STAYS,
     NO_CSI_NODES,
     NO_NAMESPACES,
     auto_notice,
@@ -23,6 +24,7 @@ from kubeclassic.simulation.releasenotes import (
 from tests.support.build import engine as classic
 from tests.support.build import node, obj, pod
 from tests.support.frameworkbuild import scheduler
+from tests.support.volumebuild import claim, using
 
 TERM = {"topologyKey": "z", "namespaceSelector": {"matchLabels": {"a": "b"}}}
 SELECTING = {"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": TERM}]}}}
@@ -127,6 +129,39 @@ class TestMissing:
         assert [notice.what for notice in release_notices(algorithm, [], [selecting])] == [NO_NAMESPACES]
         there = obj({"kind": "Namespace", "metadata": {"name": "default"}})
         assert list(release_notices(algorithm, [there], [selecting])) == []
+
+
+def with_capacity(claims: int, *more: KubeObject, reports: bool = True) -> list[KubeObject]:
+    """A node with published capacity, and pods with a claim each."""
+    storage = {"apiVersion": "storage.k8s.io/v1"}
+    kind = {"provisioner": "d", "volumeBindingMode": "WaitForFirstConsumer"}
+    room = {"storageClassName": "fast", "capacity": "10Gi", "nodeTopology": {"matchLabels": {"n": "a"}}}
+    names = [f"p{number}" for number in range(claims)]
+    return [
+        node("a", labels={"n": "a"}), *more, obj({**storage, "kind": "StorageClass", "metadata": {"name": "fast"}, **kind}),
+        obj({**storage, "kind": "CSIDriver", "metadata": {"name": "d"}, "spec": {"storageCapacity": reports}}),
+        obj({**storage, "kind": "CSIStorageCapacity", "metadata": {"name": "c", "namespace": "x"}, **room}),
+        *(claim(name, "fast", "8Gi") for name in names), *(using(name, name) for name in names),
+    ]  # fmt: skip
+
+
+class TestPublishedCapacity:
+    def told(self, result: Any) -> list[str]:
+        """Of which pods it is said."""
+        return [notice.where for group in result.warnings for notice in group.notices if notice.what == CAPACITY_STAYS]
+
+    @pytest.mark.parametrize(("release", "is_told"), [("1.18", False), ("1.20", False), ("1.21", True), ("1.34", True)])
+    def test_who_shares_it(self, release: str, is_told: bool) -> None:
+        """Where several pods wait for volumes it is said of each that what is published stays as it is, if the release reads it."""
+        assert self.told(kubeclassic.simulate(with_capacity(2), release)) == (["Pod default/p0", "Pod default/p1"] if is_told else [])
+        assert self.told(kubeclassic.simulate(with_capacity(1), release)) == []
+        assert self.told(kubeclassic.simulate(with_capacity(2, reports=False), release)) == []
+
+    def test_copies(self) -> None:
+        """Of a pod that is copied it is said in any case, as of one that a replay adds beside others."""
+        cluster = with_capacity(1)
+        assert self.told(kubeclassic.capacity(cluster[:-1], pod=cluster[-1], scheduler="1.34")) == ["Pod default/p0"]
+        assert self.told(kubeclassic.replay(with_capacity(2), "1.34")) == ["Pod default/p0", "Pod default/p1"]
 
 
 def test_fields_of_the_configuration() -> None:

@@ -338,13 +338,6 @@ MUTANTS = (
         "core/preemption framework/cycle/test_preemption.py framework/facts",
     ),
     Mutant(
-        "outcomes: new terms are not noticed",
-        "core/preemption/outcomes.py",
-        "(table.changed.node_revision, table.census.terms_revision, cycle.listings.budgets.version)",
-        "(table.changed.node_revision, 0, cycle.listings.budgets.version)",
-        "core/preemption test_counts.py",
-    ),
-    Mutant(
         "outcomes: nominations are not followed",
         "core/preemption/outcomes.py",
         "            if before.get(row) != self._coming.get(row):\n                self.known[row] = False",

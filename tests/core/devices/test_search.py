@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import DeviceClass, KubeObject, ResourceClaim
 from kubeclassic.core.devices.claimjudging import AllocationError
-from kubeclassic.core.devices.nodedevices import NONE, TOO_LATE, Devices
+from kubeclassic.core.devices.nodedevices import FOUND, NONE, TOO_LATE, Devices
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
@@ -197,6 +197,30 @@ class TestAlternatives:
             assert taken(found, asked) == [wanted]
 
 
+    def test_an_attribute_without_a_value_is_like_no_other(self) -> None:
+        """Devices whose attribute has no value that is known do not match each other."""
+        odd = [{"name": name, "attributes": {"numa": {}}} for name in "ab"]
+        assert taken(devices(GPU, a_slice("n", *odd)), device_claim("c", exactly(2), constraints=[same("numa")])) is None
+
+    def test_what_another_constraint_refuses_is_not_counted(self) -> None:
+        """A device that the second constraint refuses leaves no mark on the first one."""
+        pool = a_slice("n", device("a", numa=0), device("b", numa=1, model="x"), device("c", numa=1, model="x"))
+        assert taken(devices(GPU, pool), device_claim("c", exactly(2), constraints=[same("numa"), same("model")])) == [["b", "c"]]
+
+    def test_a_short_name_is_of_the_drivers_domain(self) -> None:
+        """An attribute without a domain is not found under another domain than that of the driver."""
+        other = {"matchAttribute": "other.example.com/numa", "requests": []}
+        pool = a_slice("n", device("a", numa=0), device("b", numa=0))
+        assert taken(devices(GPU, pool), device_claim("c", exactly(2), constraints=[other])) is None
+
+    def test_a_class_that_changes(self) -> None:
+        """What a search came to is forgotten when a class gets other selectors."""
+        found, asked = devices(device_class("gpu", "false"), a_slice("n", "a")), device_claim("c", exactly())
+        assert found.outcomes([asked], np.array([0])).tolist() == [NONE]
+        found.listings.device_classes.put(device_class())
+        assert found.outcomes([asked], np.array([0])).tolist() == [FOUND]
+
+
 class TestLongSearches:
     def test_attributes_that_nothing_reads(self) -> None:
         """Devices that differ in an attribute that no request reads are alike: a claim is not tried with all their orders."""
@@ -220,6 +244,17 @@ class TestPools:
         """Slices of older generations of a pool are left out."""
         found = devices(GPU, a_slice("n", "old"), a_slice("n", "new", generation=2))
         assert taken(found, device_claim("c", exactly())) == [["new"]]
+
+    def test_slices_of_one_generation_belong_together(self) -> None:
+        """All slices of the newest generation count."""
+        found = devices(GPU, *(a_slice("n", one, count=2, name=f"s-{one}") for one in "ab"))
+        assert taken(found, device_claim("c", exactly(2))) == [["a", "b"]]
+
+    def test_more_slices_than_there_should_be(self) -> None:
+        """Such a pool is no more whole than one that lacks slices."""
+        found = devices(GPU, *(a_slice("n", one, count=1, name=f"s-{one}") for one in "ab"))
+        with pytest.raises(AllocationError, match="is currently being updated"):
+            taken(found, device_claim("c", exactly("All")))
 
     def test_an_incomplete_pool_can_be_used(self) -> None:
         """Devices of a pool that is being updated can be had by number."""

@@ -49,6 +49,19 @@ def budget(name: str, allowed: int, **labels: str) -> Any:
 class TestPriorities:
     """What is of equal priority is not lower."""
 
+    def test_sums_of_many_are_above_those_of_few(self, release: str) -> None:
+        """Of equal first victims two matter more than one, whatever the second one's priority, as 2^31 is added to each."""
+        first = [pod("a0", on="a", priority=1, requests=SLOT), pod("a1", on="a", priority=-9, requests=SLOT)]
+        made = engine(release, node("a", cpu="2"), node("b", cpu="2"), *first, pod("b0", on="b", priority=1, requests={"cpu": "2"}))
+        assert plan(made, pod("p", priority=5, requests={"cpu": "2"}))[:2] == ("b", ["b0"])
+
+    def test_many_ties(self, release: str) -> None:
+        """Of many nodes that are alike the first by name is chosen."""
+        names = [f"n{number:02}" for number in range(40)]
+        machines = [node(name, cpu="1") for name in reversed(names)]
+        there = [pod(f"e-{name}", on=name, priority=0, requests=SLOT) for name in names]
+        assert plan(engine(release, *machines, *there), pod("p", priority=5, requests=SLOT))[0] == "n00"
+
     def test_who_loses_a_nomination(self, release: str) -> None:
         """Pods of lower priority lose their nomination to the node; one of equal priority keeps it."""
         made = engine(release, node("n", cpu="3"), *(pod(f"e{i}", on="n", priority=0, requests=SLOT) for i in range(3)))
@@ -120,6 +133,28 @@ class TestSinceTheLastAttempt:
             refuses = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
             EventFeed(made).put(pod("shy", on="a", priority=9, affinity=refuses))
             assert plan(made, incoming)[0] == "b"
+
+    def test_a_new_term_on_another_node(self, release: str) -> None:
+        """So does one that comes to another node of the zone, whose own row alone changes."""
+        zone = "failure-domain.beta.kubernetes.io/zone"
+        nodes = [node(name, cpu="2", labels={zone: name[0]}) for name in ("a", "b", "a2")]
+        there = [pod(f"on-{name}", on=name, priority=priority, requests={"cpu": "2"}) for name, priority in (("a", 0), ("b", 1), ("a2", 9))]
+        made = engine(release, *nodes, *there)
+        incoming = pod("p", priority=5, requests=SLOT, labels={"app": "p"}, metadata={"uid": "p"})
+        with verifying(False):
+            assert plan(made, incoming)[0] == "a"
+            term = {"labelSelector": {"matchLabels": {"app": "p"}}, "topologyKey": zone}
+            refuses = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+            EventFeed(made).put(pod("shy", on="a2", priority=9, affinity=refuses))
+            assert plan(made, incoming)[0] == "b"
+
+    def test_a_pod_between_two_priorities(self, release: str) -> None:
+        """Whom the more important one may evict, the less important one may not."""
+        there = [pod("low", on="n", priority=3, requests=SLOT), pod("high", on="n", priority=7, requests=SLOT)]
+        made = engine(release, node("n", cpu="2"), *there)
+        with verifying(False):
+            found = [plan(made, pod(f"p{priority}", priority=priority, requests={"cpu": "2"}))[0] for priority in (9, 5, 9)]
+        assert found == ["n", None, "n"]
 
     def test_another_priority(self, release: str) -> None:
         """Pods that are equal but for their priority have outcomes of their own."""

@@ -97,6 +97,14 @@ class TestPreFilter:
         term = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
         assert before(wanting(term)) == unresolvable("pod affinity terms conflict")
 
+    def test_a_term_that_names_nobody_before_them(self) -> None:
+        """1.24 to 1.26 turn the pod down for one such term, unless an earlier term is open to every node."""
+        conflict = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
+        for first, is_refused in ((named("a"), True), (labelled("disk", "ssd"), False)):
+            cycle = cycle_of(wanting(first, conflict), *NODES, release="1.25")
+            found = NodeAffinityPlugin(None, handle("1.25")).pre_filter(cycle.template, cycle)
+            assert found == (unresolvable("pod affinity terms conflict") if is_refused else None)
+
 
 class TestFilter:
     def test_selector_and_terms_must_both_match(self) -> None:

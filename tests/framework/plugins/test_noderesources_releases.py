@@ -7,8 +7,10 @@ from typing import Any
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
+from kubeclassic.framework.flow import framework_engine
 from kubeclassic.simulation.conform import build
 from tests.support.build import node, pod
+from tests.support.frameworkbuild import configuration
 
 SIDECARS_OFF = "Pod has a restartable init container and the SidecarContainers feature is disabled"
 PORTS = [{"hostPort": 80, "containerPort": 80}]
@@ -27,6 +29,22 @@ def scheduler(release: str, *objects: Any, **gates: bool) -> Engine:
 def with_sidecar(name: str, cpu: str = "3", **more: Any) -> Pod:
     """A pod with a sidecar of 2 cpu and a host port."""
     return pod(name, requests={"cpu": cpu}, initContainers=[SIDECAR], **more)
+
+
+def test_overhead_in_scores_of_one_pod_after_the_other() -> None:
+    """1.23 leaves the overhead out of what it scores: a pod with it is not scored as one that requests as much."""
+    pods = [pod("bare", requests={"memory": "2Gi"}), pod("over", requests={"memory": "1Gi"}, overhead={"memory": "1Gi"})]
+    shape = [{"utilization": used, "score": score} for used, score in ((0, 0), (25, 10), (50, 0))]
+    strategy = {"type": "RequestedToCapacityRatio", "resources": [{"name": "memory"}], "requestedToCapacityRatio": {"shape": shape}}
+    profile = {
+        "plugins": {"score": {"disabled": [{"name": "*"}], "enabled": [{"name": "NodeResourcesFit"}]}},
+        "pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": strategy}}],
+    }
+    nodes = [node("small", memory="4Gi"), node("large", memory="16Gi")]
+    for order in (pods, pods[::-1]):
+        made = framework_engine(configuration(profile, release="1.23", version="v1beta2"))
+        EventFeed(made).put_all(nodes)
+        assert {one.name: made.schedule(one).host for one in order} == {"bare": "large", "over": "small"}
 
 
 class TestSidecars:

@@ -10,12 +10,15 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.queue.backoff import Clock
 from kubeclassic.core.queue.parked import QueuedPod
+from kubeclassic.framework.plugins.schedulinggates import SchedulingGates
 from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
 from kubeclassic.framework.queue.events import Action
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from kubeclassic.framework.queue.registrations import Registrations
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from kubeclassic.framework.status import unresolvable
 from kubeclassic.simulation.conform import engine_for
+from tests.support.asking import handle
 from tests.support.build import node, pod
 
 RELEASES = tuple(FRAMEWORK_RELEASES)
@@ -148,6 +151,13 @@ def test_gated_pods_stay(each: str, is_new: bool) -> None:
     bench.router.put(node("a"))
     bench.queue.move_all()
     assert (not asked) is is_new
+
+
+def test_gates_without_their_feature() -> None:
+    """Where the feature gate is off the plugin, which a profile can enable all the same, holds no pod."""
+    gated = named("p", schedulingGates=[{"name": "quota"}])
+    off, on = (SchedulingGates(None, handle("1.26", PodSchedulingReadiness=is_on)).pre_enqueue(gated) for is_on in (False, True))
+    assert (off, on) == (None, unresolvable("waiting for scheduling gates: [quota]"))
 
 
 @since("1.31", first="1.27")
