@@ -30,7 +30,7 @@ from ..simulation.drain.plan import (
     matcher,
 )
 from ..simulation.drain.rules import DrainFlags
-from ..simulation.drain.trial import engines_like, settle
+from ..simulation.drain.trial import VOLUMES, engines_like, settle
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from .result import Result
 
@@ -225,7 +225,7 @@ def without_names(why: str) -> str:
     """
     _, found, after = why.partition(" finds no other node: ")
     if found:
-        return f"a pod finds no other node: {', '.join(sorted(reasons_in(after)))}"
+        return f"a pod finds no other node: {', '.join(sorted(reasons_in(after.partition(VOLUMES)[0])))}"
     return why.partition(": ")[0]
 
 

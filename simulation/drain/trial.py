@@ -20,6 +20,7 @@ from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...framework.schedulerspec import SchedulerSpec
+from ..explain.volumes import VolumeDemands
 from ..replacements import Replacements, give_back, with_claims
 from ..replay.cluster.volumecontroller import claim_of, new_volume
 from ..scenario import Scenario, in_order
@@ -226,7 +227,7 @@ class DrainTrial:
             self._placed(decision, decision.host, eviction)
             return []
         if plan is None or plan.node is None or retry:
-            raise NotDrainable(_why(decision, eviction))
+            raise NotDrainable(_why(decision, eviction, self.run.engine))
         return self._preempted(pod, plan)
 
     def _placed(self, decision: Decision, host: str, eviction: EvictedPod) -> None:
@@ -255,13 +256,20 @@ def cordoned(node: Node) -> Node:
     return replace(node, spec=replace(node.spec, unschedulable=True, taints=taints))
 
 
-def _why(decision: Decision, eviction: EvictedPod) -> str:
+VOLUMES = " (volume "
+"""What comes before the volumes that keep a pod where it is."""
+
+
+def _why(decision: Decision, eviction: EvictedPod, engine: Engine) -> str:
     what = f"{decision.pod.key}, made in place of {eviction.pod.key}," if decision.pod.key != eviction.pod.key else eviction.pod.key
     if decision.is_waiting:
         return f"{what} waits on {decision.host} for plugins that permit the binding"
     if decision.is_gated:
         return f"{what} is gated, and not tried"
-    return f"{what} finds no other node: {decision.error}"
+    demands = VolumeDemands(engine, decision.pod)
+    volumes = {text: None for node in engine.nodes() for _, text in demands.unreached(node)} if demands.claims else {}
+    told = f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
+    return f"{what} finds no other node: {decision.error}{told}"
 
 
 # --- what a drain begins with ---------------------------------------------------------------------------------------

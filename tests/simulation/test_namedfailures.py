@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic import explain
+from kubeclassic import drain, explain
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support import manifests
 
@@ -210,3 +210,15 @@ def test_an_image_by_another_name_is_odd(image: str, there: str, *, is_odd: bool
     asked["spec"]["containers"][0]["image"] = image
     found = warned([manifests.node("a", images=[{"names": [there], "sizeBytes": 100}]), asked], "1.34")
     assert any("ImageLocality does not see it" in one for one in found) == is_odd
+
+
+def test_a_drain_names_the_volume() -> None:
+    """A pod whose disk is of a zone without another node keeps its node from going."""
+    owner = [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "prom", "uid": "s", "controller": True}]
+    there = asks("data") | {"metadata": {"name": "prom-0", "namespace": "default", "ownerReferences": owner}}
+    there["spec"] = there["spec"] | {"nodeName": "a"}
+    disk = volume("pv-1", "z1", claimRef={"namespace": "default", "name": "data"})
+    cluster = [node("a", "z1"), node("b", "z2"), LATE, disk, claim("data", volume="pv-1"), there]
+    found = drain(cluster, "a", "1.30")
+    assert found.cannot["a"].endswith(f" (volume pv-1 of claim data needs {ZONE} z1)")
+    assert list(found.reasons) == ["a pod finds no other node: node(s) had volume node affinity conflict, node(s) were unschedulable"]
