@@ -169,6 +169,11 @@ NEWER_FACTS = (
         upstream=f"{PLUGINS}/nodevolumelimits/utils.go",
     ),
     Fact(
+        "portworx-moves", "1.31", "NodeVolumeLimits", sentence="in-tree Portworx volumes count for their CSI driver where nodes say so",
+        elsewhere=("gates.CSIMigrationPortworx",), others=("VolumeBinding", *LIMIT_RULES), needs=("volumes",),
+        upstream="features/kube_features.go",
+    ),
+    Fact(
         "attributes-classes-match", "1.31", "VolumeBinding", now={"volumes.attributes_class_gate": "VolumeAttributesClass"},
         sentence="with gate VolumeAttributesClass a claim takes only a volume of its class of attributes", needs=("volumes",),
         upstream=f"{PLUGINS}/volumebinding/binder.go",

@@ -271,6 +271,7 @@ OLDER_FACTS = (
     ),
     Fact(
         "never-without-gate", "1.19", PREEMPTION, sentence="preemptionPolicy Never is honoured without a gate", needs=("priorities",),
+        elsewhere=("gates.NonPreemptingPriority",),
         was={"framework.never_needs_gate": True}, upstream=f"{PLUGINS}/defaultpreemption/default_preemption.go",
     ),
     Fact(

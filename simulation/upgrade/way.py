@@ -48,7 +48,7 @@ class Way:
     traits: frozenset[str] = frozenset()
     """Of the cluster and the configuration."""
     shares: bool = True
-    """Whether releases that differ in nothing that concerns the cluster share one course."""
+    """Whether a release shares the course of another one where it is proven to be the same."""
     until: str | None = None
     """The pod with which courses end; None: none does."""
 

@@ -74,6 +74,16 @@ NEWER_CLUSTERS: Mapping[str, Json] = {
         ],
         pod("web", cpu="1"),
     ),
+    "portworx-moves": case(
+        [
+            *LOCAL,
+            node("n"),
+            csi_node("n", ("pxd.portworx.com", 1), moved="kubernetes.io/portworx-volume"),
+            *(claim(name, volume=f"v-{name}") for name in "ab"),
+            *(volume(f"v-{name}", claim_name=name, portworxVolume={"volumeID": name}) for name in "ab"),
+        ],
+        pod("web", claims=["a", "b"]),
+    ),
     # --- 1.22 to 1.26 -----------------------------------------------------------------------------------------------
     "preemption-needs-victims": case(
         [node("n"), pod("low", "n", priority=0)], pod("high", priority=9), **_extended({"drop": {"n": "not this one"}}, version="v1beta2")

@@ -80,6 +80,7 @@ ANSWERS: dict[str, tuple[str, Any, Any]] = {
     "rbd-stays-in-tree": ("host", None, "n"),
     "attributes-classes-match": ("host", "a", "b"),
     "waits-for-preempted": ("preemption", [None], ["n", "default/low"]),
+    "portworx-moves": ("host", "n", None),
     "disrupted-pods-are-exempt": ("preemption", ["b", "default/b"], ["a", "default/a"]),
     "sidecars-on-nodes-scored": ("NodeResourcesFit", {"a": 72, "b": 72}, {"a": 58, "b": 72}),
     "limits-by-csinode": ("host", None, "n"),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import kubeclassic
 from kubeclassic.api.objects.pods import DEFAULT_SCHEDULER
 from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.framework.facts.facttable import BY_ID
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.questions.upgrade import upgrade
 from kubeclassic.simulation.compare.agreement import FREE
@@ -26,6 +27,8 @@ from kubeclassic.simulation.upgrade.upgrade import upgrade as through_all
 from kubeclassic.simulation.upgrade.upgradedocument import UpgradeDocument
 from kubeclassic.simulation.upgrade.way import Way
 from tests.conftest import ROOT
+from tests.framework.facts.forms import Json, node, pod
+from tests.framework.facts.olderclusters import OLDER_CLUSTERS
 from tests.simulation.upgrade.drawnclusters import cluster_drawn
 
 ALL = list(ALL_RELEASES)
@@ -89,3 +92,41 @@ def test_cases_of_neighbours(number: int) -> None:
     """The same for a recorded case of each release, in that release and its neighbour."""
     before = min(number, len(ALL) - 2)
     check(next(readable(number)), ALL[before : before + 2])
+
+
+EXEMPT = OLDER_CLUSTERS["disrupted-pods-are-exempt"]
+PROXY: Json = {"name": "proxy", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1", "memory": "2Gi"}}}
+MISSED = {
+    "sidecars-on-nodes-scored": [
+        node("a"), node("b"), pod("plain", "b", requests={"cpu": "1050m", "memory": "2Gi"}),
+        pod("proxied", "a", requests={"cpu": "100m", "memory": "100Mi"}, initContainers=[PROXY]), pod("new", cpu="100m"),
+    ],
+    "disrupted-pods-are-exempt": [*EXEMPT["objects"], *EXEMPT["pending"]],
+    "best-effort-not-balanced": [
+        node("a", **{"vendor.example/fpga": "4"}), node("b", **{"vendor.example/fpga": "4"}), pod("on-b", "b", cpu="3"),
+        pod("on-a", "a", requests={"cpu": "2", "memory": "4Gi"}), pod("new", requests={"vendor.example/fpga": "1"}),
+    ],
+    "fit-reads-what-is-asked": [
+        node("n", cpu="2"), pod("there", "n", cpu="2", priority=9),
+        pod("first", cpu="1", priority=9, preemptionPolicy="Never", status={"nominatedNodeName": "n"}),
+        pod("new", requests={"memory": "1Gi"}, priority=0, preemptionPolicy="Never"),
+    ],
+}  # fmt: skip
+"""Fact -> a cluster that does not seem to have what it needs, or where another fact seemed to be the cause."""
+
+
+@pytest.mark.parametrize("fact", MISSED)
+def test_what_was_missed(fact: str) -> None:
+    """The release of a fact is run, and the fact is the cause."""
+    release = BY_ID[fact].release
+    found = upgrade(MISSED[fact], ALL[ALL.index(release) - 1], release).document
+    assert [one.fact for one in found.moved] == [fact]
+
+
+@pytest.mark.parametrize(("start", "said"), [("1.29.12", ["release 1.29.12 is judged as 1.29.9"]), ("1.29.9", []), ("1.29", [])])
+def test_as_which_patch_level(start: str, said: list[str]) -> None:
+    """A release that is named by another patch level is judged as the known one, which is said by both questions."""
+    cluster = [node("n"), pod("web")]
+    for result in (upgrade(cluster, start, "1.30"), kubeclassic.compare(cluster, start, "1.30")):
+        told = [notice.what for group in result.warnings for notice in group.notices]
+        assert [text[: len(wanted)] for text, wanted in zip(told, said, strict=True)] == said
