@@ -107,6 +107,19 @@ def check_profile(
     )
 
 
+def check_runs(config: KubeSchedulerConfiguration) -> None:
+    """Raise as the release of *config* does when it makes the profiles; what plugins of a user's own would refuse is not known."""
+    registry = registry_of(config.release)
+    named = {plugin.name for profile in config.profiles for found in profile.plugins.values() for plugin in found.enabled}
+    if named <= registry.keys():
+        build_profiles(config, registry)
+        return
+    for i, profile in enumerate(config.profiles):
+        for fault in faults_of(profile, config, registry):
+            if (fault.got or "").strip('"') not in named - registry.keys():
+                raise PolicyError(f"profiles[{i}].{fault.where}: {fault.what}")
+
+
 def _hint(fault: ProfileFault, release: Release) -> str | None:
     """Where a plugin can come from that does not exist, or what takes its place."""
     if (hint := hint_of_plugins(fault.what)) is not None:

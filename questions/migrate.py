@@ -32,7 +32,7 @@ from ..framework.migrate.translation import Migration
 from ..framework.migrate.translation import migrate as translate
 from ..framework.options import FIELDS, declared_of
 from ..framework.policy.check import release_with_policies
-from ..framework.profilecheck import release_with_profiles
+from ..framework.profilecheck import check_runs, release_with_profiles
 from ..framework.releases import DEFAULT_FRAMEWORK
 from ..simulation.compare.agreement import DIFFERENT, GATED
 from ..simulation.compare.document import ConfigurationPair
@@ -101,6 +101,7 @@ class MigrateOptions:
         try:
             spread = self.selector_spread
             if self.profile is not None:
+                check_runs(read_profiles(self.profile, self.config.gates, self.release))
                 return carried(self.profile, self.release, self.target, self.config.gates)
             if self.target.configuration.lists_points:
                 return listed(self.policy, self.config, self.target)

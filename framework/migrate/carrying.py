@@ -13,8 +13,6 @@ from ..config.args import later_args
 from ..config.configuration import KubeSchedulerConfiguration, fields_without, read_configuration
 from ..config.defaults import GROUP
 from ..policy.profile import SPREAD
-from ..profile import build_profiles, faults_of
-from ..registry import registry_of
 from .equivalents import COUNTED_ELSEWHERE, Note
 from .fromplugins import LEFT_OUT, LIMITS, OLD_SPREADS, migrate_profile
 from .translation import Migration
@@ -33,25 +31,11 @@ def carried(document: Json, first: Release, target: Release, gates: Mapping[str,
     plugins that run are written out. Raises :class:`~kubeclassic.exceptions.PolicyError` for a configuration that *first* refuses.
     """
     config = read_configuration(document, gates, first)
-    _check_runs(config)
     if target is first:
         return Migration(dict(document), ())
     document, notes = _portable(document, config)
     found = Migration(dict(document), ()) if _is_taken(document, target) else _carried(document, config, target)
     return Migration(found.document, (*notes, *found.notes))
-
-
-def _check_runs(config: KubeSchedulerConfiguration) -> None:
-    """Raise as the release of *config* does when it makes the profiles; what plugins of a user's own would refuse is not known."""
-    registry = registry_of(config.release)
-    named = {plugin.name for profile in config.profiles for found in profile.plugins.values() for plugin in found.enabled}
-    if named <= registry.keys():
-        build_profiles(config, registry)
-        return
-    for i, profile in enumerate(config.profiles):
-        for fault in faults_of(profile, config, registry):
-            if (fault.got or "").strip('"') not in named - registry.keys():
-                raise PolicyError(f"profiles[{i}].{fault.where}: {fault.what}")
 
 
 def _carried(document: Json, config: KubeSchedulerConfiguration, target: Release) -> Migration:

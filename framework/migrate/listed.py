@@ -7,11 +7,13 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.config import AlgorithmConfiguration
+from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
 from ...algorithmprovider.policy import Policy
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.reading.derive import json_name
 from ...api.record import plain
 from ...core.release import ConfigurationCells, Release
+from ..config.apiversions import NEW_HTTPS
 from ..config.args import RequestedToCapacityRatioArgs
 from ..config.configuration import KIND, KubeSchedulerConfiguration
 from ..config.defaults import GROUP, PluginSet
@@ -46,8 +48,16 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
     name = profile.scheduler_name or DEFAULT_SCHEDULER
     document["profiles"] = [{"schedulerName": name, "plugins": plugins, **({"pluginConfig": arguments} if arguments else {})}]
     if extenders:
-        document["extenders"] = [plain(extender) for extender in extenders]
+        written = [plain(extender) for extender in extenders]
+        as_before = NEW_HTTPS in cells.fields_lacked
+        document["extenders"] = list(map(_as_in_a_policy, written, made.extenders)) if as_before else written
     return Migration(document, (*notes, *faults))
+
+
+def _as_in_a_policy(written: dict[str, Any], extender: ExtenderConfig) -> dict[str, Any]:
+    """An extender as v1alpha2 has it: with the fields of a Policy."""
+    found = {"enableHttps" if name == "enableHTTPS" else name: value for name, value in written.items()}
+    return {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)} if "httpTimeout" in found else found
 
 
 def _names(config: KubeSchedulerConfiguration) -> set[str]:

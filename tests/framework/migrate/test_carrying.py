@@ -239,18 +239,18 @@ def test_what_its_release_refuses_is_refused(data: st.DataObject) -> None:
     written = document(api, {"pluginConfig": [{"name": name, "args": data.draw(ARGUMENTS[name])} for name in chosen]})
     why = refused(lambda: to(Migration(written, ()), first))
     if why is not None:
-        assert refused(lambda: moved(written, first, target)) == why
-    elif refused(lambda: moved(written, first, target)) is None:
+        assert refused(lambda: migrate(written, first, to=target)) == why
+    elif refused(lambda: migrate(written, first, to=target)) is None:
         assert to(moved(written, first, target), target)
 
 
 def test_plugins_of_a_user_are_no_fault() -> None:
     """A plugin that no release has is carried over, but not with other arguments that are refused."""
     own = {"plugins": {"permit": {"enabled": [{"name": "Mine"}]}}}
-    assert moved(document("v1", own), "1.27", "1.34").document == document("v1", own)
+    assert migrate(document("v1", own), "1.27", to="1.34").profile == document("v1", own)
     timeout = {"pluginConfig": [{"name": "VolumeBinding", "args": {"bindTimeoutSeconds": -1}}]}
     with pytest.raises(PolicyError, match="bindTimeoutSeconds"):
-        moved(document("v1", {**own, **timeout}), "1.27", "1.34")
+        migrate(document("v1", {**own, **timeout}), "1.27", to="1.34")
 
 
 def test_the_question_takes_profiles() -> None:

@@ -47,6 +47,20 @@ def runs(config: KubeSchedulerConfiguration) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", LISTING)
+def test_extenders_are_as_the_version_writes_them(version: str) -> None:
+    """A release reads all fields of an extender back as the Policy has them: v1alpha2 spells two of them as a Policy does."""
+    extender = {
+        "urlPrefix": "https://a", "filterVerb": "f", "bindVerb": "b", "weight": 2, "enableHttps": True, "httpTimeout": 1_500_000_000,
+        "nodeCacheCapable": True, "ignorable": True, "managedResources": [{"name": "x/y", "ignoredByScheduler": True}],
+        "tlsConfig": {"insecure": True, "serverName": "n"},
+    }  # fmt: skip
+    written = read_policy({"kind": "Policy", "apiVersion": "v1", "extenders": [extender]})
+    document = listed(written, AlgorithmConfiguration(), LISTING[version]).document
+    assert read_configuration(document, None, LISTING[version]).extenders == tuple(written.extenders)
+    assert type(document["extenders"][0]["httpTimeout"]) is (int if document["apiVersion"].endswith("v1alpha2") else str)
+
+
+@pytest.mark.parametrize("version", LISTING)
 @pytest.mark.parametrize(
     "policy",
     [{}, GIVEN, *(json.loads((POLICIES / name).read_text()) for name in ("kubernetes-classic.json",))],
