@@ -8,6 +8,7 @@ import attrs
 
 from ...api.meaning.labels import SelectorError, compile_node_term, compile_selector
 from ...api.objects import CSIStorageCapacity, Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from ...core.cluster.listings import Listings
 from ...core.engine import Engine
 
 VOLUMES = frozenset({"CheckVolumeBinding", "VolumeBinding", "NoVolumeZoneConflict", "VolumeZone"})
@@ -25,14 +26,19 @@ class VolumeDemands:
     pod: Pod
 
     @property
+    def listings(self) -> Listings:
+        """What the scheduler knows beside nodes and pods."""
+        return self.engine.listings
+
+    @property
     def claims(self) -> list[PersistentVolumeClaim]:
         """Those that there are."""
-        return [claim for key in self.engine.claims_of(self.pod) if (claim := self.engine.listings.claims.get(key)) is not None]
+        return [claim for key in self.engine.claims_of(self.pod) if (claim := self.listings.claims.get(key)) is not None]
 
     def unreached(self, node: Node) -> Iterator[tuple[str, str]]:
         """The bound volumes that the node cannot reach, and where they can be reached."""
         for claim in self.claims:
-            volume = self.engine.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
+            volume = self.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
             where = "" if volume is None else _needs(volume, node)
             if volume is not None and where:
                 yield "volume", f"{volume.name} of claim {claim.name} needs {where}"
@@ -40,7 +46,7 @@ class VolumeDemands:
     def unbound(self, node: Node) -> Iterator[tuple[str, str]]:
         """The claims for which the node has no volume, and none can be made."""
         for claim in self.claims:
-            kind = self.engine.listings.classes.get(claim.storage_class)
+            kind = self.listings.classes.get(claim.storage_class)
             if not claim.spec.volume_name and kind is not None:
                 note = self._free(claim, kind, node) if kind.provisioner == STATIC else self._published(claim, kind, node)
                 if note:
@@ -48,7 +54,7 @@ class VolumeDemands:
 
     def _free(self, claim: PersistentVolumeClaim, kind: StorageClass, node: Node) -> str:
         """The free volumes of a class without a provisioner, if none suits."""
-        there = [one for one in self.engine.listings.volumes if one.spec.storage_class_name == kind.name and one.spec.claim_ref is None]
+        there = [one for one in self.listings.volumes if one.spec.storage_class_name == kind.name and one.spec.claim_ref is None]
         here = [one for one in there if not _needs(one, node)]
         sizes = sorted((size for one in here if (size := one.spec.capacity.get("storage")) is not None), key=lambda size: size.nanos)
         wanted = claim.spec.requests.get("storage")
@@ -62,10 +68,10 @@ class VolumeDemands:
         if terms and not any(all(node.labels.get(one.key) in one.values for one in term.match_label_expressions) for term in terms):
             told = (_text(one.key, "In", one.values) for term in terms for one in term.match_label_expressions)
             return f"its class makes volumes at {' or '.join(told)} only"
-        driver = self.engine.listings.csi_drivers.get(kind.provisioner)
+        driver = self.listings.csi_drivers.get(kind.provisioner)
         if driver is None or not driver.storage_capacity:
             return ""
-        found = [one for one in self.engine.listings.csi_capacities if one.storage_class_name == kind.name and _covers(one, node)]
+        found = [one for one in self.listings.csi_capacities if one.storage_class_name == kind.name and _covers(one, node)]
         sizes = sorted((size for one in found if (size := one.maximum_volume_size or one.capacity) is not None), key=lambda one: one.nanos)
         wanted = claim.spec.requests.get("storage")
         if sizes and (wanted is None or sizes[-1].nanos >= wanted.nanos):
@@ -74,22 +80,22 @@ class VolumeDemands:
 
     def over_limit(self, node: Node) -> Iterator[tuple[str, str]]:
         """The drivers that can attach no more volumes to the node."""
-        listed = self.engine.listings.csi_nodes.get(node.name)
+        listed = self.listings.csi_nodes.get(node.name)
         limits = {} if listed is None else {driver.name: driver.count for driver in listed.drivers if driver.count is not None}
         wanted = {driver: name for claim in self.claims for driver, name in self._attached(claim)}
         for driver in dict.fromkeys(driver for driver in wanted if driver in limits):
             pods = self.engine.pods_on(node.name)
             keys = {key for pod in pods for key in self.engine.claims_of(pod)}
-            claims = (claim for key in keys if (claim := self.engine.listings.claims.get(key)) is not None)
+            claims = (claim for key in keys if (claim := self.listings.claims.get(key)) is not None)
             there = {name for claim in claims for one, name in self._attached(claim) if one == driver}
             yield "volume", f"of driver {driver}: {len(there):,} there, {limits[driver]:,} at most"
 
     def _attached(self, claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
         """The driver and the name of the volume of *claim*; of one to be made, the claim's own."""
-        volume = self.engine.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
+        volume = self.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
         if volume is not None and volume.spec.source.csi is not None:
             yield volume.spec.source.csi.driver, volume.name
-        elif volume is None and (kind := self.engine.listings.classes.get(claim.storage_class)) is not None:
+        elif volume is None and (kind := self.listings.classes.get(claim.storage_class)) is not None:
             yield kind.provisioner, claim.key
 
 

@@ -110,7 +110,7 @@ def noting(wanted: W, asked: Asked | None) -> W:
 
 
 @attrs.frozen(eq=False, repr=False)
-class Setup:
+class StageSetup:
     """What a scheduler is made of, as far as the pods of a cluster are concerned."""
 
     release: Release
@@ -121,19 +121,19 @@ class Setup:
     """What each kind of pod asks for and takes up."""
 
     @classmethod
-    def of(cls, engine: Engine, kinds: Sequence[Pod]) -> Setup:
+    def of(cls, engine: Engine, kinds: Sequence[Pod]) -> StageSetup:
         """That of *engine*, for pods of *kinds*."""
         templates = Templates(engine.release, engine.gates)
         known = [templates.of(pod) for pod in kinds]
         return cls(engine.release, engine.gates, _rules(engine, known), [_counted(template) for template in known])
 
-    def differs_from(self, other: Setup, asked: Mapping[str, int]) -> int | None:
+    def differs_from(self, other: StageSetup, asked: Mapping[str, int]) -> int | None:
         """The first cycle in which *other* may decide otherwise, where this one has *asked* for these; None: there is none."""
         if self.rules != other.rules or self.pods != other.pods:
             return 0
         return min((cycle for name, cycle in asked.items() if not self._agrees(other, name)), default=None)
 
-    def _agrees(self, other: Setup, name: str) -> bool:
+    def _agrees(self, other: StageSetup, name: str) -> bool:
         group, _, gate = name.partition(".")
         if group == "gates":
             return self.gates.get(gate) == other.gates.get(gate)

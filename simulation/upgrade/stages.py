@@ -54,13 +54,13 @@ class Stage:
         """A new scheduler; *release*: one that is not quite the same, in its place; *asked*: where what it asks for is noted."""
         spec = self.spec
         if spec.profiles is None:
-            wanted = spec.algorithm(config_maps, release)
-            engine = spec.engine_of(noting(wanted, asked))
-            engine.templates.release, engine.templates.gates = wanted.release, wanted.gates
-            return engine
-        found = spec.profiles if release is None else self._profiles(release, spec.profiles)
-        engine = attrs.evolve(spec, profiles=noting(found, asked)).engine(config_maps)
-        engine.templates.release, engine.templates.gates = found.release, found.gates  # these are compared by what they make of pods
+            algorithm = spec.algorithm(config_maps, release)
+            version, gates, engine = algorithm.release, algorithm.gates, spec.engine_of(noting(algorithm, asked))
+        else:
+            found = spec.profiles if release is None else self._profiles(release, spec.profiles)
+            version, gates, engine = found.release, found.gates, attrs.evolve(spec, profiles=noting(found, asked)).engine(config_maps)
+        templates = engine.templates
+        templates.release, templates.gates = version, gates  # templates are compared by what they make of pods
         return engine
 
     def _profiles(self, release: Release, kept: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:

@@ -18,7 +18,7 @@ from ..compare.agreement import LOCKED, Decided
 from ..compare.causes import SCORE, Cause, Judged
 from ..compare.compare import Following, unfollowed
 from ..scenario import Scenario
-from .asked import Asked, Setup, kinds_of
+from .asked import Asked, StageSetup, kinds_of
 from .causes import EARLIER, Attributed, UpgradeTrial, total_of_rule
 from .course import NO_COURSE, Course, CourseCycle, LedCourse, StageJudge, follow, follow_together, lead
 from .stages import Stage
@@ -63,11 +63,11 @@ class Way:
 
     # --- courses ----------------------------------------------------------------------------------------------------
 
-    def setups(self) -> list[Setup]:
+    def setups(self) -> list[StageSetup]:
         """What each stage is made of."""
         engines = [stage.engine(self.scenario.config_maps) for stage in self.stages]
         kinds = kinds_of(self.scenario, engines[0])
-        return [Setup.of(engine, kinds) for engine in engines]
+        return [StageSetup.of(engine, kinds) for engine in engines]
 
     def led(self, number: int, following: Following) -> LedCourse:
         """The course of a stage that goes its own way."""

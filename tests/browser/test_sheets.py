@@ -16,7 +16,7 @@ HALF = 0.55
 """A sheet that is not the last is filled at least so far."""
 HEADING = 11.0
 """Text of at least so many points is a heading."""
-MOST = {"migrate": 6, "replay": 5}
+MOST = {"migrate": 6, "replay": 5, "what-if": 5}
 """The sheets of a page at most, where these are not 4."""
 SMALL = [one for one in EXAMPLES if one.name not in ("search",)]
 
