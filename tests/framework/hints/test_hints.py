@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import attrs
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.engine import Engine
+from kubeclassic.core.pods.requests import exact_sums
 from kubeclassic.core.queue.backoff import Clock
+from kubeclassic.framework import hints
 from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
 from kubeclassic.framework.queue.queue import FrameworkQueue
 from kubeclassic.simulation.conform import engine_for
@@ -166,3 +169,19 @@ def _happen(
             # Upstream: up to 1.30 changed labels of a pod on a node wake only pods with a term of required affinity that matches.
             labels = guests[name][0]
         bench.router.put(pod_of(name, places[name], (labels, cpu)))
+
+
+def test_room_of_what_is_asked_for_alone() -> None:
+    """A pod that takes less of something leaves no room to a pod that asks for none of it."""
+    smaller = [made("g", on="n0", requests={"cpu": number, "memory": "1Gi"}) for number in ("2", "1")]
+    for cpu, wakes in (("0", False), ("1", True)):
+        pending = made("p", requests={"cpu": cpu, "memory": "1Gi"})
+        assert hints.pod_leaves_room(pending, *smaller, requests=partial(exact_sums, gates={}), nominated=False) is wakes
+
+
+def test_labels_that_matched_before() -> None:
+    """Another label of a pod that matches a term of affinity already wakes nobody."""
+    pending = made("p", **WANTS["InterPodAffinity, affinity"])
+    matches, still, never = (made("g", on="n0", labels=labels) for labels in ({"app": "a"}, {"app": "a", "b": "b"}, {"app": "b"}))
+    assert not hints.affine_pod_changes(pending, matches, still)
+    assert hints.affine_pod_changes(pending, never, still)

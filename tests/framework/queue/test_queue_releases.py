@@ -121,6 +121,29 @@ def test_the_end_of_a_backoff(each: str, is_new: bool) -> None:
     assert moved == [0, 0, 1, 1]
 
 
+@since("1.33")
+def test_moved_as_a_backoff_ends(each: str, is_new: bool) -> None:
+    """From 1.33 on the end of a backoff belongs to it."""
+    bench = Bench.of(each)
+    bench.clock.now = 0.5
+    bench.failed(named("p"))
+    bench.clock.now = 1.5
+    bench.queue.move_all()
+    assert bench.parts == ((0, 1, 0) if is_new else (1, 0, 0))
+
+
+@pytest.mark.parametrize(("priority", "stays"), [(4, False), (5, False), (6, True)])
+def test_a_nominated_pod_that_goes(priority: int, stays: bool) -> None:
+    """It makes room for pods of no higher priority."""
+    bench = Bench.of("1.34")
+    bench.router.put(node("n"))
+    nominated = named("nominated", priority=5, status={"nominatedNodeName": "n"})
+    bench.tried(nominated)
+    bench.failed(named("p", priority=priority, requests={"cpu": "1"}))
+    bench.router.delete(nominated)
+    assert bench.parts[2] == stays
+
+
 @since("1.34")
 def test_what_counts_for_the_backoff(each: str, is_new: bool) -> None:
     """From 1.34 on the backoff after an error grows with errors in a row alone. In 1.17 failures during a backoff do not count."""
