@@ -12,6 +12,7 @@ from ...api.objects import Node, Pod
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.engine import Engine
 from ...core.matching.spread import domains_by_key, hard_constraints
+from ...framework.hints import CORDONED
 from ...framework.plugins.podtopologyspread import PodTopologySpread
 from ...framework.plugins.spreadconstraints import HARD
 from ...framework.plugins.spreadcounts import domains_shared
@@ -78,4 +79,5 @@ def spread_counts(engine: Engine, pod: Pod) -> SpreadCounts | None:
 def _is_closed(node: Node, pod: Pod) -> bool:
     """Whether *pod* does not tolerate a taint of *node*, or its cordon."""
     taints = [taint for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute")]
-    return node.spec.unschedulable or any(not tolerates(pod.spec.tolerations, taint) for taint in taints)
+    taints += [CORDONED] * node.spec.unschedulable
+    return any(not tolerates(pod.spec.tolerations, taint) for taint in taints)
