@@ -30,6 +30,7 @@ from .engine import NO_NODES, Engine, FilterError
 from .incremental.answers import AnswerCache
 from .incremental.boards import Boards
 from .incremental.quick import QuickPath
+from .pods.template import Template
 from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout
 from .preemption.outcomes import DryRuns
@@ -106,6 +107,13 @@ class ClassicFlow:
     def quick_paths(self) -> Mapping[str, QuickPath]:
         return {"": self.quick_path}
 
+    def forget(self, in_use: Collection[Template]) -> None:
+        self.quick_path.boards.forget(in_use)
+        self.refusals.forget(in_use)
+        self.runs.forget(in_use)
+        if self.equivalence is not None:
+            self.equivalence.forget()
+
     # --- one cycle --------------------------------------------------------------------------------------------------
 
     def pre_check(self, pod: Pod) -> Decision | None:
@@ -117,6 +125,7 @@ class ClassicFlow:
     def begin(self, pod: Pod, *, details: bool = True) -> Cycle:
         engine = self.engine
         engine.snapshot.refresh()
+        engine.tidy()
         cycle = engine.latest = Cycle(
             pod=pod, template=engine.templates.of(pod), table=engine.table, algorithm=engine.algorithm, listings=engine.listings,
             binder=self.binder, templates=engine.templates, cache=engine.cache, details=details,

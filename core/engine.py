@@ -291,6 +291,19 @@ class Engine:
         self.snapshot.refresh()
         self.flow.order.one_pass()
 
+    def tidy(self) -> None:
+        """Where many templates have no pod any more, forget these, with all that is kept by template. No cycle may be under way."""
+        if not self.templates.are_many:
+            return
+        in_use = {entry.template for info in self.cache.infos.values() for entry in info.pods}
+        in_use.update(template for template, _, _ in self.table.census.present())
+        in_use.update(entry.template for _, _, entries in self.table.ghosts.values() for entry in entries)
+        if self.latest is not None:
+            in_use.add(self.latest.template)
+        self.templates.forget(in_use)
+        # Where all counters begin anew, so does all that follows them.
+        self.flow.forget(() if self.table.forget(in_use) else in_use)
+
     # --- what it is made of -----------------------------------------------------------------------------------------
 
     @property

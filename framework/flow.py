@@ -34,6 +34,7 @@ from ..core.incremental.answers import AnswerCache
 from ..core.incremental.boards import Boards
 from ..core.incremental.quick import QuickPath
 from ..core.pods.notes import has_ephemeral_claims
+from ..core.pods.template import Template
 from ..core.preemption.claimusers import ClaimUsers
 from ..core.preemption.layout import PodLayout
 from ..core.preemption.outcomes import DryRuns
@@ -185,6 +186,12 @@ class FrameworkFlow:
             self.claim_users = ClaimUsers(engine.table)
         self.binding = FrameworkBinding(self.engine, self._profile, self._latest_cycle)
 
+    def forget(self, in_use: Collection[Template]) -> None:
+        for name, path in self.quick_paths.items():
+            path.boards.forget(in_use)
+            self.refusals[name].forget(in_use)
+        self.runs.forget(in_use)
+
     def profile_of(self, pod: Pod) -> Profile | None:
         """The profile that *pod* names."""
         return self.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
@@ -225,6 +232,7 @@ class FrameworkFlow:
     def begin(self, pod: Pod, *, details: bool = True) -> FrameworkCycle:
         engine, profile = self.engine, self._profile(pod)
         engine.snapshot.refresh()
+        engine.tidy()
         if engine.release.framework.reads_order_by_cursor == "always":
             self.order.read_again()
         cycle = engine.latest = self._latest = FrameworkCycle(

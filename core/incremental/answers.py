@@ -7,7 +7,7 @@ the counters that it looked at moved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -154,7 +154,9 @@ class AnswerCache:
         """The rule and what it reads of a pod: answers of equal keys are the same."""
         found = template.notes.get(rule.slot)
         if found is None:
-            found = template.notes[rule.slot] = type(rule), rule.name, rule.key(template)
+            key = rule.key(template)
+            # A template whose notes named it would live until the next garbage collection.
+            found = template.notes[rule.slot] = type(rule), rule.name, template.number if key is template else key
         return found
 
     def _of(self, kind: type[Kind], rule: Rule, ask: Callable[..., Any], template: Template) -> Kind:
@@ -166,6 +168,13 @@ class AnswerCache:
         assert isinstance(found, kind)
         self._answers[key] = found
         return found
+
+    def forget(self, in_use: Collection[Template]) -> None:
+        """Keep the answers for the templates *in_use* alone."""
+        slots = {answer.rule.slot for answer in self._answers.values()}
+        keys = {template.notes.get(slot) for template in in_use for slot in slots}
+        self._answers = {key: answer for key, answer in self._answers.items() if key in keys}
+        self.held = sum(answer.bytes_held for answer in self._answers.values())
 
     def _make_room(self) -> None:
         """Drop what was not looked up for longest, down to half of what may be held."""

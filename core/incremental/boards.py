@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -75,6 +75,11 @@ class Boards:
         found.still = still
         self._known[cycle.template] = found
         return found
+
+    def forget(self, in_use: Collection[Template]) -> None:
+        """Keep the boards and answers of the templates *in_use* alone."""
+        self._known = {template: board for template, board in self._known.items() if template in in_use}
+        self.answers.forget(in_use)
 
     def _new(self, cycle: Cycle, still: Still, lines: bool) -> Board:
         answers, pod, algorithm = self.answers, cycle.template, cycle.algorithm
