@@ -111,8 +111,6 @@ class ClassicFlow:
         self.quick_path.boards.forget(in_use)
         self.refusals.forget(in_use)
         self.runs.forget(in_use)
-        if self.equivalence is not None:
-            self.equivalence.forget()
 
     # --- one cycle --------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ Upstream: pkg/scheduler/core/equivalence/eqivalence.go; the invalidate functions
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 import attrs
 import numpy as np
@@ -217,11 +217,6 @@ class Results:
         used = np.unique(kept[hits & (kept > FITS)]).tolist()
         return Failures(codes, {**base.sequences, **{number + above: self._reasons[number] for number in used}}, errors, base.texts)
 
-    def classes(self) -> Collection[int]:
-        """The classes that have results."""
-        self._of_class = {number: kept for number, kept in self._of_class.items() if kept.any()}
-        return self._of_class
-
     def end_on(self, row: int) -> None:
         """Invalidate the results of *row*."""
         for kept in self._of_class.values():
@@ -247,15 +242,10 @@ class EquivalenceCache:
     """Nothing new is cached."""
     _results: dict[str, Results] = attrs.field(factory=dict)
     _classes: dict[Hashable, int] = attrs.field(factory=dict)
-    _made: int = 0
 
     def view(self, pod: Pod, nominations: Nominations) -> CacheView:
         """The results for the class of *pod*, for one search over the whole table. The snapshot must be up to date."""
-        key = class_of(pod)
-        number = self._classes.get(key)
-        if number is None:
-            number = self._classes[key] = self._made
-            self._made += 1
+        number = self._classes.setdefault(class_of(pod), len(self._classes))
         usable = np.ones(self.table.size, np.bool_)
         # Upstream: the cache is not used for a node with any nominated pod, whatever its priority.
         usable[[self.table.row_of[name] for name in nominations if name in self.table.row_of]] = False
@@ -264,11 +254,6 @@ class EquivalenceCache:
     def frozen(self) -> EquivalenceCache:
         """The same results, for reading only."""
         return attrs.evolve(self, read_only=True, results=self._results, classes=dict(self._classes))
-
-    def forget(self) -> None:
-        """Forget the classes without results. Upstream: a result stays until an event ends it, whether or not there is such a pod."""
-        known = {number for results in self._results.values() for number in results.classes()}
-        self._classes = {key: number for key, number in self._classes.items() if number in known}
 
     def results(self, predicate: str) -> Results:
         """The results of *predicate*."""

@@ -17,7 +17,7 @@ from ...api.meaning.labels import PLACES
 from ...api.objects import NO_STRINGS, Map, Node, Taint
 from ...api.objects.quantity import wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, EPHEMERAL_STORAGE, NATIVE, PODS, of_node
-from ..pods.template import Entry, Port, Template
+from ..pods.template import SPARE, Entry, Port, Template
 from ..release import Requests
 from .census import Census, PodCount
 from .columns import NodeColumn, Postings, grown
@@ -315,6 +315,11 @@ class NodeTable:
         limits = [[found.get(name, 0) for found in amounts] for name in (PODS, *self.resources)]
         self.limits[:, rows] = np.array(limits, np.int64)[:, which]
         self.has_huge |= any(not 0 <= amount < HUGE for found in amounts for amount in found.values())
+        many = [column for column in self._columns() if len(column.values) > 2 * self.size + SPARE]
+        for column in many:
+            column.forget()
+        if many:
+            self.census.relabelled()
         self.changed.nodes_changed(rows)
 
     def _set_labels(self, nodes: Mapping[int, Node]) -> None:
@@ -357,6 +362,8 @@ class NodeTable:
         for name in node_images:
             if name not in images:
                 self.images[name].pop(row, None)
+                if not self.images[name]:
+                    del self.images[name]
         for name, state in images.items():
             self.images.setdefault(name, {})[row] = state
         self._images_of[row] = tuple(images)
