@@ -84,7 +84,7 @@ class ClassicFlow:
         release, gates = algorithm.release, algorithm.gates
         answers, order = AnswerCache(table, engine.memory_bytes // 2), RoundOrder(engine.cache, table)
         quick = QuickPath(
-            algorithm=algorithm, boards=Boards(answers, engine.memory_bytes // 2), order=order, ties=engine.ties,
+            algorithm=algorithm, boards=Boards(answers, engine.memory_bytes * 7 // 16), order=order, ties=engine.ties,
             nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
             is_cacheable=_is_cacheable(algorithm),
         )  # fmt: skip

@@ -165,7 +165,7 @@ class FrameworkFlow:
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
         quick_paths = {
             name: QuickPath(
-                algorithm=profile.cacheable or profile.algorithm, boards=Boards(answers[name], share // 2), order=order,
+                algorithm=profile.cacheable or profile.algorithm, boards=Boards(answers[name], share * 7 // 16), order=order,
                 ties=engine.ties, nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
                 is_cacheable=profile.cacheable is not None, ask_plugins=PluginCheck(profile),
             )
