@@ -183,6 +183,7 @@ class Board:
     def nbytes(self) -> int:
         """Bytes of its arrays, and of the answers that it alone has."""
         arrays = [self.fits, self.ranked, self._open, self._allowed, self.leaders._leads, *[one.reduced for one in self.scored]]
+        arrays += [one.histogram.held for one in self.scored if one.histogram is not None]
         answers: list[Answer[Any]] = [*[one.answer for one in self.filters], *[one.answer for one in self.scored], *self.of_nodes]
         return sum(array.nbytes for array in arrays) + sum(answer.nbytes for answer in answers if not answer.is_kept)
 
