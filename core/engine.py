@@ -107,6 +107,7 @@ class Engine:
         else:
             self.templates, self.cache, self.table, self.snapshot = before.templates, before.cache, before.table, before.snapshot
             self.listings = before.listings if self.reuse_answers else self.listings
+            self.templates.begin_anew()
         self.nominations = self.new_nominations()
         self.ties = TieBreaker(self.pick_host)
         flow = self.flow = self.make_flow(self)
@@ -301,8 +302,10 @@ class Engine:
         if self.latest is not None:
             in_use.add(self.latest.template)
         self.templates.forget(in_use)
-        # Where all counters begin anew, so does all that follows them.
-        self.flow.forget(() if self.table.forget(in_use) else in_use)
+        if self.table.forget(in_use):  # all counters begin anew, and so does all that follows them
+            self.templates.begin_anew()
+            in_use.clear()
+        self.flow.forget(in_use)
 
     # --- what it is made of -----------------------------------------------------------------------------------------
 

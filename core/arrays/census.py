@@ -196,8 +196,8 @@ class Census:
     _labelled: Pairs[Template] = attrs.field(factory=Pairs)
     _matching: dict[Template, list[tuple[PodCount, int]]] = attrs.field(factory=dict)
     _terms: dict[str, TermIndex[PodCount]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
-    _kept: int = 0
-    """How many counters there were when they began anew last."""
+    _usual: int = 0
+    """How many counters there were when it forgot templates for the first time since they began anew; 0: it has not."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: the pods that are present, without the queries."""
@@ -266,9 +266,10 @@ class Census:
         Nobody says which counters are still asked for. So where they are many more than they were, who keeps one has to ask again.
         """
         self._templates = {template: rows for template, rows in self._templates.items() if template in in_use}
-        if len(self.counters) > 2 * self._kept + SPARE:
+        if self._usual and len(self.counters) > 2 * self._usual + SPARE:
             self._begin_anew()
             return True
+        self._usual = self._usual or len(self.counters)
         self._matching = {template: self._matching[template] for template in self._templates}
         self._labelled = Pairs()
         for template in self._templates:
@@ -288,7 +289,7 @@ class Census:
         self.revision += 1
         for template, row, count in present:
             self.add(template, row, count)
-        self._kept = len(self.counters)
+        self._usual = 0
 
     def relabelled(self) -> None:
         """Labels of some row changed."""

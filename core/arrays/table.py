@@ -401,8 +401,6 @@ class NodeTable:
         begins_anew = self.census.forget(in_use)
         if begins_anew:
             self._once = Derived()
-            for template in in_use:
-                template.notes.clear()
         return begins_anew
 
     def set_ports(self, row: int, used: Collection[Port]) -> None:

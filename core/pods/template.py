@@ -179,6 +179,11 @@ class Templates:
         self._sizes = {template.size: template.size for template in self._known.values()}
         self._in_use = len(self._known)
 
+    def begin_anew(self) -> None:
+        """Other rules take over: forget what those before have noted."""
+        for template in self._known.values():
+            template.notes.clear()
+
     def of(self, pod: Pod, node_name: str | None = None) -> Template:
         """The template of *pod* as one that is to be scheduled, with *node_name* (None: its own) as the node that it asks for."""
         spec, meta, status = pod.spec, pod.metadata, pod.status
