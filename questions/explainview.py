@@ -63,6 +63,10 @@ def verdict(found: ExplanationDocument) -> Words:
         count = len(found.workload_pods)
         start = Words(Number(count - lost), " of ", Number(count), " pods find a node; ", pod)
     start = start if found.placed_on is None else Words(start, ", which is on ", Name(found.placed_on), ",")
+    if found.host is None and found.eviction is not None and found.eviction.node is not None:
+        leave = len(found.eviction.victims)
+        who = Words(Number(leave), " pod has" if leave == 1 else " pods have", " to leave")
+        return Words(start, " makes room on ", Name(found.eviction.node), ": ", who, ".")
     if found.host is None:
         why = Words(". ", Name(found.missing[0])) if found.missing else Words(_against(found), ".")
         return Words(start, " finds no node", why)
@@ -118,7 +122,8 @@ def _behind(close: CloseUp) -> Words:
 def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     """The whole explanation; *every*: every node, not only the best and the nearest ones."""
     decision = found.decision
-    head = [f"{decision.pod.key}: {decision.host or NO_HOST}", *_subject(found)]
+    room = f"makes room on {found.eviction.node}" if found.eviction is not None and found.eviction.node is not None else NO_HOST
+    head = [f"{decision.pod.key}: {decision.host or room}", *_subject(found)]
     if found.question.ignored is not None:
         return [paragraphs(head)]
     error = message_parts(decision)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import kubeclassic
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
@@ -161,6 +162,13 @@ class TestEviction:
         assert found.eviction.not_enough == (3 if priority else 0)
         for text, count in counts.items():
             assert (f"{count} {text}" in (found.decision.error or "")) is bool(count)
+
+    def test_a_pod_that_makes_room_is_said_to(self) -> None:
+        """Its answer is yes, as it will have that node: the others have to leave."""
+        low = [pod(name, on="a", requests={"cpu": 1}) for name in ("low", "lower")]
+        found = kubeclassic.explain([node("a", cpu="2"), *low, pod("high", requests={"cpu": 2}, priority=9)], "high")
+        assert str(found.view().verdict) == "default/high makes room on a: 2 pods have to leave."
+        assert found.ok
 
     def test_a_budget_is_told(self) -> None:
         """Victims that a disruption budget protects are counted."""
