@@ -40,19 +40,7 @@ STATES = {CHOSEN: MEANINGS["good"], FITS: MEANINGS["near"], NOT_REACHED: MEANING
 def verdict(found: ExplanationDocument) -> Words:
     """Where the pod goes and what decided, or what rules out the nodes; of one node, whether the pod fits there."""
     if found.close_up is not None:
-        # Whether the pod fits on the node that was asked for, and why it does not go there.
-        close = found.close_up
-        pod, node, host = Name(found.pod), Name(close.node), found.host
-        if host == close.node:
-            return Words(pod, " fits on ", node, ", and goes there.")
-        if not close.fits:
-            failing = (rule.reasons for rule in close.verdicts if rule.outcome == "fails")
-            reasons = dict.fromkeys([*close.whole_pod, *(reason for texts in failing for reason in texts)])
-            why = Words(": ", Name("; ".join(reasons))) if reasons else ""
-            return Words(pod, " does not fit on ", node, why, Words(", so it goes to ", Name(host)) if host else "", ".")
-        if host is None:
-            return Words(pod, " fits on ", node, ".")
-        return Words(pod, " fits on ", node, ", but goes to ", Name(host), _behind(close), ".")
+        return _on_node(found, found.close_up)
     pod, lost = Name(found.pod), len(found.workload_waiting or ())
     if found.ignored is not None:
         return Words(pod, " is not scheduled: ", Name(found.ignored), ".")
@@ -73,6 +61,21 @@ def verdict(found: ExplanationDocument) -> Words:
     if found.placed_on == found.host:
         return Words(start, " would stay there", _because(found), ".")
     return Words(start, " would go to " if found.placed_on else " goes to ", Name(found.host), _because(found), ".")
+
+
+def _on_node(found: ExplanationDocument, close: CloseUp) -> Words:
+    """Whether the pod fits on the node that was asked for, and why it does not go there."""
+    pod, node, host = Name(found.pod), Name(close.node), found.host
+    if host == close.node:
+        return Words(pod, " fits on ", node, ", and goes there.")
+    if not close.fits:
+        failing = (rule.reasons for rule in close.verdicts if rule.outcome == "fails")
+        reasons = dict.fromkeys([*close.whole_pod, *(reason for texts in failing for reason in texts)])
+        why = Words(": ", Name("; ".join(reasons))) if reasons else ""
+        return Words(pod, " does not fit on ", node, why, Words(", so it goes to ", Name(host)) if host else "", ".")
+    if host is None:
+        return Words(pod, " fits on ", node, ".")
+    return Words(pod, " fits on ", node, ", but goes to ", Name(host), _behind(close), ".")
 
 
 def _against(found: ExplanationDocument) -> Words:
