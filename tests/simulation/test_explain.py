@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import kubeclassic
+from kubeclassic import Framework
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
@@ -70,6 +71,14 @@ class TestReasons:
         assert found.shortages == (NodeShortage("cpu", 1500, 1000), NodeShortage("memory", 768 * 2**20, 512 * 2**20))
         assert [short.missing for short in found.shortages] == [500, 256 * 2**20]
         assert found.rules == ("GeneralPredicates",)
+
+    def test_the_reason_that_alone_keeps_it_from_a_node_comes_first(self) -> None:
+        """More cpu would not help: the term of affinity rules out each node, and is all that rules out the large one."""
+        near = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "gone"}}}]
+        affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": near}}
+        nodes = [node(name, cpu=cpu, labels={"kubernetes.io/hostname": name}) for name, cpu in (("a", "1"), ("b", "1"), ("c", "8"))]
+        found = kubeclassic.explain([*nodes, pod("p", requests={"cpu": 4}, affinity=affinity)], "p", Framework(release="1.34"))
+        assert str(found.view().verdict) == "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes."
 
     def test_too_many_pods(self) -> None:
         """A node that is full of pods is short of one."""
