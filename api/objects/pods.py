@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import ClassVar
 
 from msgspec import Struct
@@ -77,6 +78,18 @@ class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
     empty_dir: bool = False
     """Its data is on the node, and is lost with the pod."""
 
+    @property
+    def as_rules_see(self) -> Volume | None:
+        """The volume with what rules read of it; None where they read nothing, as with a token, a config map or an emptyDir."""
+        if _SOURCES(self) != _NO_SOURCES:
+            return self
+        # The volume's own name is in the name of an ephemeral volume's claim and in errors about disks, but not here.
+        return None if self.persistent_volume_claim is None else Volume(persistent_volume_claim=self.persistent_volume_claim)
+
+
+_SOURCES = attrgetter("ephemeral", *VolumeSource.__struct_fields__)
+_NO_SOURCES = _SOURCES(Volume())
+
 
 class PodSpec(Struct, frozen=True, kw_only=True):
     """What a pod requests."""
@@ -101,6 +114,11 @@ class PodSpec(Struct, frozen=True, kw_only=True):
     """What the pod as a whole requests, which newer releases read."""
     host_network: bool = False
     active_deadline_seconds: int | None = None
+
+    @property
+    def rule_volumes(self) -> tuple[Volume, ...]:
+        """The volumes that rules read. Admission gives every pod a token volume with a name of its own, which no rule reads."""
+        return tuple([seen for volume in self.volumes if (seen := volume.as_rules_see) is not None])
 
     def on(self, node_name: str) -> PodSpec:
         """A copy with *node_name*."""

@@ -121,7 +121,7 @@ def follow(
 def _carry_out(run: Run, cycles: Sequence[LedCycle]) -> None:
     """Carry out the decisions of *cycles*."""
     for cycle in cycles:
-        if cycle.pod.spec.volumes or cycle.pod.spec.resource_claims:
+        if cycle.pod.spec.rule_volumes or cycle.pod.spec.resource_claims:
             run.follow(cycle.pod, cycle.decision)  # what its claims get is decided in the cycle itself
         else:
             run.carry_out(cycle.pod, cycle.decision)
