@@ -1,7 +1,8 @@
 """The case that is timed: read, or made in the shapes of upstream's scheduler_perf, perhaps for another release than its own.
 
-What is made: nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi, as admission and controllers leave them unless they are wanted bare. Documents are generated one by one, so that a cluster
-of 300,000 pods is never in memory as JSON.
+What is made: nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Pods, those of files too, have what
+admission and controllers add, unless they are wanted bare. Documents are generated one by one, so that a cluster of
+300,000 pods is never in memory as JSON.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""What whole commands cost on a dump as a real cluster gives it, beside ``json.load`` of the same file in the same run.
+"""What whole commands cost on a dump of a real cluster, beside ``json.load`` of the same file in the same run.
 
     python tests/bench/real.py [--nodes 1000,5000,15000] [--only simulate,drain] [--packed]
 
-Each runs in a process of its own: user CPU of it and of those that it starts, as a ratio to that of ``json.load``; the most memory that it
-had; and how many of its decisions were read off a board. Ratios hold on a busy machine, seconds do not. It prints a table in Markdown.
+Each runs in a process of its own: user CPU of it and of those that it starts, as a ratio to that of ``json.load``; the
+most memory that it had; and how many of its decisions were read off a board. Ratios hold on a busy machine, seconds do
+not. It prints a table in Markdown.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ from tests.bench.realdump import RealDump
 
 JSON, LOAD, LAB = "json.load", "load", "a step of the lab"
 POD = {
-    "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "more"},
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "more"},
     "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]},
-}  # fmt: skip
+}
 """The pod that ``capacity`` asks about."""
 HEAD = "| {} nodes, {:,.0f} MB | user CPU, s | of json.load | peak memory, MB | decisions that were quick |\n|---|---:|---:|---:|---:|"
 
@@ -48,7 +51,9 @@ class Cost:
     def line(self, name: str, base: float) -> str:
         """Its row in the table; *base*: the seconds of ``json.load``."""
         detours = "; ".join(f"{count:,} {why}" for why, count in self.detours.items())
-        quick = f"{self.decisions - sum(self.detours.values()):,} of {self.decisions:,}" if self.decisions else ""
+        quick = (
+            f"{self.decisions - sum(self.detours.values()):,} of {self.decisions:,}" if self.decisions else ""
+        )
         ratio = self.seconds / base if base else 0.0
         told = quick + (f" ({detours})" if detours else "")
         return f"| {name} | {self.seconds:.2f} | {ratio:.2f} | {self.megabytes:,.0f} | {told} |"
@@ -59,10 +64,21 @@ def commands(dump: RealDump, path: str, pod: str) -> Mapping[str, Sequence[str]]
     return {
         JSON: [JSON, path],
         LOAD: [LOAD, path],
-        **{f"simulate {release}": ["simulate", path, "--release", release, "-o", "name"] for release in ("1.16", "1.27", "1.34")},
+        **{
+            f"simulate {release}": ["simulate", path, "--release", release, "-o", "name"]
+            for release in ("1.16", "1.27", "1.34")
+        },
         "explain of the last pod": ["explain", path, dump.last_pod, "--release", "1.34"],
         "capacity": ["capacity", path, "--pod", pod, "--release", "1.34"],
-        "drain of one node": ["drain", path, dump.node_name(0), "--release", "1.34", "--ignore-daemonsets", "--delete-emptydir-data"],
+        "drain of one node": [
+            "drain",
+            path,
+            dump.node_name(0),
+            "--release",
+            "1.34",
+            "--ignore-daemonsets",
+            "--delete-emptydir-data",
+        ],
         "compare 1.16 with 1.34": ["compare", path, "--a", "release=1.16", "--b", "release=1.34"],
         "upgrade over all releases": ["upgrade", path, "--from", "1.12", "--to", "1.34"],
         LAB: [LAB, path],
@@ -89,11 +105,17 @@ def cost_of(words: Sequence[str]) -> Cost:
     with TemporaryDirectory() as folder:
         notes, errors = Path(folder, "notes"), Path(folder, "errors")
         with errors.open("w") as stream:
-            child = subprocess.Popen([sys.executable, __file__, "--child", str(notes), *words], stdout=subprocess.DEVNULL, stderr=stream)
+            child = subprocess.Popen(
+                [sys.executable, __file__, "--child", str(notes), *words],
+                stdout=subprocess.DEVNULL,
+                stderr=stream,
+            )
             _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode not in (0, 1) or not notes.exists():
-            raise click.ClickException(f"{' '.join(words)}: {errors.read_text(encoding='utf-8').strip()[-500:]}")
+            raise click.ClickException(
+                f"{' '.join(words)}: {errors.read_text(encoding='utf-8').strip()[-500:]}"
+            )
         found = json.loads(notes.read_text(encoding="utf-8"))
         return Cost(found.pop("seconds", used.ru_utime), used.ru_maxrss * 1024 / 1e6, **found)
 
@@ -167,12 +189,16 @@ def lab_step(path: str) -> float:
 @click.command(help=__doc__)
 @click.option("--nodes", default="1000,5000,15000", show_default=True, help="Sizes, with commas.")
 @click.option("--waiting", default=RealDump().waiting, show_default=True, help="Pods that wait.")
-@click.option("--only", default="", help="What is measured, by how its name begins, with commas; by default everything.")
+@click.option(
+    "--only", default="", help="What is measured, by how its name begins, with commas; by default everything."
+)
 @click.option("--packed", is_flag=True, help="A dump without kubectl's spaces.")
 def main(nodes: str, waiting: int, only: str, packed: bool) -> None:
     """Measure, and print a table for each size."""
     for size in map(int, nodes.split(",")):
-        for line in measured(RealDump(nodes=size, waiting=waiting, packed=packed), only.split(",") if only else ()):
+        for line in measured(
+            RealDump(nodes=size, waiting=waiting, packed=packed), only.split(",") if only else ()
+        ):
             click.echo(line)
         click.echo()
 

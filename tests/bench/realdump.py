@@ -1,9 +1,9 @@
-"""A dump as kubectl prints one of a real cluster: twelve pools in three zones, ten pods a node, and pods that wait, of many templates in turns.
+"""A dump as kubectl prints one of a real cluster: pools, zones, ten pods a node, and pods that wait in turns.
 
     python tests/bench/realdump.py --nodes 1000 dump.json
 
-Objects have what admission, controllers and kubelets give them. Each is written from a text that its template was turned into once, so
-that a dump of gigabytes takes seconds and no memory. The same size gives the same dump.
+Objects have what admission, controllers and kubelets give them. Each is written from a text that its template was
+turned into once, so that a dump of gigabytes takes seconds and no memory. The same size gives the same dump.
 """
 
 from __future__ import annotations
@@ -28,12 +28,28 @@ from tests.support.admitted import TIME, admitted, letters
 Json = dict[str, Any]
 ZONES = ("europe-a", "europe-b", "europe-c")
 PODS_A_NODE = 10
-NAME, UID, NODE, LETTERS, NUMBER, HIGH, LOW = "@NAME@", "@UID@", "@NODE@", "@LETTERS@", "@NUMBER@", "@HIGH@", "@LOW@"
+NAME, UID, NODE, LETTERS, NUMBER, HIGH, LOW = (
+    "@NAME@",
+    "@UID@",
+    "@NODE@",
+    "@LETTERS@",
+    "@NUMBER@",
+    "@HIGH@",
+    "@LOW@",
+)
 """What each object of a template has of its own, as it stands in the template's text."""
 SIZES = (
-    ("50m", "64Mi"), ("100m", "128Mi"), ("100m", "256Mi"), ("200m", "512Mi"), ("250m", "512Mi"), ("500m", "1Gi"), ("500m", "2Gi"),
-    ("1", "2Gi"), ("1", "4Gi"), ("2", "4Gi"),
-)  # fmt: skip
+    ("50m", "64Mi"),
+    ("100m", "128Mi"),
+    ("100m", "256Mi"),
+    ("200m", "512Mi"),
+    ("250m", "512Mi"),
+    ("500m", "1Gi"),
+    ("500m", "2Gi"),
+    ("1", "2Gi"),
+    ("1", "4Gi"),
+    ("2", "4Gi"),
+)
 SPOT_TOLERATION = {"effect": "NoSchedule", "key": "spot", "operator": "Equal", "value": "true"}
 
 
@@ -54,9 +70,19 @@ class Pool:
 
 
 _KINDS = (
-    (4, 16, 14), (8, 32, 14), (8, 64, 10), (16, 64, 14), (16, 128, 8), (32, 128, 10), (32, 256, 6), (64, 256, 4), (64, 512, 2),
-    (8, 32, 10), (96, 768, 2), (16, 64, 6),
-)  # fmt: skip
+    (4, 16, 14),
+    (8, 32, 14),
+    (8, 64, 10),
+    (16, 64, 14),
+    (16, 128, 8),
+    (32, 128, 10),
+    (32, 256, 6),
+    (64, 256, 4),
+    (64, 512, 2),
+    (8, 32, 10),
+    (96, 768, 2),
+    (16, 64, 6),
+)
 POOLS = tuple(Pool(number, *kind) for number, kind in enumerate(_KINDS))
 SPOT, GPU = POOLS[9], POOLS[10]
 TAINTS = {
@@ -73,48 +99,103 @@ def node(pool: Pool, zone: str) -> Json:
     """The template of the nodes of *pool* in *zone*."""
     machine = f"m-{pool.cores}"
     labels = {
-        "beta.kubernetes.io/arch": "amd64", "beta.kubernetes.io/instance-type": machine, "beta.kubernetes.io/os": "linux",
-        "cloud.example.com/machine-family": "m", "cloud.example.com/nodepool": pool.name,
-        "failure-domain.beta.kubernetes.io/region": "europe", "failure-domain.beta.kubernetes.io/zone": zone,
-        "kubernetes.io/arch": "amd64", "kubernetes.io/hostname": NAME, "kubernetes.io/os": "linux",
-        "node.kubernetes.io/instance-type": machine, "topology.csi.example.com/zone": zone,
-        "topology.kubernetes.io/region": "europe", "topology.kubernetes.io/zone": zone,
-    }  # fmt: skip
+        "beta.kubernetes.io/arch": "amd64",
+        "beta.kubernetes.io/instance-type": machine,
+        "beta.kubernetes.io/os": "linux",
+        "cloud.example.com/machine-family": "m",
+        "cloud.example.com/nodepool": pool.name,
+        "failure-domain.beta.kubernetes.io/region": "europe",
+        "failure-domain.beta.kubernetes.io/zone": zone,
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": NAME,
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": machine,
+        "topology.csi.example.com/zone": zone,
+        "topology.kubernetes.io/region": "europe",
+        "topology.kubernetes.io/zone": zone,
+    }
     annotations = {
         "csi.volume.kubernetes.io/nodeid": f'{{"pd.csi.example.com":"projects/p/zones/{zone}/instances/{NAME}"}}',
-        "node.alpha.kubernetes.io/ttl": "0", "volumes.kubernetes.io/controller-managed-attach-detach": "true",
-    }  # fmt: skip
-    spec: Json = {"podCIDR": f"10.{HIGH}.{LOW}.0/24", "podCIDRs": [f"10.{HIGH}.{LOW}.0/24"], "providerID": f"cloud:///{zone}/{NAME}"}
+        "node.alpha.kubernetes.io/ttl": "0",
+        "volumes.kubernetes.io/controller-managed-attach-detach": "true",
+    }
+    spec: Json = {
+        "podCIDR": f"10.{HIGH}.{LOW}.0/24",
+        "podCIDRs": [f"10.{HIGH}.{LOW}.0/24"],
+        "providerID": f"cloud:///{zone}/{NAME}",
+    }
     if pool in TAINTS:
         spec["taints"] = [TAINTS[pool]]
-    metadata = {"annotations": annotations, "creationTimestamp": TIME, "labels": labels, "name": NAME, "resourceVersion": NUMBER, "uid": UID}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec, "status": _node_status(pool)}
+    metadata = {
+        "annotations": annotations,
+        "creationTimestamp": TIME,
+        "labels": labels,
+        "name": NAME,
+        "resourceVersion": NUMBER,
+        "uid": UID,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": metadata,
+        "spec": spec,
+        "status": _node_status(pool),
+    }
 
 
 def _node_status(pool: Pool) -> Json:
     memory = pool.gibibytes << 20
     gpus = {"nvidia.com/gpu": "8"} if pool is GPU else {}
     none = {"hugepages-1Gi": "0", "hugepages-2Mi": "0", "pods": "110", **gpus}
-    capacity = {"cpu": str(pool.cores), "ephemeral-storage": "98831908Ki", "memory": f"{memory - 400_000}Ki", **none}
-    allocatable = {"cpu": f"{pool.cores * 1000 - 80}m", "ephemeral-storage": "47093746742", "memory": f"{memory - 1_800_000}Ki", **none}
+    capacity = {
+        "cpu": str(pool.cores),
+        "ephemeral-storage": "98831908Ki",
+        "memory": f"{memory - 400_000}Ki",
+        **none,
+    }
+    allocatable = {
+        "cpu": f"{pool.cores * 1000 - 80}m",
+        "ephemeral-storage": "47093746742",
+        "memory": f"{memory - 1_800_000}Ki",
+        **none,
+    }
     identity = dict.fromkeys(("bootID", "machineID", "systemUUID"), UID)
-    software = {"containerRuntimeVersion": "containerd://1.7.22", "kernelVersion": "6.1.100+", "osImage": "Linux"}
-    versions = {"kubeProxyVersion": "v1.31.3", "kubeletVersion": "v1.31.3", "architecture": "amd64", "operatingSystem": "linux"}
+    software = {
+        "containerRuntimeVersion": "containerd://1.7.22",
+        "kernelVersion": "6.1.100+",
+        "osImage": "Linux",
+    }
+    versions = {
+        "kubeProxyVersion": "v1.31.3",
+        "kubeletVersion": "v1.31.3",
+        "architecture": "amd64",
+        "operatingSystem": "linux",
+    }
     return {
-        "addresses": [{"address": f"10.{HIGH}.{LOW}.2", "type": "InternalIP"}, {"address": NAME, "type": "Hostname"}],
-        "allocatable": allocatable, "capacity": capacity, "conditions": list(_node_conditions()),
-        "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}}, "images": list(_images(pool)),
-        "nodeInfo": {**identity, **software, **versions}, "volumesInUse": [],
-    }  # fmt: skip
+        "addresses": [
+            {"address": f"10.{HIGH}.{LOW}.2", "type": "InternalIP"},
+            {"address": NAME, "type": "Hostname"},
+        ],
+        "allocatable": allocatable,
+        "capacity": capacity,
+        "conditions": list(_node_conditions()),
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
+        "images": list(_images(pool)),
+        "nodeInfo": {**identity, **software, **versions},
+        "volumesInUse": [],
+    }
 
 
 def _node_conditions() -> Iterator[Json]:
     said = (
-        ("MemoryPressure", "KubeletHasSufficientMemory", "False"), ("DiskPressure", "KubeletHasNoDiskPressure", "False"),
-        ("PIDPressure", "KubeletHasSufficientPID", "False"), ("FrequentKubeletRestart", "NoFrequentKubeletRestart", "False"),
-        ("KernelDeadlock", "KernelHasNoDeadlock", "False"), ("ReadonlyFilesystem", "FilesystemIsNotReadOnly", "False"),
+        ("MemoryPressure", "KubeletHasSufficientMemory", "False"),
+        ("DiskPressure", "KubeletHasNoDiskPressure", "False"),
+        ("PIDPressure", "KubeletHasSufficientPID", "False"),
+        ("FrequentKubeletRestart", "NoFrequentKubeletRestart", "False"),
+        ("KernelDeadlock", "KernelHasNoDeadlock", "False"),
+        ("ReadonlyFilesystem", "FilesystemIsNotReadOnly", "False"),
         ("Ready", "KubeletReady", "True"),
-    )  # fmt: skip
+    )
     for kind, reason, status in said:
         times = {"lastHeartbeatTime": TIME, "lastTransitionTime": TIME}
         yield {**times, "message": f"kubelet says {reason}", "reason": reason, "status": status, "type": kind}
@@ -177,9 +258,12 @@ class App:
     def labels(self) -> Json:
         """Those of its pods."""
         return {
-            "app.kubernetes.io/name": self.name, "app.kubernetes.io/part-of": f"system-{self.number % 40}", "pod-template-hash": self.hashed,
-            "team": self.namespace, "tier": ("front", "back", "batch")[self.number % 3],
-        }  # fmt: skip
+            "app.kubernetes.io/name": self.name,
+            "app.kubernetes.io/part-of": f"system-{self.number % 40}",
+            "pod-template-hash": self.hashed,
+            "team": self.namespace,
+            "tier": ("front", "back", "batch")[self.number % 3],
+        }
 
     @cached_property
     def spec(self) -> Json:
@@ -188,25 +272,50 @@ class App:
         (cpu, memory), image = lots.choice(SIZES), lots.randrange(400)
         secret = {"secretKeyRef": {"key": "url", "name": self.name}}
         env = [
-            {"name": "POD_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}},
-            {"name": "REGION", "value": "europe"}, {"name": "LOG_LEVEL", "value": "info"}, {"name": "DB_URL", "valueFrom": secret},
-        ]  # fmt: skip
+            {
+                "name": "POD_NAME",
+                "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}},
+            },
+            {"name": "REGION", "value": "europe"},
+            {"name": "LOG_LEVEL", "value": "info"},
+            {"name": "DB_URL", "valueFrom": secret},
+        ]
         container = {
-            "env": env, "image": _image(image), "livenessProbe": _probe("/healthz"), "name": "main",
-            "ports": [{"containerPort": 8080, "name": "http", "protocol": "TCP"}], "readinessProbe": _probe("/ready"),
+            "env": env,
+            "image": _image(image),
+            "livenessProbe": _probe("/healthz"),
+            "name": "main",
+            "ports": [{"containerPort": 8080, "name": "http", "protocol": "TCP"}],
+            "readinessProbe": _probe("/ready"),
             "resources": {"limits": {"memory": memory}, "requests": {"cpu": cpu, "memory": memory}},
             "securityContext": {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True},
             "volumeMounts": [{"mountPath": "/etc/config", "name": "config"}],
-        }  # fmt: skip
+        }
         volume = {"configMap": {"defaultMode": 420, "name": self.name}, "name": "config"}
-        return {"containers": [container], "serviceAccountName": self.name, "volumes": [volume], **self._wishes()}
+        return {
+            "containers": [container],
+            "serviceAccountName": self.name,
+            "volumes": [volume],
+            **self._wishes(),
+        }
 
     def _wishes(self) -> Json:
         """Affinity, spreading and tolerations, which most applications have none of."""
         kind = self.number % 100
-        near, zone = {"labelSelector": self.selector, "topologyKey": "kubernetes.io/hostname"}, "topology.kubernetes.io/zone"
-        required, preferred = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
-        spread = {"labelSelector": self.selector, "maxSkew": 1, "topologyKey": zone, "whenUnsatisfiable": "ScheduleAnyway"}
+        near, zone = (
+            {"labelSelector": self.selector, "topologyKey": "kubernetes.io/hostname"},
+            "topology.kubernetes.io/zone",
+        )
+        required, preferred = (
+            "requiredDuringSchedulingIgnoredDuringExecution",
+            "preferredDuringSchedulingIgnoredDuringExecution",
+        )
+        spread = {
+            "labelSelector": self.selector,
+            "maxSkew": 1,
+            "topologyKey": zone,
+            "whenUnsatisfiable": "ScheduleAnyway",
+        }
         if kind < 5:
             return {"affinity": {"podAntiAffinity": {preferred: [{"podAffinityTerm": near, "weight": 100}]}}}
         if kind < 7:
@@ -215,7 +324,11 @@ class App:
             return {"affinity": {"podAffinity": {required: [{**near, "topologyKey": zone}]}}}
         if kind < 10:
             pools = {"key": "cloud.example.com/nodepool", "operator": "In", "values": WANTED_POOLS}
-            return {"affinity": {"nodeAffinity": {required: {"nodeSelectorTerms": [{"matchExpressions": [pools]}]}}}}
+            return {
+                "affinity": {
+                    "nodeAffinity": {required: {"nodeSelectorTerms": [{"matchExpressions": [pools]}]}}
+                }
+            }
         if kind < 25:
             return {"topologySpreadConstraints": [spread]}
         if kind < 30:
@@ -227,19 +340,44 @@ class App:
         """The template of its pods."""
         reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": self.owner, "uid": self._uid}
         checksum = hashlib.sha256(self.name.encode()).hexdigest()
-        annotations = {"checksum/config": checksum, "prometheus.io/port": "8080", "prometheus.io/scrape": "true"}
+        annotations = {
+            "checksum/config": checksum,
+            "prometheus.io/port": "8080",
+            "prometheus.io/scrape": "true",
+        }
         metadata = {
-            "annotations": annotations, "creationTimestamp": TIME, "generateName": f"{self.owner}-", "labels": self.labels,
-            "name": f"{self.owner}-{LETTERS}", "namespace": self.namespace,
-            "ownerReferences": [{**reference, "blockOwnerDeletion": True, "controller": True}], "resourceVersion": NUMBER, "uid": UID,
-        }  # fmt: skip
+            "annotations": annotations,
+            "creationTimestamp": TIME,
+            "generateName": f"{self.owner}-",
+            "labels": self.labels,
+            "name": f"{self.owner}-{LETTERS}",
+            "namespace": self.namespace,
+            "ownerReferences": [{**reference, "blockOwnerDeletion": True, "controller": True}],
+            "resourceVersion": NUMBER,
+            "uid": UID,
+        }
         spec = self.spec if self.waits else {**self.spec, "nodeName": NODE}
-        made = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {} if self.waits else self._running()}
+        made = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": metadata,
+            "spec": spec,
+            "status": {} if self.waits else self._running(),
+        }
         return admitted(made, LETTERS, managed=False)
 
     def _running(self) -> Json:
-        status = {"name": "main", "ready": True, "restartCount": 0, "started": True, "state": {"running": {"startedAt": TIME}}}
-        images = {"image": self.spec["containers"][0]["image"], "imageID": f"registry.example.com/x@sha256:{self._uid * 2}"}
+        status = {
+            "name": "main",
+            "ready": True,
+            "restartCount": 0,
+            "started": True,
+            "state": {"running": {"startedAt": TIME}},
+        }
+        images = {
+            "image": self.spec["containers"][0]["image"],
+            "imageID": f"registry.example.com/x@sha256:{self._uid * 2}",
+        }
         container = {"containerID": f"containerd://{UID}{UID}", **images, "lastState": {}, **status}
         address = f"10.2.{HIGH}.{LOW}"
         addresses = {"hostIP": "10.1.1.2", "podIP": address, "podIPs": [{"ip": address}]}
@@ -253,11 +391,26 @@ class App:
         """Its ReplicaSet and Service."""
         metadata = {"labels": self.labels, "name": self.owner, "namespace": self.namespace, "uid": self._uid}
         selector = {"matchLabels": {**self.selector["matchLabels"], "pod-template-hash": self.hashed}}
-        spec = {"replicas": replicas, "selector": selector, "template": {"metadata": {"labels": self.labels}, "spec": self.spec}}
-        yield {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": spec, "status": {"replicas": replicas}}
+        spec = {
+            "replicas": replicas,
+            "selector": selector,
+            "template": {"metadata": {"labels": self.labels}, "spec": self.spec},
+        }
+        yield {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": metadata,
+            "spec": spec,
+            "status": {"replicas": replicas},
+        }
         if self.number % 2 == 0:
             ports = [{"port": 80, "targetPort": 8080}]
-            service = {"clusterIP": "10.9.0.1", "ports": ports, "selector": self.selector["matchLabels"], "type": "ClusterIP"}
+            service = {
+                "clusterIP": "10.9.0.1",
+                "ports": ports,
+                "selector": self.selector["matchLabels"],
+                "type": "ClusterIP",
+            }
             metadata = {"name": self.name, "namespace": self.namespace}
             yield {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": service}
 
@@ -285,7 +438,9 @@ class RealDump:
         """Write it to *path*."""
         between, ends = (",", ("", "")) if self.packed else (",\n", ("\n", "\n    "))
         with path.open("w", buffering=1 << 22, encoding="utf-8") as file:
-            file.write(f'{{"apiVersion": "v1", "kind": "List", "metadata": {{"resourceVersion": ""}}, "items": [{ends[0]}')
+            file.write(
+                f'{{"apiVersion": "v1", "kind": "List", "metadata": {{"resourceVersion": ""}}, "items": [{ends[0]}'
+            )
             for number, text in enumerate(self._texts()):
                 file.write(between + text if number else text)
             file.write(f"{ends[1]}]}}\n")
@@ -321,7 +476,9 @@ class RealDump:
         for number, pool in enumerate(self.pools):
             yield _filled(zoned[pool, ZONES[number % len(ZONES)]], number, {NAME: self.node_name(number)})
 
-    def _pod_texts(self, apps: Sequence[App], count: int, hosts: Iterator[tuple[str, str]] | None) -> Iterator[str]:
+    def _pod_texts(
+        self, apps: Sequence[App], count: int, hosts: Iterator[tuple[str, str]] | None
+    ) -> Iterator[str]:
         texts = [self._text(app.pod()) for app in apps]
         for number in range(count):
             app = apps[number % len(apps)]
@@ -339,7 +496,10 @@ class RealDump:
         spot = [number for number in numbers if self.pools[number] is SPOT] or plain
         sums = [list(accumulate(self.pools[number].cores for number in among)) for among in (plain, spot)]
         while True:
-            one, other = (lots.choices(among, cum_weights=cores)[0] for among, cores in zip((plain, spot), sums, strict=True))
+            one, other = (
+                lots.choices(among, cum_weights=cores)[0]
+                for among, cores in zip((plain, spot), sums, strict=True)
+            )
             yield self.node_name(one), self.node_name(other)
 
     def _text(self, item: Json) -> str:
@@ -355,7 +515,13 @@ def _pod_letters(number: int) -> str:
 def _filled(text: str, number: int, words: dict[str, str]) -> str:
     """The text of a template with what its object *number* has of its own."""
     uid = f"{number:08x}-0000-4000-8000-{number * 2654435761 % 2**48:012x}"
-    own = {**words, UID: uid, NUMBER: str(10**7 + number), HIGH: str(number >> 8 & 255), LOW: str(number & 255)}
+    own = {
+        **words,
+        UID: uid,
+        NUMBER: str(10**7 + number),
+        HIGH: str(number >> 8 & 255),
+        LOW: str(number & 255),
+    }
     for mark, value in own.items():
         text = text.replace(mark, value)
     return text

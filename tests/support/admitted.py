@@ -1,4 +1,4 @@
-"""What a pod has that nobody wrote: from admission, controllers and kubelets, as a dump of a real cluster shows it."""
+"""What admission, controllers and kubelets give to a pod, as a dump of a real cluster shows it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,36 @@ TIME = "2026-11-02T10:11:12Z"
 TOKEN = "kube-api-access-"
 """What the names of volumes with a service account's token begin with; five random letters come after it."""
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-HASHES = {"ReplicaSet": "pod-template-hash", "StatefulSet": "controller-revision-hash", "DaemonSet": "controller-revision-hash"}
+HASHES = {
+    "ReplicaSet": "pod-template-hash",
+    "StatefulSet": "controller-revision-hash",
+    "DaemonSet": "controller-revision-hash",
+}
 """Kind of an owner -> the label in which it puts the hash of its template."""
 GRACE = tuple(
-    {"effect": "NoExecute", "key": f"node.kubernetes.io/{state}", "operator": "Exists", "tolerationSeconds": 300}
+    {
+        "effect": "NoExecute",
+        "key": f"node.kubernetes.io/{state}",
+        "operator": "Exists",
+        "tolerationSeconds": 300,
+    }
     for state in ("not-ready", "unreachable")
 )
 SPEC = {
-    "dnsPolicy": "ClusterFirst", "enableServiceLinks": True, "preemptionPolicy": "PreemptLowerPriority", "priority": 0,
-    "restartPolicy": "Always", "schedulerName": "default-scheduler", "securityContext": {}, "terminationGracePeriodSeconds": 30,
-}  # fmt: skip
+    "dnsPolicy": "ClusterFirst",
+    "enableServiceLinks": True,
+    "preemptionPolicy": "PreemptLowerPriority",
+    "priority": 0,
+    "restartPolicy": "Always",
+    "schedulerName": "default-scheduler",
+    "securityContext": {},
+    "terminationGracePeriodSeconds": 30,
+}
 CONTAINER = {
-    "imagePullPolicy": "IfNotPresent", "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
-}  # fmt: skip
+    "imagePullPolicy": "IfNotPresent",
+    "terminationMessagePath": "/dev/termination-log",
+    "terminationMessagePolicy": "File",
+}
 
 
 def letters(number: int) -> str:
@@ -38,7 +55,12 @@ def letters(number: int) -> str:
 
 def owned(pod: Json, name: str) -> Json:
     """*pod* with a ReplicaSet as its owner, named for *name* and the hash of the pod's template."""
-    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"{name}-{_hash(pod)}", "uid": f"uid-{name}-{_hash(pod)}"}
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "name": f"{name}-{_hash(pod)}",
+        "uid": f"uid-{name}-{_hash(pod)}",
+    }
     reference = {**owner, "controller": True, "blockOwnerDeletion": True}
     return {**pod, "metadata": {**pod["metadata"], "ownerReferences": [reference]}}
 
@@ -52,25 +74,42 @@ def admitted(pod: Json, token: str | None = None, *, managed: bool = True) -> Js
     metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status") or {}
     if any(volume["name"].startswith(TOKEN) for volume in spec.get("volumes", ())):
         return pod
-    volume = _token_volume(TOKEN + (token or letters(_number(f"{metadata.get('namespace')}/{metadata['name']}"))))
-    mount = {"mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "name": volume["name"], "readOnly": True}
+    volume = _token_volume(
+        TOKEN + (token or letters(_number(f"{metadata.get('namespace')}/{metadata['name']}")))
+    )
+    mount = {
+        "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
+        "name": volume["name"],
+        "readOnly": True,
+    }
     account = spec.get("serviceAccountName", "default")
     return {
         **pod,
         "metadata": {
-            "creationTimestamp": TIME, "resourceVersion": "1", **metadata, "labels": {**_hash_label(pod), **metadata.get("labels", {})},
-            **({"managedFields": [_managed("kube-controller-manager"), _managed("kubelet", "status")]} if managed else {}),
+            "creationTimestamp": TIME,
+            "resourceVersion": "1",
+            **metadata,
+            "labels": {**_hash_label(pod), **metadata.get("labels", {})},
+            **(
+                {"managedFields": [_managed("kube-controller-manager"), _managed("kubelet", "status")]}
+                if managed
+                else {}
+            ),
         },
         "spec": {
-            **SPEC, "serviceAccount": account, "serviceAccountName": account, **spec,
+            **SPEC,
+            "serviceAccount": account,
+            "serviceAccountName": account,
+            **spec,
             "containers": [
-                {**CONTAINER, **container, "volumeMounts": [*container.get("volumeMounts", ()), mount]} for container in spec["containers"]
+                {**CONTAINER, **container, "volumeMounts": [*container.get("volumeMounts", ()), mount]}
+                for container in spec["containers"]
             ],
             "tolerations": [*spec.get("tolerations", ()), *GRACE],
             "volumes": [*spec.get("volumes", ()), volume],
         },
         "status": {**_status(pod), **status},
-    }  # fmt: skip
+    }
 
 
 def _token_volume(name: str) -> Json:
@@ -92,16 +131,30 @@ def _status(pod: Json) -> Json:
     """What a kubelet says of a pod that runs, or a scheduler of one that found no node."""
     if pod["spec"].get("nodeName"):
         kinds = ("Initialized", "Ready", "ContainersReady", "PodScheduled")
-        conditions = [{"lastProbeTime": None, "lastTransitionTime": TIME, "status": "True", "type": kind} for kind in kinds]
+        conditions = [
+            {"lastProbeTime": None, "lastTransitionTime": TIME, "status": "True", "type": kind}
+            for kind in kinds
+        ]
         return {"conditions": conditions, "phase": "Running", "qosClass": "Burstable"}
-    refused = {"message": "0/1 nodes are available", "reason": "Unschedulable", "status": "False", "type": "PodScheduled"}
+    refused = {
+        "message": "0/1 nodes are available",
+        "reason": "Unschedulable",
+        "status": "False",
+        "type": "PodScheduled",
+    }
     conditions = [{"lastProbeTime": None, "lastTransitionTime": TIME, **refused}]
     return {"conditions": conditions, "phase": "Pending", "qosClass": "Burstable"}
 
 
 def _managed(manager: str, part: str = "spec") -> Json:
     fields = {f"f:{part}": {"f:conditions" if part == "status" else "f:containers": {".": {}}}}
-    head = {"apiVersion": "v1", "fieldsType": "FieldsV1", "manager": manager, "operation": "Update", "time": TIME}
+    head = {
+        "apiVersion": "v1",
+        "fieldsType": "FieldsV1",
+        "manager": manager,
+        "operation": "Update",
+        "time": TIME,
+    }
     return {**head, "fieldsV1": fields, **({"subresource": part} if part == "status" else {})}
 
 
