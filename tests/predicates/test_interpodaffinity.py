@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.predicates.interpodaffinity import match_inter_pod_affinity
 from kubeclassic.predicates.metadata import metadata_fails
-from tests.support.affinitybuild import A, B, affinity, peer, term
+from tests.support.affinitybuild import A, B, C, affinity, peer, term
 from tests.support.build import answers, ask, engine, node, overlay, pod
 
 FIRST = "node(s) didn't match pod affinity/anti-affinity"
@@ -20,6 +22,9 @@ MISFITS = {
     "anti-affinity": [FIRST, "node(s) didn't match pod anti-affinity rules"],
     None: [],
 }
+INVALID = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["a"]}]}
+BAD = {"labelSelector": INVALID, "topologyKey": "zone"}
+NOT_VALID = '"Near" is not a valid pod selector operator'
 
 
 def verdicts(new: Pod, *objects: Any, **options: Any) -> dict[str, Any]:
@@ -96,6 +101,43 @@ class TestWithoutMetadata:
         """Up to 1.13 any pod whose node was never seen does; later releases pass it over."""
         for release, fails in (("1.12", True), ("1.13", True), ("1.14", False), ("1.16", False)):
             assert metadata_fails(engine(A, self.LOST, release=release).begin(PLAIN)) is fails
+
+    def test_a_wanted_pod_on_a_lost_node_is_an_error(self) -> None:
+        """The lookup of its node fails, on every node that is judged."""
+        text = 'Cannot schedule pod default/new onto node {}, because of PodAffinity, err: node "gone" not found'
+        assert verdicts(wants(term()), A, C, self.LOST, release="1.13") == {name: text.format(name) for name in "ac"}
+
+
+class TestInvalidSelectors:
+    @pytest.mark.parametrize(("release", "text"), [
+        ("1.14", "Failed to get all terms that pod default/new matches, err: {}"),
+        ("1.16", "Failed to get all terms that match pod default/new: {}"),
+    ])  # fmt: skip
+    def test_of_an_existing_pod(self, release: str, text: str) -> None:
+        """An existing pod's invalid anti-affinity is an error for every pod."""
+        carrier = peer(refuse=[BAD])
+        assert verdicts(PLAIN, A, C, carrier, release=release) == {name: text.format(NOT_VALID) for name in "ac"}
+
+    @pytest.mark.parametrize(("release", "text"), [
+        ("1.12", "Cannot schedule pod default/new onto node a, because of PodAffinity, err: {}"),
+        ("1.15", "Cannot schedule pod default/new onto node a, because of PodAffinity: {}"),
+    ])  # fmt: skip
+    def test_of_the_pods_affinity(self, release: str, text: str) -> None:
+        """The pod's own invalid affinity is an error once there is a pod to match; before that the pod merely does not fit."""
+        assert verdicts(wants(BAD), A, peer(), release=release) == {"a": text.format(NOT_VALID)}
+        assert verdicts(wants(BAD), A, release=release) == {"a": "affinity"}
+
+    def test_of_the_pods_anti_affinity(self) -> None:
+        """The pod's own invalid anti-affinity is a mismatch once there is a pod to match; before that it is not even read."""
+        assert verdicts(refuses(BAD), A, peer()) == {"a": "anti-affinity"}
+        assert verdicts(refuses(BAD), A) == {"a": None}
+
+    def test_an_empty_topology_key_without_metadata(self) -> None:
+        """Without metadata an empty topology key of the affinity is an error, of the anti-affinity a mismatch."""
+        lost = peer("z", on="gone", app="z")
+        found = verdicts(wants(term(key="")), A, peer(), lost, release="1.13")["a"]
+        assert found.endswith("err: empty topologyKey is not allowed except for PreferredDuringScheduling pod anti-affinity")
+        assert verdicts(refuses(term(key="")), A, peer(), lost, release="1.13") == {"a": "anti-affinity"}
 
 
 # --- against plain loops --------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from kubeclassic.core.rule import PriorityError
 from kubeclassic.framework.config.argfaults import label_selector_fault, node_selector_faults
 from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.plugins.nodeaffinity import NodeAffinityPlugin
-from kubeclassic.framework.status import SKIP, error
+from kubeclassic.framework.status import SKIP, error, unresolvable
 from tests.support.asking import cycle_of, found_by, handle
 from tests.support.build import node, pod
 
@@ -66,6 +66,21 @@ def liking(*preferred: Json) -> Pod:
 def before(new: Pod, by: NodeAffinityPlugin | None = None) -> Any:
     cycle = cycle_of(new, *NODES)
     return (by or plugin()).pre_filter(cycle.template, cycle)
+
+
+class TestPreFilter:
+    def test_names_that_exclude_each_other_end_the_cycle(self) -> None:
+        """If no term can match any name the pod is turned down as a whole."""
+        term = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
+        assert before(wanting(term)) == unresolvable("pod affinity terms conflict")
+
+    def test_a_term_that_names_nobody_before_them(self) -> None:
+        """1.24 to 1.26 turn the pod down for one such term, unless an earlier term is open to every node."""
+        conflict = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
+        for first, is_refused in ((named("a"), True), (labelled("disk", "ssd"), False)):
+            cycle = cycle_of(wanting(first, conflict), *NODES, release="1.25")
+            found = NodeAffinityPlugin(None, handle("1.25")).pre_filter(cycle.template, cycle)
+            assert found == (unresolvable("pod affinity terms conflict") if is_refused else None)
 
 
 class TestFilter:
