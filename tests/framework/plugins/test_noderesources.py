@@ -37,6 +37,8 @@ def reasons(new: Pod, *objects: Any, by: NodeResourcesFit | None = None) -> list
     failures = (by or fit()).filter(cycle.template, Batch(cycle.table), cycle)
     return [reason.text for reason in (failures.reasons(cycle.table.row_of["n"]) if failures else ())]
 
+
+class TestFilter:
     def test_a_request_is_held_against_what_is_left(self) -> None:
         """The original compares with allocatable minus requested, which does not wrap around where the sum of two requests does."""
         objects = [node("n", memory="7Ei"), pod("old", on="n", requests={"memory": "6Ei"})]
@@ -69,6 +71,8 @@ def reasons(new: Pod, *objects: Any, by: NodeResourcesFit | None = None) -> list
 def raw(plugin: Any, new: Pod, *objects: Any) -> dict[str, int]:
     return scores(plugin, new, *objects, raw=True)
 
+
+class TestFitScores:
     def test_too_much_is_as_good_as_full(self) -> None:
         """MostAllocated gives a node that would be overcommitted 100, LeastAllocated 0."""
         new, small = pod("new", requests={"cpu": "2", "memory": "2Gi"}), node("n", cpu="1", memory="1Gi")
