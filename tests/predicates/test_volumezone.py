@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.api.meaning.labels import BETA_REGION, BETA_ZONE
 from kubeclassic.predicates.volumezone import no_volume_zone_conflict, zones_of
 from tests.support.build import ask, node
-from tests.support.volumebuild import claim, pod, storage_class
+from tests.support.volumebuild import claim, pod, storage_class, volume
 
 NODES = [
     node("a", labels={BETA_ZONE: "z1", BETA_REGION: "r1"}),
@@ -18,6 +18,8 @@ NODES = [
     node("d", labels={BETA_REGION: "r1"}),
 ]
 
+CONFLICT = ["node(s) had no available volume zone"]
+
 
 def judged(*objects: Any, claims: tuple[str, ...] = ("c",), **options: Any) -> dict[str, list[str] | str]:
     return ask(no_volume_zone_conflict, pod(*claims), *NODES, *objects, **options)
@@ -25,6 +27,11 @@ def judged(*objects: Any, claims: tuple[str, ...] = ("c",), **options: Any) -> d
 
 def bound(name: str = "c", to: str = "v") -> Any:
     return claim(name, volumeName=to)
+
+
+def labelled(name: str = "v", **labels: str) -> Any:
+    names = {"zone": BETA_ZONE, "region": BETA_REGION}
+    return volume(name, meta={"labels": {names[key]: value for key, value in labels.items()}})
 
 
 class TestZones:
@@ -58,3 +65,8 @@ class TestNoVolumeZoneConflict:
     def test_a_claim_without_name_is_an_error(self) -> None:
         """A volume whose claim has no name cannot be judged."""
         assert judged(claims=("",))["a"] == "PersistentVolumeClaim had no name"
+
+    def test_a_volume_elsewhere_hides_what_is_wrong_with_later_claims(self) -> None:
+        """The first volume in another zone ends the check; where it is in the zone the later error stands."""
+        answer = judged(bound("c1"), labelled(zone="z1"), claims=("c1", "gone"))
+        assert answer == {"a": 'persistentvolumeclaim "gone" not found', "b": CONFLICT, "c": [], "d": CONFLICT}

@@ -200,7 +200,7 @@ MUTANTS = (
     Mutant(
         "noderesources: too many pods unresolvable where max is 0",
         "framework/plugins/noderesources.py",
-        "    too_small[0] = False\n",
+        "            too_small[0] = False\n",
         "",
         "framework/plugins test_conformance.py::test_the_cases_kept_here[1.27]",
     ),
@@ -529,7 +529,7 @@ MUTANTS = (
     Mutant(
         "capacity: no second try after preemption",
         "simulation/capacity/counting.py",
-        "        if decision.host is None and run.take_retries():\n            decision = run.cycle(pod, retry=True)\n",
+        "        for again in run.retries():\n            decision = run.cycle(again, retry=True)\n",
         "",
         "simulation/capacity",
     ),

@@ -14,11 +14,12 @@ from kubeclassic.framework.config.argfaults import label_selector_fault, node_se
 from kubeclassic.framework.config.args import read_args
 from kubeclassic.framework.plugins.nodeaffinity import NodeAffinityPlugin
 from kubeclassic.framework.status import SKIP, error, unresolvable
-from tests.support.asking import cycle_of, found_by, handle
+from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node, pod
 
 REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 OWN = "node(s) didn't match Pod's node affinity/selector"
+ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 NODES = (node("a", labels={"disk": "ssd", "odd": "x"}), node("b", labels={"disk": "hdd"}))
 Json = dict[str, Any]
 
@@ -88,6 +89,11 @@ class TestFilter:
         """A disabled PreFilter changes nothing for the filter."""
         cycle = cycle_of(wanting(named("a")), *NODES)
         assert found_by(plugin(), cycle, Batch(cycle.table)) == {"a": None, "b": OWN}
+
+    def test_the_profiles_own_affinity_comes_first(self) -> None:
+        """A node that the added affinity does not match says so, whatever the pod asks for."""
+        enforced = plugin(required=[labelled("disk", "hdd")])
+        assert refusals(enforced, pod("new", nodeSelector={"disk": "nvme"}), *NODES) == {"a": ENFORCED, "b": OWN}
 
 
 class TestScore:
