@@ -22,12 +22,11 @@ from .reading.apifields import has_only_api_fields
 from .reading.decode import decode_kind, describe
 from .reading.documents import Document, File, PathLike, read_files
 from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items
-from .reading.fields import UNKNOWN, shown
 from .reading.formats.jsonvalues import Uncertain
-from .reading.hugequantities import HugeQuantities, huge_quantities
+from .reading.mismatch import shown
 from .reading.notices import Notice, Oddities
-from .reading.shapes import check_nesting
-from .reading.validation import Validation
+from .reading.unknownfields import check_nesting
+from .reading.validation import CountsAs, Validation
 
 K = TypeVar("K", bound=KubeObject)
 
@@ -125,7 +124,6 @@ class _Loading:
     ignored: Counter[str] = attrs.field(factory=Counter)
     numbers: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
     """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
-    huge: HugeQuantities = attrs.field(factory=HugeQuantities)
     validation: Validation = attrs.field(factory=Validation)
 
     def with_file(self, file: File) -> _Loading:
@@ -170,7 +168,7 @@ class _Loading:
                 raise ManifestError(f"{where}: items: got {shown(items)}, wanted a list")
             self._take_items(kind.removesuffix("List"), items or (), where)
             return
-        place, unknown = _Place(where, data, kind), UNKNOWN.seen
+        place = _Place(where, data, kind)
         if kind in self.raw_kinds:
             check_nesting(data, place)
             self.raw.setdefault(kind, []).append(data if "kind" in data else {"kind": kind, **data})
@@ -181,12 +179,9 @@ class _Loading:
                 self._check_binding(decoded, place)
         elif kind not in self.raw_kinds:
             self.ignored[kind] += 1
-        if UNKNOWN.seen != unknown or (kind in self.raw_kinds and not has_only_api_fields(kind, data)):
+        if not has_only_api_fields(kind, data):  # few do not: where it is needs words that take time
             self.odd.note_unknown(kind, data, place, place.about)
         self._validate(kind, decoded, data, place)
-        if kind in WORKLOADS or not self.huge.has_none(decoded):
-            check_nesting(data, place)
-            self.odd.notices += [Notice(str(place), what, about=place.about) for what in huge_quantities(data)]
 
     def _check_binding(self, claim: PersistentVolumeClaim, place: _Place) -> None:
         if claim.spec.volume_name and claim.phase == "Bound" and BIND_COMPLETED not in claim.annotations:
@@ -194,8 +189,11 @@ class _Loading:
 
     def _validate(self, kind: str, decoded: KubeObject | None, data: Mapping[str, Any], place: _Place) -> None:
         told = self.validation.refused(decoded) if decoded is not None else []
-        for what in told + self.validation.refused_in_template(kind, data) if kind in WORKLOADS else told:
-            self.odd.note(place, what, place.about)
+        for what in told + self.validation.refused_in_templates(kind, data) if kind in WORKLOADS else told:
+            if isinstance(what, CountsAs):
+                self.odd.notices.append(Notice(str(place), what, about=place.about))
+            else:
+                self.odd.note(place, what, place.about)
 
     def _take_items(self, kind: str, items: Iterable[Any], where: str) -> None:
         for index, item in enumerate(items):

@@ -11,10 +11,10 @@ from typing import IO, Any, TypeAlias
 import attrs
 
 from ...exceptions import ManifestError
-from .fields import shown
 from .formats.files import as_text, is_archive, manifests_in, read_file, read_stream, unpacked
 from .formats.jsonvalues import SplitList, json_values, split_list
 from .formats.repeats import Repeats
+from .mismatch import shown
 
 __all__ = ["Document", "File", "PathLike", "json_lines", "only_document", "parsed", "read_documents", "read_files"]
 

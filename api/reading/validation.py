@@ -12,19 +12,23 @@ from typing import Any, TypeAlias
 import attrs
 
 from ...exceptions import ManifestError
-from ..objects import KubeObject, Map, Node, Pod
+from ..objects import KubeObject, Map, Node, PersistentVolume, PersistentVolumeClaim, Pod
 from ..objects.nodes import Taint
 from ..objects.pods import Container, Toleration, TopologySpreadConstraint, Volume
-from ..objects.quantity import Quantity
+from ..objects.quantity import MAX_INT64, Quantity, round_away
 from ..objects.selectors import Affinity, LabelSelector, NodeAffinity, NodeSelectorTerm, PodAffinity, PodAffinityTerm, Requirement
 from .decode import decode_kind
-from .fields import shown
+from .mismatch import shown
 
 Told: TypeAlias = Iterator[str]
 """Paths, with what is there and what is wanted."""
 WEIGHTS = range(1, 101)
 _REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 _SUFFIX = "; an API server would refuse it"
+
+
+class CountsAs(str):
+    """What to say of an amount that does not fit into 64 bits. Upstream counts it as something else, mostly without a word; so do we."""
 
 
 @attrs.define(repr=False)
@@ -34,20 +38,25 @@ class Validation:
     _fine: dict[int, Any] = attrs.field(factory=dict)
 
     def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
-        """What there is to say about *item*; each path begins with *path*."""
-        parts = _pod_parts(item) if isinstance(item, Pod) else _node_parts(item) if isinstance(item, Node) else ()
-        return [f"{path}{text}{_SUFFIX}" for where, part, check in parts for text in self._told(where, part, check)]
+        """What there is to say about *item*; each path begins with *path*. What is only a warning is a :class:`CountsAs`."""
+        parts = _PARTS.get(type(item), lambda item: ())(item)
+        told = [text for where, part, check in parts for text in self._told(where, part, check)]
+        return [CountsAs(f"{path}{text}") if isinstance(text, CountsAs) else f"{path}{text}{_SUFFIX}" for text in told]
 
-    def refused_in_template(self, kind: str, data: Mapping[str, Any]) -> list[str]:
-        """What there is to say about the pods of a workload of *kind*, from its JSON form; nothing, if they cannot be read."""
-        outer = "spec.jobTemplate.spec.template" if kind == "CronJob" else "spec.template"
-        template: Any = data
-        for name in outer.split("."):
-            template = template.get(name) if isinstance(template, Mapping) else None
-        if not isinstance(template, Mapping):
-            return []
+    def refused_in_templates(self, kind: str, data: Mapping[str, Any]) -> list[str]:
+        """What there is to say about the pods and claims of a workload of *kind*, from its JSON form; nothing of what cannot be read."""
+        spec = "spec.jobTemplate.spec" if kind == "CronJob" else "spec"
+        inner: Any = data
+        for name in spec.split("."):
+            inner = inner.get(name) if isinstance(inner, Mapping) else None
+        found, claims = ({}, None) if not isinstance(inner, Mapping) else (inner, inner.get("volumeClaimTemplates"))
+        templates = [(f"{spec}.template", "Pod", found.get("template"))]
+        templates += [(f"{spec}.volumeClaimTemplates[{i}]", "PersistentVolumeClaim", claim) for i, claim in enumerate(claims or ())]
+        return [text for path, kind, template in templates for text in self._in_template(path, kind, template)]
+
+    def _in_template(self, path: str, kind: str, template: Any) -> list[str]:
         try:
-            return self.refused(decode_kind("Pod", template), f"{outer}.")
+            return self.refused(decode_kind(kind, template), f"{path}.") if isinstance(template, Mapping) else []
         except ManifestError:
             return []
 
@@ -84,10 +93,26 @@ def _node_parts(node: Node) -> Iterator[_Part]:
     yield "status.capacity", node.status.capacity, _amounts
 
 
+_PARTS: Mapping[Any, Callable[[Any], Iterable[_Part]]] = {
+    Pod: _pod_parts,
+    Node: _node_parts,
+    PersistentVolume: lambda volume: [("spec.capacity", volume.spec.capacity, _huge)],
+    PersistentVolumeClaim: lambda claim: [("spec.resources.requests", claim.spec.requests, _huge)],
+}
+
+
 # --- amounts and names ----------------------------------------------------------------------------------------------
 
 
+def _huge(amounts: Map[Quantity], path: str) -> Told:
+    for name, amount in amounts.items():
+        if abs(round_away(amount.nanos, 10**6 if name == "cpu" else 10**9)) >= MAX_INT64:
+            counted = f"{amount.milli_value():,} thousandths" if name == "cpu" else f"{amount.value():,}"
+            yield CountsAs(f"{path}[{name}]: got {shown(amount.written)}, which counts as {counted}: it does not fit into 64 bits")
+
+
 def _amounts(amounts: Map[Quantity], path: str) -> Told:
+    yield from _huge(amounts, path)
     for name, amount in amounts.items():
         if amount.nanos < 0:
             yield f"{path}[{name}]: got {shown(str(amount))}, wanted 0 or more"
