@@ -299,3 +299,7 @@ class VolumeAttachment(KubeObject, frozen=True, kw_only=True):
     namespaced: ClassVar[bool] = False
 
     spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
+
+    @property
+    def node_name(self) -> str:
+        return self.spec.node_name
