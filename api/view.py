@@ -87,6 +87,7 @@ MEANINGS = {"good": "var(--good)", "same": "var(--same)", "near": "var(--near)",
 """What a share or a word stands for -> its colour: fine, nothing new, worth a look, worse, not tried."""
 CHANGES: Mapping[str, tuple[str, str]] = {
     "lost": ("no longer fits", "bad"), "waits": ("waits", "bad"), "evicted": ("has to leave", "bad"), "moved": ("moves", "near"),
+    "makes room": ("has to make room", "near"),
     "gained": ("finds a node", "good"),
 }  # fmt: skip
 """What becomes of a pod -> what pages and text call it, and its meaning among :data:`MEANINGS`."""

@@ -54,8 +54,9 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
     and pods with a node are the cluster. Pods without a node wait, and so do the pods that Deployments, StatefulSets, DaemonSets, Jobs and
     other workloads still lack. Records go to standard output; summary and warnings to standard error.
 
-    A pod that makes room by evicting others is tried once more after all other pods. Evicted pods are gone; with --reschedule-evicted
-    their ReplicaSets, StatefulSets, Jobs and other controllers make new ones. Pods without a controller do not come back.
+    A pod that makes room by evicting others is tried again after all other pods, for as long as it makes room. Evicted pods are gone;
+    with --reschedule-evicted their ReplicaSets, StatefulSets, Jobs and other controllers make new ones. Pods without a controller do not
+    come back.
 
     Tables fit the terminal (or COLUMNS, if that is set): names are shortened in the middle. Into a pipe or a file nothing is cut. json,
     yaml and csv have exact amounts: millicores, bytes, pieces. `kubeclassic schema simulate` describes the fields.

@@ -65,7 +65,7 @@ def upgrade(
 
     A Policy runs by the translation of each release that reads one, and then as the profile that `policy migrate` makes of it.
 
-    Exit status 0: no decision differs, 1: some do, 2: bad input.
+    Exit status 0: no decision differs (with --pod: none on that pod), 1: some do, 2: bad input.
 
     \b
     kubeclassic upgrade cluster/ --from 1.16 --to 1.34

@@ -103,6 +103,9 @@ class Binder(Protocol):
     def needs(self, claims: Sequence[str]) -> PodClaims:
         """The claims with these keys, by kind; raises VolumeError for a claim without an answer. Upstream: GetPodVolumeClaims."""
 
+    def are_settled(self, claims: Sequence[str]) -> bool:
+        """Whether each of these claims has its volume, and is open to other pods: then nothing of it is decided with the host."""
+
     def remember(self, pod: Pod, claims: Sequence[str], nodes: Batch) -> None:
         """Store the decision for *pod* on each of *nodes*."""
 

@@ -224,7 +224,7 @@ class ClassicFlow:
     def assume(self, pod: Pod, host: str) -> str | None:
         engine, equivalence = self.engine, self.equivalence
         try:
-            if pod.spec.volumes:
+            if pod.spec.rule_volumes:
                 self.binder.assume(pod, host)
         except VolumeError as error:
             return str(error)
@@ -252,7 +252,7 @@ class ClassicFlow:
         if plan is not None and any(pod.status.nominated_node_name for pod in plan.clear_nominations):
             return False
         special = algorithm.equivalence_cache or algorithm.leaves_counts or not algorithm.has_predicates
-        return not (special or decision.pod.spec.volumes or self.engine.asks_extenders(decision.pod))
+        return not (special or decision.pod.spec.rule_volumes or self.engine.asks_extenders(decision.pod))
 
     def failure_reason(self, decision: Decision) -> str:
         return UNSCHEDULABLE

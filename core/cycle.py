@@ -88,6 +88,11 @@ class Cycle:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} for {self.pod.key}>"
 
+    @property
+    def volumes_version(self) -> int:
+        """Moves with every change of volumes and claims, assumed ones too."""
+        return self.listings.volumes_version + self.binder.version
+
     def ask(self, predicates: Sequence[Predicate], nodes: Batch) -> list[Failures | None]:
         """The failures of each of *predicates* for *nodes*; from the cached answers if *nodes* is the whole table."""
         found: list[Failures | None] = []

@@ -23,10 +23,12 @@ from .savepoint import Savepoint
 
 @attrs.define(eq=False, repr=False)
 class Run:
-    """Runs cycles on one scheduler. Placed pods are assumed, victims are deleted at once, and the preemptor gets one retry."""
+    """Runs cycles on one scheduler. Placed pods are assumed, victims are deleted at once, and the preemptor is tried again."""
 
     engine: Engine
     details: bool = True
+    retries_once: bool = False
+    """A preemptor is tried again once, as in recorded cases; else for as long as each try evicts somebody."""
     feed: EventFeed = attrs.field(init=False)
     evicted: dict[str, str] = attrs.field(factory=dict)
     """Victim -> the pod that preempted it."""
@@ -134,7 +136,8 @@ class Run:
         if decision.host is not None:
             self._place(decision, decision.host)
         if decision.host is None:
-            self._wait(decision, waiting, retry)
+            evicts = decision.preemption is not None and bool(decision.preemption.victims)
+            self._wait(decision, waiting, tries_again=not retry or (evicts and not self.retries_once))
         if self._held:
             self._end_waits()
         return decision
@@ -158,7 +161,7 @@ class Run:
 
     def _carry_out(self, decision: Decision, waiting: str, led: Decision) -> None:
         if led.host is None:
-            self._wait(attrs.evolve(decision, preemption=led.preemption, nominated=led.nominated), waiting, retry=True)
+            self._wait(attrs.evolve(decision, preemption=led.preemption, nominated=led.nominated), waiting, tries_again=False)
             return
         if self.engine.point is not None:
             self._note_assumption(decision.pod, led.host)
@@ -201,6 +204,11 @@ class Run:
         """The pods that preempted others, are still there and get a retry, in order; the list is cleared."""
         keys, self._retries = self._retries, []
         return [self._pods[key] for key in keys if key in self._pods]
+
+    def retries(self) -> Iterator[Pod]:
+        """The pods of :meth:`take_retries`, to be tried one by one, until none is left that makes room once more."""
+        while pods := self.take_retries():
+            yield from pods
 
     def take_ended(self) -> list[tuple[Decision, Failure | None]]:
         """The waits on Permit that ended: the pod's decision, and why the pod has no host any more, or None; the list is cleared."""
@@ -260,7 +268,7 @@ class Run:
                 waiting.allow(plugin)
             self._finish(pod, host)
 
-    def _wait(self, decision: Decision, waiting: str, retry: bool) -> None:
+    def _wait(self, decision: Decision, waiting: str, *, tries_again: bool) -> None:
         pod, plan = decision.pod, decision.preemption
         if waiting:
             # Upstream: a failed pod enters the queue again, and so moves to the end of its node's list of nominated pods.
@@ -270,7 +278,7 @@ class Run:
         if decision.nominated == "":
             self.engine.nominations.remove(pod)
             self._set_nomination(pod, "")
-        if plan is not None and plan.node is not None and not retry:
+        if plan is not None and plan.node is not None and tries_again:
             decision.is_final = False
             self._retries.append(pod.key)
 

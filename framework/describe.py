@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from ..algorithmprovider.description import CELLS, behaviour, describe, gate_in_words, value_in_words
+from ..algorithmprovider.description import describe, gate_in_words
 from ..algorithmprovider.releases import DEFAULT_RELEASE
-from ..api.record import DocumentRecord, Record, field, replace, says
+from ..api.record import DocumentRecord, Record, field, says
 from ..core.release import Release
-from .changes import Change, changes, messages
 from .correspondences import Successor, points_in, successors, weights
 from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
 from .migrate.equivalents import PRIORITIES
@@ -77,24 +76,11 @@ DECISIVE = frozenset((*DECIDING, *IDLE))
 
 
 Json = dict[str, Any]
-Part = Literal["predicates", "priorities", "plugins", "gates", "behaviour"]
-
-OLDER_CELLS = frozenset({
-    "default_percentage", "equivalence_cache", "snapshot_keeps_nodeless", "transient_reset_all", "error_joiner", "texts.predicate",
-    "texts.priority", "texts.overflow", "affinity_texts.existing", "affinity_texts.affinity", "selector_text", "reads_out_of_disk",
-    "best_effort_sees_init_containers", "spread_matches_any_selector", "ratio_mean", "ratio_reads_resources", "interpod_counts_by_name",
-    "volumes.zone_needs_scheduling_gate", "volumes.binding_gate", "volumes.selected_node_is_immediate", "volumes.keeps_stale_decisions",
-    "volumes.claim_text_has_namespace", "preemption.refreshes_snapshot", "preemption.needs_priority_gate",
-    "preemption.nominates_before_api", "queue.fifo_without_priority", "queue.fifo_wait_doubles", "queue.pop_removes_nomination",
-    "queue.parks_by_condition", "queue.probe_times",
-})  # fmt: skip
-"""Cells that mean nothing in the framework."""
-
+Part = Literal["predicates", "priorities", "plugins", "gates"]
 
 Generation = Literal["predicates and priorities", "plugins"]
 InWords = Annotated[Mapping[str, str], says("Name -> in words.")]
 Facts = Annotated[tuple[ReleaseFact, ...], says("What it does otherwise than the release before it, one entry each.")]
-Value = Annotated[Any, says("Of a cell, as the tables of releases have it.")]
 
 
 class ReleaseSummary(Record):
@@ -112,15 +98,6 @@ class ReleaseList(DocumentRecord):
 
     KIND = "ReleaseList"
     releases: tuple[ReleaseSummary, ...]
-
-
-class DescribedCell(Record):
-    """A cell of the table of releases: one thing that they do differently."""
-
-    cell: str
-    about: str
-    words: Annotated[str, says("What the cell says, or what its value is about.")]
-    value: Value
 
 
 class DescribedPlugin(Record):
@@ -141,7 +118,6 @@ class ClassicRelease(DocumentRecord):
     predicates: Annotated[InWords, says("Name -> in words, in running order.")]
     priorities: InWords
     gates: InWords
-    behaviour: tuple[DescribedCell, ...]
     facts: Facts = ()
     other_patches: OtherPatches = ""
 
@@ -155,26 +131,18 @@ class PluginRelease(DocumentRecord):
     runs: Literal["plugins"]
     plugins: Annotated[Mapping[str, DescribedPlugin], says("In the order of the default profile.")]
     gates: InWords
-    behaviour: tuple[DescribedCell, ...]
     facts: Facts = ()
     other_patches: OtherPatches = ""
 
 
 class ReleaseDifference(Record):
-    """One thing in which two releases of a kind differ; null where one of them does not have it."""
+    """One name in which two releases of a kind differ, in words; null where one of them does not have it."""
 
     about: Part
-    what: Annotated[str, says("The name of the rule, gate or cell.")]
-    words: Annotated[str | None, says("What a cell says, or a gate of the framework decides; null for names.")]
-    before: Value
-    after: Value
-    before_words: str | None
-    after_words: str | None
-
-    @classmethod
-    def of(cls, about: Part, what: str, words: str | None, before: Any, after: Any) -> ReleaseDifference:
-        """With both values in words."""
-        return cls(about, what, words, before, after, value_in_words(before), value_in_words(after))
+    what: Annotated[str, says("The name of the rule or gate.")]
+    words: Annotated[str | None, says("What a gate of the framework decides; null for other names.")]
+    before: str | None
+    after: str | None
 
 
 class ReleaseDiff(DocumentRecord):
@@ -183,16 +151,14 @@ class ReleaseDiff(DocumentRecord):
     KIND = "ReleaseDiff"
     before: str
     after: str
-    differences: Annotated[tuple[ReleaseDifference, ...], says("In names, gates and cells.")] = ()
+    differences: Annotated[tuple[ReleaseDifference, ...], says("In rules, their weights, and gates.")] = ()
     successors: Annotated[
         tuple[Successor, ...],
         says(
             "Between a release with predicates and priorities and one with plugins: what took the place of each rule. "
-            "This and the next are always from the older to the newer release."
+            "It is always from the older to the newer release."
         ),
     ] = ()
-    changes: Annotated[tuple[Change, ...], says("What is different besides single rules.")] = ()
-    messages: Annotated[tuple[Change, ...], says("Reasons that are worded differently.")] = ()
     facts: Annotated[
         tuple[ReleaseFact, ...], says("What the releases after the older one, up to the newer one, do otherwise, oldest first.")
     ] = ()
@@ -233,15 +199,14 @@ def has_plugins(version: str) -> bool:
 
 
 def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | PluginRelease:
-    """The release called *name*: rules or plugins in running order, gates, and every cell of behaviour.
+    """The release called *name*: rules or plugins in running order, gates, and the facts of the release.
 
     Gates are those that decisions may depend on, or *all_gates*. Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
     release = find_any_release(name)
     found = _described(release, all_gates)
-    cells = tuple(DescribedCell(cell, *CELLS[cell], value) for cell, value in found["behaviour"].items())
     like, facts = ALL_PATCH_LEVELS[release.version], tuple(map(ReleaseFact.of, facts_of(release.version)))
-    rest = found["gates"], cells, facts, OTHER_PATCHES.get(release.version, "")
+    rest = found["gates"], facts, OTHER_PATCHES.get(release.version, "")
     if "plugins" in found:
         return PluginRelease(release.version, like, "plugins", found["plugins"], *rest)
     return ClassicRelease(release.version, like, "predicates and priorities", found["predicates"], found["priorities"], *rest)
@@ -251,8 +216,6 @@ def _described(release: Release, all_gates: bool) -> Json:
     """As :func:`~kubeclassic.algorithmprovider.description.describe`, for both generations."""
     if not has_plugins(release.version):
         return describe(release.version, all_gates=all_gates)
-    gates = dict(_gates(release, all_gates))
-    cells = {cell: value for cell, value in behaviour(release) if cell not in OLDER_CELLS}
     # Each plugin, in the order of the default profile; not the priorities that some releases run as if they were plugins.
     known = weights(release)
     names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in PRIORITIES)])
@@ -260,8 +223,7 @@ def _described(release: Release, all_gates: bool) -> Json:
     return {
         "release": release.version,
         "plugins": {name: DescribedPlugin(found, _weight(found, known.get(name, 0)), name in known) for name, found in points.items()},
-        "gates": gates,
-        "behaviour": cells,
+        "gates": dict(_gates(release, all_gates)),
     }
 
 
@@ -297,42 +259,23 @@ def _weight(points: Sequence[str], weight: int) -> int | None:
 def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff:
     """Everything in which the releases *before* and *after* differ. Raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
     releases = find_any_release(before), find_any_release(after)
-    return replace(_diff(releases, all_gates), facts=tuple(map(ReleaseFact.of, facts_between(*_in_order(releases)))))
-
-
-def _in_order(releases: tuple[Release, Release]) -> tuple[str, ...]:
-    """The versions of both, the older one first."""
-    known = list(ALL_RELEASES)
-    return tuple(sorted((release.version for release in releases), key=known.index))
-
-
-def _diff(releases: tuple[Release, Release], all_gates: bool) -> ReleaseDiff:
     old, new = (_described(release, all_gates) for release in releases)
+    older, newer = sorted(releases, key=list(ALL_RELEASES.values()).index)
+    facts = tuple(map(ReleaseFact.of, facts_between(older.version, newer.version)))
     pair = releases[0].version, releases[1].version
-    older = [release for release in releases if not has_plugins(release.version)]
-    if len(older) != 1:
-        parts: tuple[Part, ...] = ("predicates", "priorities", "gates", "behaviour") if older else ("plugins", "gates", "behaviour")
-        sides = [
-            side if older else {**side, "plugins": {name: plugin_in_words(plugin) for name, plugin in side["plugins"].items()}}
-            for side in (old, new)
-        ]
-        return ReleaseDiff(*pair, tuple(_differences(parts, *sides)))
-    cells = old["behaviour"].keys() & new["behaviour"].keys() - OLDER_CELLS
-    sides = [{**side, "behaviour": {cell: side["behaviour"][cell] for cell in side["behaviour"] if cell in cells}} for side in (old, new)]
-    newer = next(release for release in releases if has_plugins(release.version))
-    rules = tuple(successors(older[0], old if "predicates" in old else new, newer))
-    return ReleaseDiff(*pair, tuple(_differences(("gates", "behaviour"), *sides)), rules, tuple(changes(newer)), tuple(messages(newer)))
+    if "plugins" in old and "plugins" in new:
+        for side in (old, new):
+            side["plugins"] = {name: plugin_in_words(plugin) for name, plugin in side["plugins"].items()}
+        return ReleaseDiff(*pair, tuple(_differences(("plugins", "gates"), old, new)), facts=facts)
+    if "predicates" in old and "predicates" in new:
+        return ReleaseDiff(*pair, tuple(_differences(("predicates", "priorities", "gates"), old, new)), facts=facts)
+    rules = tuple(successors(older, old if "predicates" in old else new, newer))
+    return ReleaseDiff(*pair, tuple(_differences(("gates",), old, new)), rules, facts)
 
 
-def _differences(parts: tuple[Part, ...], old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[ReleaseDifference]:
+def _differences(parts: tuple[Part, ...], old: Json, new: Json) -> Iterator[ReleaseDifference]:
     for about in parts:
         for what in dict.fromkeys((*old[about], *new[about])):
             before, after = old[about].get(what), new[about].get(what)
             if before != after:
-                yield ReleaseDifference.of(about, what, _words(about, what), before, after)
-
-
-def _words(about: str, what: str) -> str | None:
-    if about == "behaviour":
-        return CELLS[what][1]
-    return gate_words(what) if about == "gates" else None
+                yield ReleaseDifference(about, what, gate_words(what) if about == "gates" else None, before, after)

@@ -50,7 +50,8 @@ from .waitingpods import WaitingPod, WaitingPods
 
 MAX_NODE_SCORE = 100
 """The best score of a plugin after normalising."""
-_OF_FILTER = {"concerns", "pre_filter_by_class", "pre_filter_skips", "filter_reads", "filter_key", "filter_clauses"}
+_OF_PRE_FILTER = {"pre_filter_by_class", "pre_filter_skips", "pre_filter_reads_volumes"}
+_OF_FILTER = {"concerns", *_OF_PRE_FILTER, "filter_reads", "filter_key", "filter_clauses"}
 _OF_PRE_SCORE = {"pre_score_by_class", "pre_score_skips"}
 _OF_SCORE = {"kept_score", "kept_normalize", "score_concerns", *_OF_PRE_SCORE, "score_reads", "score_key", "score_sums"}
 DECLARED: Mapping[str, Set[str]] = {
@@ -82,6 +83,8 @@ class Plugin:
     """``pre_filter`` depends on the pod's template alone and stores nothing in the cycle: it runs once for a template."""
     pre_filter_skips: ClassVar[bool] = False
     """Where ``pre_filter`` depends on more than the template, it only chooses between Skip (no objection) and None (run the filter)."""
+    pre_filter_reads_volumes: ClassVar[bool] = False
+    """``pre_filter`` depends on the template, volumes and claims alone, as long as no claim is for one pod only."""
     pre_score_by_class: ClassVar[bool] = False
     """``pre_score`` depends on the pod's template alone and stores nothing in the cycle that ``score`` needs."""
     pre_score_skips: ClassVar[bool] = False

@@ -68,7 +68,7 @@ Found = tuple[str, Hashable, str | None]
 
 def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[Attachable, ...]:
     """The volumes of *pod* that drivers attach, in order, up to one with a claim that something is wrong with."""
-    if not pod.spec.volumes:
+    if not pod.volumes:
         return ()
     version, slot = cycle.listings.volumes_version if pod.claims else 0, _VOLUMES[incoming]
     known = pod.notes.get(slot)
@@ -79,7 +79,7 @@ def _volumes(pod: Template, cycle: Cycle, *, incoming: bool = False) -> tuple[At
 
 def _read_volumes(pod: Template, cycle: Cycle, incoming: bool) -> Iterator[Attachable]:
     cells = cycle.algorithm.release.volumes
-    for volume in pod.spec.volumes:
+    for volume in pod.volumes:
         name = claim_name(pod.pod, volume, counts_ephemeral(cells))
         if name is None:
             yield from _of_inline(volume, cycle)

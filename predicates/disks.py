@@ -22,14 +22,14 @@ def _disks(pod: Template) -> tuple[Volume, ...]:
     found = pod.notes.get(_DISKS)
     if found is None:
         found = pod.notes[_DISKS] = tuple(
-            v for v in pod.spec.volumes if v.gce_persistent_disk or v.aws_elastic_block_store or v.iscsi or v.rbd
+            v for v in pod.volumes if v.gce_persistent_disk or v.aws_elastic_block_store or v.iscsi or v.rbd
         )
     return found
 
 
 def has_disks(pod: Template) -> bool:
     """Whether *pod* has volumes that can conflict with those of another pod."""
-    return bool(pod.spec.volumes) and bool(_disks(pod))
+    return bool(pod.volumes) and bool(_disks(pod))
 
 
 def disks_conflict(one: Volume, other: Volume) -> bool:

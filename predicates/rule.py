@@ -79,4 +79,4 @@ predicate: _Declare = _Declare()
 
 def has_volumes(pod: Template) -> bool:
     """Whether *pod* has any volume: rules about volumes do not concern other pods."""
-    return bool(pod.spec.volumes)
+    return bool(pod.volumes)

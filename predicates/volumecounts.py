@@ -143,7 +143,7 @@ def _ids(pod: Template, disk: DiskType, cycle: Cycle, *, incoming: bool = False)
 
 def _read_ids(pod: Template, disk: DiskType, cycle: Cycle, incoming: bool) -> Ids | Fault:
     found: set[Hashable] = set()
-    for volume in pod.spec.volumes:
+    for volume in pod.volumes:
         inline = disk.id_of(volume)
         if inline is not None:
             found.add(inline)
@@ -218,7 +218,7 @@ def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
     for i in nodes.with_volumes():
         here: set[Hashable] = set()
         for entry in nodes.pods(i):
-            found = _ids(entry.template, disk, cycle) if entry.template.spec.volumes else frozenset[Hashable]()
+            found = _ids(entry.template, disk, cycle) if entry.template.volumes else frozenset[Hashable]()
             if isinstance(found, Fault):
                 faults[i] = found
                 break
@@ -230,7 +230,7 @@ def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
 
 def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Failures | None:
     """The objections to *nodes* because of disks of one type."""
-    if not pod.spec.volumes:
+    if not pod.volumes:
         return None
     ids = _ids(pod, disk, cycle, incoming=True)
     if isinstance(ids, Fault):
@@ -257,7 +257,7 @@ def _predicate(disk: DiskType) -> Predicate:
         name=disk.name,
         check=check,
         reads=Reads.PODS | Reads.VOLUMES | Reads.NODE,
-        key=lambda pod: (pod.namespace, pod.spec.volumes) if pod.spec.volumes else None,
+        key=lambda pod: (pod.namespace, pod.volumes) if pod.volumes else None,
         effect=effect,
         concerns=has_volumes,
     )
@@ -265,7 +265,7 @@ def _predicate(disk: DiskType) -> Predicate:
 
 def leave_counts(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> None:
     """With gate BalanceAttachedNodeVolumes, leave the numbers of disks of one type on *nodes*, which have been judged for *pod*."""
-    if not pod.spec.volumes or not cycle.enabled(VOLUMES_GATE):
+    if not pod.volumes or not cycle.enabled(VOLUMES_GATE):
         return
     ids = _ids(pod, disk, cycle, incoming=True)
     if ids and not isinstance(ids, Fault):

@@ -29,10 +29,10 @@ from ..simulation.upgrade.causes import BY_FACT, EARLIER
 from ..simulation.upgrade.stages import POLICY, StartedWith, stages_of, way_of
 from ..simulation.upgrade.upgrade import upgrade as through_all
 from ..simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
-from ..simulation.upgrade.way import ELSEWHERE, GAINED, LOST, OTHER_ROOM, Way
+from ..simulation.upgrade.way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Way
 from .result import Result, joined
 
-KEYS = {GAINED: "gained", LOST: "lost", ELSEWHERE: "moved"}
+KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
 WORDS = {change: CHANGES[key][0] for change, key in KEYS.items()}
 COLOURS = {
@@ -76,8 +76,8 @@ class UpgradeResult(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether no step changes a decision."""
-        return self.document.same
+        """Whether no step changes a decision, or one on the pod that is asked about."""
+        return self.document.same if not self.pod else self.first_step(self.pod) is None
 
     def why(self, found: MovedPod) -> str:
         """Why a decision became another one, in a sentence."""
@@ -130,12 +130,13 @@ def _verdict(found: UpgradeDocument) -> Words:
     first, last = Name(found.stages[0].release), Name(found.stages[-1].release)
     if found.same:
         return Words("From ", first, " to ", last, " no release decides otherwise")
-    count = len(found.moved)
-    noun = "decision differs" if count == 1 else "decisions differ"
-    head = Words("From ", first, " to ", last, " ", Number(count), f" {noun}")
-    steps = [Name(f"{step.after}") for step in found.steps if step.differ]
-    who = Words(": ", Name(found.moved[0].pod)) if count == 1 else Words()
-    return Words(head, who, ", by ", joined(steps))
+    count, steps = len(found.moved), joined([Name(step.after) for step in found.steps if step.differ])
+    if count == 1:
+        return Words("From ", first, " to ", last, " 1 decision differs: ", Name(found.moved[0].pod), ", by ", steps)
+    away = sum(hosts[0] != hosts[-1] for hosts in found.ways.values())
+    ends = "ends" if away == 1 else "end"
+    pods = Words(Number(away), " of ", Number(found.pods), f" pods {ends} elsewhere by ", last, " than by ", first)
+    return Words(pods, "; on the way ", Number(count), " decisions differ, by ", steps)
 
 
 def _shares(found: UpgradeDocument) -> list[Share]:
@@ -174,12 +175,13 @@ def _steps(found: UpgradeDocument) -> Table:
     """A row for each step."""
     columns = [
         Column("step", "name"), Column("differ", "count"), Column(WORDS[GAINED], "count", field="gained"),
-        Column(WORDS[LOST], "count", field="lost"), Column(WORDS[ELSEWHERE], "count", field="elsewhere"),
-        Column("placed", "name"), Column("decides as", "name"), Column("patch level", "name", forms=("wide", "page", "data")),
+        Column(WORDS[LOST], "count", field="lost"), Column(WORDS[MAKES_ROOM], "count", field="makesRoom"),
+        Column(WORDS[ELSEWHERE], "count", field="elsewhere"), Column("placed", "name"), Column("decides as", "name"),
+        Column("patch level", "name", forms=("wide", "page", "data")),
     ]  # fmt: skip
     rows: list[list[Any]] = []
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
-        counts = [step.differ, step.gained, step.lost, step.elsewhere]
+        counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
     return Table("steps", columns, rows, noun="step", forms=("table", "wide", "page", "data"))
 

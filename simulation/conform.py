@@ -244,6 +244,7 @@ def play(run: Run, case: Json, post: ScriptedPost | None = None) -> Iterator[Jso
     """The cycles of *case*: its pods and events in order, then one retry for each pod that preempted; *post* noted the requests."""
     # The answers of the framework were made without the filter that keeps such pods from a real scheduler.
     run.feed.counts_finished = case["version"] in FRAMEWORK_RELEASES
+    run.retries_once = True
     for decision in decisions(run, read_items(case, keeps_manifests=post is not None), case.get("nominated") or {}):
         yield decision.record(details=run.details) | ({} if post is None else {CALLS: post.taken_calls()})
 

@@ -54,7 +54,7 @@ class PodRecord(Record):
     ]
     host: Annotated[str | None, says("The node that it has in the end.")]
     error: Annotated[str | None, says("Why it has none, or waits: upstream's last message, or who evicted it.")]
-    tries: Annotated[Count, says("How often it was decided on: 2 where the pod made room and was tried once more.")]
+    tries: Annotated[Count, says("How often it was decided on: More than 1 where the pod made room and was tried again.")]
     nominated: Annotated[str | None, says("The node for which a pod without one is nominated in the end.")]
     victims: Annotated[tuple[PodKey, ...], says("The pods that had to leave for it.")]
     evicted_by: Annotated[PodKey | None, says("The pod that took its place.")]

@@ -107,7 +107,7 @@ class Simulation:
     """How many evictions were looked at for replacements."""
 
     def decisions(self) -> Iterator[Decision]:
-        """Each cycle's decision, in order; a pod that preempted others is tried once more after the others, and then replacements are."""
+        """Each cycle's decision, in order; pods that preempted others are tried again after the others, then replacements."""
         run = self.begin()
         if self.on_begin is not None:
             self.on_begin()
@@ -115,7 +115,7 @@ class Simulation:
         while pods:
             for pod in pods:
                 yield self.note(run.cycle(pod))
-            for pod in run.take_retries():
+            for pod in run.retries():
                 yield self.note(run.cycle(pod, retry=True))
             pods = self._replace(run)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import field
@@ -109,6 +110,18 @@ class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
         """The template of the claim of a generic ephemeral volume."""
         return None if self.ephemeral_source is None else self.ephemeral_source.volume_claim_template
 
+    @property
+    def as_rules_see(self) -> Volume | None:
+        """The volume with what rules read of it; None where they read nothing, as with a token, a config map or an emptyDir."""
+        if _SOURCES(self) != _NO_SOURCES:
+            return self
+        # The volume's own name is in the name of an ephemeral volume's claim and in errors about disks, but not here.
+        return None if self.claim is None else Volume(claim=self.claim)
+
+
+_SOURCES = attrgetter("ephemeral", *VolumeSource.__struct_fields__)
+_NO_SOURCES = _SOURCES(Volume())
+
 
 def claim_volume(name: str, claim: str) -> Volume:
     """A volume that is a claim."""
@@ -146,6 +159,11 @@ class PodSpec(Part, frozen=True, kw_only=True):
     @property
     def requests(self) -> Map[Quantity]:
         return self.resources.requests
+
+    @property
+    def rule_volumes(self) -> tuple[Volume, ...]:
+        """The volumes that rules read. Admission gives every pod a token volume with a name of its own, which no rule reads."""
+        return tuple([seen for volume in self.volumes if (seen := volume.as_rules_see) is not None])
 
     def on(self, node_name: str) -> PodSpec:
         """A copy with *node_name*."""

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...algorithmprovider.description import CELLS, value_in_words
-from ...framework.changes import Change
 from ...framework.correspondences import Successor
 from ...framework.describe import ClassicRelease, PluginRelease, ReleaseDiff, ReleaseDifference, ReleaseSummary, plugin_in_words
 from ...framework.facts.facttable import ReleaseFact
 from ...framework.migrate.equivalents import SAME
 from .tables import GAP, TextTable, wrapped
-
-NOTHING, MESSAGES_ABOUT = "none", "messages"
 
 
 def list_lines(summaries: Sequence[ReleaseSummary], width: int | None) -> Iterator[str]:
@@ -30,19 +26,17 @@ def _taken(found: ReleaseSummary) -> str:
 
 
 def description_lines(found: ClassicRelease | PluginRelease, width: int | None) -> Iterator[str]:
-    """One release: rules or plugins in running order, gates, and behaviour by subject."""
+    """One release: rules or plugins in running order, gates, and its facts."""
     other = f" {found.other_patches}." if found.other_patches else ""
     yield from wrapped([f"Release {found.release} (as {found.like}) runs {found.runs}.{other}"], width)
     for headers, rows in _parts(found):
         yield from _listed(headers, rows, width)
-    cells = [(cell.about, f"{cell.words}: {value_in_words(cell.value) or NOTHING}", ()) for cell in found.behaviour]
-    yield from _entries(cells, width)
     yield from _facts(found.facts, width)
 
 
 def _facts(facts: Sequence[ReleaseFact], width: int | None) -> Iterator[str]:
     """What releases do otherwise, a line each, by release."""
-    entries = [(f"what {fact.release} does otherwise", f"{fact.rule}: {fact.sentence}", _upstream(fact)) for fact in facts if fact.decides]
+    entries = ((f"what {fact.release} does otherwise", f"{fact.rule}: {fact.sentence}", _upstream(fact)) for fact in facts)
     yield from _entries(entries, width)
 
 
@@ -73,7 +67,6 @@ def diff_lines(found: ReleaseDiff, width: int | None) -> Iterator[str]:
     for about in ("predicates", "priorities", "plugins", "gates"):
         if items := [item for item in found.differences if item.about == about]:
             yield from _listed(*_compared(about, pair, items), width)
-    yield from _entries((_cell_entry(item, pair) for item in found.differences if item.about == "behaviour"), width)
     yield from _facts(found.facts, width)
 
 
@@ -91,13 +84,6 @@ def _generations(found: ReleaseDiff, width: int | None) -> Iterator[str]:
     told = f"{older} runs predicates and priorities, {newer} runs plugins. What took the place of each rule, and what is different:"
     yield from wrapped([told], width)
     yield from _entries((_successor_entry(successor, (older, newer)) for successor in found.successors), width)
-    changes = (*found.changes, *found.messages)
-    yield from _entries((_change_entry(change, (older, newer)) for change in changes if not _is_gone(change)), width)
-    yield from wrapped(["  no longer given", *(f"      {change.older}" for change in found.messages if _is_gone(change))], width)
-
-
-def _is_gone(change: Change) -> bool:
-    return change.about == MESSAGES_ABOUT and change.newer is None
 
 
 Entry = tuple[str, str, Sequence[str]]
@@ -138,13 +124,3 @@ def _successor_entry(successor: Successor, pair: tuple[str, str]) -> Entry:
     older, newer = (f"{name}: " for name in pair)
     told = [f"{newer}{plugins}, {successor.after}", successor.words] if plugins else [f"{newer}{successor.words}"]
     return HEADINGS[successor.kind], successor.rule, [f"{older}{successor.before}", *(line for line in told if line != SAME)]
-
-
-def _change_entry(change: Change, pair: tuple[str, str]) -> Entry:
-    return change.about, change.what, [f"{pair[0]}: {change.older or NOTHING}", f"{pair[1]}: {change.newer or NOTHING}"]
-
-
-def _cell_entry(item: ReleaseDifference, pair: tuple[str, str]) -> Entry:
-    sides = [f"{name}: {value_in_words(value) or NOTHING}" for name, value in zip(pair, (item.before, item.after), strict=True)]
-    is_short = isinstance(item.before, bool) and isinstance(item.after, bool)
-    return CELLS[item.what][0], item.words or item.what, [", ".join(sides)] if is_short else sides

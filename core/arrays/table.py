@@ -413,7 +413,7 @@ class NodeTable:
             np.add(column, amounts, column)
         else:
             np.subtract(column, amounts, column)
-        if template.pod.spec.volumes:
+        if template.volumes:
             self.volumes[row] = self.volumes.get(row, 0) + sign
             if not self.volumes[row]:
                 del self.volumes[row]

@@ -70,14 +70,21 @@ class Trail(Revisions[Sequence[int]]):
         self._start, self._held = self.revision, 0
         self._steps.clear()
 
+    def keeps(self, revision: int) -> bool:
+        """Whether it is known which rows changed after *revision*, however many they are."""
+        return revision >= self._start
+
     def since(self, revision: int) -> Sequence[int] | None:
-        """The rows that changed after *revision*, one that changed twice perhaps twice; None: look at all."""
+        """The rows that changed after *revision*, one that changed twice perhaps twice; None: look at all, as they are many."""
         if revision == self.revision:
             return ()
         if revision < self._start:
             return None
         steps = self._steps[revision - self._start :]
-        return steps[0] if len(steps) == 1 else [row for step in steps for row in step]
+        if len(steps) == 1:
+            return steps[0]
+        # Pods of other templates fill the same rows again, so up to twice as many can be few.
+        return None if sum(map(len, steps)) > 2 * MOST_ROWS else [row for step in steps for row in step]
 
 
 def distinct(rows: Sequence[int]) -> Rows:

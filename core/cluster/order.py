@@ -127,6 +127,8 @@ class ListOrder(Order):
     occur twice and another not at all."""
     start: int = 0
     """The index at which the next search begins. Upstream: nextStartNodeIndex."""
+    _twice: tuple[Hashable, Rows] = (-1, NO_ROWS)
+    """The rows twice, so that a pass from any start is a slice, and of which revision they are."""
     _version: int = -1
     """That of the snapshot when the list was read."""
     _read_at: tuple[int, int, int] | None = None
@@ -186,7 +188,9 @@ class ListOrder(Order):
         rows = self.rows()
         start = self.start % len(rows) if len(rows) else 0
         if self._latest is None or self._latest[:2] != (self.revision, start):
-            self._latest = self.revision, start, np.concatenate([rows[start:], rows[:start]]) if start else rows
+            if self._twice[0] != self.revision:
+                self._twice = self.revision, np.concatenate([rows, rows])
+            self._latest = self.revision, start, self._twice[1][start : start + len(rows)]
         return self._latest[2]
 
     def take(self, visited: int, *, stopped: bool = False) -> None:

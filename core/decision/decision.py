@@ -56,7 +56,7 @@ class CycleRecord(DecisionRecord, kw_only=True):
     waiting: Annotated[
         Literal[True] | UnsetType, says("Releases with plugins: the node is not final, as Permit plugins make the pod wait there.")
     ] = UNSET
-    retry: Annotated[bool, says("The pod had made room in an earlier decision, and is tried once more.")]
+    retry: Annotated[bool, says("The pod had made room in an earlier decision, and is tried again.")]
     final: Annotated[bool, says("No other decision follows for this pod.")]
 
 
@@ -270,7 +270,7 @@ class Decision:
     allocations: Mapping[str, list[str]] | None = None
     """Claim -> its devices, as ``driver/pool/device``, once the pod is placed; None if it has no claims to devices."""
     is_retry: bool = False
-    """The pod had made room in an earlier cycle of the run, and is tried once more."""
+    """The pod had made room in an earlier cycle of the run, and is tried again."""
     is_final: bool = True
     """No other cycle of the run follows for the pod. It is False where the pod makes room: its retry comes at the end."""
 

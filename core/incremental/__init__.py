@@ -20,6 +20,16 @@ rows, for one row, for the domains that moved, and that a rule is *idle*: withou
 is left out. Idle is also a priority that looks at node objects alone and tells none of them apart. A rule that only declares what it
 ``reads`` is asked again: about the rows that changed, or about all.
 
+Which pods share a template
+---------------------------
+
+Pods are equal that no rule can tell apart. Names, owners' UIDs, mounts, environments, annotations, tokens and volumes that no rule reads
+are no part of it; a volume counts by its claim, disk or driver. Labels count whole, also those that no selector asks about, such as
+``statefulset.kubernetes.io/pod-name`` or a job's name: each pod of a StatefulSet, and those of each Job, have a template of their own.
+To leave such labels out, the keys of all selectors would have to be known: those of services, controllers and budgets, of the terms and
+constraints of pods that are yet to come, and those that a user's rule reads. The first selector with a new key would split templates
+whose pods are counted already. What such pods do share: row scores, which go by size, and the answer of every rule that reads no labels.
+
 What is made of what
 --------------------
 

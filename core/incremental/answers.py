@@ -194,7 +194,7 @@ class AnswerCache:
     def _environment(answer: Answer[Any], cycle: Cycle, still: Still) -> Environment:
         """The revisions of all that one answer hangs on but pods of the row and counters."""
         scope, (nodes, terms, owners) = answer.scope, still
-        volumes = cycle.listings.volume_tick.count + cycle.binder.version if scope.volumes else 0
+        volumes = cycle.volumes_version if scope.volumes else 0
         return nodes, terms if scope.wide else 0, owners if scope.owners else 0, volumes
 
     def _stale_rows(self, answer: Answer[Any], nodes_stay: bool) -> Rows | None:

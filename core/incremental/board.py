@@ -207,16 +207,14 @@ class Board:
         near = self.near
         near.refresh(cycle)
         rows: Collection[int] | None = near.trail.since(seen)
-        flipped, self._flips_seen = near.flips.since(self._flips_seen), near.flips.revision
-        if order_revision != self._order_revision:
-            rows, self._order_revision = None, order_revision
-        everything = rows is None or flipped is None
+        everything = order_revision != self._order_revision or not (near.trail.keeps(seen) and near.flips.keeps(self._flips_seen))
+        flipped, self._flips_seen, self._order_revision = near.flips.since(self._flips_seen), near.flips.revision, order_revision
         if everything:
             self._feasible = None
             self._open = self._open_rows(cycle)
         allowed = self._refresh_allowed(cycle, everything) if everything or self.filters else ()
         flips: Sequence[int] = ()
-        if everything or flipped or allowed is None or allowed:
+        if everything or flipped is None or flipped or allowed is None or allowed:
             flips = self._refresh_fits(None if everything else flipped, allowed)
         if everything or len(flips) > MOST_ROWS:
             rows = None

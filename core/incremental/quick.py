@@ -35,7 +35,7 @@ class Detour(enum.Enum):
     RULES = "a rule has effects, sees the whole list of nodes, or does not say what it reads"
     NOMINATIONS = "pods are nominated to nodes"
     EXTENDERS = "extenders are asked"
-    VOLUMES = "the pod has volumes"
+    VOLUMES = "the pod has a claim without a volume, or one that no other pod may use"
     AMOUNTS = "amounts are so large that a score can be out of range"
     PLUGINS = "a PreFilter or PreScore plugin has more to say"
     ORDER = "the pass does not visit each node once"
@@ -89,7 +89,7 @@ class QuickPath:
             return Detour.NOMINATIONS
         if self.asks_extenders is not None and self.asks_extenders(cycle.pod):
             return Detour.EXTENDERS
-        if cycle.pod.spec.volumes:
+        if cycle.template.claims and not cycle.binder.are_settled(cycle.template.claims):
             return Detour.VOLUMES
         return None if self.ask_plugins is None else self.ask_plugins(cycle)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import NO_STRINGS, Affinity, Map, Pod, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm
+from ...api.objects import NO_STRINGS, Affinity, Map, Pod, PodAffinityTerm, PodSpec, Volume, WeightedPodAffinityTerm
 from ..rebuilt import rebuilt_from
 from ..release import Release, Requests
 from .notes import CycleState, claim_keys, has_ephemeral_claims
@@ -75,6 +75,8 @@ class Template:
     labels: Map[str] = attrs.field(init=False, repr=False)
     affinity: Affinity = attrs.field(init=False, repr=False)
     node_selector: Map[str] = attrs.field(init=False, repr=False)
+    volumes: tuple[Volume, ...] = attrs.field(init=False, repr=False)
+    """The volumes that rules read; every pod of a real cluster has others, which differ by name."""
     has_pod_affinity: bool = attrs.field(init=False, repr=False)
     """Whether a podAffinity or podAntiAffinity object is there, even an empty one: "pods with affinity"."""
     required_affinity: tuple[PodAffinityTerm, ...] = attrs.field(init=False, repr=False)
@@ -87,7 +89,8 @@ class Template:
         near, away = affinity.pod_affinity, affinity.pod_anti_affinity
         derived = {
             "spec": spec, "namespace": group.namespace, "labels": group.labels, "affinity": affinity,
-            "node_selector": spec.node_selector or NO_STRINGS, "has_pod_affinity": near is not None or away is not None,
+            "node_selector": spec.node_selector or NO_STRINGS, "volumes": spec.rule_volumes,
+            "has_pod_affinity": near is not None or away is not None,
             "required_affinity": near.required if near is not None else (),
             "required_anti_affinity": away.required if away is not None else (),
             "preferred_affinity": near.preferred if near is not None else (),
@@ -155,16 +158,17 @@ class Templates:
         """The template of *pod* as one that is to be scheduled, with *node_name* (None: its own) as the node that it asks for."""
         spec, meta, status = pod.spec, pod.metadata, pod.status
         node_name = spec.node_name if node_name is None else node_name
+        volumes = spec.rule_volumes if spec.volumes else ()
         has_statuses = status.container_statuses or status.init_container_statuses
         counted = self.release.resized(pod, self.gates) if has_statuses else pod
         key = (
             node_name, meta.namespace or "default", meta.labels, meta.deletion_timestamp is not None,
             meta.controller if meta.owner_references else None,
-            spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations, spec.volumes,
-            spec.topology_spread_constraints, spec.scheduling_gates, spec.requests, spec.resource_claims,
+            spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations,
+            volumes, bool(spec.volumes), spec.topology_spread_constraints, spec.scheduling_gates, spec.requests, spec.resource_claims,
             None if counted is pod else (counted.spec.containers, counted.spec.init_containers),
             # The claims of generic ephemeral volumes have names with the pod's own name in them.
-            (pod.name, pod.uid) if spec.volumes and any(volume.ephemeral is not None for volume in spec.volumes) else None,
+            (pod.name, pod.uid) if any(volume.ephemeral is not None for volume in volumes) else None,
         )  # fmt: skip
         found = self._known.get(key)
         if found is None:

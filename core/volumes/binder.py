@@ -24,6 +24,8 @@ from .assumecache import AssumeCache, VolumeError
 from .match import is_bound_to, volume_class
 from .volumesearch import SELECTED_NODE, VolumeSearch, is_fully_bound
 
+SOLE_USER = "ReadWriteOncePod"
+"""The access mode of a claim that one pod alone may use."""
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
@@ -96,6 +98,13 @@ class VolumeBinder:
     def needs(self, claims: Sequence[str]) -> PodClaims:
         return self._search.needs(claims)
 
+    def are_settled(self, claims: Sequence[str]) -> bool:
+        try:
+            needs = self.needs(claims)
+        except VolumeError:
+            return False
+        return not (needs.delayed or needs.immediate or any(SOLE_USER in claim.spec.access_modes for claim in needs.bound))
+
     def volume(self, name: str) -> PersistentVolume:
         return self.volumes.get(name)
 
@@ -136,7 +145,9 @@ class VolumeBinder:
 
         Raises :class:`VolumeError`, and then nothing of it stays assumed. Upstream: AssumePodVolumes.
         """
-        if not pod.spec.volumes or not self.enabled or all(self._is_bound(key) for key in self._claims(pod)):
+        claims = self._claims(pod) if self.enabled else ()
+        if all(self._is_bound(key) for key in claims):
+            self._asked.pop(pod.key, None)
             return True
         decision = self._decision(pod, node_name)
         made = VolumeDecision(

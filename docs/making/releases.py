@@ -8,12 +8,9 @@ from itertools import pairwise
 from making.markdown import block, code, escaped, table
 from making.rules import plugin_link
 
-from kubeclassic.algorithmprovider.description import CELLS, value_in_words
-from kubeclassic.framework.changes import Change
 from kubeclassic.framework.correspondences import Successor
 from kubeclassic.framework.describe import (
     ClassicRelease,
-    DescribedCell,
     DescribedPlugin,
     PluginRelease,
     ReleaseDiff,
@@ -65,7 +62,6 @@ def _page(found: ClassicRelease | PluginRelease) -> str:
             parts += [f"## {part.capitalize()}\n", table([kind, "how it runs"], rows)]
     parts += _facts(found.facts)
     parts += ["## Feature gates\n", table(["gate", "default"], [[code(name), how] for name, how in found.gates.items()])]
-    parts += ["## Behaviour\n", *_behaviour(found.behaviour)]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
@@ -74,8 +70,8 @@ def _other(patches: str) -> str:
 
 
 def _facts(facts: Sequence[ReleaseFact]) -> Iterator[str]:
-    """What a release does otherwise than the one before it, by which a pod may get another node."""
-    rows = [[code(fact.rule), escaped(fact.sentence), f"in {fact.fixed}" if fact.fixed else "-"] for fact in facts if fact.decides]
+    """What releases do otherwise than those before them."""
+    rows = [[code(fact.rule), escaped(fact.sentence), f"in {fact.fixed}" if fact.fixed else "-"] for fact in facts]
     if rows:
         yield "## What it does otherwise\n"
         yield table(["rule", "what", "a bug, taken back"], rows)
@@ -89,15 +85,6 @@ def _plugins(found: Mapping[str, DescribedPlugin]) -> list[list[str]]:
     ]  # fmt: skip
 
 
-def _behaviour(cells: Sequence[DescribedCell]) -> Iterator[str]:
-    subjects: dict[str, list[list[str]]] = {}
-    for cell in cells:
-        subjects.setdefault(cell.about, []).append([escaped(cell.words), escaped(value_in_words(cell.value) or NONE)])
-    for about, rows in subjects.items():
-        yield f"### {about.capitalize()}\n"
-        yield table(["what", "how"], rows)
-
-
 # --- from one release to the next -----------------------------------------------------------------------------------
 
 
@@ -107,19 +94,15 @@ def _step(found: ReleaseDiff) -> str:
     parts += _facts(found.facts)
     if found.successors:
         parts += ["## Rules\n", table(["rule", f"in {pair[0]}", f"in {pair[1]}", "what is different"], map(_successor, found.successors))]
-    parts += _changes((*found.changes, *found.messages), pair)
     for about in ("predicates", "priorities", "plugins", "gates"):
         items = [item for item in found.differences if item.about == about]
         if items:
             parts += [f"## {about.capitalize()}\n", table(["name", *pair, "what"], map(_named, items))]
-    cells = [item for item in found.differences if item.about == "behaviour"]
-    if cells:
-        parts += ["## Behaviour\n", table(["about", "what", *pair], map(_cell, cells))]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
 def _named(item: ReleaseDifference) -> list[str]:
-    return [code(item.what), str(item.before or "-"), str(item.after or "-"), item.words or "-"]
+    return [code(item.what), item.before or "-", item.after or "-", item.words or "-"]
 
 
 def _successor(found: Successor) -> list[str]:
@@ -127,18 +110,3 @@ def _successor(found: Successor) -> list[str]:
     rule = "-" if found.rule is None else f"[{found.rule}](../{folder}/{found.rule}.md)"
     plugins = ", ".join(plugin_link(one.plugin) for one in found.plugins) or NONE
     return [rule, found.before or "-", f"{plugins}; {found.after}" if found.after else plugins, found.words]
-
-
-def _changes(changes: Sequence[Change], pair: tuple[str, str]) -> Iterator[str]:
-    subjects: dict[str, list[list[str]]] = {}
-    for change in changes:
-        sides = [escaped(change.older or NONE), escaped(change.newer or NONE)]
-        subjects.setdefault(change.about, []).append([change.what, *sides])
-    for about, rows in subjects.items():
-        yield f"## {about.capitalize()}\n"
-        yield table(["what", *pair], rows)
-
-
-def _cell(item: ReleaseDifference) -> list[str]:
-    sides = [escaped(value_in_words(value) or NONE) for value in (item.before, item.after)]
-    return [CELLS[item.what][0], escaped(item.words or item.what), *sides]

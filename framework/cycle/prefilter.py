@@ -111,8 +111,8 @@ class PluginCheck:
     """Why the quick path cannot be taken for a pod of the profile, as far as PreFilter and PreScore are concerned."""
 
     profile: Profile
-    slot: StateKey[Detour | None] = attrs.field(init=False, repr=False, factory=lambda: StateKey("detour"))
-    """Where a template's notes have the answer."""
+    slot: StateKey[tuple[int, Detour | None]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("detour"))
+    """Where a template's notes have the answer, with the version of volumes and claims that it was found for."""
 
     def __call__(self, cycle: FrameworkCycle) -> Detour | None:
         """Why a cycle has to be run; None if PreFilter and PreScore neither reject the pod nor narrow the nodes."""
@@ -121,13 +121,16 @@ class PluginCheck:
         if cycle.table.has_huge or cycle.templates.has_huge:
             # The cycle checks the range of each score; here, without such amounts, upstream's plugins keep within it.
             return Detour.AMOUNTS
-        notes, slot = cycle.template.notes, self.slot
-        return notes[slot] if slot in notes else notes.setdefault(slot, self._of_template(cycle.template, cycle))
+        notes, version = cycle.template.notes, cycle.volumes_version if cycle.template.claims else 0
+        known = notes.get(self.slot)
+        if known is None or known[0] != version:
+            known = notes[self.slot] = version, self._of_template(cycle.template, cycle)
+        return known[1]
 
     def _of_template(self, pod: Template, cycle: FrameworkCycle) -> Detour | None:
         for plugin in self.profile.points["preFilter"]:
             if plugin.concerns(pod):
-                if not (plugin.pre_filter_by_class or plugin.pre_filter_skips):
+                if not (plugin.pre_filter_by_class or plugin.pre_filter_skips or plugin.pre_filter_reads_volumes):
                     return Detour.PLUGINS
                 answer = ask_once(plugin, cycle) if plugin.pre_filter_by_class else plugin.pre_filter(pod, cycle)
                 if answer is not None and not (isinstance(answer, Status) and answer.is_skip):

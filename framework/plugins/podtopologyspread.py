@@ -34,7 +34,7 @@ from ..hints import Spread, spread_node_changes, spread_pod_changes
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error
-from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, deduced_peers
+from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, Peers, deduced_peers
 from .spreadcounts import HardConstraint, Skews, SoftCounts, clauses_of, domains_shared, hard_constraints, is_plain, soft_counts
 
 
@@ -88,7 +88,9 @@ class PodTopologySpread(Plugin):
         self.is_system: bool = self.args.defaulting_type == "System"
         self.defaults: tuple[TopologySpreadConstraint, ...] = SYSTEM_DEFAULTS if self.is_system else self.args.default_constraints
         self.reader: ConstraintReader = ConstraintReader.of(handle)
-        self.own_slots: Mapping[str, StateKey[Constraints]] = {when: StateKey(f"{self.name} {when}") for when in (HARD, SOFT)}
+        self.read_slots: Mapping[str, StateKey[tuple[Peers | None, Constraints]]] = {
+            when: StateKey(f"{self.name} {when}") for when in (HARD, SOFT)
+        }
         self.cells: FrameworkCells = handle.cells
         self.lacking: Reasons = (UNEVEN if handle.cells.missing_key_is_uneven else MISSING_LABEL,)
         self.domains_slot: StateKey[dict[Constraints, Domains]] = StateKey(f"{self.name} domains")
@@ -98,16 +100,15 @@ class PodTopologySpread(Plugin):
     def constraints(self, pod: Template, when: str, cycle: Cycle) -> Constraints:
         """The constraints of *pod*, or the profile's if it has none of any kind. Raises SelectorError for an invalid selector."""
         own = pod.spec.topology_spread_constraints
-        if not own:
-            wanted = [constraint for constraint in self.defaults if constraint.when_unsatisfiable == when]
-            if not wanted:
-                return ()
-            peers = deduced_peers(pod, cycle.listings, self.cells)
-            return () if peers.is_everybody else tuple(self.reader.read(pod, constraint, peers) for constraint in wanted)
-        found = pod.notes.get(self.own_slots[when])
-        if found is None:
-            found = pod.notes[self.own_slots[when]] = tuple(self.reader.read(pod, c) for c in own if c.when_unsatisfiable == when)
-        return found
+        if not own and not any(each.when_unsatisfiable == when for each in self.defaults):
+            return ()
+        peers, slot = None if own else deduced_peers(pod, cycle.listings, self.cells), self.read_slots[when]
+        known = pod.notes.get(slot)
+        if known is None or known[0] is not peers:
+            wanted = [each for each in own or self.defaults if each.when_unsatisfiable == when]
+            read = () if peers is not None and peers.is_everybody else tuple(self.reader.read(pod, each, peers) for each in wanted)
+            known = pod.notes[slot] = peers, read
+        return known[1]
 
     # --- hard constraints -------------------------------------------------------------------------------------------
 
@@ -216,7 +217,7 @@ class PodTopologySpread(Plugin):
             raise PriorityError(str(fault)) from None
         if soft is None:
             return np.zeros(nodes.n, np.int64)
-        return soft.on_host(nodes) if soft.is_plain(cycle.table) else soft.peers(nodes) * soft.judged(nodes)
+        return soft.on_host(nodes) if soft.is_plain else soft.peers(nodes) * soft.judged(nodes)
 
     def score_sums(self, pod: Template, cycle: FrameworkCycle) -> Sums | None:
         """The peers on the node: see :attr:`~kubeclassic.core.rule.Priority.sums`. None where that is not enough."""
@@ -251,7 +252,7 @@ class PodTopologySpread(Plugin):
 
     def _column(self, pod: Template, cycle: Cycle) -> NodeColumn[Any] | None:
         soft = self._counted(pod, cycle)
-        if soft is None or not soft.is_plain(cycle.table):
+        if soft is None or not soft.is_plain:
             return None
         labels = cycle.table.labels
         other = [key for constraint in soft.constraints if (key := constraint.topology_key) != HOSTNAME and key in labels]
@@ -260,13 +261,13 @@ class PodTopologySpread(Plugin):
     def _scale(self, pod: Template, raw: RawScores, cycle: Cycle) -> Scale | None:
         """The summary where scores follow from the peers on the node and in its domain; None where they do not."""
         soft = self._counted(pod, cycle)
-        return soft.scale(raw) if soft is not None and soft.is_plain(cycle.table) else None
+        return soft.scale(raw) if soft is not None and soft.is_plain else None
 
     def _summary(self, pod: Template, raw: Scores, feasible: Batch, cycle: Cycle) -> Hashable:
         soft = self._counted(pod, cycle)
         if soft is None:
             return None
-        if soft.is_plain(cycle.table):
+        if soft.is_plain:
             return soft.scale(ScoresOfNodes(raw, feasible, self._column(pod, cycle)))
         if self.cells.spreads_by_share:
             return SpreadShares.of(raw, soft.judged(feasible))

@@ -200,6 +200,8 @@ class SoftCounts:
     counts: tuple[Ints | None, ...]
     judges_all: bool
     """No node of the table is ignored."""
+    is_plain: bool
+    """As :func:`is_plain` says, in releases that score by weights."""
     cells: FrameworkCells
 
     @classmethod
@@ -223,10 +225,6 @@ class SoftCounts:
                 sizes.append(0 if key in found and not apart else _number_of_values(_values(judged.label(key))))
                 found.add(key)
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in sizes))
-
-    def is_plain(self, table: NodeTable) -> bool:
-        """As :func:`is_plain`."""
-        return not self.cells.spreads_by_share and is_plain(self.constraints, table, requires_all=self.requires_all)
 
     def scale(self, raw: RawScores) -> Tabled:
         """The score of each count of peers on the node, for each value of the other topology key, where :func:`is_plain` holds."""
@@ -311,15 +309,10 @@ def _scale(
 
 def soft_counts(pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells, *, requires_all: bool) -> SoftCounts:
     """The counts of soft *constraints* of *pod*, without weights."""
-
-    def make() -> SoftCounts:
-        judges_all = not requires_all or all(has_key(constraint.topology_key, table) for constraint in constraints)
-        return SoftCounts(pod, constraints, requires_all, (), (None,) * len(constraints), judges_all, cells)
-
-    found: SoftCounts = table.node_derived(("soft counts", pod, constraints, requires_all), make)
     counts = _counts(pod, constraints, table, cells, requires_all=requires_all)
-    # Hosts are counted node by node: then there is nothing in it that changes with pods.
-    return found if counts is None else attrs.evolve(found, counts=counts)
+    judges_all = not requires_all or all(has_key(constraint.topology_key, table) for constraint in constraints)
+    plain = not cells.spreads_by_share and is_plain(constraints, table, requires_all=requires_all)
+    return SoftCounts(pod, constraints, requires_all, (), counts, judges_all, plain, cells)
 
 
 def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) -> bool:
@@ -357,12 +350,10 @@ def _values(label: ColumnView[str | None]) -> ValueCodes:
 
 def _counts(
     pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells, *, requires_all: bool
-) -> tuple[Ints | None, ...] | None:
-    """The number of peers in each domain: int64[values] for each constraint, None for one on hosts; None where all are."""
+) -> tuple[Ints | None, ...]:
+    """The number of peers in each domain: int64[values] for each constraint, None for one on hosts, which are counted node by node."""
     keys = [constraint.topology_key for constraint in constraints]
     by_node = "" if cells.spreads_by_share else HOSTNAME
-    if all(key == by_node for key in keys):
-        return None
     required = constraints if requires_all else ()
     counts = [None if key == by_node else _count(pod, each, required, table) for key, each in zip(keys, constraints, strict=True)]
     if cells.counts_apart or len(set(keys)) == len(keys):

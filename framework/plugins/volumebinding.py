@@ -47,6 +47,7 @@ class VolumeBinding(Plugin):
 
     name = "VolumeBinding"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
+    pre_filter_reads_volumes: ClassVar[bool] = True
     score_reads: Reads = Reads.NODE | Reads.VOLUMES
     without_pre_filter: str | None = _NO_STATE
     pre_score_skips: ClassVar[bool] = True
@@ -78,12 +79,12 @@ class VolumeBinding(Plugin):
     # --- before the pod has a node ----------------------------------------------------------------------------------
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> PreFilterResult | Status | None:
-        fault = next((fault for volume in pod.spec.volumes if (fault := self._fault(pod, volume, cycle))), None)
+        fault = next((fault for volume in pod.volumes if (fault := self._fault(pod, volume, cycle))), None)
         if fault is not None:
             return unresolvable(fault)
         off = self.handle.cells.ephemeral_off_text
         if off and not has_ephemeral_claims(cycle.release.volumes, self.handle.gates):
-            name = next((volume.name for volume in pod.spec.volumes if is_made_for_pod(volume)), None)
+            name = next((volume.name for volume in pod.volumes if is_made_for_pod(volume)), None)
             if name is not None:
                 return error(off.format(name))
         try:

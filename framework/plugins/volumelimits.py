@@ -30,7 +30,7 @@ class _VolumeLimits(Plugin):
     pre_filter_by_class: ClassVar[bool] = True
 
     def concerns(self, pod: Template) -> bool:
-        return bool(pod.claims) or any(map(self._counts, pod.spec.volumes))
+        return bool(pod.claims) or any(map(self._counts, pod.volumes))
 
     def _counts(self, volume: Volume) -> bool:
         """Whether the plugin can count a *volume* that the pod names without a claim."""
@@ -42,7 +42,7 @@ class _VolumeLimits(Plugin):
 
     def filter_key(self, pod: Template) -> Hashable:
         # A claim of an ephemeral volume depends on the pod itself.
-        return pod if any(volume.ephemeral is not None for volume in pod.spec.volumes) else (pod.namespace, pod.spec.volumes)
+        return pod if any(volume.ephemeral is not None for volume in pod.volumes) else (pod.namespace, pod.volumes)
 
     def _pods_and_claims(self) -> Iterator[ClusterEvent]:
         queueing = self.handle.queueing

@@ -12,6 +12,7 @@ from ...core.arrays.batch import Batch
 from ...core.failures import Failures, Reason
 from ...core.pods.template import Template
 from ...core.rule import Reads
+from ...core.volumes.binder import SOLE_USER
 from ...predicates.disks import has_disks, no_disk_conflict
 from ..cycle.state import FrameworkCycle
 from ..hints import claim_is_named, pod_leaves_disk
@@ -19,7 +20,6 @@ from ..plugin import Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, unresolvable
 
-SOLE_USER = "ReadWriteOncePod"
 _NO_STATE = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
 
@@ -31,6 +31,7 @@ class VolumeRestrictions(Plugin):
 
     name = "VolumeRestrictions"
     filter_reads: ClassVar[Reads] = Reads.PODS | Reads.VOLUMES | Reads.CLUSTER
+    pre_filter_reads_volumes: ClassVar[bool] = True
     without_pre_filter: str | None = _NO_STATE
     follows_pods: str | None = _NO_STATE
 
@@ -45,7 +46,7 @@ class VolumeRestrictions(Plugin):
         return has_disks(pod) or bool(_claims(pod))
 
     def filter_key(self, pod: Template) -> Hashable:
-        return pod.namespace, pod.spec.volumes
+        return pod.namespace, pod.volumes
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         if self._looks_at_claims:
@@ -100,7 +101,7 @@ class VolumeRestrictions(Plugin):
 
 def _claims(pod: Template) -> tuple[str, ...]:
     """The claims that *pod* names, without those of generic ephemeral volumes."""
-    return tuple(volume.persistent_volume_claim for volume in pod.spec.volumes if volume.persistent_volume_claim is not None)
+    return tuple(volume.persistent_volume_claim for volume in pod.volumes if volume.persistent_volume_claim is not None)
 
 
 def _sole_among(claims: Iterable[PersistentVolumeClaim]) -> frozenset[str]:

@@ -42,6 +42,7 @@ class VolumeZone(Plugin):
 
     name = "VolumeZone"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.VOLUMES
+    pre_filter_reads_volumes: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -49,10 +50,10 @@ class VolumeZone(Plugin):
         self._refuse = error if handle.cells.zone_faults_are_errors else unresolvable
 
     def concerns(self, pod: Template) -> bool:
-        return any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes)
+        return any(volume.persistent_volume_claim is not None for volume in pod.volumes)
 
     def filter_key(self, pod: Template) -> Hashable:
-        return pod.namespace, pod.spec.volumes
+        return pod.namespace, pod.volumes
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         try:
@@ -105,7 +106,7 @@ class VolumeZone(Plugin):
 
 def _volumes(pod: Template, cycle: FrameworkCycle) -> Iterator[PersistentVolume]:
     """The volumes of *pod*'s claims in order; raises :class:`_Refused`."""
-    for volume in pod.spec.volumes:
+    for volume in pod.volumes:
         if volume.persistent_volume_claim is not None:
             found = _bound_volume(pod.namespace, volume.persistent_volume_claim, cycle)
             if found is not None:

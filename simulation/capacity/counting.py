@@ -120,7 +120,7 @@ class _Counting:
             run.put(pod)
         for pod in in_order(pending, self.question.order, self.engine):
             run.cycle(pod)
-        for pod in run.take_retries():
+        for pod in run.retries():
             run.cycle(pod, retry=True)
         self._note_evictions()
         return sum(self.engine.pod_state(pod) is None for pod in pending)
@@ -156,8 +156,8 @@ class _Counting:
         if not self._hosts:
             self._barred = frozenset(node for node, reasons in run.ask(pod).failed.items() if not short_of(reasons))
         decision = run.cycle(pod)
-        if decision.host is None and run.take_retries():
-            decision = run.cycle(pod, retry=True)
+        for again in run.retries():
+            decision = run.cycle(again, retry=True)
         if len(run.evicted) != self._charged:
             self._note_evictions()
         if decision.host is None:

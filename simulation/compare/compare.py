@@ -166,13 +166,16 @@ def _steps(comparison: Comparison) -> Iterator[None]:
     for pod in leader.simulation.pods():
         _step(comparison, pod, comparison.contestants)
         yield
-    retries = {contestant.name: {pod.key: pod for pod in contestant.run.take_retries()} for contestant in comparison.contestants}
-    if comparison.mode == LOCKED:
-        retries |= {contestant.name: retries[leader.name] for contestant in others}
-    for key in dict.fromkeys(key for found in retries.values() for key in found):
-        trying = [contestant for contestant in comparison.contestants if key in retries[contestant.name]]
-        _step(comparison, retries[trying[0].name][key], trying, retry=True)
-        yield
+    while True:
+        retries = {contestant.name: {pod.key: pod for pod in contestant.run.take_retries()} for contestant in comparison.contestants}
+        if comparison.mode == LOCKED:
+            retries |= {contestant.name: retries[leader.name] for contestant in others}
+        if not any(retries.values()):
+            return
+        for key in dict.fromkeys(key for found in retries.values() for key in found):
+            trying = [contestant for contestant in comparison.contestants if key in retries[contestant.name]]
+            _step(comparison, retries[trying[0].name][key], trying, retry=True)
+            yield
 
 
 def _step(comparison: Comparison, pod: Pod, contestants: list[Contestant], *, retry: bool = False) -> None:

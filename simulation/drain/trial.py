@@ -216,7 +216,7 @@ class DrainTrial:
             victims: list[tuple[Pod, EvictedPod]] = []
             for pod in in_order([pod for pod, _ in made], self.order, self.engine):
                 victims += self._cycle(pod, of[pod.uid])
-            for pod in self.run.take_retries():
+            for pod in self.run.retries():
                 victims += self._cycle(pod, of[pod.uid], retry=True)
             made = victims
 
@@ -226,7 +226,7 @@ class DrainTrial:
         if decision.host is not None and not decision.is_waiting:
             self._placed(decision, decision.host, eviction)
             return []
-        if plan is None or plan.node is None or retry:
+        if plan is None or plan.node is None or (retry and not plan.victims):
             raise NotDrainable(_why(decision, eviction, self.run.engine))
         return self._preempted(pod, plan)
 

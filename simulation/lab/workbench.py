@@ -65,7 +65,7 @@ def _has_as(before: KubeObject, now: KubeObject) -> bool:
     if isinstance(before, Node) and isinstance(now, Node):
         return before.labels == now.labels
     if isinstance(before, Pod) and isinstance(now, Pod):
-        return fields_of(before) == fields_of(now) and before.spec.volumes == now.spec.volumes
+        return fields_of(before) == fields_of(now) and before.spec.rule_volumes == now.spec.rule_volumes
     return False
 
 
@@ -73,7 +73,7 @@ def _says_nothing(item: KubeObject) -> bool:
     """Whether no release warns of *item*, or of its being there."""
     if isinstance(item, Node):
         return not has_newer_zone_alone(item)
-    return isinstance(item, Pod) and not item.spec.volumes and not fields_of(item)
+    return isinstance(item, Pod) and not item.spec.rule_volumes and not fields_of(item)
 
 
 # --- states -----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -30,13 +31,14 @@ class CourseCycle:
     """One cycle of a course."""
 
     pod: Pod
-    retry: bool
+    retry: int
+    """How often the pod had been tried before."""
     position: tuple[Any, int]
     """How far the visiting order and the tie-break had moved before it."""
     outcome: Decided
 
     @property
-    def at(self) -> tuple[str, bool]:
+    def at(self) -> tuple[str, int]:
         """Which cycle it is, in any course of the same pods."""
         return self.pod.key, self.retry
 
@@ -73,16 +75,17 @@ def lead(make: MakeEngine, scenario: Scenario, order: str, following: Following,
     """The course of a scheduler that goes its own way; *until*: the pod with which it ends."""
     asked = Asked()
     simulation = Simulation(scenario, make(asked), order)
-    cycles, run = list[LedCycle](), simulation.begin()
+    cycles, run, tries = list[LedCycle](), simulation.begin(), Counter[str]()
 
-    def cycle(pod: Pod, retry: bool) -> None:
-        asked.cycle, position = len(cycles), simulation.engine.position
-        decision = simulation.note(run.cycle(pod, retry=retry))
+    def cycle(pod: Pod) -> None:
+        asked.cycle, position, retry = len(cycles), simulation.engine.position, tries[pod.key]
+        decision = simulation.note(run.cycle(pod, retry=retry > 0))
         cycles.append(LedCycle(pod, retry, position, decided(decision), decision))
+        tries[pod.key] += 1
 
     def tried(pods: Sequence[Pod]) -> Iterator[None]:
         for pod in pods:
-            cycle(pod, False)
+            cycle(pod)
             yield
 
     with settled():
@@ -91,8 +94,8 @@ def lead(make: MakeEngine, scenario: Scenario, order: str, following: Following,
             pods = pods[: 1 + next(at for at, pod in enumerate(pods) if pod.key == until)]
         for _ in following(tried(pods), len(pods)):
             pass
-        for pod in run.take_retries() if until is None else ():
-            cycle(pod, True)
+        for pod in run.retries() if until is None else ():
+            cycle(pod)
     hosts = {key: outcome.host for key, outcome in simulation.outcomes.items()}
     return LedCourse(cycles=cycles, hosts=hosts, asked=asked.names)
 
@@ -121,7 +124,7 @@ def follow(
 def _carry_out(run: Run, cycles: Sequence[LedCycle]) -> None:
     """Carry out the decisions of *cycles*."""
     for cycle in cycles:
-        if cycle.pod.spec.volumes or cycle.pod.spec.resource_claims:
+        if cycle.pod.spec.rule_volumes or cycle.pod.spec.resource_claims:
             run.follow(cycle.pod, cycle.decision)  # what its claims get is decided in the cycle itself
         else:
             run.carry_out(cycle.pod, cycle.decision)
@@ -140,7 +143,7 @@ class StageJudge:
     scenario: Scenario
     led: LedCourse
     """Whose decisions are carried out."""
-    own: MutableMapping[tuple[str, bool], CourseCycle]
+    own: MutableMapping[tuple[str, int], CourseCycle]
     """Its own cycles, which say where its searches began; those of another one if it has none."""
     _contestant: Contestant | None = None
     _done: int = 0

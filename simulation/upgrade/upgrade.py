@@ -28,7 +28,7 @@ from ..input import SILENT, Observer
 from .course import NO_COURSE, Course, LedCourse
 from .stages import Stage
 from .upgradedocument import MovedPod, UpgradeCause, UpgradeDocument, UpgradeStage, UpgradeStep
-from .way import ELSEWHERE, GAINED, LOST, OTHER_ROOM, Causes, Way
+from .way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Causes, Way
 
 R = TypeVar("R")
 UpgradeTask = Callable[[Way, LedCourse | None, Following], R]
@@ -232,8 +232,8 @@ def _step(before: Stage, after: Stage, moved: Sequence[MovedPod]) -> UpgradeStep
     counts = Counter(found.change for found in moved)
     causes = Counter((found.effect, found.fact, found.rule) for found in moved)
     return UpgradeStep(
-        before.version, after.version, len(moved), counts[GAINED], counts[LOST], counts[ELSEWHERE], counts[OTHER_ROOM],
-        tuple(UpgradeCause(*cause, count) for cause, count in causes.most_common()),
+        before.version, after.version, len(moved), counts[GAINED], counts[LOST], counts[MAKES_ROOM], counts[ELSEWHERE],
+        counts[OTHER_ROOM], tuple(UpgradeCause(*cause, count) for cause, count in causes.most_common()),
     )  # fmt: skip
 
 

@@ -12,8 +12,11 @@ from ..compare.causes import CauseKind
 from .causes import Effect
 
 Change = Annotated[
-    Literal["gained", "lost", "elsewhere", "other room"],
-    says("A node that it did not have before; none any more; another node; or another node or other victims of a preemption."),
+    Literal["gained", "lost", "makes room", "elsewhere", "other room"],
+    says(
+        "A node that it did not have before; none any more; a node only by evicting others; another node; or another node or other "
+        "victims of a preemption."
+    ),
 ]
 
 
@@ -34,7 +37,7 @@ class MovedPod(Record):
     pod: str
     before: Annotated[str, says("The release.")]
     after: str
-    retry: Annotated[bool, says("It is the second try of a pod that preempted others.")]
+    retry: Annotated[bool, says("It is another try of a pod that made room.")]
     change: Change
     old: Annotated[str | None, says("The node before, or that on which it made room.")]
     new: str | None
@@ -64,6 +67,7 @@ class UpgradeStep(Record):
     differ: Annotated[Count, says("How many decisions differ.")]
     gained: Count
     lost: Count
+    makes_room: Count
     elsewhere: Count
     other_room: Count
     causes: tuple[UpgradeCause, ...]

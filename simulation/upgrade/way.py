@@ -27,6 +27,7 @@ from .upgradedocument import Change, DifferingNode, MovedPod
 
 GAINED: Final = "gained"
 LOST: Final = "lost"
+MAKES_ROOM: Final = "makes room"
 ELSEWHERE: Final = "elsewhere"
 OTHER_ROOM: Final = "other room"
 BY_EARLIER = Attributed(EARLIER, None, Cause("tie", text="the nodes are filled otherwise by then"))
@@ -111,7 +112,7 @@ class Way:
         first, second = self.stages[number - 1], self.stages[number]
         older, newer = ({cycle.at: cycle for cycle in course.cycles} for course in (before, beside))
 
-        def judge(stage: Stage, own: dict[tuple[str, bool], CourseCycle], release: Release | None = None) -> StageJudge:
+        def judge(stage: Stage, own: dict[tuple[str, int], CourseCycle], release: Release | None = None) -> StageJudge:
             return StageJudge(stage.version, self._maker(stage, release), self.scenario, led, own)
 
         def without(facts: Sequence[Fact]) -> StageJudge:
@@ -171,12 +172,12 @@ def _told(rule: str | None, judged: Judged, node: str) -> str:
     return ": ".join(filter(None, [view.state, "; ".join(view.reasons)]))
 
 
-def moved_pod(before: str, after: str, at: tuple[str, bool], old: Decided, new: Decided, why: Attributed) -> MovedPod:
+def moved_pod(before: str, after: str, at: tuple[str, int], old: Decided, new: Decided, why: Attributed) -> MovedPod:
     """The decision *new* of the release *after*, in the cycle *at*, in place of *old*."""
     cause = why.cause
     return MovedPod(
-        at[0], before, after, at[1], _change(old, new), old[0] or old[1], new[0] or new[1], why.effect, why.fact.id if why.fact else None,
-        cause.kind, cause.rule, cause.node, why.points, cause.text,
+        at[0], before, after, at[1] > 0, _change(old, new), old[0] or old[1], new[0] or new[1], why.effect,
+        why.fact.id if why.fact else None, cause.kind, cause.rule, cause.node, why.points, cause.text,
     )  # fmt: skip
 
 
@@ -185,4 +186,6 @@ def _change(old: Decided, new: Decided) -> Change:
         return OTHER_ROOM
     if old[0] is None:
         return GAINED
-    return LOST if new[0] is None else ELSEWHERE
+    if new[0] is None:
+        return LOST if new[1] is None else MAKES_ROOM
+    return ELSEWHERE

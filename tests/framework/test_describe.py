@@ -4,43 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.algorithmprovider.description import CELLS, VALUES, behaviour, value_in_words
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.changes import changes, messages
 from kubeclassic.framework.correspondences import ARGUMENTS, BUILT_IN, points_of, weights
-from kubeclassic.framework.describe import OLDER_CELLS, ReleaseDifference, describe_any, diff_any, gate_words
+from kubeclassic.framework.describe import ReleaseDifference, describe_any, diff_any, gate_words
 from kubeclassic.framework.migrate.equivalents import FILTERS, PRIORITIES, lacking
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
 from kubeclassic.simulation.compare.contestants import SUCCESSORS
-
-
-class TestWords:
-    @pytest.mark.parametrize("release", ALL_RELEASES.values(), ids=ALL_RELEASES)
-    def test_each_cell_is_told(self, release):
-        """Each cell of each release has words, and there are no words without a cell; those of Policies are where plugins run them."""
-        lacked = {name for name in CELLS if name.startswith("policies.")} if release.policies is None else set()
-        assert {name for name, _ in behaviour(release)} == set(CELLS) - lacked
-        assert set(CELLS) >= OLDER_CELLS
-
-    @pytest.mark.parametrize("release", ALL_RELEASES.values(), ids=ALL_RELEASES)
-    def test_each_function_is_told(self, release):
-        """No value is shown by the name of a function."""
-        shown = [value_in_words(value) for _, value in behaviour(release)]
-        assert [text for text in shown if text is not None and "_" in text.replace("{pod_namespace}", "")] == []
-
-    def test_each_value_is_one_of_a_cell(self):
-        """There are no words for values that no release has."""
-        assert set(VALUES) <= {value for release in ALL_RELEASES.values() for _, value in behaviour(release) if isinstance(value, str)}
-
-
-class TestChanges:
-    def test_the_queue_of_releases_that_any_event_moves(self):
-        """In 1.17 to 1.20 any event still moves all parked pods, as before; from 1.21 on those that a plugin waits for it with."""
-        told = {release: {change.what for change in changes(FRAMEWORK_RELEASES[release])} for release in ("1.20", "1.21")}
-        assert "when a pod that fits nowhere is tried again" not in told["1.20"]
-        assert "when a pod that fits nowhere is tried again" in told["1.21"]
 
 
 class TestCorrespondences:
@@ -129,31 +100,8 @@ class TestMiddle:
         assert words["TaintTolerationPriority"] == "the same, on a scale to 100"
         assert "1.20" not in " ".join(words.values())
 
-    def test_changes(self):
-        """A change is there from the release on that made it."""
-        first = {}
-        for release in FRAMEWORK_RELEASES:
-            for change in diff_any("1.16", release).changes:
-                first.setdefault(change.what, release)
-        assert first["several schedulers in one process"] == "1.18"
-        assert first["no preemption"] == "1.19"
-        assert first["which rule comes first"] == "1.20"
-        assert first["whether there is room"] == "1.21"
-        assert first["the node that a pod waits for after preemption"] == "1.22"
-        assert first["in the pod's message"] == "1.24"
-        assert first["pods with schedulingGates"] == "1.27"
-
-    def test_messages(self):
-        """Reasons are worded as the release words them, and those of label and service rules are given as long as there are such."""
-        found = {message.older: message.newer for message in diff_any("1.16", "1.18").messages}
-        assert found["node(s) had taints that the pod didn't tolerate"] == "node(s) had taint {KEY: VALUE}, that the pod didn't tolerate"
-        assert found["Insufficient pods"] == "Too many pods"
-        assert "node(s) didn't have the requested labels" not in found
-        assert diff_any("1.16", "1.23").messages[-1].newer is None
-        assert "node(s) didn't have the requested labels" in [message.older for message in diff_any("1.16", "1.23").messages]
-
     def test_between_two_of_them(self):
-        """Plugins, gates and cells differ by the release's own; a gate is shown while it can be switched."""
+        """Plugins and gates differ by the release's own; a gate is shown while it can be switched."""
         found = {(item.about, item.what): (item.before, item.after) for item in diff_any("1.20", "1.27").differences}
         assert found["plugins", "TaintToleration"] == ("default, weight 1", "default, weight 3")
         assert found["plugins", "NodeResourcesLeastAllocated"] == ("default, weight 1", None)
@@ -166,26 +114,19 @@ class TestDiff:
     def test_both_sides(self):
         """A difference has what it is about, and both sides."""
         found = diff_any("1.13", "1.14").differences
-        assert ReleaseDifference.of("predicates", "MaxCinderVolumeCount", None, None, "named by a Policy") in found
-        assert ReleaseDifference.of("behaviour", "nodes_to_find", CELLS["nodes_to_find"][1], "fixed_share", "adaptive_share") in found
-        assert ReleaseDifference.of("gates", "EnableEquivalenceClassCache", None, "off, ALPHA", None) in found
+        assert ReleaseDifference("predicates", "MaxCinderVolumeCount", None, None, "named by a Policy") in found
+        assert ReleaseDifference("gates", "EnableEquivalenceClassCache", None, "off, ALPHA", None) in found
 
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_no_difference(self, release):
         """A release does not differ from itself."""
         found = diff_any(release, release)
-        assert (found.differences, found.successors, found.changes, found.messages) == ((), (), (), ())
-
-    def test_cells_that_mean_nothing_any_more(self):
-        """Between the generations, cells of rules that are gone are left out."""
-        found = {difference.what for difference in diff_any("1.12", DEFAULT_FRAMEWORK).differences}
-        assert not found & OLDER_CELLS
-        assert {"pick_host", "zone_key", "queue.parked_at_most"} <= found
+        assert (found.differences, found.successors, found.facts) == ((), (), ())
 
     def test_backwards(self):
-        """The other way round the cells change sides; what took the place of what stays as it is."""
+        """The other way round gates change sides; what took the place of what, and the facts, stay as they are."""
         there, back = diff_any("1.16", DEFAULT_FRAMEWORK), diff_any(DEFAULT_FRAMEWORK, "1.16")
-        assert (there.successors, there.messages) == (back.successors, back.messages)
+        assert (there.successors, there.facts) == (back.successors, back.facts)
         sides = {difference.what: (difference.before, difference.after) for difference in there.differences}
         assert sides == {difference.what: (difference.after, difference.before) for difference in back.differences}
         assert (there.is_backwards, back.is_backwards) == (False, True)
@@ -193,12 +134,11 @@ class TestDiff:
     def test_gates_and_plugins_of_the_framework(self):
         """Between releases of the framework plugins differ by how they run, gates by what they decide; a settled gate is always on."""
         found = {(item.about, item.what): item for item in diff_any("1.27", "1.34").differences}
-        assert found["plugins", "EBSLimits"] == ReleaseDifference.of("plugins", "EBSLimits", None, "default", None)
+        assert found["plugins", "EBSLimits"] == ReleaseDifference("plugins", "EBSLimits", None, "default", None)
         gate = found["gates", "MinDomainsInPodTopologySpread"]
         assert (gate.before, gate.after, gate.words) == ("on, BETA", "gone, always on", "whether minDomains of spread constraints counts")
         assert found["gates", "CSIMigrationRBD"].after is None
         assert found["gates", "DRADeviceTaints"].after == "off, ALPHA, not modelled"
-        assert found["behaviour", "configuration.api_versions"].after == ["v1"]
 
     def test_plugins_that_are_no_defaults_any_more(self):
         """A plugin that a release dropped from its defaults can still be named by a profile."""
@@ -222,10 +162,6 @@ class TestDiff:
         """A gate that is shown says what it decides."""
         shown = {name for release in FRAMEWORK_RELEASES for name in describe_any(release).gates}
         assert [name for name in shown if not gate_words(name)] == []
-
-    def test_messages_differ(self):
-        """Each message in the table is another one, or gone."""
-        assert all(message.older != message.newer for release in FRAMEWORK_RELEASES.values() for message in messages(release))
 
     def test_an_unknown_release(self):
         """A release that there is not is refused, with those that there are."""

@@ -43,6 +43,18 @@ class TestDecisions:
         first = next(simulation(node("a", cpu="2"), *pods, order="priority").decisions())
         assert (first.pod.name, first.host) == ("high", "a")
 
+    def test_a_preemptor_is_tried_as_long_as_it_makes_room(self) -> None:
+        """Where the room that it made is not enough, as its constraint rules that node out by then, it makes room elsewhere."""
+        nodes = [node(name, cpu="4", labels={"zone": name[0]}) for name in ("a1", "a2", "b1")]
+        low = [pod(f"low-{one.name}", on=one.name, requests={"cpu": 3}, priority=int(one.name == "b1")) for one in nodes]
+        apart = [{"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "x"}}}]
+        away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": apart}}
+        high = [pod(name, labels={"app": "x"}, requests={"cpu": 3}, priority=100, affinity=away) for name in "pq"]
+        run = simulation(*nodes, *low, *high)
+        assert hosts(run) == [None, None, "a1", None, "b1"]
+        assert run.outcomes["default/q"].tries == 3
+        assert run.all_placed
+
     def test_a_preemptor_is_tried_once_more(self) -> None:
         """Who makes others leave gets the node at the end; who left is told by whom."""
         low, high = pod("low", requests={"cpu": 2}), pod("high", requests={"cpu": 2}, priority=5)

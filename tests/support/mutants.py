@@ -373,9 +373,9 @@ MUTANTS = (
         "core/preemption",
     ),
     Mutant(
-        "quick: volumes are no detour",
+        "quick: claims without volumes are no detour",
         "core/incremental/quick.py",
-        "        if cycle.pod.spec.volumes:\n            return Detour.VOLUMES\n",
+        "        if cycle.template.claims and not cycle.binder.are_settled(cycle.template.claims):\n            return Detour.VOLUMES\n",
         "",
         "core/incremental test_shortcuts.py test_scheduler.py",
     ),

@@ -180,6 +180,9 @@ def pod_form(subject: str, variant: int, name: str = "new", on: str = "") -> Pod
     labels = {"app": _pick(variant // len(forms), "a", "b", "c")}
     namespace = "far" if variant % 13 == 12 else "default"
     metadata = {"uid": f"uid-{name}", **form.pop("metadata", {})}
+    if variant % 7:
+        token = {"name": f"kube-api-access-{name}", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}
+        form["volumes"] = [*form.get("volumes", []), token]
     priority = _pick(variant // 3, 0, 0, 10)
     return pod(name, on=on, labels=labels, namespace=namespace, metadata=metadata, priority=priority, **form)
 
@@ -213,7 +216,8 @@ def _claim(number: int, variant: int) -> Json:
     bound = {"volumeName": f"v{number}"} if variant % 2 else {}
     annotations = {"pv.kubernetes.io/bind-completed": "yes"} if bound else {}
     spec = {"storageClassName": _pick(variant // 2, "wait", "made", "now"), "resources": {"requests": {"storage": "1Gi"}}, **bound}
-    return {**_named(f"c{number}", annotations=annotations), "spec": {"accessModes": ["ReadWriteOnce"], **spec}}
+    modes = _pick(variant // 7, ["ReadWriteOnce"], ["ReadWriteOncePod"])
+    return {**_named(f"c{number}", annotations=annotations), "spec": {"accessModes": modes, **spec}}
 
 
 def _class(number: int, variant: int) -> Json:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.core.pods.notes import claim_keys
 from kubeclassic.core.pods.template import Templates
@@ -23,3 +27,25 @@ class TestClaimKeys:
         assert one is not other
         one, other = (templates.of(pod(name, volumes=VOLUMES[:1])) for name in "xy")
         assert one is other
+
+
+NAMELESS = [
+    {"projected": {"sources": []}}, {"emptyDir": {}}, {"configMap": {"name": "c"}}, {"secret": {"secretName": "s"}},
+    {"hostPath": {"path": "/x"}}, {"downwardAPI": {"items": []}}, {"persistentVolumeClaim": {"claimName": "c"}},
+]  # fmt: skip
+
+
+class TestVolumesThatRulesRead:
+    @pytest.mark.parametrize("source", NAMELESS, ids=lambda source: next(iter(source)))
+    def test_the_name_of_a_volume_tells_no_pods_apart(self, source: dict[str, Any]) -> None:
+        """Admission names each pod's token volume differently, and no rule reads it."""
+        templates = Templates(RELEASES["1.16"], {})
+        one, other = (templates.of(pod(name, volumes=[{"name": name, **source}])) for name in "xy")
+        assert one is other
+
+    def test_what_rules_read_does(self) -> None:
+        """Disks, claims and drivers' volumes, and whether there is any volume, which a score of some releases asks."""
+        templates = Templates(RELEASES["1.16"], {})
+        sources = [{"gcePersistentDisk": {"pdName": name}} for name in "ab"] + [{"csi": {"driver": "d"}}, NAMELESS[-1], NAMELESS[0]]
+        pods = [pod("p"), *[pod("p", volumes=[{"name": "v", **source}]) for source in sources]]
+        assert len({templates.of(each) for each in pods}) == len(pods)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 import pytest
 
-from kubeclassic.algorithmprovider.description import behaviour
-from kubeclassic.core.release import Release
+from kubeclassic.core.release import CellGroup
 from kubeclassic.core.release.fact import CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, value_of
 from kubeclassic.framework.facts.facttable import BY_ID, FACTS, facts_between, facts_of, life_of, release_before, undone
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
@@ -20,6 +20,13 @@ from tests.support.factshows import cut_down, differs, sides
 
 AROUND = ("live.", "client.", "queue.", "queueing.", "nominations.", "extenders.")
 """Cells of what is around a decision: the queue, events and the API server."""
+NAMED = (
+    *("version", "ordering", "predicates", "default_predicates", "mandatory_predicates", "priorities", "default_priorities"),
+    *("gates", "gate_effects", "policies"),
+    *(f"configuration.{name}" for name in ("default_plugins", "point_plugins", "gated_plugins", "gone_plugins")),
+    *(f"configuration.{name}" for name in ("settled_gates", "not_modelled", "versions")),
+)
+"""Names, gates and defaults, which are no cells."""
 PAIRS = list(pairwise(ALL_RELEASES))
 CLUSTERS = {**cut_down(), **OLDER_CLUSTERS, **NEWER_CLUSTERS}
 SUBJECTS = {CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, "gated"}
@@ -27,9 +34,18 @@ BETWEEN_KINDS = "1.17"
 """The first release with plugins: hardly any cell says what it does otherwise than the last with predicates."""
 
 
-def cells(release: Release) -> dict[str, object]:
-    """The cells of *release* that decide."""
-    return {name: value for name, value in behaviour(release) if not name.startswith(AROUND)}
+def cells(part: object, path: str = "") -> dict[str, object]:
+    """The cells of a release that decide, by their paths."""
+    found: dict[str, object] = {}
+    for name in type(part).__struct_fields__:
+        value, place = getattr(part, name), f"{path}{name}"
+        if isinstance(value, CellGroup):
+            found |= cells(value, f"{place}.")
+        elif isinstance(value, Mapping) and place not in NAMED:
+            found |= {f"{place}.{key}": item for key, item in value.items()}
+        elif place not in NAMED:
+            found[place] = value
+    return {name: value for name, value in found.items() if not name.startswith(AROUND)}
 
 
 class TestFacts:

@@ -61,7 +61,7 @@ class TestExample:
         document = example.document
         for step in document.steps:
             assert sum(cause.decisions for cause in step.causes) == step.differ
-            assert step.differ == step.gained + step.lost + step.elsewhere + step.other_room
+            assert step.differ == step.gained + step.lost + step.makes_room + step.elsewhere + step.other_room
         assert [one for one in document.moved if one.effect == UNKNOWN] == []
         assert all(BY_ID[one.fact].release == one.after for one in document.moved if one.fact)
         assert {stage.release: stage.like for stage in document.stages} == dict(ALL_PATCH_LEVELS)
@@ -69,6 +69,19 @@ class TestExample:
         for pod, hosts in document.ways.items():
             steps = zip(document.stages[1:], pairwise(hosts), strict=True)
             assert all((pod, stage.release) in moved for stage, (one, other) in steps if one != other)
+
+    def test_the_status_is_that_of_the_pod_that_is_asked_about(self) -> None:
+        """Other pods move, but not this one."""
+        asked = {name: upgrade(CLUSTER, "1.16", "1.34", pod=name) for name in ("analytics/yearly-report", "shop/orders-0")}
+        assert {name: found.ok for name, found in asked.items()} == {"analytics/yearly-report": True, "shop/orders-0": False}
+
+    def test_a_pod_may_have_to_make_room(self) -> None:
+        """By 1.28 the sidecar of the pod that runs counts, so that the other one gets the node by evicting it."""
+        sidecar = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}}
+        low = made_pod("low", on="n", requests={"cpu": 1}, initContainers=[sidecar])
+        found = upgrade([node("n", cpu="4"), low, made_pod("high", requests={"cpu": 2}, priority=9)], "1.27", "1.28")
+        assert [(one.pod, one.change, one.new) for one in found.document.moved] == [("default/high", "makes room", "n")]
+        assert (found.document.steps[0].lost, found.document.steps[0].makes_room) == (0, 1)
 
     def test_the_first_step_of_a_pod(self, example: UpgradeResult) -> None:
         """The release that moves a given pod first is found, with the fact in a sentence."""
@@ -81,7 +94,7 @@ class TestExample:
     def test_the_view(self, example: UpgradeResult) -> None:
         """The view has the steps, the causes and the decisions."""
         view = example.view()
-        assert "From 1.12 to 1.34" in str(view.verdict)
+        assert "7 of 22 pods end elsewhere by 1.34 than by 1.12" in str(view.verdict)
         assert {table.name for table in view.tables} == {"steps", "causes", "moved", "ways", "nodes"}
         assert view.csv().name == "moved"
         assert not example.ok
