@@ -16,15 +16,16 @@ from .controlplane.defaults import with_default_selector, with_defaults
 from .controlplane.manifests import identity_of
 from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
-from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim
+from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, PodSpec
 from .objects.storage import BIND_COMPLETED
 from .reading.apifields import has_only_api_fields
 from .reading.decode import decode_kind, describe
 from .reading.documents import Document, File, PathLike, read_files
 from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items
-from .reading.formats.jsonvalues import Uncertain
+from .reading.formats.jsonlists import LongList, Uncertain, whole_value
 from .reading.mismatch import shown
 from .reading.notices import Notice, Oddities
+from .reading.podspecs import spec_of_text
 from .reading.unknownfields import check_nesting
 from .reading.validation import CountsAs, Validation
 
@@ -128,15 +129,14 @@ class _Loading:
 
     def with_file(self, file: File) -> _Loading:
         """With what a file has. A long list is tried item by item, and if anything is wrong, from its beginning in the exact way."""
-        long_list = file.long_list()
-        if long_list is not None:
-            raw = {kind: documents.copy() for kind, documents in self.raw.items()}
-            odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
-            trial = attrs.evolve(
-                self, objects=self.objects.copy(), raw=raw, ignored=self.ignored.copy(), numbers=self.numbers.copy(), odd=odd
-            )
-            with suppress(ManifestError, Uncertain):
-                trial._take_items(long_list.kind.removesuffix("List"), long_list.items(), f"{file.where}, document 1")
+        with suppress(ManifestError, Uncertain, OSError, EOFError, ValueError), file.long_list() as long_list:
+            if long_list is not None:
+                raw = {kind: documents.copy() for kind, documents in self.raw.items()}
+                odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
+                trial = attrs.evolve(
+                    self, objects=self.objects.copy(), raw=raw, ignored=self.ignored.copy(), numbers=self.numbers.copy(), odd=odd
+                )
+                trial._take_texts(long_list, f"{file.where}, document 1")
                 return trial
         for document in file.documents():
             self.take(document)
@@ -161,7 +161,15 @@ class _Loading:
         else:
             raise ManifestError(f"{document.where}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
 
-    def _take(self, kind: str, data: Mapping[str, Any], where: str) -> None:
+    def _take_texts(self, items: LongList, where: str) -> None:
+        for index, parts in enumerate(items.items()):
+            spec = None
+            if not self.keeps_manifests and "spec" in parts and (bytes(parts.get("kind", b"")) or items.kind) in (b'"Pod"', "Pod"):
+                spec = spec_of_text(bytes(parts["spec"]))
+            data = {name: whole_value(part) for name, part in parts.items() if spec is None or name != "spec"}
+            self._take_item(items.kind, data, f"{where}, item {index + 1}", spec)
+
+    def _take(self, kind: str, data: Mapping[str, Any], where: str, spec: PodSpec | None = None) -> None:
         if kind.endswith("List") and ("items" in data or kind == "List"):
             items = data.get("items")
             if items is not None and not isinstance(items, list):
@@ -172,7 +180,7 @@ class _Loading:
         if kind in self.raw_kinds:
             check_nesting(data, place)
             self.raw.setdefault(kind, []).append(data if "kind" in data else {"kind": kind, **data})
-        decoded = decode_kind(kind, data, place, keeps_manifest=self.keeps_manifests)
+        decoded = decode_kind(kind, data, place, keeps_manifest=self.keeps_manifests, spec=spec)
         if decoded is not None:
             self._keep(self._named(decoded, data, place), data, place)
             if isinstance(decoded, PersistentVolumeClaim):
@@ -197,13 +205,15 @@ class _Loading:
 
     def _take_items(self, kind: str, items: Iterable[Any], where: str) -> None:
         for index, item in enumerate(items):
-            place = f"{where}, item {index + 1}"
-            if not isinstance(item, dict):
-                raise ManifestError(f"{place}: got {shown(item)}, wanted a Kubernetes object")
-            item_kind = item.get("kind") or kind
-            if not isinstance(item_kind, str) or not item_kind:
-                raise ManifestError(f"{place}: kind: got {shown(item.get('kind'))}, wanted the kind of a Kubernetes object")
-            self._take(item_kind, item, place)
+            self._take_item(kind, item, f"{where}, item {index + 1}")
+
+    def _take_item(self, kind: str, item: Any, place: str, spec: PodSpec | None = None) -> None:
+        if not isinstance(item, dict):
+            raise ManifestError(f"{place}: got {shown(item)}, wanted a Kubernetes object")
+        item_kind = item.get("kind") or kind
+        if not isinstance(item_kind, str) or not item_kind:
+            raise ManifestError(f"{place}: kind: got {shown(item.get('kind'))}, wanted the kind of a Kubernetes object")
+        self._take(item_kind, item, place, spec)
 
     def _named(self, decoded: KubeObject, data: Mapping[str, Any], place: object) -> KubeObject:
         """The object with its name; one that has only a ``generateName`` gets the next free number."""

@@ -6,7 +6,7 @@ from typing import ClassVar, TypeAlias
 
 from msgspec import field
 
-from .metadata import KubeObject, Map, ObjectMeta, Part
+from .metadata import KubeObject, Map, Part, TemplateMeta
 from .quantity import ZERO, Int64, Quantity
 from .selectors import NodeSelector
 
@@ -154,7 +154,7 @@ class ResourceClaim(KubeObject, frozen=True, kw_only=True):
 class ResourceClaimTemplateSpec(Part, frozen=True, kw_only=True):
     """What the claims of a template are like."""
 
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: TemplateMeta = TemplateMeta()
     spec: ResourceClaimSpec = ResourceClaimSpec()
 
 

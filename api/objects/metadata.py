@@ -114,6 +114,13 @@ class ObjectMeta(Part, frozen=True, kw_only=True):
         return next((owner for owner in self.owner_references if owner.controller), None)
 
 
+class TemplateMeta(Part, frozen=True, kw_only=True, cache_hash=True):
+    """What objects that are made of a template get of its metadata."""
+
+    labels: Map[str] = NO_STRINGS
+    annotations: Map[str] = NO_STRINGS
+
+
 MANIFEST = "manifest"
 """The attribute of objects that is no field of the API, does not count where they are compared, and is not shown."""
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, TypeAlias
 from msgspec import field
 from msgspec.structs import replace
 
-from .metadata import NO_QUANTITIES, KubeObject, Map, ObjectMeta, OneOf, Part
+from .metadata import NO_QUANTITIES, KubeObject, Map, OneOf, Part, TemplateMeta
 from .quantity import Int32, Quantity
 from .selectors import LabelSelector, NodeSelector
 
@@ -196,7 +196,7 @@ class PersistentVolumeClaim(KubeObject, frozen=True, kw_only=True):
 class ClaimTemplate(Part, frozen=True, kw_only=True, cache_hash=True):
     """The template of the claim of a generic ephemeral volume."""
 
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: TemplateMeta = TemplateMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
 
 

@@ -5,14 +5,15 @@ The names are in ``apifields.txt``, taken from the JSON tags of upstream's types
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pkgutil import get_data
-from typing import Any, TypeAlias
+from typing import Any
 
-from .unknownfields import Fields
+import msgspec
 
-_REMEMBERED = 1 << 12
+from .unknownfields import Fields, misnamed
+
 _GROUPS = frozenset(["", "apps", "batch", "extensions", "policy", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io"])
 
 
@@ -33,34 +34,21 @@ def has_only_api_fields(kind: str, document: Mapping[str, Any]) -> bool:
 
 def has_only(name: str, value: Any) -> bool:
     """Whether *value* has only the fields of the API's type of that name in Go, at all levels."""
-    return _check(name)(value)
-
-
-Check: TypeAlias = Callable[[Any], bool]
+    try:
+        msgspec.convert(value, _type(name))
+    except (msgspec.ValidationError, RecursionError):  # other fields, or a single value in place of an object
+        return not any(misnamed(value, _fields(name)))
+    return True
 
 
 @cache
-def _check(name: str) -> Check:
-    """Whether a value (each object, if it is a list) has only the fields of a type."""
-    fields = _types()[name]
-    plans: dict[tuple[Any, ...], tuple[tuple[str, Check], ...]] = {}
-    # The names of an object -> those that hold objects, each with the check of these.
-
-    def check(value: Any) -> bool:
-        if type(value) is list:
-            return all(map(check, value))
-        if type(value) is not dict:
-            return True
-        names = tuple(value)
-        if (plan := plans.get(names)) is None:
-            if any(name not in fields for name in names):
-                return False
-            if len(plans) >= _REMEMBERED:
-                plans.clear()
-            plan = plans[names] = tuple((name, _check(fields[name])) for name in names if fields[name])
-        return all(inner(item) for name, inner in plan if (item := value[name]))
-
-    return check
+def _type(name: str) -> Any:
+    """A class that takes these fields and no others, with anything in them."""
+    kinds = {field: _type(kind) | None if kind else Any for field, kind in _types()[name].items()}
+    attributes = {f"f{number}": field for number, field in enumerate(kinds)}
+    fields = [(attribute, kinds[field], None) for attribute, field in attributes.items()]
+    one = msgspec.defstruct(name, fields, rename=attributes, forbid_unknown_fields=True)
+    return one | list[one]  # type: ignore[valid-type]  # it is a class
 
 
 # --- the table ------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def _other(kind: Any, value: Any) -> Any:
     """The values of types that msgspec does not know: quantities, and maps of anything."""
     if kind is Quantity:
         return Quantity.parse(value)
-    (item,) = get_args(kind)
+    item = kind.__args__[0]
     if type(value) is dict and {str}.issuperset(map(type, value.values())) and sum(map(len, value.values())) < _LONGEST:
         return _shared_map(item, tuple(value.items()))
     return _map(item, value)

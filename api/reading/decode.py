@@ -63,7 +63,8 @@ def _read(kind: type[KubeObject], document: Mapping[str, Any], strict: bool, spe
     found = spec or spec_of(document.get("spec"), strict)
     if found is None:
         return quickly(kind, document, strict)
-    made = quickly(kind, {name: value for name, value in document.items() if name != "spec"}, strict)
+    rest = document if spec is not None else {name: value for name, value in document.items() if name != "spec"}
+    made = quickly(kind, rest, strict=False)  # enumerations are in specs alone
     force_setattr(made, "spec", found)
     return made
 

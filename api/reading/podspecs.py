@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from hashlib import blake2b
 from typing import Any
 
 import attrs
@@ -17,8 +16,8 @@ from .mismatch import Mismatch
 TOKEN_VOLUME = "kube-api-access-"
 """What the name of the volume with a pod's token begins with; five random characters follow, which no rule reads."""
 _TOKEN = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
-_NODE = re.compile(rb'("nodeName"\s*:\s*)"([^"\\]*)"')
-_REMEMBERED = 1 << 14
+_NODE = re.compile(rb'"nodeName"\s*:\s*"([^"\\]*)"')
+_MOST_BYTES = 1 << 25
 
 
 @attrs.frozen(repr=False)
@@ -35,7 +34,8 @@ class _Known:
 
 
 _known: dict[bytes, _Known | None] = {}
-# The digest of a text without node and token -> what it says; None: it cannot be shared.
+# A text without node and token -> what it says; None: it cannot be shared.
+_size = [0]
 
 
 def spec_of_text(text: bytes) -> PodSpec | None:
@@ -55,26 +55,29 @@ def spec_of(document: Any, strict: bool) -> PodSpec | None:
 
 def _found(text: bytes) -> tuple[_Known | None, str]:
     """What is known of *text*, and the node in it."""
-    nodes = _NODE.findall(text)
-    common, tokens = (text, 0) if b'"ephemeral"' in text else _TOKEN.subn(f'"{TOKEN_VOLUME}"'.encode(), text)
-    if nodes:
-        common = _NODE.sub(rb'\1""', common)
-    node = nodes[0][1].decode() if len(nodes) == 1 else ""
-    key = blake2b(common, digest_size=16).digest()
-    if key not in _known:
-        if len(_known) >= _REMEMBERED:
+    common, node = text, ""
+    if (at := text.find(b'"nodeName"')) >= 0 and (match := _NODE.match(text, at)):
+        common, node = b'%b""%b' % (text[: match.start(1) - 1], text[match.end() :]), match[1].decode()
+    token = b""
+    if (at := common.find(b'"kube-api-access-')) >= 0 and (match := _TOKEN.match(common, at)) and b'"ephemeral"' not in common:
+        token = match[0]
+        common = common.replace(token, b'"kube-api-access-"')
+    if common not in _known:
+        if _size[0] + len(common) > _MOST_BYTES:
             _known.clear()
-        _known[key] = _read(text, common, node, len(nodes), tokens)
-    return _known[key], node
+            _size[0] = 0
+        _size[0] += len(common)
+        _known[common] = _read(text, common, node, token)
+    return _known[common], node
 
 
-def _read(text: bytes, common: bytes, node: str, nodes: int, tokens: int) -> _Known | None:
+def _read(text: bytes, common: bytes, node: str, token: bytes) -> _Known | None:
     """What a text says that did not come before."""
     given, value = quick_value(text), quick_value(common)
     if given is None or value is None or type(given[0]) is not dict:
         return None
     # The same text in another place, such as a label of that name, does not differ from pod to pod.
-    if (given[0].get("nodeName") or "") != node or nodes > 1 or tokens != _tokens_in(given[0]):
+    if (given[0].get("nodeName") or "") != node or (token and text.count(token) != _times_in(given[0], token)):
         return None
     try:
         spec = quickly(PodSpec, value[0])
@@ -83,11 +86,11 @@ def _read(text: bytes, common: bytes, node: str, nodes: int, tokens: int) -> _Kn
     return _Known(spec, has_only("PodSpec", value[0]), fits(PodSpec, value[0]))
 
 
-def _tokens_in(spec: Any) -> int:
-    """How often the token's volume is named where it is declared and mounted."""
+def _times_in(spec: Any, token: bytes) -> int:
+    """How often a volume is named where it is declared and mounted."""
     try:
         containers = [one for name in ("containers", "initContainers", "ephemeralContainers") for one in spec.get(name) or ()]
         named = [*(spec.get("volumes") or ()), *(mount for one in containers for mount in one.get("volumeMounts") or ())]
-        return sum(_TOKEN.fullmatch(encoded(one.get("name"))) is not None for one in named)
+        return sum(encoded(one.get("name")) == token for one in named)
     except (AttributeError, TypeError):
         return -1

@@ -7,6 +7,7 @@ under ``--strict``. Upstream: pkg/apis/core/validation/validation.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import attrs
@@ -35,13 +36,20 @@ class CountsAs(str):
 class Validation:
     """Finds it. Equal parts of objects are mostly one object, which is looked at once if it is fine."""
 
-    _fine: dict[int, Any] = attrs.field(factory=dict)
+    _fine: dict[tuple[int, ...], Any] = attrs.field(factory=dict)
 
     def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
         """What there is to say about *item*; each path begins with *path*. What is only a warning is a :class:`CountsAs`."""
-        parts = _PARTS.get(type(item), lambda item: ())(item)
-        told = [text for where, part, check in parts for text in self._told(where, part, check)]
-        return [CountsAs(f"{path}{text}") if isinstance(text, CountsAs) else f"{path}{text}{_SUFFIX}" for text in told]
+        if type(item) not in _LOOKED_AT:
+            return []
+        looked_at, parts = _LOOKED_AT[type(item)]
+        values = looked_at(item)
+        if (key := tuple(map(id, values))) in self._fine:
+            return []
+        found = [text for where, part, check in parts(item) if part for text in check(part, where)]
+        if not found:
+            self._fine[key] = values
+        return [CountsAs(f"{path}{text}") if isinstance(text, CountsAs) else f"{path}{text}{_SUFFIX}" for text in found]
 
     def refused_in_templates(self, kind: str, data: Mapping[str, Any]) -> list[str]:
         """What there is to say about the pods and claims of a workload of *kind*, from its JSON form; nothing of what cannot be read."""
@@ -51,7 +59,8 @@ class Validation:
             inner = inner.get(name) if isinstance(inner, Mapping) else None
         found, claims = ({}, None) if not isinstance(inner, Mapping) else (inner, inner.get("volumeClaimTemplates"))
         templates = [(f"{spec}.template", "Pod", found.get("template"))]
-        templates += [(f"{spec}.volumeClaimTemplates[{i}]", "PersistentVolumeClaim", claim) for i, claim in enumerate(claims or ())]
+        listed = claims if isinstance(claims, list) else ()
+        templates += [(f"{spec}.volumeClaimTemplates[{i}]", "PersistentVolumeClaim", claim) for i, claim in enumerate(listed)]
         return [text for path, kind, template in templates for text in self._in_template(path, kind, template)]
 
     def _in_template(self, path: str, kind: str, template: Any) -> list[str]:
@@ -59,14 +68,6 @@ class Validation:
             return self.refused(decode_kind(kind, template), f"{path}.") if isinstance(template, Mapping) else []
         except ManifestError:
             return []
-
-    def _told(self, where: str, part: Any, check: Callable[[Any, str], Told]) -> list[str]:
-        if not part or id(part) in self._fine:
-            return []
-        found = list(check(part, where))
-        if not found and check is not _names:  # those lists are never shared
-            self._fine[id(part)] = part
-        return found
 
 
 _Part: TypeAlias = "tuple[str, Any, Callable[[Any, str], Told]]"
@@ -93,12 +94,14 @@ def _node_parts(node: Node) -> Iterator[_Part]:
     yield "status.capacity", node.status.capacity, _amounts
 
 
-_PARTS: Mapping[Any, Callable[[Any], Iterable[_Part]]] = {
-    Pod: _pod_parts,
-    Node: _node_parts,
-    PersistentVolume: lambda volume: [("spec.capacity", volume.spec.capacity, _huge)],
-    PersistentVolumeClaim: lambda claim: [("spec.resources.requests", claim.spec.requests, _huge)],
+_OF_PODS = "containers init_containers affinity tolerations topology_spread_constraints overhead volumes"
+_LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any], Iterable[_Part]]]] = {
+    Pod: (attrgetter(*(f"spec.{name}" for name in _OF_PODS.split())), _pod_parts),
+    Node: (attrgetter("spec.taints", "status.allocatable", "status.capacity"), _node_parts),
+    PersistentVolume: (lambda item: (item.spec.capacity,), lambda item: [("spec.capacity", item.spec.capacity, _huge)]),
+    PersistentVolumeClaim: (lambda item: (item.spec.requests,), lambda item: [("spec.resources.requests", item.spec.requests, _huge)]),
 }
+"""Class -> what of its objects is looked at, and each of these with its place and how."""
 
 
 # --- amounts and names ----------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ class TestPod:
                     name="v",
                     ephemeral_source=o.EphemeralVolumeSource(
                         volume_claim_template=o.ClaimTemplate(
-                            metadata=o.ObjectMeta(labels=o.Map(a="b")), spec=o.PersistentVolumeClaimSpec(storage_class_name="fast")
+                            metadata=o.TemplateMeta(labels=o.Map(a="b")), spec=o.PersistentVolumeClaimSpec(storage_class_name="fast")
                         )
                     ),
                 ),
