@@ -16,7 +16,7 @@ from .controlplane.defaults import with_default_selector, with_defaults
 from .controlplane.manifests import identity_of
 from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
-from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, PodSpec
+from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, Pod
 from .objects.storage import BIND_COMPLETED
 from .reading.apifields import has_only_api_fields
 from .reading.decode import decode_kind, describe
@@ -25,7 +25,7 @@ from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_it
 from .reading.formats.jsonlists import LongList, Uncertain, whole_value
 from .reading.mismatch import shown
 from .reading.notices import Notice, Oddities
-from .reading.podspecs import spec_of_text
+from .reading.podspecs import pod_of_texts
 from .reading.unknownfields import check_nesting
 from .reading.validation import CountsAs, Validation
 
@@ -163,13 +163,20 @@ class _Loading:
 
     def _take_texts(self, items: LongList, where: str) -> None:
         for index, parts in enumerate(items.items()):
-            spec = None
-            if not self.keeps_manifests and "spec" in parts and (bytes(parts.get("kind", b"")) or items.kind) in (b'"Pod"', "Pod"):
-                spec = spec_of_text(bytes(parts["spec"]))
-            data = {name: whole_value(part) for name, part in parts.items() if spec is None or name != "spec"}
-            self._take_item(items.kind, data, f"{where}, item {index + 1}", spec)
+            if (bytes(parts.get("kind", b"")) or items.kind) not in (b'"Pod"', "Pod") or not self._is_taken(pod_of_texts(parts)):
+                data = {name: whole_value(part) for name, part in parts.items()}
+                self._take_item(items.kind, data, f"{where}, item {index + 1}")
 
-    def _take(self, kind: str, data: Mapping[str, Any], where: str, spec: PodSpec | None = None) -> None:
+    def _is_taken(self, pod: Pod | None) -> bool:
+        """Whether there is nothing to say about the pod, so that it is added."""
+        if pod is None or self.keeps_manifests or not pod.metadata.name or self.validation.refused(pod):
+            return False
+        if (identity := (pod.kind, pod.key)) in self.objects:
+            return False
+        self.objects[identity] = with_defaults(pod) if self.defaults else pod
+        return True
+
+    def _take(self, kind: str, data: Mapping[str, Any], where: str) -> None:
         if kind.endswith("List") and ("items" in data or kind == "List"):
             items = data.get("items")
             if items is not None and not isinstance(items, list):
@@ -180,7 +187,7 @@ class _Loading:
         if kind in self.raw_kinds:
             check_nesting(data, place)
             self.raw.setdefault(kind, []).append(data if "kind" in data else {"kind": kind, **data})
-        decoded = decode_kind(kind, data, place, keeps_manifest=self.keeps_manifests, spec=spec)
+        decoded = decode_kind(kind, data, place, keeps_manifest=self.keeps_manifests)
         if decoded is not None:
             self._keep(self._named(decoded, data, place), data, place)
             if isinstance(decoded, PersistentVolumeClaim):
@@ -207,13 +214,13 @@ class _Loading:
         for index, item in enumerate(items):
             self._take_item(kind, item, f"{where}, item {index + 1}")
 
-    def _take_item(self, kind: str, item: Any, place: str, spec: PodSpec | None = None) -> None:
+    def _take_item(self, kind: str, item: Any, place: str) -> None:
         if not isinstance(item, dict):
             raise ManifestError(f"{place}: got {shown(item)}, wanted a Kubernetes object")
         item_kind = item.get("kind") or kind
         if not isinstance(item_kind, str) or not item_kind:
             raise ManifestError(f"{place}: kind: got {shown(item.get('kind'))}, wanted the kind of a Kubernetes object")
-        self._take(item_kind, item, place, spec)
+        self._take(item_kind, item, place)
 
     def _named(self, decoded: KubeObject, data: Mapping[str, Any], place: object) -> KubeObject:
         """The object with its name; one that has only a ``generateName`` gets the next free number."""

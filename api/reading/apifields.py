@@ -11,6 +11,7 @@ from pkgutil import get_data
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from .unknownfields import Fields, misnamed
 
@@ -35,18 +36,18 @@ def has_only_api_fields(kind: str, document: Mapping[str, Any]) -> bool:
 def has_only(name: str, value: Any) -> bool:
     """Whether *value* has only the fields of the API's type of that name in Go, at all levels."""
     try:
-        msgspec.convert(value, _type(name))
+        msgspec.convert(value, type_with_all_fields(name))
     except (msgspec.ValidationError, RecursionError):  # other fields, or a single value in place of an object
         return not any(misnamed(value, _fields(name)))
     return True
 
 
 @cache
-def _type(name: str) -> Any:
+def type_with_all_fields(name: str) -> Any:
     """A class that takes these fields and no others, with anything in them."""
-    kinds = {field: _type(kind) | None if kind else Any for field, kind in _types()[name].items()}
+    kinds = {field: type_with_all_fields(kind) | None | UnsetType if kind else Any for field, kind in _types()[name].items()}
     attributes = {f"f{number}": field for number, field in enumerate(kinds)}
-    fields = [(attribute, kinds[field], None) for attribute, field in attributes.items()]
+    fields = [(attribute, kinds[field], UNSET) for attribute, field in attributes.items()]
     one = msgspec.defstruct(name, fields, rename=attributes, forbid_unknown_fields=True)
     return one | list[one]  # type: ignore[valid-type]  # it is a class
 

@@ -27,13 +27,13 @@ _LONGEST = 1 << 10
 def quickly(kind: type[V], value: Any, strict: bool = False) -> V:
     """*value* as one of *kind*; as :func:`~.typed.read`, whose errors it has."""
     try:
-        found = msgspec.convert(value, kind, dec_hook=_other)
+        found = msgspec.convert(value, kind, dec_hook=other_types)
     except UNREADABLE:
         return read(kind, value, strict)
     return read(kind, value, strict) if strict and not fits(kind, value) else found
 
 
-def _other(kind: Any, value: Any) -> Any:
+def other_types(kind: Any, value: Any) -> Any:
     """The values of types that msgspec does not know: quantities, and maps of anything."""
     if kind is Quantity:
         return Quantity.parse(value)
@@ -49,7 +49,7 @@ def _shared_map(item: Any, pairs: tuple[tuple[str, str], ...]) -> Map[Any]:
 
 
 def _map(item: Any, value: Any) -> Map[Any]:
-    return Map(msgspec.convert(value, dict[str, item], dec_hook=_other))
+    return Map(msgspec.convert(value, dict[str, item], dec_hook=other_types))
 
 
 # --- enumerations ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import force_setattr
 
 from ...exceptions import ManifestError
-from ..objects import KINDS, KubeObject, Pod, PodSpec
+from ..objects import KINDS, KubeObject, Pod
 from .convert import quickly, shared
 from .mismatch import Mismatch, shown
 from .podspecs import spec_of
@@ -40,30 +40,29 @@ def decode_kind(
     *,
     strict: bool = True,
     keeps_manifest: bool = False,
-    spec: PodSpec | None = None,
 ) -> KubeObject | None:
     """Like :func:`decode`, for a document of a known *kind*, such as an item of a list; it need not name its kind.
 
-    With *keeps_manifest* the object has the document as its ``manifest``. *spec* is that of a pod whose document has none.
+    With *keeps_manifest* the object has the document as its ``manifest``.
     """
     known = KINDS.get(kind)
     if known is None:
         return None
     try:
-        found = _read(known, _newer(kind, document), strict, spec)
+        found = _read(known, _newer(kind, document), strict)
     except Mismatch as mismatch:
         raise ManifestError(f"{where or describe(document, kind)}: {mismatch}") from None
     force_setattr(found, "manifest", document if keeps_manifest else None)
     return shared(found)
 
 
-def _read(kind: type[KubeObject], document: Mapping[str, Any], strict: bool, spec: PodSpec | None) -> KubeObject:
+def _read(kind: type[KubeObject], document: Mapping[str, Any], strict: bool) -> KubeObject:
     if kind is not Pod or type(document) is not dict:
         return quickly(kind, document, strict)
-    found = spec or spec_of(document.get("spec"), strict)
+    found = spec_of(document.get("spec"), strict)
     if found is None:
         return quickly(kind, document, strict)
-    rest = document if spec is not None else {name: value for name, value in document.items() if name != "spec"}
+    rest = {name: value for name, value in document.items() if name != "spec"}
     made = quickly(kind, rest, strict=False)  # enumerations are in specs alone
     force_setattr(made, "spec", found)
     return made

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar
 
 import attrs
+import msgspec
+from msgspec import Raw
 
-from ..objects import PodSpec
-from .apifields import has_only
-from .convert import fits, quickly
-from .formats.jsonvalues import UNREADABLE, encoded, quick_value
+from ..objects import ObjectMeta, Pod, PodSpec, PodStatus
+from .apifields import has_only, type_with_all_fields
+from .convert import UNREADABLE, fits, other_types, quickly, shared
+from .formats.jsonlists import Parts
+from .formats.jsonvalues import encoded, holds_each_once, quick_value
 from .mismatch import Mismatch
 
+V = TypeVar("V")
 TOKEN_VOLUME = "kube-api-access-"
 """What the name of the volume with a pod's token begins with; five random characters follow, which no rule reads."""
 _TOKEN = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
@@ -38,10 +44,33 @@ _known: dict[bytes, _Known | None] = {}
 _size = [0]
 
 
-def spec_of_text(text: bytes) -> PodSpec | None:
-    """The spec that *text* says; None: the whole pod has to be looked at."""
-    known, node = _found(text)
-    return known.on(node) if known is not None and known.is_plain and known.is_strict else None
+def pod_of_texts(parts: Parts) -> Pod | None:
+    """The pod with these fields; None: it has to be looked at as a whole."""
+    if not parts.keys() <= {"apiVersion", "kind", "metadata", "spec", "status"} or bytes(parts.get("apiVersion", b'"v1"')) != b'"v1"':
+        return None
+    known, node = _found(bytes(parts.get("spec", b"{}")))
+    if known is None or not known.is_plain or not known.is_strict:
+        return None
+    metadata, status = _part(ObjectMeta, parts.get("metadata")), _part(PodStatus, parts.get("status"))
+    return None if metadata is None or status is None else shared(Pod(metadata=metadata, spec=known.on(node), status=status))
+
+
+def _part(kind: type[V], text: Raw | None) -> V | None:
+    """What a part of an object says; None if it is wrong, or has a field that the API does not have, or one twice."""
+    if text is None:
+        return kind()
+    said, means = _decoders(kind)
+    try:
+        return means(text) if holds_each_once(bytes(text), said(text)) else None
+    except UNREADABLE:
+        return None
+
+
+@cache
+def _decoders(kind: Any) -> tuple[Callable[[Raw], Any], Callable[[Raw], Any]]:
+    """What reads all that an object of a type of the API says, and what reads of it what counts."""
+    said = msgspec.json.Decoder(type_with_all_fields(kind.__name__))
+    return said.decode, msgspec.json.Decoder(kind, dec_hook=other_types).decode
 
 
 def spec_of(document: Any, strict: bool) -> PodSpec | None:

@@ -55,6 +55,11 @@ def quick_value(content: bytes) -> tuple[Any] | None:
         return None  # several values, or broken: the standard library finds out
 
 
+def holds_each_once(content: bytes, value: Any) -> bool:
+    """Whether *value*, which was read of *content*, has all that this says: no object in it has a key twice."""
+    return not may_hide_commas(content) and content.count(b",") == encoded(value).count(b",")
+
+
 def may_hide_commas(content: bytes) -> bool:
     """Whether *content* may have commas that are written in another way."""
     return b"\\" in content and b"\\u002" in content  # \u002c is a comma too

@@ -238,7 +238,7 @@ class VolumeController:
         spec = replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)
         self.put(self.cluster.written(replace(volume, spec=spec).in_phase("Bound")))
         metadata = replace(claim.metadata, annotations=Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}))
-        bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name), phase="Bound")
+        bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name)).in_phase("Bound")
         self.put(self.cluster.written(bound))
         self.cluster.journal.note(VolumeBound(claim=claim.key, volume=volume.name))
 
