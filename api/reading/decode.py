@@ -49,7 +49,7 @@ def decode_kind(
     if known is None:
         return None
     try:
-        found = _read(known, _newer(kind, document), strict)
+        found = _read(known, newer(kind, document), strict)
     except Mismatch as mismatch:
         raise ManifestError(f"{where or describe(document, kind)}: {mismatch}") from None
     force_setattr(found, "manifest", document if keeps_manifest else None)
@@ -75,8 +75,8 @@ _EXACT = ("deviceClassName", "selectors", "allocationMode", "count", "adminAcces
 """Fields that a request of v1beta1 has itself."""
 
 
-def _newer(kind: str, document: Any) -> Any:
-    """*document* as newer versions of the API have it."""
+def newer(kind: str, document: Any) -> Any:
+    """*document* as newer versions of the API have it. Raises :class:`~.mismatch.Mismatch`."""
     changed = _CHANGED.get(kind)
     return _each(document, *changed) if changed is not None else document
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import re
@@ -116,7 +115,7 @@ def _in_pieces(name: str, found: bool = False) -> list[File]:
     """The file, to be read piece by piece, if it is regular and may be one long list in JSON."""
     try:
         with pieces_of(name) as stream:
-            is_long = os.path.getsize(name) >= (_LONG_PACKED if isinstance(stream, gzip.GzipFile) else _LONG)
+            is_long = os.path.getsize(name) >= (_LONG_PACKED if name.endswith(".gz") else _LONG)
             return [File(name, name, found)] if is_long and _looks_like_json(stream.read(_HEAD)) else []
     except (ManifestError, OSError, EOFError, ValueError, zlib.error):
         return []

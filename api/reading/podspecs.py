@@ -59,7 +59,8 @@ def _part(kind: type[V], text: Raw | None) -> V | None:
     """What a part of an object says; None if it is wrong, or has a field that the API does not have, or one twice."""
     if text is None:
         return kind()
-    said, means = _decoders(kind)
+    part: Any = kind
+    said, means = _decoders(part)
     try:
         return means(text) if holds_each_once(bytes(text), said(text)) else None
     except UNREADABLE:

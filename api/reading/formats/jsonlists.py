@@ -21,7 +21,7 @@ _NEXT = re.compile(r"trailing characters \(byte (\d+)\)")
 _FIELD = re.compile(rb'\s*[{,]\s*"(?:[^"\\]|\\.)*"\s*:\s*')
 _END = re.compile(rb"\s*\}\s*")
 _BEGIN = re.compile(rb'\{\s*"[^"\\]*"')
-_BLANK = re.compile(rb"[ \t\r\n]*")
+_BLANKS = (b" ", b"\n", b"\r", b"\t")
 Parts: TypeAlias = Mapping[str, msgspec.Raw]
 """JSON name -> the text of the value."""
 _OUTSIDE = ("apiVersion", "kind", "metadata")
@@ -54,8 +54,10 @@ class _Window:
     def next(self) -> bytes:
         """The next character that is no blank; empty at the end."""
         while True:
-            found = _BLANK.match(self.held, self.at)
-            self.blank, self.at = found[0], found.end()
+            begin = self.at
+            while self.held[self.at : self.at + 1] in _BLANKS:
+                self.at += 1
+            self.blank = self.held[begin : self.at]
             if self.at < len(self.held) or not self._more():
                 return self.held[self.at : self.at + 1]
 
