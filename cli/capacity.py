@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..api.words import count_doing
 from ..exceptions import ManifestError
 from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, input_options, scheduler_options
@@ -20,8 +18,6 @@ from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
     from ..api.load import Loaded
-    from ..questions.capacity import CapacityOptions
-    from ..simulation.input import Input
     from .declaring.setup import Setup
 
 FORMS = ("table", "wide", "json", "yaml", "csv", "html")
@@ -118,7 +114,7 @@ def _run(adds: bool, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoi
     from ..questions import capacity, newnodes
     from ..simulation.newnodes.kinds import LIKE, read_costs
     from .answering import about_input, answer
-    from .opening import Console, opened
+    from .opening import Console, opened, waiting_left_out
     from .report.questions import capacitypage
 
     given = opened(paths, cluster, setup)
@@ -127,7 +123,9 @@ def _run(adds: bool, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoi
         templates=templates, ratio=asked["ratio"], pods=asked["wanted"], max_limit=asked["max_limit"], exclude_nodes=asked["exclude"],
         pending_first=asked["pending_first"],
     )  # fmt: skip
-    console, read = Console(output.verbose, partial(_left_out, options)), [*paths, *asked["templates"]]
+    leaves_out = bool(options.templates) and not options.pending_first
+    console = Console(output.verbose, waiting_left_out) if leaves_out else Console(output.verbose)
+    read = [*paths, *asked["templates"]]
     if adds:
         nodes = list(_new_nodes(asked["add_node"], cluster, setup))
         wanted = newnodes.NewNodesOptions(
@@ -138,12 +136,6 @@ def _run(adds: bool, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoi
         return answer(found, output, lambda: capacitypage.new_nodes_html(found, about_input(given, read)))
     counted = capacity.ask(given, options, console)
     return answer(counted, output, lambda: capacitypage.capacity_html(counted, about_input(given, read)))
-
-
-def _left_out(options: CapacityOptions, given: Input) -> Iterator[str]:
-    waiting = len(given.scenario.pending)
-    if waiting and options.templates and not options.pending_first:
-        yield f"{count_doing(waiting, 'pod', 'wait')} in the cluster, left out here: --pending-first places them first"
 
 
 def _templates(paths: Iterable[Path], cluster: ClusterChoice, setup: Setup) -> list[tuple[str, Loaded]]:

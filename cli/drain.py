@@ -35,6 +35,7 @@ CHOICE = (
         "--node-selector", "--selector", "-l", cls=CommonOption, metavar="SELECTOR",
         help="Only nodes with these labels: pool=general,!gpu; without --auto: all.",
     ),
+    click.option("--pending-first", is_flag=True, help="Place the pods that wait before the first eviction; else they are left out."),
 )
 FLAGS = (
     click.option(
@@ -75,7 +76,7 @@ def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output:
 
     Evictions go in rounds. In each, all pods leave that disruption budgets allow; what is made in their place is scheduled and gets ready,
     and then the budgets allow more. A node that cannot go stays in service, and the others are tried again without it: those that can go
-    can go together. Pods that wait are scheduled before the first eviction.
+    can go together. Pods that wait in the cluster are left out, unless --pending-first places them before the first eviction.
 
     --auto empties the least used nodes first, undoes what fails, and proves at the end that all that it found can go at once. It also says
     how many could go at most, by what the pods request and the nodes have. Nodes of the control plane stay.
@@ -102,7 +103,7 @@ def _run(
     from .answering import about_input, answer
     from .console.output import note_lines
     from .notices import tell_unread
-    from .opening import Console, opened
+    from .opening import Console, opened, waiting_left_out
     from .report.questions.drainpage import drain_html
     from .report.tables import width_of, wrapped
 
@@ -111,7 +112,8 @@ def _run(
     flags = DrainFlags(pod_selector=matcher("--pod-selector", pod_selector), **is_on)
     question = DrainQuestion(nodes=(*nodes, *names), mark="--", **values)
     read = opened(paths, cluster, setup)
-    found = ask(read, question, flags, Console(output.verbose), occupancy=output.makes_page)
+    console = Console(output.verbose) if question.pending_first else Console(output.verbose, waiting_left_out)
+    found = ask(read, question, flags, console, occupancy=output.makes_page)
 
     def write_names(stream: IO[str]) -> None:
         stream.writelines(f"{node}\n" for node in found.can)

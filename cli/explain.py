@@ -54,8 +54,8 @@ def explain(
 
     With --what-if: what would help, the changes that disturb least first. Edits are for --set, which takes them as they are printed.
 
-    Exit status 0: it finds a node, or all pods of the workload do (with --node: it fits there; with --what-if: or something helps),
-    1: it does not, 2: bad input.
+    Exit status 0: it finds a node, if only by evicting others, or all pods of the workload do (with --node: it fits there; with
+    --what-if: or something helps), 1: it does not, 2: bad input.
 
     \b
     kubeclassic explain cluster/ shop/web-0

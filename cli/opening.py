@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -52,6 +52,13 @@ def scenario_of_default(paths: tuple[Path, ...], cluster: ClusterChoice) -> Scen
         scenario = cluster.files(paths).scenario(DEFAULT_SCHEDULER, cron_jobs=cluster.cron_jobs)
     tell_edits(scenario)
     return scenario
+
+
+def waiting_left_out(given: Input) -> Iterator[str]:
+    """A line about the pods that wait, where they are left out."""
+    waiting = len(given.scenario.pending)
+    if waiting:
+        yield f"{count_doing(waiting, 'pod', 'wait')} in the cluster, left out here: --pending-first places them first"
 
 
 @attrs.frozen(repr=False)

@@ -117,7 +117,10 @@ def ask(given: Input, question: DrainQuestion, flags: DrainFlags, observer: Obse
     with without_collection():
         with observer.telling("scheduling"):
             make_engine = engines_like(given.engine, given.spec, given.scenario)
-            steady = settle(given.scenario, make_engine, given.spec.scheduler_names, given.order)
+            left_out = () if question.pending_first else given.scenario.pending
+            scenario = attrs.evolve(given.scenario, pending=()) if left_out else given.scenario
+            steady = settle(scenario, make_engine, given.spec.scheduler_names, given.order)
+            steady = attrs.evolve(steady, left_out=len(left_out))
         with observer.counting(total, "emptying", unit) as progress:
             number = count(1)
             plan = question.answer(steady, flags, lambda node: progress(next(number), node))
@@ -128,11 +131,11 @@ def drain(
     cluster: GivenCluster, nodes: str | Iterable[str] = (), scheduler: GivenScheduler = None, *, auto: bool = False, keep: int = 0,
     zone: str | None = None, node_selector: str | None = None, ignore_daemonsets: bool = False, delete_emptydir_data: bool = False,
     force: bool = False, recreate_bare: bool = False, disable_eviction: bool = False, pod_selector: str | None = None,
-    pods: GivenCluster = (), order: str = "input", defaults: bool = True,
+    pending_first: bool = False, pods: GivenCluster = (), order: str = "input", defaults: bool = True,
 ) -> DrainResult:  # fmt: skip
     """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and placed elsewhere.
 
-    Pods that wait in *cluster* are scheduled first.
+    Pods that wait in *cluster* are left out.
 
     :param cluster: a Cluster; a path or several; objects and manifests.
     :param nodes: the names of the nodes, one or several; by default those that *zone* and *node_selector* choose.
@@ -146,6 +149,7 @@ def drain(
     :param recreate_bare: take it that somebody makes pods without a controller again.
     :param disable_eviction: delete pods without asking disruption budgets.
     :param pod_selector: evict only pods with these labels.
+    :param pending_first: place the pods that wait before the first eviction.
     :param pods: more pods (or workloads) that wait, given like the cluster.
     :param order: in which order pods are tried that wait, or that are evicted together: ``input``, ``priority`` or ``queue``.
     :param defaults: False: take objects as they are, without the API server's defaults.
@@ -164,7 +168,9 @@ def drain(
         ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force, recreate_bare=recreate_bare,
         disable_eviction=disable_eviction, pod_selector=matcher("pod_selector", pod_selector),
     )  # fmt: skip
-    question = DrainQuestion(nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector)
+    question = DrainQuestion(
+        nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector, pending_first=pending_first,
+    )  # fmt: skip
     return ask(input_of(cluster, scheduler, pods, order=order, defaults=defaults), question, flags)
 
 

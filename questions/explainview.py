@@ -40,19 +40,7 @@ STATES = {CHOSEN: MEANINGS["good"], FITS: MEANINGS["near"], NOT_REACHED: MEANING
 def verdict(found: ExplanationDocument) -> Words:
     """Where the pod goes and what decided, or what rules out the nodes; of one node, whether the pod fits there."""
     if found.close_up is not None:
-        # Whether the pod fits on the node that was asked for, and why it does not go there.
-        close = found.close_up
-        pod, node, host = Name(found.pod), Name(close.node), found.host
-        if host == close.node:
-            return Words(pod, " fits on ", node, ", and goes there.")
-        if not close.fits:
-            failing = (rule.reasons for rule in close.verdicts if rule.outcome == "fails")
-            reasons = dict.fromkeys([*close.whole_pod, *(reason for texts in failing for reason in texts)])
-            why = Words(": ", Name("; ".join(reasons))) if reasons else ""
-            return Words(pod, " does not fit on ", node, why, Words(", so it goes to ", Name(host)) if host else "", ".")
-        if host is None:
-            return Words(pod, " fits on ", node, ".")
-        return Words(pod, " fits on ", node, ", but goes to ", Name(host), _behind(close), ".")
+        return _on_node(found, found.close_up)
     pod, lost = Name(found.pod), len(found.workload_waiting or ())
     if found.ignored is not None:
         return Words(pod, " is not scheduled: ", Name(found.ignored), ".")
@@ -63,6 +51,10 @@ def verdict(found: ExplanationDocument) -> Words:
         count = len(found.workload_pods)
         start = Words(Number(count - lost), " of ", Number(count), " pods find a node; ", pod)
     start = start if found.placed_on is None else Words(start, ", which is on ", Name(found.placed_on), ",")
+    if found.host is None and found.eviction is not None and found.eviction.node is not None:
+        leave = len(found.eviction.victims)
+        who = Words(Number(leave), " pod has" if leave == 1 else " pods have", " to leave")
+        return Words(start, " makes room on ", Name(found.eviction.node), ": ", who, ".")
     if found.host is None:
         why = Words(". ", Name(found.missing[0])) if found.missing else Words(_against(found), ".")
         return Words(start, " finds no node", why)
@@ -71,9 +63,24 @@ def verdict(found: ExplanationDocument) -> Words:
     return Words(start, " would go to " if found.placed_on else " goes to ", Name(found.host), _because(found), ".")
 
 
+def _on_node(found: ExplanationDocument, close: CloseUp) -> Words:
+    """Whether the pod fits on the node that was asked for, and why it does not go there."""
+    pod, node, host = Name(found.pod), Name(close.node), found.host
+    if host == close.node:
+        return Words(pod, " fits on ", node, ", and goes there.")
+    if not close.fits:
+        failing = (rule.reasons for rule in close.verdicts if rule.outcome == "fails")
+        reasons = dict.fromkeys([*close.whole_pod, *(reason for texts in failing for reason in texts)])
+        why = Words(": ", Name("; ".join(reasons))) if reasons else ""
+        return Words(pod, " does not fit on ", node, why, Words(", so it goes to ", Name(host)) if host else "", ".")
+    if host is None:
+        return Words(pod, " fits on ", node, ".")
+    return Words(pod, " fits on ", node, ", but goes to ", Name(host), _behind(close), ".")
+
+
 def _against(found: ExplanationDocument) -> Words:
-    """What rules out the nodes, the reason of most nodes first."""
-    groups = sorted(found.reasons, key=lambda group: -group.count)
+    """What rules out the nodes, first the reason that is the only one of most nodes: without it these would do."""
+    groups = sorted(found.reasons, key=lambda group: (-group.alone, -group.count))
     if not groups:
         return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
     pieces = [Words(Name(about_what(group.reason)), " on ", _nodes(group.count)) for group in groups]
@@ -118,7 +125,8 @@ def _behind(close: CloseUp) -> Words:
 def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     """The whole explanation; *every*: every node, not only the best and the nearest ones."""
     decision = found.decision
-    head = [f"{decision.pod.key}: {decision.host or NO_HOST}", *_subject(found)]
+    room = f"makes room on {found.eviction.node}" if found.eviction is not None and found.eviction.node is not None else NO_HOST
+    head = [f"{decision.pod.key}: {decision.host or room}", *_subject(found)]
     if found.question.ignored is not None:
         return [paragraphs(head)]
     error = message_parts(decision)

@@ -52,6 +52,7 @@ class DrainSummary(Record):
     rounds: Count
     placed_before: Annotated[Count, says("Waiting pods that found a node before the drain.")]
     waiting: Annotated[Count, says("Pods that found none even then.")]
+    left_out: Annotated[Count, says("Pods that wait and were left out: neither placed nor in anybody's way.")]
 
 
 class DrainDocument(ResultDocument, kw_only=True):
@@ -110,7 +111,7 @@ def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verificatio
     moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
     summary = DrainSummary(
         nodes=len(steady.nodes), asked=len(asked), can=len(verification.can), evictions=len(left), moved=len(moves), rounds=trial.rounds,
-        placed_before=steady.placed, waiting=len(steady.waiting),
+        placed_before=steady.placed, waiting=len(steady.waiting), left_out=steady.left_out,
     )  # fmt: skip
     answer = DrainDocument(
         release=trial.engine.release.version, can=verification.can,
@@ -167,6 +168,8 @@ class DrainQuestion:
     keep: int = 0
     zone: str | None = None
     node_selector: str | None = None
+    pending_first: bool = False
+    """Place the pods that wait before the first eviction; else they are left out."""
     mark: str = ""
     """What stands before the names of options in errors."""
 

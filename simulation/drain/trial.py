@@ -292,6 +292,8 @@ class SteadyState:
     """Makes new schedulers of one configuration."""
     scheduler_names: frozenset[str]
     order: str = "input"
+    left_out: int = 0
+    """How many pods wait that are left out."""
 
     @property
     def nodes(self) -> list[Node]:

@@ -161,7 +161,8 @@ class Explanation:
         """Whether the pod gets a node, as all pods of its workload do; with a close-up, whether that node fits."""
         if self.close_up is not None:
             return self.close_up.fits
-        return self.decision.host is not None and not self.question.workload_waiting
+        makes_room = self.eviction is not None and self.eviction.node is not None
+        return (self.decision.host is not None or makes_room) and not self.question.workload_waiting
 
     @property
     def counts(self) -> NodeCounts:

@@ -73,7 +73,7 @@ LARGE = (
     _subject("replay-openb", f"replay {SOME}", "table map chart", 1),
     _subject("simulate-openb", f"simulate {OPENB}", "table map chart", 1),
     _subject("capacity-openb", f"capacity {OPENB} --pod examples/capacity/web.yaml --pending-first", "table map"),
-    _subject("drain-openb", f"drain {OPENB} openb-node-0100 openb-node-0200 openb-node-0300 --recreate-bare", "table map"),
+    _subject("drain-openb", f"drain {OPENB} openb-node-0100 openb-node-0200 openb-node-0300 --recreate-bare --pending-first", "table map"),
 )
 WITHOUT_FORM = ("replay", "policy")
 """Commands whose page is written beside their output alone."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import kubeclassic
+from kubeclassic import Framework
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.exceptions import UnknownNameError
@@ -69,6 +71,14 @@ class TestReasons:
         assert found.shortages == (NodeShortage("cpu", 1500, 1000), NodeShortage("memory", 768 * 2**20, 512 * 2**20))
         assert [short.missing for short in found.shortages] == [500, 256 * 2**20]
         assert found.rules == ("GeneralPredicates",)
+
+    def test_the_reason_that_alone_keeps_it_from_a_node_comes_first(self) -> None:
+        """More cpu would not help: the term of affinity rules out each node, and is all that rules out the large one."""
+        near = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "gone"}}}]
+        affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": near}}
+        nodes = [node(name, cpu=cpu, labels={"kubernetes.io/hostname": name}) for name, cpu in (("a", "1"), ("b", "1"), ("c", "8"))]
+        found = kubeclassic.explain([*nodes, pod("p", requests={"cpu": 4}, affinity=affinity)], "p", Framework(release="1.34"))
+        assert str(found.view().verdict) == "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes."
 
     def test_too_many_pods(self) -> None:
         """A node that is full of pods is short of one."""
@@ -161,6 +171,13 @@ class TestEviction:
         assert found.eviction.not_enough == (3 if priority else 0)
         for text, count in counts.items():
             assert (f"{count} {text}" in (found.decision.error or "")) is bool(count)
+
+    def test_a_pod_that_makes_room_is_said_to(self) -> None:
+        """Its answer is yes, as it will have that node: the others have to leave."""
+        low = [pod(name, on="a", requests={"cpu": 1}) for name in ("low", "lower")]
+        found = kubeclassic.explain([node("a", cpu="2"), *low, pod("high", requests={"cpu": 2}, priority=9)], "high")
+        assert str(found.view().verdict) == "default/high makes room on a: 2 pods have to leave."
+        assert found.ok
 
     def test_a_budget_is_told(self) -> None:
         """Victims that a disruption budget protects are counted."""

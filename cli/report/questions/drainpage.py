@@ -54,7 +54,8 @@ def _lead(record: Record) -> Markup:
     gone = sum(one["replacement"] is None for one in record["evictions"])
     lost = [fact(number(gone), "pods are gone for good", BAD)] if gone else []
     left = facts_of(record, (("staying.length", "pods are left on these nodes", SAME),), ())
-    waiting = facts_of(record, (("summary.waiting", "pods find no node even before", NEAR),), ())
+    apart = (("summary.waiting", "pods find no node even before", NEAR), ("summary.leftOut", "waiting pods left out", NEAR))
+    waiting = facts_of(record, apart, ())
     can = fact(counted(record, "can.length"), "nodes can go", GOOD)
     return facts(can, *facts_of(record, CARDS), *lost, *left, *waiting)
 

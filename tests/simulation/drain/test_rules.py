@@ -154,13 +154,15 @@ class TestWhereTheyGo:
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_waiting_pods_come_first(self, release: str) -> None:
-        """What waits is scheduled before the drain, so that it may take the room."""
-        found = beside(owned("p", on="a", cpu="3"), owned("w", cpu="4", nodeSelector={"b": "b"}), release=release)
+        """What waits is scheduled before the drain where that is asked for, so that it may take the room; else it is left out."""
+        first = {"pending_first": True, "release": release}
+        found = beside(owned("p", on="a", cpu="3"), owned("w", cpu="4", nodeSelector={"b": "b"}), **first)
         assert found.can == ["a"]
-        nodes = node("a"), node("b", labels={"b": "b"})
-        found = emptied(*nodes, owned("p", on="a", cpu="3"), owned("w", cpu="2", nodeSelector={"b": "b"}), release=release)
-        assert found.can == []
-        assert found.record()["summary"]["placedBefore"] == 1
+        cluster = node("a"), node("b", labels={"b": "b"}), owned("p", on="a", cpu="3"), owned("w", cpu="2", nodeSelector={"b": "b"})
+        found, without = emptied(*cluster, **first), emptied(*cluster, release=release)
+        assert (found.can, without.can) == ([], ["a"])
+        counts = [[one.record()["summary"][name] for name in ("placedBefore", "waiting", "leftOut")] for one in (found, without)]
+        assert counts == [[1, 0, 0], [0, 0, 1]]
 
     @pytest.mark.parametrize("release", RELEASES)
     def test_claims_of_pods_that_came_first(self, release: str) -> None:
@@ -169,7 +171,7 @@ class TestWhereTheyGo:
                     "volumeBindingMode": "WaitForFirstConsumer"})  # fmt: skip
         disks = [disk(f"disk-{name}", name, "Available", storageClassName="local", volumeMode="Filesystem") for name in "ab"]
         wanted = claim({"storageClassName": "local", "volumeMode": "Filesystem"})
-        found = emptied(*NAMED, kind, *disks, wanted, owned("p", "db", **DATA), nodes=["a", "b"], release=release)
+        found = emptied(*NAMED, kind, *disks, wanted, owned("p", "db", **DATA), nodes=["a", "b"], release=release, pending_first=True)
         assert len(found.can) == 1
         (why,) = found.cannot.values()
         assert "default/p finds no other node: " in why
