@@ -247,7 +247,7 @@ _FIELDS: Mapping[str, str] = {
 _WAYS: Mapping[str, str] = {field: way for way, fields in _FIELDS.items() for field in fields.split()}
 
 
-class PodTemplate(Part, frozen=True, kw_only=True):
+class ControllerTemplate(Part, frozen=True, kw_only=True):
     """The template of a controller, whose objects otherwise say only which pods they have."""
 
     metadata: o.TemplateMeta = o.TemplateMeta()
@@ -276,7 +276,7 @@ def _shape_of_fields(kind: Any) -> Shape:
     if issubclass(kind, o.KubeObject):
         fields |= dict.fromkeys(("apiVersion", "kind"), _keep)
     if kind in (o.ControllerSpec, o.ServiceSpec):
-        fields["template"] = shape_of(PodTemplate)
+        fields["template"] = shape_of(ControllerTemplate)
     return lambda to, value: {key: fields[key](to, one) for key, one in value.items() if key in fields} if isinstance(value, dict) else None
 
 

@@ -34,8 +34,8 @@ class OneOf:
         self.told = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-class Words:
-    """The words that fields of the items of a list may be there, by attribute."""
+class FieldWords:
+    """The words that fields of the items of one list may have, by attribute."""
 
     def __init__(self, **fields: OneOf) -> None:
         self.fields = fields

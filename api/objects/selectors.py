@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import field
 
-from .metadata import NO_STRINGS, Map, OneOf, Part, Words
+from .metadata import NO_STRINGS, FieldWords, Map, OneOf, Part
 from .quantity import Int32
 
 _REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
@@ -30,7 +30,7 @@ class LabelSelector(Part, frozen=True, kw_only=True, cache_hash=True):
     """Which labels match: all pairs of match_labels and all of match_expressions. Empty matches everything, None nothing."""
 
     match_labels: Map[str] = NO_STRINGS
-    match_expressions: Annotated[tuple[Requirement, ...], Words(operator=OneOf(*_LABEL_OPERATORS))] = ()
+    match_expressions: Annotated[tuple[Requirement, ...], FieldWords(operator=OneOf(*_LABEL_OPERATORS))] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from .. import objects as o
-from ..objects.metadata import Map, OneOf, Words, attributes, is_value, json_names
+from ..objects.metadata import FieldWords, Map, OneOf, attributes, is_value, json_names
 from ..objects.quantity import Quantity
 from .typed import read
 
@@ -60,10 +60,10 @@ Worded: TypeAlias = "OneOf | Mapping[str, Worded] | None"
 
 
 @cache
-def _worded(annotation: Any, words: Words | None = None) -> Worded:
+def _worded(annotation: Any, words: FieldWords | None = None) -> Worded:
     if get_origin(annotation) is Annotated:
         inner, note, *_ = get_args(annotation)
-        return note if isinstance(note, OneOf) else _worded(inner, note if isinstance(note, Words) else None)
+        return note if isinstance(note, OneOf) else _worded(inner, note if isinstance(note, FieldWords) else None)
     if is_value(annotation):
         hints, names = get_type_hints(annotation, include_extras=True), json_names(annotation)
         own = words.fields if words is not None else {}

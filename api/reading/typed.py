@@ -19,7 +19,7 @@ from msgspec import Meta
 
 from ...exceptions import QuantityError
 from .. import objects as o
-from ..objects.metadata import Map, OneOf, Words, attributes, is_value, json_names
+from ..objects.metadata import FieldWords, Map, OneOf, attributes, is_value, json_names
 from ..objects.quantity import IntOrString, Quantity
 from .mismatch import Mismatch
 from .secrets import HIDDEN
@@ -47,7 +47,7 @@ def read(kind: type[V], value: Any, strict: bool = False) -> V:
 
 
 @cache
-def reader(annotation: Any, strict: bool = False, words: Words | None = None) -> Reader[Any]:
+def reader(annotation: Any, strict: bool = False, words: FieldWords | None = None) -> Reader[Any]:
     """The reader of values of a type; *words*: what its fields may be in this place."""
     origin, parts = get_origin(annotation), [part for part in get_args(annotation) if part not in (NoneType, ...)]
     if annotation in _LEAVES:
@@ -74,7 +74,7 @@ def _noted(annotation: Any, notes: list[Any], strict: bool) -> Reader[Any]:
                 return note.read
             case OneOf():
                 return one_of(note) if strict else text
-            case Words():
+            case FieldWords():
                 return reader(annotation, strict, note)
             case Meta(ge=int(least), le=int(most)):
                 return whole_in(least, most)
@@ -88,11 +88,11 @@ def _null_item(annotation: Any) -> Any:
     return annotation() if is_value(annotation) and annotation not in _NEVER_NULL else None
 
 
-def _record(kind: Any, strict: bool, words: Words | None) -> Reader[Any]:
+def _record(kind: Any, strict: bool, words: FieldWords | None) -> Reader[Any]:
     return record(kind, table_of(kind, strict, words))
 
 
-def table_of(kind: Any, strict: bool = False, words: Words | None = None) -> Table:
+def table_of(kind: Any, strict: bool = False, words: FieldWords | None = None) -> Table:
     """The fields of a class that is read."""
     hints = get_type_hints(kind, include_extras=True)
     if words is not None:

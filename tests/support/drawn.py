@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 from msgspec import Meta
 
-from kubeclassic.api.objects.metadata import Map, OneOf, Words, attributes, is_value, json_names
+from kubeclassic.api.objects.metadata import FieldWords, Map, OneOf, attributes, is_value, json_names
 from kubeclassic.api.objects.quantity import Quantity
 
 TEXTS = st.text("ab-,é\\", max_size=4)
@@ -19,7 +19,7 @@ LEAVES: Mapping[Any, st.SearchStrategy[Any]] = {
 }  # fmt: skip
 
 
-def documents(annotation: Any, words: Words | None = None) -> st.SearchStrategy[Any]:
+def documents(annotation: Any, words: FieldWords | None = None) -> st.SearchStrategy[Any]:
     """Values in JSON form that are read as one of a type, each field there or not."""
     origin, parts = get_origin(annotation), [part for part in get_args(annotation) if part not in (NoneType, ...)]
     if annotation in LEAVES:
@@ -28,7 +28,7 @@ def documents(annotation: Any, words: Words | None = None) -> st.SearchStrategy[
         match parts[1]:
             case OneOf(words=allowed):
                 return st.sampled_from(allowed)
-            case Words():
+            case FieldWords():
                 return documents(parts[0], parts[1])
             case Meta(ge=int(least), le=int(most)):
                 return st.integers(least, most)

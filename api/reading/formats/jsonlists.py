@@ -112,7 +112,7 @@ class LongList:
 
     @property
     def kind(self) -> str:
-        """The kind of its items; empty: they say it themselves, or nobody has yet."""
+        """The kind of its items; empty: they say it themselves, or the list does at its end."""
         return str(self.outside.get("kind", "")).removesuffix("List")
 
     def items(self) -> Iterator[Parts]:
