@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import Node
-from ...api.reading.fields import shown
+from ...api.reading.mismatch import shown
 from ...choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, TIE_BREAKS
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
