@@ -20,7 +20,7 @@ class Held:
 
 HELD = Held()
 MANY, SHARE = 20, 50
-"""After so many it is collected, and takes less than one part in so many of the time."""
+"""It is collected after 20 of them, and takes less than a fiftieth of the time."""
 
 
 @contextmanager

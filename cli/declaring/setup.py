@@ -48,7 +48,7 @@ class Setup:
         return attrs.evolve(self, values={**self.values, **changes})
 
     def lasting(self) -> Setup:
-        """The same for a process that runs on and on: it caches less where nobody says how much."""
+        """The same for a process that runs on and on: it caches less where no option says how much."""
         return self.with_(memory_bytes=1 << 28) if self.get("memory_bytes") is None else self
 
     @property

@@ -263,7 +263,7 @@ class Census:
     def forget(self, in_use: Collection[Template]) -> bool:
         """Keep the templates *in_use* alone, which all have that have pods here; gives whether all counters begin anew.
 
-        Nobody says which counters are still asked for. So where they are many more than they were, who keeps one has to ask again.
+        It is not known which counters are still asked for. So where they are many more than they were, who keeps one has to ask again.
         """
         self._templates = {template: rows for template, rows in self._templates.items() if template in in_use}
         if self._usual and len(self.counters) > 2 * self._usual + SPARE:
