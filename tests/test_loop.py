@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.simulation.conform import read_items, read_lines
-from tests.bench.cases import CaseSize
+from tests.bench.cases import CaseSize, read_case
 from tests.bench.loop import main
 from tests.conftest import ROOT
 from tests.support.build import obj
@@ -26,7 +26,7 @@ FIGURES = ["pods", "cpu_seconds", "loop_seconds", "calibration"]
 @pytest.fixture
 def case(tmp_path: Path) -> str:
     """A small case file of 1.16."""
-    made: dict[str, Any] = CaseSize(nodes=3, existing=3, pods=4).case("1.16")
+    made: dict[str, Any] = CaseSize(nodes=3, existing=3, pods=4).case("1.16", bare=True)
     path = tmp_path / "small.jsonl"
     path.write_text(json.dumps({**made, **{key: list(made[key]) for key in ("objects", "pending")}}) + "\n")
     return str(path)
@@ -78,6 +78,29 @@ def test_manifests_of_another_release(tmp_path: Path, capsys: pytest.CaptureFixt
     assert json.loads(capsys.readouterr().out)["pods"] == 1
 
 
+def test_pods_are_as_admission_leaves_them(case: str) -> None:
+    """A timed pod has a token's volume of its own, its mount, an owner and the hash of its template; with ``--bare`` what the file says."""
+    first, second, bare = *read_case(Path(case))["pending"][:2], read_case(Path(case), bare=True)["pending"][0]
+    volumes = [one["spec"]["volumes"][0]["name"] for one in (first, second)]
+    assert volumes[0] != volumes[1]
+    assert [mount["name"] for mount in first["spec"]["containers"][0]["volumeMounts"]] == volumes[:1]
+    hashes = [one["metadata"]["labels"]["pod-template-hash"] for one in (first, second)]
+    assert hashes[0] == hashes[1]
+    assert first["metadata"]["ownerReferences"][0]["name"].endswith(hashes[0])
+    assert "volumes" not in bare["spec"]
+
+
+@pytest.mark.whole
+def test_whole_commands_on_a_real_dump() -> None:
+    """``real.py`` has a row for each command, with its ratio to ``json.load``, its memory, and the decisions that were quick."""
+    words = ["--nodes", "20", "--waiting", "40"]
+    found = subprocess.run([sys.executable, str(ROOT / "tests" / "bench" / "real.py"), *words], capture_output=True, text=True, check=True)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found.stdout.splitlines() if line][2:]
+    assert len(rows) == 11
+    assert all(float(seconds) >= 0 < int(memory) for _, seconds, _, memory, _ in rows)
+    assert [quick.partition(" (")[0].partition(" of ")[2] for name, *_, quick in rows if name.startswith("simulate")] == ["40"] * 3
+
+
 @pytest.mark.whole
 def test_it_runs_as_a_file(case: str) -> None:
     """``python tests/bench/loop.py`` works from any folder."""
@@ -98,7 +121,7 @@ def test_the_timed_run_has_the_originals_hosts(name: str, shared: Path) -> None:
 def test_made_cases_are_those_of_the_files(kind: str, shared: Path) -> None:
     """What is made is, field by field that scheduling reads, what the case files of that kind hold."""
     (given,) = read_lines(shared / "bench" / f"{kind}-5000.jsonl.gz")
-    made = CaseSize(kind=kind, nodes=5000).case("1.16")
+    made = CaseSize(kind=kind, nodes=5000).case("1.16", bare=True)
     for ours, theirs in zip(read_items(made), read_items(given), strict=True):
         assert (ours[1].spec, ours[1].labels) == (theirs[1].spec, theirs[1].labels)  # type: ignore[attr-defined]  # they are pods
     nodes = [[obj(item) for item in one["objects"] if item["kind"] == "Node"] for one in (made, given)]

@@ -47,6 +47,10 @@ class Setup:
         """The same with other values of some options."""
         return attrs.evolve(self, values={**self.values, **changes})
 
+    def lasting(self) -> Setup:
+        """The same for a process that runs on and on: it caches less where nobody says how much."""
+        return self.with_(memory_bytes=1 << 28) if self.get("memory_bytes") is None else self
+
     @property
     def release(self) -> str | None:
         """The release as it was given."""

@@ -21,11 +21,6 @@ def extender(**fields):
     return read_policy({"extenders": [fields]}).extenders[0]
 
 
-def refusal(*extenders, release=LAST):
-    """The text with which extenders are refused."""
-    return refusal_text(PolicyError, resolve, release, policy={"extenders": list(extenders)})
-
-
 class TestReadPolicy:
     def test_null_and_empty(self):
         """Null and absent lists are None, an empty list is empty."""
@@ -90,33 +85,6 @@ class TestExtenderConfig:
     def test_a_key_is_not_shown(self):
         """The private key is no part of what an error or a log would show."""
         assert "secret" not in repr(TlsConfig(key_data=b"secret"))
-
-
-class TestExtenderValidation:
-    def test_weight(self):
-        """An extender that prioritizes has a positive weight."""
-        expected = "Priority for extender http://a should have a positive weight applied to it"
-        assert refusal({"urlPrefix": "http://a", "prioritizeVerb": "p"}) == expected
-
-    def test_one_binder(self):
-        """One extender may bind, in every release."""
-        for release in RELEASES.values():
-            assert refusal({"bindVerb": "b"}, {"bindVerb": "b"}, release=release) == "Only one extender can implement bind, found 2"
-
-    @pytest.mark.parametrize("name", ["cpu", "example", "kubernetes.io/foo", "requests.example.com/x"])
-    def test_not_an_extended_resource(self, name):
-        """Managed resources are extended resources."""
-        assert refusal({"managedResources": [{"name": name}]}) == f"{name} is an invalid extended resource name"
-
-    def test_not_a_name(self):
-        """A managed resource's name is a qualified name, all that is wrong with it is said."""
-        text = refusal({"managedResources": [{"name": "example.com/"}]})
-        assert text.startswith("[name part must be non-empty, name part must consist of")
-
-    def test_duplicates(self):
-        """A resource has one manager."""
-        resource = {"managedResources": [{"name": "example.com/x"}]}
-        assert refusal(resource, resource) == "Duplicate extender managed resource name example.com/x"
 
 
 class TestExtendersInTheAlgorithm:

@@ -12,7 +12,6 @@ from kubeclassic.priorities.rule import priority
 from tests.support.refusals import refusal_text
 
 LAST = RELEASES["1.16"]
-HEAVY = 922337203685477579
 AFFINITY = {"serviceAffinity": {"labels": ["region"]}}
 PRESENCE = {"labelsPresence": {"labels": ["rack"], "presence": True}}
 
@@ -38,35 +37,6 @@ def refusal(release=LAST, **policy):
 
 
 class TestPredicates:
-    @pytest.mark.parametrize("written", [{}, {"predicates": None}])
-    def test_absent_is_the_default_provider(self, written):
-        """Absent and null stand for the DefaultProvider's set."""
-        assert predicates(of(**written)) == predicates(resolve(LAST))
-
-    def test_empty_is_none_but_the_mandatory(self):
-        """An empty list leaves the mandatory predicates."""
-        assert predicates(of(predicates=[])) == ["CheckNodeUnschedulable", "PodToleratesNodeTaints"]
-
-    def test_order_is_the_releases(self):
-        """Predicates run in the release's order, whatever order the Policy has."""
-        written = [{"name": "MatchInterPodAffinity"}, {"name": "GeneralPredicates"}]
-        assert predicates(of(predicates=written))[1:] == ["GeneralPredicates", "PodToleratesNodeTaints", "MatchInterPodAffinity"]
-
-    def test_alias_never_runs(self):
-        """PodFitsPorts is accepted, and never runs."""
-        algorithm = of(predicates=[{"name": "PodFitsPorts"}])
-        assert predicates(algorithm) == ["CheckNodeUnschedulable", "PodToleratesNodeTaints"]
-        assert algorithm.has_predicates
-
-    def test_invented_name_never_runs(self):
-        """An argument under an invented name is accepted, and never runs."""
-        assert "Zone" not in predicates(of(predicates=[{"name": "Zone-1", "argument": AFFINITY}]))
-
-    def test_argument_under_its_usual_name(self):
-        """CheckServiceAffinity and CheckNodeLabelPresence run with an argument."""
-        written = [{"name": "CheckServiceAffinity", "argument": AFFINITY}, {"name": "CheckNodeLabelPresence", "argument": PRESENCE}]
-        assert predicates(of(predicates=written))[2:] == ["CheckNodeLabelPresence", "CheckServiceAffinity"]
-
     def test_argument_replaces_an_existing_predicate(self):
         """An argument under a name that there is replaces its function."""
         rule = of(predicates=[{"name": "GeneralPredicates", "argument": PRESENCE}]).predicates[1]
@@ -89,75 +59,8 @@ class TestPredicates:
         of(predicates=[{"name": "GeneralPredicates", "argument": PRESENCE}])
         assert resolve(LAST).predicates[1] is CATALOGUE.predicates["GeneralPredicates"]
 
-    @pytest.mark.parametrize(
-        "name", ["CheckNodeCondition", "CheckNodeMemoryPressure", "CheckServiceAffinity", "PodToleratesNodeNoExecuteTaints", "Nope", ""]
-    )
-    def test_unknown_name(self, name):
-        """A name that is not registered is refused: a gate may have removed it, or it needs an argument."""
-        assert refusal(predicates=[{"name": name}]) == f"Invalid configuration: Predicate type not found for {name}"
-
-    @pytest.mark.parametrize(("argument", "number"), [({}, 0), ({**AFFINITY, **PRESENCE}, 2)])
-    def test_number_of_arguments(self, argument, number):
-        """An argument is one argument."""
-        expected = f"Exactly 1 predicate argument is required, numArgs: {number}, Predicate: X1"
-        assert refusal(predicates=[{"name": "X1", "argument": argument}]) == expected
-
-    @pytest.mark.parametrize("name", ["X", "Bad_Name", "a/b", "-a", "a-"])
-    def test_name_of_a_custom_predicate(self, name):
-        """A name of one's own has two characters or more, letters, digits and inner hyphens."""
-        expected = f'Algorithm name {name} does not match the name validation regexp "^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$".'
-        assert refusal(predicates=[{"name": name, "argument": AFFINITY}]) == expected
-
 
 class TestPriorities:
-    def test_absent_is_the_default_provider(self):
-        """Absent priorities are the DefaultProvider's, with the registry's weights."""
-        assert priorities(of()) == dict(LAST.default_priorities)
-
-    def test_empty_is_none(self):
-        """An empty list leaves no priority."""
-        assert priorities(of(priorities=[])) == {}
-
-    def test_last_weight_counts(self):
-        """Of two entries of one name the later weight counts."""
-        written = [{"name": "EqualPriority", "weight": 2}, {"name": "EqualPriority", "weight": 3}]
-        assert priorities(of(priorities=written)) == {"EqualPriority": 3}
-
-    def test_sorted_by_name(self):
-        """Priorities are held by name in byte order."""
-        written = [{"name": name, "weight": 1} for name in ("TaintTolerationPriority", "EqualPriority", "ImageLocalityPriority")]
-        assert list(priorities(of(priorities=written))) == ["EqualPriority", "ImageLocalityPriority", "TaintTolerationPriority"]
-
-    @pytest.mark.parametrize("weight", [0, -1, 922337203685477580, None])
-    def test_weight(self, weight):
-        """A weight is positive and below a tenth of the largest integer."""
-        expected = "Priority EqualPriority should have a positive weight applied to it or it has overflown"
-        assert refusal(priorities=[{"name": "EqualPriority", "weight": weight}]) == expected
-
-    def test_several_violations(self):
-        """All violations are shown; equal texts once from 1.14 on."""
-        text = "Priority EqualPriority should have a positive weight applied to it or it has overflown"
-        written = [{"name": "EqualPriority"}, {"name": "EqualPriority"}, {"name": "Other"}]
-        other = text.replace("EqualPriority", "Other")
-        assert refusal(priorities=written) == f"[{text}, {other}]"
-        assert refusal(RELEASES["1.13"], priorities=written) == f"[{text}, {text}, {other}]"
-
-    def test_sum_of_weights(self):
-        """The sum of the weights must not overflow."""
-        written = [{"name": "EqualPriority", "weight": HEAVY}, {"name": "ImageLocalityPriority", "weight": HEAVY}]
-        assert refusal(priorities=written) == "total priority of priority functions has overflown"
-        assert refusal(RELEASES["1.12"], priorities=written) == "Total priority of priority functions has overflown"
-
-    def test_unknown_name(self):
-        """A priority that there is not is refused."""
-        assert refusal(priorities=[{"name": "Nope", "weight": 1}]) == "Invalid configuration: Priority type not found for Nope"
-
-    def test_number_of_arguments(self):
-        """An argument is one argument."""
-        argument = {"serviceAntiAffinity": {"label": "zone"}, "labelPreference": {"label": "ssd"}}
-        expected = "Exactly 1 priority argument is required, numArgs: 2, Priority: Zone"
-        assert refusal(priorities=[{"name": "Zone", "weight": 1, "argument": argument}]) == expected
-
     def test_bad_shape_is_found_late(self):
         """A shape is looked at when all names are known and the weight of affinity is right; one that is replaced, never."""
         bad = {"name": "Ratio", "weight": 1, "argument": {"requestedToCapacityRatioArguments": {"shape": []}}}
@@ -181,17 +84,6 @@ class TestTheRest:
         """The Policy's weight wins unless it is 0, and is cut to 32 bits."""
         algorithm = resolve(LAST, policy={"hardPodAffinitySymmetricWeight": written}, hard_pod_affinity_weight=configured)
         assert algorithm.hard_pod_affinity_weight == weight
-
-    @pytest.mark.parametrize("weight", [0, -1, 101])
-    def test_hard_pod_affinity_weight_out_of_range(self, weight):
-        """The weight is 1 to 100, with a provider too."""
-        with pytest.raises(PolicyError, match=f"^invalid hardPodAffinitySymmetricWeight: {weight}, must be in the range 1-100$"):
-            resolve(LAST, hard_pod_affinity_weight=weight)
-
-    def test_always_check_all_predicates(self):
-        """alwaysCheckAllPredicates is off unless it is true."""
-        assert of(alwaysCheckAllPredicates=True).check_all
-        assert not of(alwaysCheckAllPredicates=False).check_all
 
     def test_equivalence_cache(self):
         """The equivalence cache is on by its gate or by itself, where the release has it."""

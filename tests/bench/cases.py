@@ -1,7 +1,8 @@
 """The case that is timed: read, or made in the shapes of upstream's scheduler_perf, perhaps for another release than its own.
 
-What is made: nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Documents are generated one by one, so that a cluster
-of 300,000 pods is never in memory as JSON.
+What is made: nodes of 4 cpu, 32Gi and 110 pods in 3 zones; pods of 100m and 500Mi. Pods, those of files too, have what
+admission and controllers add, unless they are wanted bare. Documents are generated one by one, so that a cluster of
+300,000 pods is never in memory as JSON.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kubeclassic.api.reading.documents import read_documents
 from kubeclassic.core.release.release import Release
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.framework.releases import find_any_release
+from tests.support.admitted import admitted, owned
 
 Json = dict[str, Any]
 
@@ -37,9 +39,18 @@ class Documents:
     """Documents that each loop over them generates again."""
 
     make: Callable[[], Iterator[Json]]
+    bare: bool
 
     def __iter__(self) -> Iterator[Json]:
-        return self.make()
+        return self.make() if self.bare else map(as_admitted, self.make())
+
+
+def as_admitted(item: Json) -> Json:
+    """*item*, a pod as it is once a ReplicaSet has made it and admission has let it in."""
+    if item.get("kind") != "Pod":
+        return item
+    has_owner = "ownerReferences" in item["metadata"]
+    return admitted(item if has_owner else owned(item, item["metadata"].get("labels", {}).get("app", "app")))
 
 
 @attrs.frozen(kw_only=True)
@@ -60,8 +71,8 @@ class CaseSize:
             return self.existing
         return LOWER_PODS * self.nodes if self.kind == "preemption" else 1000
 
-    def case(self, release: str, percentage: int = 100) -> Json:
-        """The conformance case; ``objects`` and ``pending`` are made as they are read."""
+    def case(self, release: str, percentage: int = 100, *, bare: bool = False) -> Json:
+        """The conformance case; ``objects`` and ``pending`` are made as they are read. *bare*: without what admission adds."""
         known = RELEASES.get(release)
         gated = self.kind in ("spread", "mixed") and known is not None and "EvenPodsSpread" in known.gates
         config = {
@@ -71,8 +82,8 @@ class CaseSize:
             "preemption": self.kind == "preemption",
         }
         name = f"{self.kind}-{self.nodes}n-{self.bound}e-{self.pods}p" + (f"-{self.templates}t" if self.templates > 1 else "")
-        documents = {"objects": Documents(self._objects), "pending": Documents(self._pending)}
-        return {"name": name, "version": release, "config": config, **documents}
+        case = {"name": name, "version": release, "config": config}
+        return {**case, "objects": Documents(self._objects, bare), "pending": Documents(self._pending, bare)}
 
     def _objects(self) -> Iterator[Json]:
         if self.kind in ("spread", "mixed"):
@@ -212,12 +223,17 @@ FORMS: Mapping[str, Callable[[int], Json]] = {
 # --- a case in a file -----------------------------------------------------------------------------------------------
 
 
-def read_case(path: Path, release: str | None = None) -> Json:
+def read_case(path: Path, release: str | None = None, *, bare: bool = False) -> Json:
     """The case in *path*: a conformance case file with one case, or manifests, whose pods without a node wait.
 
     *release*: in place of the one that the case names; gates that it does not know are left out. With manifests all nodes are scored and
-    preemption is off.
+    preemption is off. *bare*: pods as the file has them, without what admission adds.
     """
+    case = _read(path, release)
+    return case if bare else {**case, **{key: [as_admitted(item) for item in case[key]] for key in ("objects", "pending")}}
+
+
+def _read(path: Path, release: str | None) -> Json:
     documents = [document.data for document in read_documents(path)]
     if len(documents) == 1 and "pending" in documents[0]:
         case = {"version": DEFAULT_RELEASE, **documents[0]}

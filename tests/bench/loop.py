@@ -1,9 +1,10 @@
 """Times the scheduling loop on one case, and prints a line of JSON.
 
-    python tests/bench/loop.py [--repeat N] [--check HOSTS] [--release R] CASE
+    python tests/bench/loop.py [--repeat N] [--check HOSTS] [--release R] [--bare] CASE
 
 ``cpu_seconds`` is processor time of the first snapshot of the cluster and of all decisions, the median of the runs;
 ``loop_seconds`` that of the decisions alone, the best run; ``calibration`` that of a fixed loop, a measure of the machine.
+Pods have what admission and controllers add to them, a volume with a token above all; with ``--bare`` they are as the file has them.
 With ``--check`` each pod must get the host that the file has for it, else the exit status is 1.
 """
 
@@ -122,11 +123,12 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="runs (default: 5)")
     parser.add_argument("--check", type=Path, metavar="HOSTS", help="a file with the host that each pod must get")
     parser.add_argument("--release", metavar="R", help="in place of the release of the case")
+    parser.add_argument("--bare", action="store_true", help="leave pods as the file has them")
     asked = parser.parse_args(words)
     if asked.repeat < 1:
         parser.error(f"--repeat: got {asked.repeat}, wanted 1 or more")
     try:
-        case = read_case(asked.case, asked.release)
+        case = read_case(asked.case, asked.release, bare=asked.bare)
         wanted = None if asked.check is None else read_hosts(asked.check, case["version"])
         runs = [timed(case) for _ in range(asked.repeat)]
     except KubeclassicError as error:

@@ -23,6 +23,7 @@ POD = "kind: Pod\nmetadata: {name: %s}\nspec: {%s, containers: [{name: c, resour
 PLUGINS = '''
 from kubeclassic.plugins import Plugin, each_node, unschedulable
 
+
 class NotOnA(Plugin):
     """Turn down node a."""
 
@@ -31,6 +32,7 @@ class NotOnA(Plugin):
     @each_node
     def filter(self, pod, node, cycle):
         return unschedulable("node(s) were called a") if node.name == "a" else None
+
 
 class LikesB(Plugin):
     """Prefer node b."""
@@ -106,14 +108,6 @@ class TestWhichProfile:
             assert all(found.values())
         said = ran("simulate", "cluster.yaml", "--pods", "more.yaml", "--profile", "two.yaml", status=(0, 1)).err
         assert "ignored: 1 for another scheduler\n" in said
-
-    def test_several_differ(self, folder: Path) -> None:
-        """The very same pod goes elsewhere under another schedulerName."""
-        for name, host in (("default-scheduler", "a"), ("packer", "b")):
-            (folder / "one.yaml").write_text(pod("one", schedulerName=name))
-            (folder / "cluster.yaml").write_text((folder / "cluster.yaml").read_text().partition("kind: Pod")[0])
-            assert hosts("--pods", "one.yaml", "--profile", "two.yaml") == {"one": host}
-            assert explained("one", "--pods", "one.yaml", "--profile", "two.yaml")["host"] == host
 
     @pytest.mark.parametrize(("gate", "host"), [("true", None), ("false", "a")])
     def test_feature_gates(self, folder: Path, gate: str, host: str | None) -> None:

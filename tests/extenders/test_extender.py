@@ -13,7 +13,7 @@ from kubeclassic.algorithmprovider.extenders import ExtenderConfig, ManagedResou
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.decision.preemptionplan import Victims
 from kubeclassic.exceptions import ExtenderError
-from kubeclassic.extenders.extender import Bodies, HttpExtender, binder_of, errorf
+from kubeclassic.extenders.extender import Bodies, HttpExtender, errorf
 from kubeclassic.extenders.overhttp import PostReply
 from kubeclassic.framework.releases import ALL_RELEASES, find_any_release
 from tests.support.build import node, pod
@@ -46,38 +46,6 @@ NODES: Sequence[Node] = (node("a"), node("b"))
 
 
 class TestFilter:
-    def test_nodes_are_sent_and_known_again(self) -> None:
-        """Without a cache nodes are sent; one that comes back unchanged is the same object, another is read from the reply."""
-        post = Scripted()
-        one = extender(post)
-        sent = json.loads(one.bodies.node(NODES[0]).text)
-        post.answer = {"Nodes": {"items": [sent, {"metadata": {"name": "b", "labels": {"new": "1"}}}]}, "FailedNodes": {"c": "no"}}
-        found = one.filter(pod("web"), NODES)
-        assert found.nodes is not None
-        assert found.nodes[0] is NODES[0]
-        assert (found.nodes[1].labels, found.failed) == ({"new": "1"}, {"c": "no"})
-        (url, body, timeout) = post.calls[0]
-        assert (url, timeout, list(body), body["NodeNames"]) == ("http://x.test/sched/f", 5.0, ["Pod", "Nodes", "NodeNames"], None)
-
-    def test_names_are_sent(self) -> None:
-        """With a cache names are sent, and names come back."""
-        post = Scripted({"NodeNames": ["b"]})
-        found = extender(post, node_cache_capable=True).filter(pod("web"), NODES)
-        assert (found.nodes, found.names) == (None, ["b"])
-        assert (post.calls[0][1]["Nodes"], post.calls[0][1]["NodeNames"]) == (None, ["a", "b"])
-
-    @pytest.mark.parametrize("answer", [{"NodeNames": ["a"]}, {}, None])
-    def test_no_nodes_are_left(self, answer: Any) -> None:
-        """Names to one without a cache, and a reply without nodes, leave none."""
-        found = extender(Scripted(answer)).filter(pod("web"), NODES)
-        assert (found.nodes, list(found.names)) == (None, [])
-
-    def test_without_a_verb_nothing_is_sent(self) -> None:
-        """An extender without filterVerb keeps all nodes, and one without prioritizeVerb gives no scores."""
-        post = Scripted()
-        one = extender(post, filter_verb="", prioritize_verb="")
-        assert (one.filter(pod("web"), NODES).nodes, one.prioritize(pod("web"), NODES), post.calls) == (NODES, {}, [])
-
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_a_status(self, release: str) -> None:
         """Any status but 200 is an error, in the words of the release."""
@@ -90,12 +58,6 @@ class TestFilter:
         """The reply's Error is the text, which Go takes for a format."""
         with pytest.raises(ExtenderError, match=r"^90%!f\(MISSING\)ull$"):
             ask(extender(Scripted({"Error": "90%full"})))
-
-    def test_unresolvable_nodes(self) -> None:
-        """Only the framework reads the nodes where removing pods does not help."""
-        answer = {"FailedAndUnresolvableNodes": {"a": "never"}}
-        assert extender(Scripted(answer), "1.27").filter(pod("web"), NODES).unresolvable == {"a": "never"}
-        assert extender(Scripted(answer), "1.16").filter(pod("web"), NODES).unresolvable == {}
 
 
 class TestPrioritize:
@@ -111,27 +73,6 @@ NOT_FOUND = f"extender: {URL} claims to preempt pod (UID: &{{x}}) on node: a, bu
 
 
 class TestPreempt:
-    def test_what_is_sent(self) -> None:
-        """Nodes are in order of name; no victims are a null, or an empty list where an extender left none."""
-        post = Scripted({})
-        extender(post).process_preemption(pod("web"), {**CANDIDATES, "c": Victims([], 0, chosen_by="other")}, THERE.get)
-        sent = post.calls[0][1]["NodeNameToVictims"]
-        assert [(name, found["Pods"] and len(found["Pods"]), found["NumPDBViolations"]) for name, found in sent.items()] == [
-            ("a", 2, 1), ("b", None, 0), ("c", [], 0),
-        ]  # fmt: skip
-
-    @pytest.mark.parametrize(("release", "violations"), [("1.16", 0), ("1.27", 1)])
-    def test_names_and_uids(self, release: str, violations: int) -> None:
-        """With a cache UIDs are sent; the framework sends and reads the number of violations, other releases take it for 0."""
-        post = Scripted({"NodeNameToMetaVictims": {"b": {"Pods": [{"UID": "default/v3"}], "NumPDBViolations": 7}, "a": {}}})
-        one = extender(post, release, node_cache_capable=True)
-        found = one.process_preemption(pod("web"), CANDIDATES, THERE.get)
-        sent = post.calls[0][1]["NodeNameToMetaVictims"]
-        assert sent["a"] == {"Pods": [{"UID": "default/v1"}, {"UID": "default/v2"}], "NumPDBViolations": violations}
-        assert [(name, [p.name for p in v.pods], v.violations, v.chosen_by) for name, v in found.items()] == [
-            ("a", [], 0, URL), ("b", ["v3"], 7 * violations, URL),
-        ]  # fmt: skip
-
     @pytest.mark.parametrize(
         ("release", "chosen", "text"),
         [
@@ -146,24 +87,6 @@ class TestPreempt:
         with pytest.raises(ExtenderError) as failed:
             extender(Scripted({"NodeNameToMetaVictims": reply}), release).process_preemption(pod("web"), CANDIDATES, THERE.get)
         assert str(failed.value) == text
-
-
-class TestBind:
-    def test_what_is_sent(self) -> None:
-        """The pod's name, namespace and UID, and the node."""
-        post = Scripted({"Error": ""})
-        extender(post).bind(pod("web"), "a")
-        assert post.calls == [
-            ("http://x.test/sched/b", {"PodName": "web", "PodNamespace": "default", "PodUID": "default/web", "Node": "a"}, 5.0)
-        ]
-
-    def test_who_binds(self) -> None:
-        """The first extender that has the verb and is interested in the pod."""
-        others = ExtenderConfig(URL, bind_verb="b", managed_resources=(ManagedResource("a.b/c"),))
-        release, bodies = find_any_release("1.16"), Bodies()
-        managing, every = HttpExtender(others, release, Scripted(), bodies), extender(Scripted())
-        assert binder_of([extender(Scripted(), bind_verb=""), managing, every], pod("web")) is every
-        assert binder_of([managing], pod("web")) is None
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,10 @@ from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.quick import Detour
 from kubeclassic.core.run import Run
 from kubeclassic.framework.cycle.feasible import NO_NODE_LEFT
-from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.status import Status, unschedulable
 from tests.support.build import node, pod
-from tests.support.frameworkbuild import binding_methods, configuration, decided, disabled, enabled, placed, scheduler
+from tests.support.frameworkbuild import binding_methods, decided, disabled, enabled, placed, scheduler
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -29,13 +28,6 @@ def wants_node(name: str, *names: str) -> Pod:
 
 
 class TestOrder:
-    def test_one_of_each_zone_in_turn(self) -> None:
-        """Nodes are listed round-robin over zones, by beta labels first."""
-        engine = scheduler(
-            node("a1", labels={ZONE: "a"}), node("a2", labels={ZONE: "a"}), node("a3", labels={ZONE: "a"}), node("b1", labels={ZONE: "b"})
-        )
-        assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "a3"]
-
     def test_a_zone_change_alone_does_not_reorder(self) -> None:
         """The list is rebuilt only when the set of names has changed."""
         nodes = [node("a1", labels={ZONE: "a"}), node("a2", labels={ZONE: "a"}), node("b1", labels={ZONE: "b"})]
@@ -45,14 +37,6 @@ class TestOrder:
         assert decided(engine, pod("p")).feasible == before
         EventFeed(engine).put(node("d1", labels={ZONE: "d"}))
         assert decided(engine, pod("p")).feasible == ["a1", "b1", "a2", "d1"]
-
-    def test_a_deleted_node_is_gone_at_once(self) -> None:
-        """A deleted node leaves the snapshot with its pods."""
-        engine = scheduler(node("a"), node("b"), pod("left", on="a"))
-        decided(engine, pod("p"))
-        EventFeed(engine).delete(node("a"))
-        assert decided(engine, pod("p")).feasible == ["b"]
-        assert engine.table.row_count == 1
 
 
 class TestDetours:
@@ -65,13 +49,6 @@ class TestDetours:
 
 
 class TestSampling:
-    def test_the_surplus_fit_begins_the_next_search(self) -> None:
-        """The node that ends a search is neither feasible nor consumed."""
-        engine = scheduler(*(node(f"n{i:03}") for i in range(200)), percentage=50)
-        assert decided(engine, pod("p")).feasible == [f"n{i:03}" for i in range(100)]
-        assert engine.flow.order.position == 100
-        assert decided(engine, pod("p")).feasible == [f"n{i:03}" for i in range(100, 200)]
-
     @pytest.mark.parametrize("percentage", [50, 100])
     def test_remembered_answers_change_nothing(self, percentage: int) -> None:
         """Without details the decisions and the starts are those of the whole cycle."""
@@ -87,29 +64,10 @@ class TestSampling:
 
 
 class TestPreFilter:
-    def test_named_nodes_are_the_only_ones_looked_at(self) -> None:
-        """Nodes that required affinity does not name are filtered out by PreFilter's result; a one-node subset resets the start."""
-        engine = scheduler(node("a"), node("b"), node("c"))
-        engine.flow.order.position = 2
-        decision = decided(engine, wants_node("p", "b"))
-        assert decision.host == "b"
-        assert decision.failed == {name: ["node is filtered out by the prefilter result"] for name in ("a", "c")}
-        assert engine.flow.order.position == 0
-
     def test_only_missing_nodes_are_named(self) -> None:
         """Where the original crashes with a division by zero, the cycle ends in an error."""
         decision = decided(scheduler(node("a")), wants_node("p", "gone"))
         assert (decision.error, decision.is_fit_error) == (NO_NODE_LEFT, False)
-
-    def test_a_refusal_stands_against_every_node_and_is_told_once(self) -> None:
-        """The text of a FitError has PreFilter's message without counts, and preemption does not help."""
-        new = pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
-        decision = decided(scheduler(node("a"), node("b")), new)
-        assert decision.error == (
-            '0/2 nodes are available: persistentvolumeclaim "c" not found.'
-            " preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.."
-        )
-        assert decision.plugins == {"VolumeRestrictions"}
 
     def test_a_missing_pre_filter_is_an_error_of_filter(self) -> None:
         """A filter whose PreFilter is disabled errs, and no preemption follows."""
@@ -119,59 +77,11 @@ class TestPreFilter:
         assert (decision.error, decision.preemption) == (f'running "NodeResourcesFit" filter plugin: {text}', None)
 
 
-class TestNominatedNode:
-    def test_it_is_tried_first_and_taken_without_scores(self) -> None:
-        """A pod goes to its nominated node if it fits there, and the start does not move."""
-        engine = scheduler(node("a"), node("b"))
-        decision = decided(engine, pod("p", status={"nominatedNodeName": "b"}))
-        assert (decision.host, decision.feasible, decision.failed, decision.priorities) == ("b", ["b"], {}, {})
-        assert engine.flow.order.position == 0
-
-    def test_the_search_follows_where_it_fails(self) -> None:
-        """If the nominated node does not fit, all nodes are searched."""
-        engine = scheduler(node("a"), node("b", cpu="0"))
-        assert decided(engine, pod("p", requests={"cpu": "1"}, status={"nominatedNodeName": "b"})).host == "a"
-
-
 class TestTexts:
-    def test_no_nodes(self) -> None:
-        """Without nodes there is nothing to fit."""
-        assert decided(scheduler(), pod("p")).error == "no nodes available to schedule pods"
-
-    def test_gates(self) -> None:
-        """A pod with scheduling gates is not tried."""
-        decision = decided(scheduler(node("a")), pod("p", schedulingGates=[{"name": "x"}, {"name": "y"}]))
-        assert (decision.error, decision.is_gated) == ("waiting for scheduling gates: [x y]", True)
-
-    def test_gates_without_their_gate(self) -> None:
-        """With PodSchedulingReadiness off gates are ignored."""
-        engine = scheduler(node("a"), gates={"PodSchedulingReadiness": False})
-        assert decided(engine, pod("p", schedulingGates=[{"name": "x"}])).host == "a"
-
     def test_no_post_filter(self) -> None:
         """Without PostFilter plugins the text ends after the reasons."""
         engine = scheduler(node("a", pods="0"), profile={"plugins": {"postFilter": disabled("*")}})
         assert decided(engine, pod("p")).error == "0/1 nodes are available: 1 Too many pods."
-
-    def test_the_first_failing_plugin_speaks(self) -> None:
-        """A node contributes the reasons of the first plugin that rejects it."""
-        taint = {"key": "k", "value": "v", "effect": "NoSchedule"}
-        a = node("a", cpu="0", taints=[taint])
-        new = pod("p", requests={"cpu": "1"})
-        assert decided(scheduler(a), new).failed == {"a": ["node(s) had untolerated taint {k: v}"]}
-        first = {"plugins": {"filter": enabled("NodeResourcesFit")}}
-        assert decided(scheduler(a, profile=first), new).failed == {"a": ["Insufficient cpu"]}
-
-
-class TestProfiles:
-    def test_by_scheduler_name(self) -> None:
-        """Each pod goes through the profile that it names, with its own percentage and plugins."""
-        plain = {"schedulerName": "plain", "plugins": {"filter": disabled("NodeResourcesFit")}}
-        engine = framework_engine(configuration({"schedulerName": "default-scheduler"}, plain))
-        EventFeed(engine).put(node("a", cpu="1"))
-        assert decided(engine, pod("p", requests={"cpu": "2"})).host is None
-        assert decided(engine, pod("p", requests={"cpu": "2"}, schedulerName="plain")).host == "a"
-        assert decided(engine, pod("p", schedulerName="other")).error == 'profile not found for scheduler name "other"'
 
 
 class Likes(Plugin):

@@ -31,36 +31,7 @@ def refusal(plugins: dict[str, Any], **more: Any) -> str:
     return text.removeprefix("initializing profiles: creating profile for scheduler name default-scheduler: ")
 
 
-class TestTheDefaultProfile:
-    def test_its_order(self) -> None:
-        """Each plugin of the default list runs at all points that it joins."""
-        profile = profile_of({})
-        assert names(profile, "preFilter") == [
-            "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "VolumeBinding", "VolumeZone", "PodTopologySpread",
-            "InterPodAffinity",
-        ]  # fmt: skip
-        assert names(profile, "filter")[:6] == [
-            "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit",
-        ]  # fmt: skip
-        assert names(profile, "reserve") == names(profile, "preBind") == ["VolumeBinding"]
-        assert (names(profile, "permit"), names(profile, "postBind")) == ([], [])
-
-    def test_its_weights(self) -> None:
-        """VolumeBinding is among the scores with weight 1."""
-        assert profile_of({}).weights == {
-            "TaintToleration": 3, "NodeAffinity": 2, "NodeResourcesFit": 1, "VolumeBinding": 1, "PodTopologySpread": 2,
-            "InterPodAffinity": 2, "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1,
-        }  # fmt: skip
-
-
 class TestExpansion:
-    def test_an_explicit_plugin_runs_first(self) -> None:
-        """A filter that is enabled itself and under multiPoint moves to the front."""
-        assert names(profile_of({"plugins": {"filter": enabled("NodeResourcesFit")}}), "filter")[:2] == [
-            "NodeResourcesFit",
-            "NodeUnschedulable",
-        ]
-
     def test_a_plugin_that_is_only_explicit_runs_last(self) -> None:
         """A plugin of one point alone comes after those of multiPoint."""
         assert names(profile_of({"plugins": {"filter": enabled("Mine")}}, Mine), "filter")[-1] == "Mine"
@@ -69,30 +40,8 @@ class TestExpansion:
         """A plugin that is enabled and disabled at a point runs last."""
         assert names(profile_of({"plugins": {"filter": disabled("NodeName") | enabled("NodeName")}}), "filter")[-1] == "NodeName"
 
-    def test_disabling_at_one_point_leaves_the_others(self) -> None:
-        """Under one point a plugin is disabled there, under multiPoint everywhere."""
-        one, everywhere = (
-            profile_of({"plugins": {"score": disabled("NodeAffinity")}}),
-            profile_of({"plugins": {"multiPoint": disabled("NodeAffinity")}}),
-        )
-        assert ("NodeAffinity" in names(one, "score"), "NodeAffinity" in names(one, "filter")) == (False, True)
-        assert "NodeAffinity" not in names(everywhere, "filter")
-
-    def test_a_star_stops_the_expansion(self) -> None:
-        """With ``*`` disabled at a point multiPoint does not reach it."""
-        assert names(profile_of({"plugins": {"score": disabled("*") | enabled(ImageLocality=5)}}), "score") == ["ImageLocality"]
-
 
 class TestWeights:
-    def test_a_default_listed_again_weighs_one(self) -> None:
-        """A missing weight is 1, not the default's."""
-        assert profile_of({"plugins": {"multiPoint": enabled("NodeAffinity")}}).weights["NodeAffinity"] == 1
-
-    def test_score_beats_multi_point(self) -> None:
-        """The weight under score wins."""
-        plugins = {"score": enabled(NodeAffinity=7), "multiPoint": enabled(NodeAffinity=5)}
-        assert profile_of({"plugins": plugins}).weights["NodeAffinity"] == 7
-
     def test_a_sum_that_does_not_fit(self) -> None:
         """A weight has 32 bits, so no sum of positive ones can be too large."""
         assert "wanted a whole number from -2147483648 to 2147483647" in refusal({"score": enabled(NodeAffinity=2**63 // 100)})

@@ -16,21 +16,6 @@ def waiting(**timeouts: float) -> WaitingPod:
 
 
 class TestWords:
-    def test_all_plugins_have_to_allow_it(self) -> None:
-        """The wait ends with the last pending plugin's word."""
-        one = waiting(A=10, B=20)
-        one.allow("A")
-        assert (one.is_over, one.pending_plugins) == (False, ("B",))
-        one.allow("B")
-        assert one.verdict is not None
-        assert one.verdict.is_success
-
-    def test_a_plugin_that_is_not_asked_changes_nothing(self) -> None:
-        """A plugin that did not ask for the wait cannot end it."""
-        one = waiting(A=10)
-        one.allow("B")
-        assert not one.is_over
-
     def test_any_plugin_may_reject_it(self) -> None:
         """One rejection is enough, also of a plugin that did not ask for the wait."""
         one = waiting(A=10, B=20)
@@ -53,26 +38,6 @@ class TestWords:
 
 
 class TestTimeouts:
-    def test_the_shortest_one_rejects(self) -> None:
-        """Of several plugins that with the shortest timeout rejects the pod."""
-        one = waiting(A=20, B=10)
-        assert one.timeout == 10
-        one.pass_time(9.99)
-        assert not one.is_over
-        one.pass_time(10)
-        assert one.verdict is not None
-        assert (one.verdict.message, one.verdict.plugin) == ("rejected due to timeout after waiting 10s at plugin B", "B")
-
-    def test_a_plugin_that_allowed_it_does_not_time_out(self) -> None:
-        """The timeout of a plugin ends with its word."""
-        one = waiting(A=20, B=10)
-        one.allow("B")
-        one.pass_time(10)
-        assert (one.is_over, one.timeout) == (False, 20)
-        one.pass_time(20)
-        assert one.verdict is not None
-        assert one.verdict.message == "rejected due to timeout after waiting 20s at plugin A"
-
     def test_durations_are_written_as_go_writes_them(self) -> None:
         """The longest wait is told as 15m0s."""
         one = waiting(A=900)

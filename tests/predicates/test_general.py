@@ -8,22 +8,12 @@ import pytest
 
 from kubeclassic.core.rule import Reads
 from kubeclassic.predicates.general import PARTS, general_predicates
-from tests.support.build import ask, engine, node, pod
+from tests.support.build import engine, node, pod
 
-CPU, PLACES = "Insufficient cpu", "Insufficient pods"
-NAME = "node(s) didn't match the requested hostname"
-PORTS = "node(s) didn't have free ports for the requested pod ports"
-SELECTOR = "node(s) didn't match node selector"
 CONTAINERS: list[dict[str, Any]] = [{"name": "c", "resources": {"requests": {"cpu": "2"}}, "ports": [{"hostPort": 80}]}]
 
 
 class TestGeneralPredicates:
-    def test_no_part_stops_the_next(self) -> None:
-        """All four rules are asked; their reasons stand in this order: resources, name, ports, selector."""
-        incoming = pod("p", on="m", containers=CONTAINERS, nodeSelector={"a": "b"})
-        objects = node("n", cpu="1", pods="1"), pod("old", on="n", containers=CONTAINERS)
-        assert ask(general_predicates, incoming, *objects) == {"n": [PLACES, CPU, NAME, PORTS, SELECTOR]}
-
     def test_reads_what_its_parts_read(self) -> None:
         """What makes a part's answer stale makes the whole stale."""
         together = Reads.NOTHING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.predicates.hostports import pod_fits_host_ports, pod_fits_ports
-from tests.support.build import answers, ask, engine, node, overlay, pod
+from tests.support.build import answers, engine, node, overlay, pod
 
 REASON = "node(s) didn't have free ports for the requested pod ports"
 Port = tuple[str, str, int]
@@ -20,13 +20,6 @@ def with_ports(name: str, *ports: Port, on: str = "") -> Pod:
 
 
 class TestPodFitsHostPorts:
-    def test_init_containers_have_none(self) -> None:
-        """The ports of init containers are neither asked for nor in use."""
-        ports = [{"name": "i", "ports": [{"hostPort": 80}]}]
-        objects = node("n"), node("m"), with_ports("old", ("", "TCP", 80), on="n"), pod("late", on="m", initContainers=ports)
-        assert ask(pod_fits_host_ports, pod("p", initContainers=ports), *objects) == {"n": [], "m": []}
-        assert ask(pod_fits_host_ports, with_ports("p", ("", "TCP", 80)), *objects) == {"n": [REASON], "m": []}
-
     def test_removing_one_of_two_users_frees_the_port(self) -> None:
         """Ports in use are a set: where two pods have one, the first that goes frees it."""
         used = "", "TCP", 80
@@ -48,12 +41,3 @@ class TestPodFitsHostPorts:
         """PodFitsPorts is the same rule."""
         assert (pod_fits_ports.name, pod_fits_host_ports.name) == ("PodFitsPorts", "PodFitsHostPorts")
         assert pod_fits_ports.check is pod_fits_host_ports.check
-
-    def test_all_addresses_clash_with_each(self) -> None:
-        """A port on all addresses is in use on each of them, and the other way round; other protocols are others."""
-        every, one = ("0.0.0.0", "TCP", 80), ("10.0.0.1", "TCP", 80)
-        for wanted, used in ((every, one), (one, every), (("", "TCP", 80), one)):
-            objects = node("n"), with_ports("old", used, on="n")
-            assert ask(pod_fits_host_ports, with_ports("p", wanted), *objects) == {"n": [REASON]}
-            assert ask(pod_fits_host_ports, with_ports("p", (wanted[0], "UDP", 80)), *objects) == {"n": []}
-        assert ask(pod_fits_host_ports, with_ports("p", ("10.0.0.2", "TCP", 80)), node("n"), with_ports("old", one, on="n")) == {"n": []}

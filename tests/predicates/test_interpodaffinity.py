@@ -92,24 +92,6 @@ class TestTrials:
         assert self.verdicts(cycle, trial) == {"a": None}
 
 
-class TestDeletedNodes:
-    def test_a_deleted_nodes_pods_still_decide_from_1_14(self) -> None:
-        """The snapshot keeps a deleted node while pods remain on it, with its zone."""
-        made = engine(A, B, peer(on="a"), release="1.14")
-        made.begin(PLAIN)
-        made.cache.remove_node(A)
-        cycle = made.begin(refuses(term()))
-        assert named(answers(match_inter_pod_affinity, cycle, Batch(cycle.table)))["b"] == "anti-affinity"
-
-    def test_without_metadata_its_pods_refuse_nothing(self) -> None:
-        """The slow path looks the node of a carrier up by name, does not find it and passes it over."""
-        made = engine(A, B, peer(on="a", refuse=[term("b")]), release="1.15")
-        made.begin(PLAIN)
-        made.cache.remove_node(A)
-        cycle = made.begin(refuses(BAD))
-        assert named(answers(match_inter_pod_affinity, cycle, Batch(cycle.table)))["b"] == "anti-affinity"
-
-
 class TestWithoutMetadata:
     """1.12 and 1.13 keep nodes without an object in the snapshot, and then have no metadata."""
 

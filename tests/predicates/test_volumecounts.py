@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from kubeclassic.api.objects import Node, Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.rule import Predicate
 from kubeclassic.predicates.volumecounts import (
-    max_azure_disk_volume_count,
-    max_cinder_volume_count,
     max_ebs_volume_count,
-    max_gce_pd_volume_count,
 )
 from tests.support.build import answers, ask, engine, node, obj, overlay, pod
-from tests.support.volumebuild import claim, storage_class, volume
+from tests.support.volumebuild import claim, volume
 
 EXCEEDED = ["node(s) exceed max volume count"]
 EBS_KEY = "attachable-volumes-aws-ebs"
@@ -41,31 +36,6 @@ def limited(name: str, limit: int, **more: Any) -> Node:
 
 
 class TestLimits:
-    @pytest.mark.parametrize(
-        ("rule", "limit", "disk"),
-        [
-            (max_ebs_volume_count, 39, lambda i: {"awsElasticBlockStore": {"volumeID": f"{i}"}}),
-            (max_gce_pd_volume_count, 16, lambda i: {"gcePersistentDisk": {"pdName": f"{i}"}}),
-            (max_azure_disk_volume_count, 16, lambda i: {"azureDisk": {"diskName": f"{i}"}}),
-            (max_cinder_volume_count, 256, lambda i: {"cinder": {"volumeID": f"{i}"}}),
-        ],
-    )
-    def test_each_type_has_its_own_limit(self, rule: Predicate, limit: int, disk: Any) -> None:
-        """A node takes as many disks as the type's limit says, and no more."""
-        full = user("full", *(disk(i) for i in range(limit - 1)), on="n")
-        assert ask(rule, user("p", disk("new")), node("n"), full) == {"n": []}
-        assert ask(rule, user("p", disk("new"), disk("newer")), node("n"), full) == {"n": EXCEEDED}
-
-    @pytest.mark.parametrize(
-        ("kind", "limit"), [("m5.large", 25), ("c5", 25), ("r5d.metal", 25), ("t3.nano", 25), ("xz1dx", 25), ("m4.large", 39), ("xm5", 39)]
-    )
-    def test_newer_machines_take_fewer_ebs_volumes(self, kind: str, limit: int) -> None:
-        """The instance type is searched for m5, c5 and r5 at its start and for t3 and z1d anywhere."""
-        labels = {"beta.kubernetes.io/instance-type": kind}
-        for count in (limit, limit + 1):
-            answer = ask(max_ebs_volume_count, user("p", *(ebs(i) for i in range(count))), node("n", labels=labels))
-            assert answer == {"n": [] if count == limit else EXCEEDED}
-
     def test_a_nodes_own_limit_counts_before_all_others(self) -> None:
         """What allocatable says stands, 0 too, unless gate AttachVolumeLimit is off; then the limit for all nodes, then the type."""
         nodes = [limited("zero", 0), limited("three", 3), node("none")]
@@ -79,17 +49,6 @@ class TestLimits:
 
 
 class TestCounting:
-    def test_the_class_of_an_annotation_does_not_count(self) -> None:
-        """The class of an unresolvable claim is that of its spec alone."""
-        beta = claim("c", None, annotations={"volume.beta.kubernetes.io/storage-class": "wait"})
-        wait = storage_class("wait", provisioner="kubernetes.io/aws-ebs")
-        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 0), beta, wait) == {"n": []}
-
-    def test_claims_are_told_apart_by_namespace(self) -> None:
-        """Claims of one name in two namespaces are two disks."""
-        other = user("q", claimed("c"), on="n", namespace="elsewhere")
-        assert ask(max_ebs_volume_count, user("p", claimed("c")), limited("n", 1), other, release="1.15") == {"n": EXCEEDED}
-
     def test_a_claim_that_is_bound_later_changes_the_count(self) -> None:
         """What was worked out for a class of pods is forgotten when claims change."""
         scheduler = engine(limited("n", 0), claim("c"), release="1.16")

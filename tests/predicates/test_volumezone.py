@@ -11,13 +11,14 @@ from kubeclassic.predicates.volumezone import no_volume_zone_conflict, zones_of
 from tests.support.build import ask, node
 from tests.support.volumebuild import claim, pod, storage_class, volume
 
-CONFLICT = ["node(s) had no available volume zone"]
 NODES = [
     node("a", labels={BETA_ZONE: "z1", BETA_REGION: "r1"}),
     node("b", labels={BETA_ZONE: "z2", BETA_REGION: "r1"}),
     node("c"),
     node("d", labels={BETA_REGION: "r1"}),
 ]
+
+CONFLICT = ["node(s) had no available volume zone"]
 
 
 def judged(*objects: Any, claims: tuple[str, ...] = ("c",), **options: Any) -> dict[str, list[str] | str]:
@@ -65,18 +66,7 @@ class TestNoVolumeZoneConflict:
         """A volume whose claim has no name cannot be judged."""
         assert judged(claims=("",))["a"] == "PersistentVolumeClaim had no name"
 
-    def test_claims_that_wait_for_the_pod_are_passed_over(self) -> None:
-        """A claim of a class that binds when the pod has a node has no zone yet; in 1.13 only with gate VolumeScheduling."""
-        objects = [claim("c"), storage_class("wait", volumeBindingMode="WaitForFirstConsumer")]
-        assert judged(*objects)["a"] == []
-        assert judged(*objects, release="1.13")["a"] == []
-        assert judged(*objects, release="1.13", gates={"VolumeScheduling": False})["a"] == 'PersistentVolumeClaim is not bound: "c"'
-
     def test_a_volume_elsewhere_hides_what_is_wrong_with_later_claims(self) -> None:
         """The first volume in another zone ends the check; where it is in the zone the later error stands."""
         answer = judged(bound("c1"), labelled(zone="z1"), claims=("c1", "gone"))
         assert answer == {"a": 'persistentvolumeclaim "gone" not found', "b": CONFLICT, "c": [], "d": CONFLICT}
-
-    def test_pods_without_claims_fit(self) -> None:
-        """Only claims are looked at."""
-        assert judged(claims=()) == {"a": [], "b": [], "c": [], "d": []}

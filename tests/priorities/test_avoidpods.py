@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.priorities.avoidpods import avoided_controllers, node_prefer_avoid_pods
-from tests.support.build import node, pod, scored
-
-KEY = "scheduler.alpha.kubernetes.io/preferAvoidPods"
+from kubeclassic.priorities.avoidpods import avoided_controllers
 
 
 def entry(kind: str = "ReplicaSet", uid: str = "u", **more: Any) -> dict[str, Any]:
@@ -23,31 +20,9 @@ def annotation(*entries: Any) -> str:
     return json.dumps({"preferAvoidPods": list(entries)})
 
 
-def score(text: str | None, *owners: dict[str, Any]) -> int:
-    """What a node with the annotation scores for a pod with these owners."""
-    annotations = {} if text is None else {KEY: text}
-    incoming = pod("p", metadata={"ownerReferences": list(owners)})
-    return scored(node_prefer_avoid_pods, incoming, node("n", annotations=annotations))["n"]
-
-
 def owner(kind: str = "ReplicaSet", uid: str = "u", controller: bool = True) -> dict[str, Any]:
     """An owner reference."""
     return {"kind": kind, "uid": uid, "name": "x", "controller": controller}
-
-
-class TestNodePreferAvoidPods:
-    def test_only_the_controller_counts_among_the_owners(self) -> None:
-        """The first owner that is the controller; pods without one score 10."""
-        text = annotation(entry())
-        assert score(text) == 10
-        assert score(text, owner(controller=False)) == 10
-        assert score(text, owner(uid="first"), owner()) == 10
-        assert score(text, owner(uid="first", controller=False), owner()) == 0
-
-    @pytest.mark.parametrize("text", [None, "", "null", "{}", "[]", "not json", '"x"', '{"preferAvoidPods": 3}', "NaN", "[" * 100_000])
-    def test_what_cannot_be_read_avoids_nobody(self, text: str | None) -> None:
-        """A node without the annotation, or with one that is not what it should be, scores 10."""
-        assert score(text, owner()) == 10
 
 
 class TestTheAnnotation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.priorities.balanced import balanced_resource_allocation
-from tests.support.build import engine, node, pod, scored
+from tests.support.build import engine, node, pod
 
 GATE = {"BalanceAttachedNodeVolumes": True}
 
@@ -20,12 +20,6 @@ def with_volumes(incoming: Pod, objects: list[KubeObject], volumes: dict[str, tu
 
 
 class TestBalancedResourceAllocation:
-    def test_full_in_one_of_two(self) -> None:
-        """A node that would be full in one resource alone gets 0, however evenly the parts are used."""
-        machines = [node("cpu", cpu="2", memory="4Gi"), node("memory", cpu="4", memory="2Gi"), node("neither", cpu="4", memory="4Gi")]
-        incoming = pod("p", requests={"cpu": "2", "memory": "2Gi"})
-        assert scored(balanced_resource_allocation, incoming, *machines) == {"cpu": 0, "memory": 0, "neither": 10}
-
     def test_volumes_count_with_the_gate(self) -> None:
         """The third fraction makes the score one minus the variance; without the gate, or without a limit, it does not count."""
         incoming, machine = pod("p", requests={"cpu": "1", "memory": "1Gi"}), node("n", cpu="2", memory="4Gi")

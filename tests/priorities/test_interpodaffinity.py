@@ -14,7 +14,7 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.reduction import MOST_SCALED, Stretched
 from kubeclassic.core.rule import PriorityError
 from kubeclassic.priorities.interpodaffinity import inter_pod_affinity
-from tests.support.affinitybuild import A, B, C, affinity, peer, term
+from tests.support.affinitybuild import A, C, affinity, peer, term
 from tests.support.build import engine, pod, scored
 from tests.support.examples import examples
 
@@ -31,16 +31,6 @@ def incoming(*, app: str = "b", **terms: Any) -> Pod:
 def raw(new: Pod, *objects: Any, **options: Any) -> dict[str, int]:
     """Node -> sum of weights."""
     return scored(inter_pod_affinity, new, *objects, reduced=False, **options)
-
-
-class TestWeights:
-    def test_pods_on_a_deleted_node_are_passed_over(self) -> None:
-        """Their node is looked up by name and not found, though the snapshot still has it."""
-        made = engine(A, B, peer(on="a"), release="1.15")
-        made.begin(PLAIN)
-        made.cache.remove_node(A)
-        cycle = made.begin(incoming(like=[(1, term())]))
-        assert inter_pod_affinity.score(cycle.template, Batch(cycle.table, np.array([cycle.table.row_of["b"]])), cycle).tolist() == [0]
 
 
 class TestScale:

@@ -36,17 +36,6 @@ def raw(*terms: dict[str, Any]) -> list[int]:
 
 
 class TestNodeAffinity:
-    def test_the_best_node_scores_ten(self) -> None:
-        """The reduce step scales to the greatest sum."""
-        incoming = preferring(term(3, expression("a", "Exists")), term(4, expression("a", "In", "2")))
-        assert scored(node_affinity, incoming, *NODES) == {"none": 0, "one": 4, "two": 10}
-
-    def test_fields_are_not_looked_at(self) -> None:
-        """matchFields beside expressions do not matter; alone they make a term that matches no node."""
-        field = [expression("metadata.name", "In", "none")]
-        assert raw(term(5, expression("a", "Exists"), matchFields=field)) == [0, 5, 5]
-        assert raw(term(5, matchFields=field)) == raw(term(5)) == [0, 0, 0]
-
     @pytest.mark.parametrize(
         ("bad", "text"),
         [
@@ -63,10 +52,6 @@ class TestNodeAffinity:
         """A bad value is reported with the key that it is for."""
         text = refusal_text(PriorityError, scored, node_affinity, preferring(term(1, expression("a", "In", "!"))), *NODES, release=release)
         assert text.startswith('invalid label value: "!": ' + ('at key: "a": ' if named else "a valid label"))
-
-    def test_a_term_of_weight_zero_is_passed_over(self) -> None:
-        """Even where it is invalid."""
-        assert raw(term(0, expression("a", "Is", "1")), term(2, expression("a", "Exists"))) == [0, 2, 2]
 
     def test_the_sum_has_32_bits(self) -> None:
         """Two weights of 2^30 and one more wrap to the other end."""

@@ -22,28 +22,6 @@ def scaled(*raw: int, best: int = 10, reverse: bool = False) -> list[int]:
 
 
 class TestNormalizeReduce:
-    def test_the_greatest_becomes_ten(self) -> None:
-        """The others follow in proportion, without the fraction."""
-        assert scaled(0, 1, 2, 3) == [0, 3, 6, 10]
-
-    def test_reversed_the_least_is_best(self) -> None:
-        """Ten less the scaled score: 0 gets 10, the greatest 0."""
-        assert scaled(0, 1, 2, 3, reverse=True) == [10, 7, 4, 0]
-
-    def test_all_zero(self) -> None:
-        """Scores of 0 stay 0; reversed every node gets the best score."""
-        assert scaled(0, 0) == [0, 0]
-        assert scaled(0, 0, reverse=True) == [10, 10]
-
-    def test_the_greatest_starts_from_zero(self) -> None:
-        """Where no score is above 0, negative ones stay as they are."""
-        assert scaled(-5, 0) == [-5, 0]
-        assert scaled(-5, -1, reverse=True) == [10, 10]
-
-    def test_negative_scores_are_rounded_toward_zero(self) -> None:
-        """Beside a positive score a negative one is scaled like any other."""
-        assert scaled(-1, 3) == [-3, 10]
-
     def test_another_best_score(self) -> None:
         """The best score may be any number."""
         assert scaled(1, 4, best=100) == [25, 100]

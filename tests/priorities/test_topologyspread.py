@@ -9,17 +9,13 @@ from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.rule import PriorityError
 from kubeclassic.priorities.topologyspread import even_pods_spread
 from tests.support.build import engine, node, pod, scored
-from tests.support.spreadbuild import NEAR, A, B, constraint, incoming, soft
+from tests.support.spreadbuild import NEAR, A, B, incoming, soft
 
 GATES = {"EvenPodsSpread": True}
 BARE = node("bare")
 
 
 class TestEvenPodsSpreadPriority:
-    def test_without_soft_constraints_all_score_0(self) -> None:
-        """A pod without soft constraints has no preference, and the score is 0."""
-        assert scored(even_pods_spread, incoming(constraint()), A, B, gates=GATES) == {"a": 0, "b": 0}
-
     def test_an_invalid_selector_that_meets_a_pod_is_an_error(self) -> None:
         """An invalid selector ends the cycle where a pod stands in a candidate's domain, and else goes unnoticed."""
         new = incoming(soft(selector=NEAR))

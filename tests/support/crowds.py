@@ -8,14 +8,13 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Pod
+from kubeclassic.api.objects import Node, Pod, PodDisruptionBudget
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.framework.cycle.prefilter import run_pre_filter
 from kubeclassic.framework.releases import find_any_release
 from kubeclassic.simulation.conform import build
-from tests.reference.preemption import World
 from tests.support.build import Json, node, obj, pod
 from tests.support.frameworkbuild import document
 
@@ -36,9 +35,12 @@ RELEASES = ("1.12", "1.14", "1.15", "1.16", "1.27")
 
 @attrs.frozen
 class Crowd:
-    """A world, and the pod that finds no room in it."""
+    """Nodes, the pods on each in the order in which they came, pods nominated to a node, budgets, and a pod that finds no room."""
 
-    world: World
+    nodes: list[Node]
+    pods: dict[str, list[Pod]]
+    nominated: list[tuple[str, Pod]]
+    budgets: list[PodDisruptionBudget]
     incoming: Pod
 
     def engine(self, release: str, profile: Json | None = None, **options: Any) -> Engine:
@@ -47,9 +49,9 @@ class Crowd:
         config = {"percentageOfNodesToScore": 100, "profile": None if profile is None else document(profile), "featureGates": gates}
         made = build({"name": "crowd", "version": release, "config": config}, options)
         feed = EventFeed(made)
-        for item in (*self.world.nodes, *chain.from_iterable(self.world.pods.values()), *self.world.budgets):
+        for item in (*self.nodes, *chain.from_iterable(self.pods.values()), *self.budgets):
             feed.put(item)
-        for name, waiting in self.world.nominated:
+        for name, waiting in self.nominated:
             made.nominations.add(waiting, name)
         return made
 
@@ -138,4 +140,4 @@ def crowds(draw: st.DrawFn, *, with_terms: bool = False) -> Crowd:
         spec["topologySpreadConstraints"] = draw(st.lists(_constraints(), max_size=1))
     priority, requests = draw(st.integers(0, 4)), draw(st.sampled_from(INCOMING))
     incoming = pod("p", requests=requests, priority=priority, metadata={"uid": "uid-p"}, **spec)
-    return Crowd(World(_nodes(draw), pods, nominated, _budgets(draw)), incoming)
+    return Crowd(_nodes(draw), pods, nominated, _budgets(draw), incoming)

@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from tests.support.admitted import admitted
+
 Json: TypeAlias = dict[str, Any]
 
 CREATED = "2023-06-01T08:00:00Z"
@@ -23,6 +25,8 @@ NEWER = (
     {"preemptionPolicy": "Never"},
 )
 """What newer releases know of a pod's spec."""
+MIRROR = "kubernetes.io/config.mirror"
+"""The annotation of a pod that stands for a static one, which gets no token."""
 SPREAD = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"}
 NEWER_SPREAD = {**SPREAD, "minDomains": 2, "matchLabelKeys": ["pod-template-hash"], "nodeAffinityPolicy": "Ignore"}
 
@@ -87,6 +91,8 @@ class Maker:
         spec = {"priority": PRIORITIES.get(spec.get("priorityClassName", ""), 0), **spec}
         status = {"phase": "Running", "startTime": CREATED, "qosClass": "Burstable"} if host else {"phase": "Pending"}
         made = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status | more.pop("status", {})}
+        if MIRROR not in metadata.get("annotations", {}):
+            made = admitted(made)
         self.objects.append(made)
         self.made += 1
         return made
@@ -176,7 +182,7 @@ def stateful_sets(maker: Maker) -> None:
         for ordinal in range(replicas - (number % 4 == 3)):
             name = f"{app}-{ordinal}"
             pod = maker.pod(name, namespace, template, owner, labels={"statefulset.kubernetes.io/pod-name": name})
-            pod["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": f"data-{name}"}}]
+            pod["spec"]["volumes"].append({"name": "data", "persistentVolumeClaim": {"claimName": f"data-{name}"}})
             claimed(maker, f"data-{name}", namespace, has_volume=number % 5 != 4)
 
 
@@ -226,7 +232,7 @@ def lone_pods(maker: Maker) -> None:
     """Mirror pods, pods of another scheduler, finished ones, ones that are being deleted, ones on nodes that are gone, ones that wait."""
     for number, node in enumerate(maker.nodes[:3]):
         name, template = node["metadata"]["name"], maker.template("apiserver", hostNetwork=True)
-        mirror = {"annotations": {"kubernetes.io/config.mirror": f"{number:032x}", "kubernetes.io/config.source": "file"}}
+        mirror = {"annotations": {MIRROR: f"{number:032x}", "kubernetes.io/config.source": "file"}}
         maker.pod(f"kube-apiserver-{name}", "kube-system", template, node, name, metadata=mirror, spec={"priority": 2_000_001_000})
     deleted = {"deletionTimestamp": "2023-06-02T08:00:00Z", "deletionGracePeriodSeconds": 30}
     kinds: Iterable[tuple[str, str | None, Json]] = (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.support.admitted import admitted
+
 Json = dict[str, Any]
 VERSION = "v1.34.1"
 CLASS, DRIVER = "gpu.example.com", "gpu.example.com"
@@ -115,4 +117,5 @@ def _pod(namespace: str, name: str, node: str, cpu: str, *, status: Json | None 
     phase = {"phase": "Running" if node else "Pending"}
     meta = {"namespace": namespace, "uid": f"uid-{name}", "labels": {"app": name.rpartition("-")[0] or name}}
     bound = {"nodeName": node} if node else {}
-    return _object("Pod", name, metadata=meta, spec={"containers": [container], **bound, **spec}, status={**phase, **(status or {})})
+    made = _object("Pod", name, metadata=meta, spec={"containers": [container], **bound, **spec}, status={**phase, **(status or {})})
+    return admitted(made)

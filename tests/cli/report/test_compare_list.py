@@ -70,19 +70,3 @@ class TestRows:
         made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False))}
         (row,) = listed((node("n"), node("m"), pod("p")), made, LOCKED).values()
         assert row == {"hosts": ["n", "m"], "outcomes": ["equally good"], "why": TIE, "cycles": ["Decision 0"]}
-
-    def test_details(self) -> None:
-        """Texts and lists of rules stand once; details have them by number: what each side decided, and how it judges each node."""
-        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False))}
-        document = compare(Scenario((node("n"), node("m")), (pod("p"),)), made, mode=LOCKED).document()
-        table = PodList(document).table()
-        text, rules = table.shared["texts"], table.shared["rules"]
-        (((_, _, sides),),) = table.details
-        assert [(side, text[decision], text[chosen]) for side, decision, _, chosen, _ in sides] == [(0, "n", "n"), (1, "m", "m")]
-        for (*_, judged), decision in zip(sides, document.differences[0].decisions.values(), strict=True):
-            assert [(text[name], text[state], total) for name, state, _, _, total in judged] == [
-                (node.node, "fits", node.total) for node in decision.nodes
-            ]
-            for (_, _, at, scores, _), found in zip(judged, decision.nodes, strict=True):
-                assert [(text[rule], weight) for rule, weight in rules[at]] == [(name, one.weight) for name, one in found.scores.items()]
-                assert scores == [one.score for one in found.scores.values()] != []

@@ -14,7 +14,6 @@ import pytest
 
 from kubeclassic.cli import run
 from kubeclassic.cli.report.questions.simulationpage import FEW_BARS
-from kubeclassic.core.decision.fiterror import reasons_in
 from kubeclassic.questions.simulate import verdict
 from kubeclassic.simulation.records import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods, about_what
 from kubeclassic.simulation.summary import Summary
@@ -143,13 +142,7 @@ class TestWords:
         assert str(found) == said
 
     def test_reasons(self) -> None:
-        """Messages of both generations are read, also those with commas, and those of no node."""
-        message = "0/9 nodes are available: 2 node(s) had untolerated taint {a: b, c}, 7 Insufficient cpu."
-        found = reasons_in(f"{message} preemption: 0/9 nodes are available: 9 No preemption victims found for incoming pod.")
-        assert found == {"Insufficient cpu": 7, "node(s) had untolerated taint {a: b, c}": 2}
-        assert reasons_in("0/9 nodes are available: pod has unbound immediate PersistentVolumeClaims.") == {
-            "pod has unbound immediate PersistentVolumeClaims": 0
-        }
+        """A reason is told by what it is about."""
         assert about_what("Too many pods") == "places for pods"
         assert about_what("cannot allocate all claims") == "devices for its claims"
 

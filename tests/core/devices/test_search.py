@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import DeviceClass, KubeObject, ResourceClaim
+from kubeclassic.api.objects import KubeObject, ResourceClaim
 from kubeclassic.core.devices.claimjudging import AllocationError
 from kubeclassic.core.devices.nodedevices import FOUND, NONE, TOO_LATE, Devices
 from kubeclassic.core.feed import EventFeed
@@ -146,11 +146,6 @@ def held(*names: str, **more: Any) -> dict[str, Any]:
 
 
 class TestAdminAccess:
-    def test_what_is_shared_is_not_in_use(self) -> None:
-        """A device that a claim has with admin access is free for others."""
-        found = devices(GPU, a_slice("n", "a"), device_claim("other", exactly(), status=held("a", adminAccess=True)))
-        assert taken(found, device_claim("c", exactly())) == [["a"]]
-
     @pytest.mark.parametrize(("release", "wanted"), [("1.33", [["a", "a"]]), ("1.34", [["a", "b"]])])
     def test_twice_in_one_claim(self, release: str, wanted: Any) -> None:
         """Up to 1.33 a claim with admin access can get one device several times."""
@@ -183,19 +178,12 @@ class TestNumbers:
 
 
 class TestAlternatives:
-    def test_the_first_that_can_be_had(self) -> None:
-        """The result names the alternative that was taken."""
-        results = devices(*THREE).allocate([device_claim("c", either(exactly(4), exactly(2)))], 0)
-        assert results is not None
-        assert [(one.request, one.device) for one in results[0].results] == [("r0/s1", "a"), ("r0/s1", "b")]
-
     def test_constraints_name_requests_and_alternatives(self) -> None:
         """A constraint holds for the request that it names, or for one alternative of it."""
         found = devices(GPU, a_slice("n", device("a", numa=0), device("b", numa=1), device("c", numa=0)))
         for named, wanted in (("r0", ["a", "c"]), ("r0/s1", ["a", "b"]), ("r0/s0", ["a", "c"])):
             asked = device_claim("c", either(exactly(2), exactly(1)), constraints=[same("numa", named)])
             assert taken(found, asked) == [wanted]
-
 
     def test_an_attribute_without_a_value_is_like_no_other(self) -> None:
         """Devices whose attribute has no value that is known do not match each other."""
@@ -240,25 +228,11 @@ class TestLongSearches:
 
 
 class TestPools:
-    def test_the_newest_generation_counts(self) -> None:
-        """Slices of older generations of a pool are left out."""
-        found = devices(GPU, a_slice("n", "old"), a_slice("n", "new", generation=2))
-        assert taken(found, device_claim("c", exactly())) == [["new"]]
-
-    def test_slices_of_one_generation_belong_together(self) -> None:
-        """All slices of the newest generation count."""
-        found = devices(GPU, *(a_slice("n", one, count=2, name=f"s-{one}") for one in "ab"))
-        assert taken(found, device_claim("c", exactly(2))) == [["a", "b"]]
-
     def test_more_slices_than_there_should_be(self) -> None:
         """Such a pool is no more whole than one that lacks slices."""
         found = devices(GPU, *(a_slice("n", one, count=1, name=f"s-{one}") for one in "ab"))
         with pytest.raises(AllocationError, match="is currently being updated"):
             taken(found, device_claim("c", exactly("All")))
-
-    def test_an_incomplete_pool_can_be_used(self) -> None:
-        """Devices of a pool that is being updated can be had by number."""
-        assert taken(devices(GPU, a_slice("n", "a", count=3)), device_claim("c", exactly())) == [["a"]]
 
     @pytest.mark.parametrize(("release", "errs"), [("1.32", False), ("1.33", True), ("1.34", True)])
     def test_an_invalid_pool(self, release: str, errs: bool) -> None:
@@ -287,12 +261,6 @@ class TestPools:
 
 
 class TestClasses:
-    def test_the_selectors_of_the_class_count(self) -> None:
-        """A device has to match the class as well as the request."""
-        only_a: DeviceClass = device_class("gpu", MODEL_A)
-        found = devices(only_a, a_slice("n", device("x", model="b", numa=0), device("y", model="a", numa=0)))
-        assert taken(found, device_claim("c", exactly(1, NUMA_0))) == [["y"]]
-
     def test_an_error_names_the_class_or_the_claim(self) -> None:
         """An attribute that a device lacks is an error, which says where the selector is."""
         for objects, where in (((device_class("gpu", MODEL_A),), "class gpu"), ((GPU,), "claim default/c")):

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.pods import resized
 from kubeclassic.core.pods.template import Templates
 from kubeclassic.framework.tables.newer import V1_33
-from tests.reference import podsums as naive
 from tests.support.build import pod
-from tests.support.examples import examples
 
 Json = dict[str, Any]
 ON = {"InPlacePodVerticalScaling": True}
@@ -67,33 +63,3 @@ class TestTemplates:
         found = templates.entry(running("1", reported("3"))).template
         assert (found.footprint, found.nonzero_footprint[0]) == ({"cpu": 3000}, 3000)
         assert (found.requests, found.nonzero[0]) == ({"cpu": 1000}, 1000)
-
-
-_AMOUNTS = st.fixed_dictionaries({}, optional={"cpu": st.sampled_from(["0", "100m", "1"]), "memory": st.sampled_from(["1Mi", "1Gi"])})
-
-
-@st.composite
-def statuses(draw: st.DrawFn) -> Json:
-    """What the status of a container says."""
-    found: Json = {"resources": {"requests": draw(_AMOUNTS)}} if draw(st.booleans()) else {}
-    return found | ({"allocatedResources": draw(_AMOUNTS)} if draw(st.booleans()) else {})
-
-
-@pytest.mark.parametrize("release", RULES)
-@examples(3)
-@given(asked=st.lists(_AMOUNTS, min_size=1, max_size=3), said=st.lists(statuses(), max_size=3), infeasible=st.booleans())
-def test_the_naive_choice(release: str, asked: list[Json], said: list[Json], infeasible: bool) -> None:
-    """Each resource of each container counts as a naive choice says."""
-    containers = [{"name": f"c{at}", "resources": {"requests": requests}} for at, requests in enumerate(asked)]
-    states = [{"name": f"c{at}", **status} for at, status in enumerate(said)]
-    more: Json = {"resize": "Infeasible", "conditions": [PENDING]} if infeasible else {}
-    new = pod("p", containers=containers, status={"containerStatuses": states, **more})
-    known = {status.name: status for status in new.status.container_statuses}
-    found = RULES[release](new, ON)
-    for before, after in zip(new.spec.containers, found.spec.containers, strict=True):
-        for name in ("cpu", "memory"):
-            wanted = naive.resized(before, known.get(before.name), release, infeasible, name)
-            quantity = after.requests.get(name)
-            assert (None if quantity is None else naive.rounded(name, naive.amount(quantity))) == (
-                None if wanted is None else naive.rounded(name, wanted)
-            )

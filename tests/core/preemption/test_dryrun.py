@@ -1,4 +1,4 @@
-"""The dry run of preemption: arrays find what overlays find, and both what plain loops find."""
+"""The dry run of preemption: arrays find what overlays find."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kubeclassic.api.record import plain
 from kubeclassic.core.cluster.nominations import Nominations
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
@@ -17,7 +16,6 @@ from kubeclassic.core.preemption.budgets import counted_down, exhausted
 from kubeclassic.core.preemption.dryrun import ArrayTrial, OverlayTrial, coming_pods, dry_run, is_plain
 from kubeclassic.core.preemption.layout import PodLayout, PotentialVictims
 from kubeclassic.framework.cycle.state import FrameworkCycle
-from tests.reference.preemption import Attempt, general, resources, selector, taints
 from tests.support.build import engine, node, pod
 from tests.support.crowds import RELEASES, Crowd, begun, crowds
 from tests.support.examples import examples
@@ -57,28 +55,6 @@ class TestBothBackings:
         cycle = begun(made, crowd.incoming)
         assume(is_plain(cycle, coming_pods(cycle, made.nominations)))
         assert tried(cycle, made, by_arrays=True) == tried(cycle, made, by_arrays=False)
-
-    @examples(0.6)
-    @given(crowds(), st.sampled_from(RELEASES), st.booleans(), st.booleans())
-    def test_an_attempt_is_what_plain_loops_find(self, crowd: Crowd, release: str, resources_first: bool, remembers: bool) -> None:
-        """A whole cycle's plan and its message, with arrays or, where no answers are kept, with overlays."""
-        made = crowd.engine(release, RESOURCES_FIRST if resources_first else None, **({} if remembers else {"memory_bytes": 0}))
-        decision = made.schedule(crowd.incoming)
-        filters = (resources, taints, selector) if resources_first else (taints, selector, resources)
-        is_framework = release == RELEASES[-1]
-        attempt = Attempt(
-            crowd.world, crowd.incoming, filters if is_framework else (general, taints), release >= "1.15", is_framework
-        ).run()  # fmt: skip
-        if not decision.is_fit_error:
-            return
-        assert decision.preemption is not None
-        plan = plain(decision.preemption.record())
-        wanted = {name: {"victims": [p.key for p in pods], "pdbViolations": n} for name, (pods, n) in attempt.candidates.items()}
-        assert plan["candidates"] == wanted
-        assert plan["node"] == attempt.choice()
-        if is_framework and not attempt.candidates:
-            against = ", ".join(sorted(f"{count} {text}" for text, count in attempt.reasons.items()))
-            assert str(decision.error).endswith(f" preemption: 0/4 nodes are available: {against}..")
 
 
 def are_enough(cycle: Cycle, nominations: Nominations) -> bool:

@@ -11,15 +11,6 @@ from tests.support.refusals import refusal_text
 
 
 class TestActiveOrder:
-    @pytest.mark.parametrize("release", ALL)
-    def test_equal_priorities(self, release: str) -> None:
-        """From 1.14 on pods leave as they came; in 1.12, and in 1.13 where they bear one time, those that come as 1 to n as 1, n, ... 2."""
-        made = bench(release)
-        for number in range(1, 6):
-            made.clock.now += 1
-            made.queue.add(pod(str(number)))
-        assert made.pop_all() == list("12345" if release in WITH_BACKOFF else "15432")
-
     def test_equal_priorities_go_by_the_times_that_pods_bear(self) -> None:
         """In 1.13 the time of the condition PodScheduled counts, else that of the creation, and the time of an update is the new one."""
         conditions = {
@@ -74,16 +65,6 @@ class TestAddUnschedulable:
         assert made.queue.pending.total == len(texts)
 
 
-class TestUpdate:
-    @pytest.mark.parametrize("release", WITH_BACKOFF)
-    def test_any_update_ends_backing_off(self, release: str) -> None:
-        """A pod in the backoff queue is active after any update, one of its status too."""
-        made = bench(release)
-        made.fail(pod("a"), -1)
-        made.queue.update(pod("a"), failed("a"))
-        assert made.queue.pending == (1, 0, 0)
-
-
 class TestDelete:
     @pytest.mark.parametrize(("was_active", "wait"), [(False, 1.0), (True, 2.0)])
     def test_the_wait_of_an_active_pod_is_kept(self, was_active: bool, wait: float) -> None:
@@ -107,19 +88,3 @@ class TestNominations:
         assert made.nominated() == ({} if release == "1.12" else {"n": ["a"]})
         made.queue.withdraw(pod("a"))
         assert made.nominated() == {}
-
-
-class TestCycle:
-    @pytest.mark.parametrize("release", ALL)
-    def test_a_pod_that_is_tried_again_counts_its_attempts(self, release: str) -> None:
-        """What is taken out knows how often it was, with the object as the API has it when it failed."""
-        made = bench(release)
-        made.queue.add(pod("a"))
-        item = made.queue.pop()
-        assert item is not None
-        made.queue.move_all()
-        made.queue.add_unschedulable(item.read_again(failed("a")), made.queue.cycle)
-        made.clock.now = 1.0
-        again = made.queue.pop()
-        assert again is not None
-        assert (again.attempts, again.pod) == (2, failed("a"))

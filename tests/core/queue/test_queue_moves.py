@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from kubeclassic.algorithmprovider.releases import RELEASES
-from kubeclassic.api.objects import Pod
 from tests.support.build import pod
-from tests.support.queuebuild import ALL, MARK, WITH_BACKOFF, bench, failed, parked
-
-
-class TestMoves:
-    @pytest.mark.parametrize("release", ALL)
-    def test_an_assigned_pod_moves_those_that_want_it(self, release: str) -> None:
-        """A pod that comes to a node, or changes there, moves the parked pods with a required affinity term about it, any one."""
-
-        def wanting(name: str, *labels: str, **more: Any) -> Pod:
-            terms = [{"labelSelector": {"matchLabels": {"app": label}}, "topologyKey": "zone", **more} for label in labels]
-            return failed(name, affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}})
-
-        made = parked(
-            release, wanting("one", "web", "db"), wanting("other", "db"), wanting("elsewhere", "web", namespaces=["x"]), failed("plain")
-        )
-        made.queue.assigned_pod_added(pod("web", on="n", labels={"app": "web"}))
-        assert made.pop_all() == ["one"]
-        made.queue.assigned_pod_updated(pod("web", on="n", labels={"app": "db"}))
-        assert made.pop_all() == ["other"]
+from tests.support.queuebuild import MARK, WITH_BACKOFF, bench, failed
 
 
 class TestFlushes:

@@ -17,16 +17,6 @@ from tests.support.volumebuild import BOUND, SELECTED, WAIT, batch, binder, clai
 
 
 class TestBoundClaims:
-    def test_a_missing_volume_is_an_error_unless_an_earlier_one_is_out_of_reach(self) -> None:
-        """The first volume out of reach ends the check, so that a missing one behind it is not noticed."""
-        objects = [
-            claim("c1", annotations=BOUND, volumeName="v"),
-            claim("c2", annotations=BOUND, volumeName="gone"),
-            volume("v", **on(zone="a")),
-        ]
-        answers = flags(binder(*objects), batch(node("n1", zone="a"), node("n2", zone="b")), "c1", "c2")
-        assert answers == ['could not find v1.PersistentVolume "gone"', (True, False)]
-
     def test_fields_of_a_node_are_empty_for_volumes(self) -> None:
         """A matchFields on metadata.name in a volume's affinity never finds the node."""
         terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]
@@ -76,40 +66,12 @@ class TestMatching:
             return finding.texts[finding.errors[0] - 1]
         return [f"{bound.name} for {wanted.name}" for bound, wanted in finding.decision(0).bindings]
 
-    def test_access_modes_and_selector_are_honoured(self) -> None:
-        """The volume must have all access modes of the claim, the claim's selector must match it, and it must not be about to go."""
-        assert self.chosen(claim("c"), volume("v", meta={"deletionTimestamp": "2020-01-01T00:00:00Z"})) == []
-        wanted = claim("c", accessModes=["ReadWriteOnce"], selector={"matchLabels": {"tier": "gold"}})
-        gold = {"labels": {"tier": "gold"}}
-        assert self.chosen(wanted, volume("a", accessModes=["ReadWriteOnce"]), volume("b", meta=gold)) == []
-        assert self.chosen(wanted, volume("a", meta=gold, accessModes=["ReadOnlyMany", "ReadWriteOnce"])) == ["a for c"]
-
     def test_a_bad_selector_is_an_error(self) -> None:
         """An invalid selector of a claim is an error."""
         bad = claim("c", selector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
         answer = self.chosen(bad)
         assert isinstance(answer, str)
         assert answer.startswith('error creating internal label selector for claim: default/c: "Like" is not a valid')
-
-    def test_a_volume_bound_to_the_claim_but_out_of_reach_leaves_the_claim_without(self) -> None:
-        """A reserved volume that the node cannot reach ends the search, though others would do."""
-        reserved = volume("z", claimRef={"namespace": "default", "name": "c"}, **on(zone="b"))
-        assert self.chosen(claim("c"), volume("a"), reserved) == []
-
-
-class TestProvisioning:
-    @pytest.mark.parametrize(("provisioner", "fits"), [("p", True), ("", False), ("kubernetes.io/no-provisioner", False)])
-    def test_a_claim_without_volume_needs_a_provisioner(self, provisioner: str, fits: bool) -> None:
-        """If nothing matches, the class must be able to provision a volume."""
-        found = binder(claim("c"), storage_class("wait", provisioner=provisioner, **WAIT))
-        assert flags(found, batch(node("n1")), "c") == [(fits, True)]
-
-    def test_allowed_topologies_limit_where_volumes_are_made(self) -> None:
-        """One term with all its keys must match the node; an empty term matches none."""
-        terms = [{}, {"matchLabelExpressions": [{"key": "zone", "values": ["a", "b"]}, {"key": "rack", "values": ["1"]}]}]
-        found = binder(claim("c"), storage_class("wait", provisioner="p", allowedTopologies=terms, **WAIT))
-        nodes = batch(node("n1", zone="b", rack="1"), node("n2", zone="b"), node("n3"))
-        assert [answer[0] for answer in flags(found, nodes, "c")] == [True, False, False]
 
 
 # --- against plain loops ----------------------------------------------------------------------------------------------

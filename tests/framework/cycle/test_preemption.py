@@ -33,12 +33,6 @@ def plan(engine: Engine, new: Any) -> tuple[str | None, list[str]]:
 
 
 class TestEligibility:
-    def test_a_policy_of_never(self) -> None:
-        """preemptionPolicy Never stops preemption."""
-        engine = scheduler(node("a"), pod("low", on="a", requests=BIG))
-        decision = decided(engine, pod("p", priority=5, requests=BIG, preemptionPolicy="Never"))
-        assert str(decision.error).endswith("preemption: not eligible due to preemptionPolicy=Never..")
-
     def leaving(self, **status: Any) -> Any:
         """A pod of lower priority on node a that is being deleted."""
         return pod("low", on="a", requests=BIG, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, status=status)
@@ -59,21 +53,6 @@ class TestEligibility:
 
 
 class TestVictims:
-    def test_the_fewest_leave(self) -> None:
-        """Pods are put back from the most important to the least."""
-        there = [pod(f"e{i}", on="a", priority=i, requests={"cpu": "1"}) for i in range(4)]
-        assert plan(scheduler(node("a"), *there), pod("p", priority=9, requests={"cpu": "2"})) == ("a", ["e1", "e0"])
-
-    def test_equal_priorities_are_no_victims(self) -> None:
-        """Only lower priorities have to leave."""
-        engine = scheduler(node("a"), pod("same", on="a", priority=5, requests=BIG))
-        decision = decided(engine, pod("p", priority=5, requests=BIG))
-        assert decision.error == (
-            "0/1 nodes are available: 1 Insufficient cpu."
-            " preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.."
-        )
-        assert decision.nominated == ""
-
     def test_allowances_are_used_up(self) -> None:
         """Each victim uses up its budgets: the second of two violates an allowance of one, and violating victims are listed first."""
         there = [pod(f"e{i}", on="a", priority=5 - i, requests={"cpu": "2"}, labels={"app": "a"}) for i in range(2)]
@@ -81,29 +60,6 @@ class TestVictims:
         decision = decided(engine, pod("p", priority=9, requests={"cpu": "4"}))
         assert decision.preemption is not None
         assert decision.preemption.record().candidates == {"a": NodeVictims(("default/e1", "default/e0"), 1)}
-
-    def test_disrupted_pods_are_exempt(self) -> None:
-        """A pod that the budget lists as disrupted violates nothing."""
-        there = pod("e", on="a", requests=BIG, labels={"app": "a"})
-        decision = decided(scheduler(node("a"), there, budget("b", 0, "e")), pod("p", priority=9, requests=BIG))
-        assert decision.preemption is not None
-        assert decision.preemption.candidates["a"].violations == 0
-
-
-class TestChoice:
-    def test_the_first_victim_decides(self) -> None:
-        """Among nodes with equal violations the one whose first victim has the lowest priority is taken."""
-        engine = scheduler(node("a"), node("b"), pod("x", on="a", priority=3, requests=BIG), pod("y", on="b", priority=2, requests=BIG))
-        assert plan(engine, pod("p", priority=9, requests=BIG)) == ("b", ["y"])
-
-    def test_lower_nominations_are_cleared(self) -> None:
-        """Pods of lower priority lose their nomination to the node."""
-        engine = scheduler(node("a"), pod("x", on="a", requests=BIG))
-        waiting = pod("waiting", priority=1, metadata={"uid": "w"})
-        engine.nominations.add(waiting, "a")
-        found = decided(engine, pod("p", priority=9, requests=BIG)).preemption
-        assert found is not None
-        assert found.clear_nominations == [waiting]
 
 
 class TestShortlist:

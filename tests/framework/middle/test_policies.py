@@ -55,13 +55,6 @@ def weighed(**rules: int) -> list[dict[str, Any]]:
 
 
 class TestFilters:
-    def test_they_run_in_the_order_of_the_release(self) -> None:
-        """The order in the Policy does not matter, and two plugins always run."""
-        found = translated("1.20", predicates=named("MatchInterPodAffinity", "GeneralPredicates"))
-        general = ["NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity"]
-        assert names(found, "filter") == ["NodeUnschedulable", *general, "TaintToleration", "InterPodAffinity"]
-        assert names(found, "preFilter") == ["NodeResourcesFit", "NodePorts", "InterPodAffinity"]
-
     def test_a_plugin_of_two_rules(self) -> None:
         """It runs once from 1.20 on; before, the Policy is refused, and 1.17 has no PreFilter to say so first."""
         twice = named("GeneralPredicates", "HostName")
@@ -70,31 +63,8 @@ class TestFilters:
         expected = 'error initializing the scheduling framework: plugin "NodeName" already registered as "FilterPlugin"'
         assert refusal("1.17", predicates=twice) == expected
 
-    @pytest.mark.parametrize(("release", "points"), [("1.19", ["VolumeBinding"]), ("1.18", None)])
-    def test_volumes_are_assumed(self, release: str, points: list[str] | None) -> None:
-        """By the plugin from 1.19 on, if the Policy names its predicate."""
-        plugins = translated(release, predicates=named("CheckVolumeBinding")).profiles[0].plugins
-        assert ([p.name for p in plugins["reserve"].enabled] if "reserve" in plugins else None) == points
-        assert "reserve" not in translated(release, predicates=[]).profiles[0].plugins
-
 
 class TestScores:
-    def test_they_are_in_the_order_of_the_priorities(self) -> None:
-        """By the names of the priorities, with their weights."""
-        found = translated("1.21", priorities=weighed(NodeAffinityPriority=3, LeastRequestedPriority=2, EqualPriority=9))
-        assert list(weights(found).items()) == [("NodeResourcesLeastAllocated", 2), ("NodeAffinity", 3)]
-
-    def test_both_ways_to_spread(self) -> None:
-        """One plugin does both from 1.20 on, with the weight of EvenPodsSpreadPriority and the constraints of the system."""
-        both = weighed(SelectorSpreadPriority=7, EvenPodsSpreadPriority=2)
-        found = translated("1.20", priorities=both)
-        assert weights(found) == {"PodTopologySpread": 2}
-        assert found.profiles[0].args_of("PodTopologySpread", found.context).defaulting_type == "System"
-        alone = translated("1.20", priorities=both[1:])
-        assert alone.profiles[0].args_of("PodTopologySpread", alone.context).defaulting_type == "List"
-        assert weights(translated("1.19", priorities=both)) == {"PodTopologySpread": 2, "SelectorSpread": 7}
-        assert weights(translated("1.18", priorities=both)) == {"PodTopologySpread": 2, "DefaultPodTopologySpread": 7}
-
     def test_weights_are_cut_to_32_bits(self) -> None:
         """One that becomes negative makes those after it too high; 1.17 looks at them before they are cut."""
         huge = weighed(BalancedResourceAllocation=5 * 10**17, NodeAffinityPriority=1)
@@ -102,23 +72,8 @@ class TestScores:
         assert refusal("1.22", priorities=huge).endswith("total score of Score plugins could overflow")
         assert refusal("1.17", priorities=huge) == "total priority of priority functions has overflown"
 
-    @pytest.mark.parametrize(("release", "own", "weight"), [("1.18", 0, 1), ("1.17", 0, 5), ("1.17", 9, 5), ("1.22", 9, 9)])
-    def test_affinity_weight(self, release: str, own: int, weight: int) -> None:
-        """The Policy's own counts, and 1 without it; in 1.17 that of the configuration always."""
-        found = translated(release, weight=5, hardPodAffinitySymmetricWeight=own)
-        assert found.profiles[0].args_of("InterPodAffinity", found.context).hard_pod_affinity_weight == weight
-
 
 class TestArguments:
-    def test_labels_are_joined(self) -> None:
-        """Rules of one kind are one plugin, whose weight counts once for each label."""
-        prefer = [{"name": f"p{i}", "weight": 3, "argument": {"labelPreference": {"label": f"l{i}", "presence": i > 0}}} for i in range(2)]
-        spread = [{"name": "s", "weight": 2, "argument": {"serviceAntiAffinity": {"label": "zone"}}}]
-        found = translated("1.20", predicates=[{"name": "mine", "argument": PRESENCE}], priorities=[*prefer, *spread])
-        assert weights(found) == {"NodeLabel": 6, "ServiceAffinity": 2}
-        args = found.profiles[0].args_of("NodeLabel", found.context)
-        assert (args.present_labels, args.present_labels_preference, args.absent_labels_preference) == (("disk",), ("l1",), ("l0",))
-
     @pytest.mark.parametrize(("release", "labels"), [("1.18", ()), ("1.17", ("disk",))])
     def test_an_argument_under_the_name_of_a_rule(self, release: str, labels: tuple[str, ...]) -> None:
         """It is lost from 1.18 on; in 1.17 it counts. In 1.22 the plugin then refuses to work."""

@@ -63,11 +63,6 @@ class TestPreEnqueue:
         decision = scheduler(*NODES, leaving, owned("other", "q")).schedule(new)
         assert (decision.error, decision.is_gated) == (text, True)
 
-    def test_a_claim_that_is_not_needed(self) -> None:
-        """A status without a name says that no claim is needed."""
-        decision = scheduler(*NODES).schedule(claiming("p", "from t", c0=""))
-        assert (decision.host, decision.error) == ("a", None)
-
 
 class TestPreFilter:
     def test_a_class_that_is_not_there(self) -> None:
@@ -86,19 +81,6 @@ class TestPreFilter:
 
 
 class TestFilter:
-    def test_where_devices_are(self) -> None:
-        """A pod goes where its devices can be had."""
-        decision = scheduler(*NODES, *SLICES, GPU, device_claim("c", exactly(2))).schedule(claiming("p", "c"))
-        assert (decision.feasible, decision.failed) == (["a"], {"b": ["cannot allocate all claims"]})
-
-    def test_where_an_allocated_claim_is(self) -> None:
-        """A pod goes where the devices of its claim are; what cannot be allocated is said first."""
-        engine = scheduler(*NODES, *SLICES, GPU, allocated("c", "b"), device_claim("d", exactly(2)))
-        assert engine.schedule(claiming("p", "c")).failed == {"a": ["resourceclaim not available on the node"]}
-        assert engine.schedule(claiming("q", "c", "d")).failed == {
-            "a": ["resourceclaim not available on the node"], "b": ["cannot allocate all claims"],
-        }  # fmt: skip
-
     def test_an_error_ends_the_cycle(self) -> None:
         """An error of a selector is the error of the cycle."""
         claim = device_claim("c", exactly(1, f'device.attributes["{DRIVER}"].model == "x"'))

@@ -12,10 +12,9 @@ from kubeclassic.core.release import FrameworkCells
 from kubeclassic.core.rule import PriorityError
 from kubeclassic.framework.config.argfaults import label_selector_fault, node_selector_faults
 from kubeclassic.framework.config.args import read_args
-from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.plugins.nodeaffinity import NodeAffinityPlugin
 from kubeclassic.framework.status import SKIP, error, unresolvable
-from tests.support.asking import cycle_of, found_by, handle, refusals, scores
+from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node, pod
 
 REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
@@ -71,27 +70,6 @@ def before(new: Pod, by: NodeAffinityPlugin | None = None) -> Any:
 
 
 class TestPreFilter:
-    def test_it_skips_pods_that_ask_for_nothing(self) -> None:
-        """Without selector, required terms and added affinity there is nothing to filter; an empty selector is asked all the same."""
-        assert before(pod("new")) is SKIP
-        assert before(pod("new", nodeSelector={})) is None
-        assert before(pod("new"), plugin(required=[labelled("disk", "ssd")])) is None
-
-    @pytest.mark.parametrize(
-        ("terms", "names"),
-        [
-            ([named("a")], {"a"}),
-            ([named("a"), named("b", "c")], {"a", "b", "c"}),
-            ([{"matchFields": named("a", "b")["matchFields"] + named("b", "c")["matchFields"]}], {"b"}),
-            ([named("a"), labelled("disk", "ssd")], None),
-            ([named("a", operator="NotIn")], None),
-            ([], None),
-        ],
-    )
-    def test_names_narrow_the_search(self, terms: list[Json], names: set[str] | None) -> None:
-        """Where every term names nodes, only those need be looked at: all names of one term together, those of any term."""
-        assert before(wanting(*terms)) == (None if names is None else PreFilterResult(frozenset(names)))
-
     def test_names_that_exclude_each_other_end_the_cycle(self) -> None:
         """If no term can match any name the pod is turned down as a whole."""
         term = {"matchFields": named("a")["matchFields"] + named("b")["matchFields"]}
@@ -107,50 +85,18 @@ class TestPreFilter:
 
 
 class TestFilter:
-    def test_selector_and_terms_must_both_match(self) -> None:
-        """The nodeSelector and one of the required terms."""
-        assert refusals(plugin(), wanting(labelled("disk", "ssd", "hdd"), nodeSelector={"odd": "x"}), *NODES) == {"a": None, "b": OWN}
-
-    def test_a_selector_is_taken_literally(self) -> None:
-        """A value that is no valid label value matches no node; it does not make the selector match everything."""
-        assert refusals(plugin(), pod("new", nodeSelector={"disk": "not valid!"}), *NODES) == {"a": OWN, "b": OWN}
-
-    def test_an_invalid_term_is_passed_over(self) -> None:
-        """Other terms can still match; none at all match nothing."""
-        invalid = labelled("disk", "ssd", operator="Foo")
-        assert refusals(plugin(), wanting(invalid, labelled("disk", "hdd")), *NODES) == {"a": OWN, "b": None}
-        assert refusals(plugin(), wanting(), *NODES) == {"a": OWN, "b": OWN}
+    def test_it_does_without_pre_filter(self) -> None:
+        """A disabled PreFilter changes nothing for the filter."""
+        cycle = cycle_of(wanting(named("a")), *NODES)
+        assert found_by(plugin(), cycle, Batch(cycle.table)) == {"a": None, "b": OWN}
 
     def test_the_profiles_own_affinity_comes_first(self) -> None:
         """A node that the added affinity does not match says so, whatever the pod asks for."""
         enforced = plugin(required=[labelled("disk", "hdd")])
         assert refusals(enforced, pod("new", nodeSelector={"disk": "nvme"}), *NODES) == {"a": ENFORCED, "b": OWN}
 
-    def test_nothing_can_be_resolved(self) -> None:
-        """No removal of pods changes a node's labels."""
-        cycle = cycle_of(pod("new", nodeSelector={"disk": "nvme"}), *NODES)
-        failures = plugin().filter(cycle.template, Batch(cycle.table), cycle)
-        assert failures is not None
-        assert not failures.reasons(0)[0].resolvable
-
-    def test_it_does_without_pre_filter(self) -> None:
-        """A disabled PreFilter changes nothing for the filter."""
-        cycle = cycle_of(wanting(named("a")), *NODES)
-        assert found_by(plugin(), cycle, Batch(cycle.table)) == {"a": None, "b": OWN}
-
 
 class TestScore:
-    def test_weights_of_matching_terms_add_up(self) -> None:
-        """The pod's and the profile's preferred terms count, fields too; terms of weight 0 and empty ones do not."""
-        new = liking(weighing(3, labelled("disk", "ssd")), weighing(2, named("b")), weighing(0, labelled("disk", "hdd")), weighing(9, {}))
-        added = plugin(preferred=[weighing(5, labelled("disk", "hdd"))])
-        assert scores(added, new, *NODES, raw=True) == {"a": 3, "b": 7}
-        assert scores(added, new, *NODES) == {"a": 42, "b": 100}
-
-    def test_no_preference_is_no_score(self) -> None:
-        """Where nothing matches all nodes stay at 0."""
-        assert scores(plugin(), pod("new"), *NODES) == {"a": 0, "b": 0}
-
     def test_an_invalid_term_ends_the_cycle(self) -> None:
         """An expression that cannot be read is an error before scoring, and in it where PreScore is disabled."""
         cycle = cycle_of(liking(weighing(1, labelled("disk", "ssd", operator="Foo"))), *NODES)

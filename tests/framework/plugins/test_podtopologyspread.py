@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.api.objects import Pod, TopologySpreadConstraint
+from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import judged
 from kubeclassic.core.arrays.overlay import Overlay
@@ -48,13 +48,6 @@ class TestHard:
         )
         quiet = cycle_of(incoming(soft(selector=NEAR)), A)
         assert plugin().pre_filter(quiet.template, quiet) is None
-
-    def test_pods_without_hard_constraints_are_no_concern(self) -> None:
-        """The plugin need not be asked about a pod that has no hard constraint and gets none by default."""
-        for new, concerned in ((incoming(soft()), False), (incoming(), False), (incoming(constraint()), True)):
-            assert plugin().concerns(cycle_of(new, A).template) is concerned
-        hard_default = [TopologySpreadConstraint(max_skew=1, topology_key="zone", when_unsatisfiable="DoNotSchedule")]
-        assert plugin(hard_default).concerns(cycle_of(incoming(), A).template)
 
 
 class TestOneKeyTwice:
@@ -109,12 +102,6 @@ class TestPolicies:
 
 
 class TestMatchLabelKeys:
-    def test_they_make_an_empty_selector_count(self) -> None:
-        """An empty selector with a key is no longer empty; an absent one still matches no pod."""
-        assert against(incoming(constraint(selector={}, matchLabelKeys=["app"])), A, B, peer("f", "a"))["a"] == "skew"
-        bare = incoming({**constraint(matchLabelKeys=["app"]), "labelSelector": None})
-        assert against(bare, A, B, peer("f", "a"))["a"] is None
-
     def test_without_the_gate_they_are_passed_over(self) -> None:
         """With MatchLabelKeysInPodTopologySpread off the selector alone counts."""
         new = incoming(constraint(matchLabelKeys=["rev"]), labels={"rev": "2"})
@@ -126,12 +113,6 @@ class TestTrials:
     def trial(self, new: Pod, *objects: Any) -> tuple[FrameworkCycle, Overlay]:
         cycle = cycle_of(new, *objects)
         return cycle, overlay(cycle)
-
-    def test_a_removed_pod_makes_room(self) -> None:
-        """A pod taken off the judged node no longer counts."""
-        cycle, trial = self.trial(incoming(constraint()), A, B, peer("f", "a"))
-        trial.remove(trial.pods(0)[0], 0)
-        assert named(found_by(plugin(), cycle, trial)) == {"a": None, "b": None}
 
     def test_removing_a_terminating_pod_takes_off_what_was_never_counted(self) -> None:
         """The count of its domain falls to one less than the pods that count there."""

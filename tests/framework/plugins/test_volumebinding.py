@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.framework.config.args import read_args
-from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.plugins.volumebinding import VolumeBinding
-from kubeclassic.framework.status import error, unresolvable
 from tests.support.asking import cycle_of, handle
 from tests.support.build import error_text, node
 from tests.support.volumebuild import (
@@ -21,36 +18,23 @@ from tests.support.volumebuild import (
     WAIT,
     bound,
     claim,
-    csi_driver,
     csi_node,
     ebs,
     made_for,
     on,
     storage_class,
-    storage_left,
     using,
     volume,
 )
 
-CONFLICT = "node(s) had volume node affinity conflict"
-NOTHING = "node(s) didn't find available persistent volumes to bind"
-SHORT = "node(s) did not have enough free storage"
-GONE = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
 NODES = (node("a", labels={"zone": "a"}), node("b", labels={"zone": "b"}))
 LATE = storage_class("wait", **WAIT, provisioner="kubernetes.io/no-provisioner")
 MAKING = storage_class("wait", **WAIT, provisioner="maker")
-HOST = "kubernetes.io/hostname"
-ZONE_A = {"matchLabels": {"zone": "a"}}
 
 
 def plugin(shape: list[tuple[int, int]] | None = None, **gates: bool) -> VolumeBinding:
     args = {"shape": [{"utilization": u, "score": s} for u, s in shape]} if shape else {}
     return VolumeBinding(read_args("VolumeBinding", args), handle(**gates))
-
-
-def before(new: Pod, *objects: Any) -> Any:
-    cycle = cycle_of(new, *NODES, *objects)
-    return plugin().pre_filter(cycle.template, cycle)
 
 
 def against(new: Pod, *objects: Any) -> dict[str, list[str]]:
@@ -65,92 +49,12 @@ def against(new: Pod, *objects: Any) -> dict[str, list[str]]:
     return {nodes.name(i): [text] if text else [r.text for r in failures.reasons(i)] for i, text in enumerate(texts)}
 
 
-class TestPreFilter:
-    def test_a_class_without_a_mode_is_an_error(self) -> None:
-        """Without a mode it is unknown whether claims wait, so the cycle fails."""
-        text = 'VolumeBindingMode not set for StorageClass "unset"'
-        assert before(using("p", "c"), claim("c", "unset"), storage_class("unset")) == error(text)
-
-    def test_claims_of_ephemeral_volumes_must_be_there_and_the_pods_own(self) -> None:
-        """A claim of an ephemeral volume must exist and be owned by the pod, by UID."""
-        new = using("p", EPHEMERAL)
-        waiting = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-v0"'
-        assert before(new) == unresolvable(waiting)
-        foreign = "PVC default/p-v0 was not created for pod default/p (pod is not owner)"
-        assert before(new, made_for("other", "p-v0")) == unresolvable(foreign)
-        assert before(new, LATE, made_for(new.uid, "p-v0")) is None
-
-    def test_local_volumes_narrow_the_search(self) -> None:
-        """Hostnames in the affinity of bound volumes are used as node names; a node must be named by all of them."""
-        here, there = volume("v", **on(**{HOST: "a"})), volume("w", **on(**{HOST: "b"}))
-        assert before(using("p", "c"), here, bound("c", "v")) == PreFilterResult(frozenset({"a"}))
-        assert before(using("p", "c", "d"), here, there, bound("c", "v"), bound("d", "w")) == PreFilterResult(frozenset())
-        assert before(using("p", "c", "d"), here, bound("c", "v"), bound("d", "gone")) is None
-        assert before(using("p", "c"), volume("v", **on(zone="a")), bound("c", "v")) is None
-
-
 class TestBoundClaims:
-    def test_a_missing_volume_is_a_reason(self) -> None:
-        """A claim bound to a missing volume rejects nodes, unless an earlier volume of the pod is out of reach."""
-        objects = [volume("v", **on(zone="a")), bound("c", "v"), bound("d", "gone")]
-        assert against(using("p", "c", "d"), *objects) == {"a": [GONE], "b": [CONFLICT]}
-
-    def test_a_driver_reaches_volumes_by_its_own_label(self) -> None:
-        """On a node whose plugin is migrated, the volume's zone is compared with the driver's label."""
-        zone, plugins = "topology.kubernetes.io/zone", "kubernetes.io/aws-ebs"
-        mine = node("mine", labels={"topology.ebs.csi.aws.com/zone": "z"})
-        yours = node("yours", labels={zone: "z"})
-        objects = [mine, yours, csi_node("mine", plugins), volume("v", **ebs("vol-1"), **on(**{zone: "z"})), bound("c", "v")]
-        found = against(using("p", "c"), *objects)
-        assert (found["mine"], found["yours"], found["a"]) == ([], [], [CONFLICT])
-
     def test_a_volume_that_the_driver_cannot_name_is_an_error(self) -> None:
         """It is an error only on nodes where the plugin is migrated."""
         objects = [csi_node("a", "kubernetes.io/aws-ebs"), volume("v", **ebs("aws://z/odd")), bound("c", "v")]
         text = "failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume (aws://z/odd)"
         assert against(using("p", "c"), *objects) == {"a": [f"could not translate pv: {text}"], "b": []}
-
-
-class TestUnboundClaims:
-    def test_a_volume_belongs_to_its_beta_class(self) -> None:
-        """The beta annotation comes before the spec, also when volumes are looked up."""
-        old = volume("v", "other", meta={"annotations": {"volume.beta.kubernetes.io/storage-class": "wait"}})
-        assert against(using("p", "c"), LATE, old, claim("c")) == {"a": [], "b": []}
-
-
-class TestStorageCapacity:
-    @pytest.mark.parametrize(
-        ("sizes", "enough"),
-        [
-            ({"capacity": "1Gi"}, True),
-            ({"capacity": "1023Mi"}, False),
-            ({"capacity": "9Gi", "maximumVolumeSize": "1Mi"}, False),
-            ({"capacity": "1Mi", "maximumVolumeSize": "1Gi"}, True),
-            ({}, False),
-        ],
-    )
-    def test_enough_must_be_left_where_the_driver_reports(self, sizes: dict[str, str], enough: bool) -> None:
-        """The maximum volume size counts if it is given, else the capacity; nodes outside the topology have none."""
-        objects = [MAKING, csi_driver("maker"), storage_left("s", "wait", ZONE_A, **sizes), claim("c")]
-        assert against(using("p", "c"), *objects) == {"a": [] if enough else [SHORT], "b": [SHORT]}
-
-    @pytest.mark.parametrize(("topology", "found"), [({}, []), (None, [SHORT]), ({"matchLabels": {"zone": "not valid!"}}, [SHORT])])
-    def test_topologies(self, topology: Any, found: list[str]) -> None:
-        """An empty topology matches every node; an absent or invalid one matches none."""
-        objects = [MAKING, csi_driver("maker"), storage_left("s", "wait", topology, capacity="9Gi"), claim("c")]
-        assert against(using("p", "c"), *objects) == {"a": found, "b": found}
-
-    def test_drivers_that_do_not_report_have_enough(self) -> None:
-        """Without a CSIDriver object, or with one that says so, nothing is counted."""
-        assert against(using("p", "c"), MAKING, claim("c")) == {"a": [], "b": []}
-        assert against(using("p", "c"), MAKING, csi_driver("maker", reports=False), claim("c")) == {"a": [], "b": []}
-
-    def test_the_first_claim_that_fails_says_why(self) -> None:
-        """The first claim that cannot be provisioned decides the reason: no provisioner, or too little storage."""
-        claims = [claim("small", "none", "1Mi"), claim("big", "wait", "1Gi"), claim("huge", "none", "2Gi")]
-        objects = [MAKING, storage_class("none", **WAIT), csi_driver("maker"), *claims]
-        assert against(using("p", "small", "big"), *objects) == {"a": [NOTHING], "b": [NOTHING]}
-        assert against(using("p", "huge", "big"), *objects) == {"a": [SHORT], "b": [SHORT]}
 
 
 class TestReserve:

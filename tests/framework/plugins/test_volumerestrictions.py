@@ -13,9 +13,8 @@ from kubeclassic.framework.plugins.volumerestrictions import VolumeRestrictions
 from kubeclassic.framework.status import unresolvable
 from tests.support.asking import cycle_of, found_by, handle, refusals
 from tests.support.build import node, pod
-from tests.support.volumebuild import EPHEMERAL, claim, gce, using
+from tests.support.volumebuild import EPHEMERAL, claim, using
 
-DISK = "node(s) had no available disk"
 IN_USE = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
 NODES = (node("a"), node("b"))
 
@@ -32,28 +31,10 @@ def against(new: Pod, *objects: Any, by: VolumeRestrictions | None = None) -> di
     return refusals(by or plugin(), new, *NODES, *objects)
 
 
-class TestDisks:
-    def test_a_disk_has_one_user_on_a_node(self) -> None:
-        """A GCE disk that another pod uses rejects the node, unless both only read it."""
-        assert against(using("new", gce("d")), using("old", gce("d"), on="a")) == {"a": DISK, "b": None}
-        reading = gce("d", read_only=True)
-        assert against(using("new", reading), using("old", reading, on="a")) == {"a": None, "b": None}
-
-
 class TestSoleUsers:
-    def test_a_used_claim_turns_every_node_down(self) -> None:
-        """A claim in use rejects every node; a conflict of disks is reported first."""
-        new, old = using("new", "c", gce("d")), using("old", "c", gce("d"), on="a")
-        assert against(new, old, sole("c")) == {"a": DISK, "b": IN_USE}
-
     def test_users_in_other_namespaces_do_not_count(self) -> None:
         """A claim of the same name in another namespace is another claim."""
         assert against(using("new", "c"), using("old", "c", on="a", namespace="other"), sole("c")) == {"a": None, "b": None}
-
-    def test_other_access_modes_may_be_shared(self) -> None:
-        """Only access mode ReadWriteOncePod limits a claim to one pod."""
-        shared = claim("c", accessModes=["ReadWriteOnce"])
-        assert against(using("new", "c"), using("old", "c", on="a"), shared) == {"a": None, "b": None}
 
     def test_the_gate_switches_it_off(self) -> None:
         """With gate ReadWriteOncePod off neither users nor missing claims matter, and no state is needed."""

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.cells import first_best
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.record import plain
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
@@ -21,18 +20,12 @@ from kubeclassic.predicates.rule import predicate
 from kubeclassic.simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, FREE, LOCKED, MODES, Decided, decided
 from kubeclassic.simulation.compare.causes import ERROR, PREDICATE, SCORE, TIE
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.conform import ALL_RELEASES, answer_case, engine_for, find_families, read_items, read_lines
+from kubeclassic.simulation.conform import ALL_RELEASES, engine_for, find_families, read_lines
 from kubeclassic.simulation.scenario import Scenario
-from tests.conftest import ROOT, SHARED
 from tests.support.build import node, pod
 from tests.support.drawnclusters import Drawn
 from tests.support.examples import examples
 from tests.support.worldforms import drawn
-
-CASES = ROOT / "tests" / "conformance"
-FOLDERS = [folder for folder in (SHARED / "conformance", CASES) if folder.is_dir()][:1]
-"""The whole mixed cases, or the few in the repository."""
-PAIR = {"a": "1.12", "b": "1.16"}
 
 
 def of(*objects: KubeObject) -> Scenario:
@@ -112,79 +105,10 @@ class TestExactly:
         assert seen
 
 
-def obj_or_none(document: dict[str, Any]) -> KubeObject | None:
-    """The object that a case's document describes; None for what the scheduler does not read, or has finished."""
-    item = decode(document, "case", strict=False)
-    return None if isinstance(item, Pod) and item.is_terminal else item
-
-
 def mixed(folder: Path, release: str) -> list[dict[str, Any]]:
     """A third of the mixed cases of a release that both old releases take: provider instead of Policy, no gates, pods alone."""
     (family,) = (family for family in find_families([folder / release]) if family.name == "mixed")
     return [case for case in read_lines(family.cases) if not case["config"]["policy"] and not case.get("nominated")][::3]
-
-
-def originals(folder: Path, release: str) -> dict[str, list[dict[str, Any]]]:
-    """Case -> the cycles of the original scheduler."""
-    (family,) = (family for family in find_families([folder / release]) if family.name == "mixed")
-    assert family.answers is not None
-    return {answer["name"]: answer["cycles"] for answer in read_lines(family.answers) if "cycles" in answer}
-
-
-def objects_of(case: dict[str, Any]) -> tuple[KubeObject, ...]:
-    """What is there at the beginning of a case."""
-    return tuple(item for document in case["objects"] if (item := obj_or_none(document)) is not None)
-
-
-def outcome(cycle: dict[str, Any]) -> tuple[str | None, str | None]:
-    """Host and place of preemption."""
-    return cycle["host"], (cycle["preemption"] or {}).get("node")
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)
-class TestMixed:
-    """The mixed cases of conformance.
-
-    They differ by release, so both sides answer the same case: the original has answered for its own release, and for the other one the
-    conformance runner answers.
-    """
-
-    @pytest.mark.parametrize("release", PAIR.values())
-    def test_first_cycles(self, folder: Path, release: str) -> None:
-        """In locked mode a first cycle, for any of a case's first pods, differs between 1.12 and 1.16 exactly where the two answers do."""
-        answers, seen = originals(folder, release), 0
-        (other,) = set(PAIR.values()) - {release}
-        for case in mixed(folder, release):
-            config = {release: case["config"], other: case["config"] | {"featureGates": {}}}
-            for number, (_, waiting) in enumerate(read_items(case)[:2]):
-                assert isinstance(waiting, Pod)
-                alone = case | {"pending": [case["pending"][number]]}
-                told = {v: outcome(answer_case(alone | {"version": v, "config": config[v]})["cycles"][0]) for v in config}
-                if not number:
-                    told[release] = outcome(answers[case["name"]][0])
-                wanted = {name: told[version] for name, version in PAIR.items()}
-                made = {name: engine_for(version, config[version]) for name, version in PAIR.items()}
-                differences = plain(compare(Scenario(objects_of(case), (waiting,)), made, mode=LOCKED).document())["differences"]
-                found = [{n: (d["host"], d["roomOn"]) for n, d in one["decisions"].items()} for one in differences if not one["retry"]]
-                assert found == ([wanted] if wanted["a"] != wanted["b"] else []), case["name"]
-                seen += len(found)
-        if folder == CASES and not seen:
-            pytest.skip("of the few cases in the repository none differs in a first cycle")
-        assert seen
-
-    @pytest.mark.parametrize("release", PAIR.values())
-    def test_the_leader_decides_as_the_original(self, folder: Path, release: str) -> None:
-        """The first side's decisions are those of the original scheduler, whoever follows."""
-        answers = originals(folder, release)
-        other = {"1.12": "1.16", "1.16": "1.12"}[release]
-        for case in mixed(folder, release):
-            waiting = [item for _, item in read_items(case) if isinstance(item, Pod)]
-            made = {"a": engine_for(release, case["config"]), "b": engine_for(other, case["config"] | {"featureGates": {}})}
-            found = compare(Scenario(objects_of(case), tuple(waiting)), made, mode=LOCKED)
-            hosts = {cycle["pod"]: cycle["host"] for cycle in answers[case["name"]]}
-            gone = found.contestants[0].simulation.evicted
-            outcomes = found.contestants[0].simulation.outcomes
-            assert {key: one.host for key, one in outcomes.items() if key not in gone} == {k: v for k, v in hosts.items() if k not in gone}
 
 
 class TestVerdicts:

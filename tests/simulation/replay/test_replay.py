@@ -136,14 +136,6 @@ class TestRunning:
 
 
 class TestFailing:
-    @pytest.mark.parametrize(("release", "times"), [("1.15", [0, 12]), ("1.13", [0, 10])])
-    def test_a_pod_that_failed_backs_off(self, release: str, times: list[float]) -> None:
-        """From 1.14 on a pod that failed a second time waits two seconds, and for the next flush; before, it is tried at once."""
-        events = [*there(small(cpu="1")), at(0, asking("one", cpu="2")), at(9.5, small("b", cpu="1")), at(10, small("c"))]
-        records = played(replay(*events, release=release))
-        failed = [time for time, _ in told(records, "FailedScheduling")]
-        assert [failed[0], told(records, "Scheduled")[0][0]] == times
-
     @pytest.mark.parametrize(("release", "attempts"), [("1.12", 2), ("1.13", 4)])
     def test_a_pod_is_tried_again_a_minute_after_it_failed(self, release: str, attempts: int) -> None:
         """In 1.13 a parked pod is moved by the look at 90 s, then 180 s; in 1.12 only events move it."""

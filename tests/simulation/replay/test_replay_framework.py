@@ -57,13 +57,6 @@ class TestEventHints:
         assert (100, "default/wants-a") in told(records, "Scheduled")
         assert attempts(made, records, "wants-a") == 2
 
-    def test_room_brings_back_who_lacked_it(self) -> None:
-        """A pod that lacked cpu is tried when a pod on a node goes."""
-        made = newer(*there(node("a", cpu="1")), at(0, asking("one"), runs=50), at(5, asking("two")))
-        records = played(made)
-        assert told(records, "Scheduled")[1] == (50, "default/two")
-        assert attempts(made, records, "two") == 2
-
     def test_after_five_minutes_everybody_is_tried(self) -> None:
         """A pod that nothing brings back is tried every five minutes, give or take the half minute between two looks."""
         made = newer(*there(node("a", taints=[TAINT])), at(1, asking("one")), at(1000, asking("late", cpu="9")))
@@ -72,16 +65,6 @@ class TestEventHints:
             times += [made.now] if turn.name == "one" else []
             made.conclude(made.decide(turn))
         assert times[:4] == [1, 330, 660, 990]
-
-    def test_waits_double(self) -> None:
-        """A pod that is brought back again and again waits 1, 2, 4, 8, 10 and 10 seconds from its last failure."""
-        comings = [at(2 + i / 4, pod(f"other-{i}", on="b"), runs=0.1) for i in range(200)]
-        made = newer(*there(node("a", cpu="500m"), node("b", cpu="500m")), at(1, asking("one")), *comings)
-        times: list[float] = []
-        while (turn := made.next_pod()) is not None:
-            times.append(made.now)
-            made.conclude(made.decide(turn))
-        assert times[:7] == [1, 2.1, 5, 9, 17, 27, 37]
 
 
 class TestGates:
@@ -98,22 +81,6 @@ class TestGates:
         """An update without gates lets it be tried at once."""
         made = newer(*there(node("a")), at(1, asking("held", schedulingGates=GATES)), at(500, asking("held"), UPDATE))
         assert told(played(made), "Scheduled") == [(500, "default/held")]
-
-
-class TestProfiles:
-    def test_each_pod_by_its_own(self) -> None:
-        """Pods of all profiles are scheduled, each by its own; those of another scheduler are left alone."""
-        packing = {"type": "MostAllocated", "resources": [{"name": "cpu"}]}
-        only_fit = {"score": disabled("*") | enabled("NodeResourcesFit")}
-        packer = {"plugins": only_fit, "pluginConfig": [{"name": "NodeResourcesFit", "args": {"scoringStrategy": packing}}]}
-        from_default = {"schedulerName": "default-scheduler", "plugins": only_fit}
-        engine = scheduler(profile=from_default, profiles=[{"schedulerName": "packer", **packer}])
-        pods = [at(1, asking("spread")), at(2, asking("packed", schedulerName="packer")), at(3, asking("alien", schedulerName="x"))]
-        records = played(of_engine(engine, *there(node("a", cpu="8"), node("b", cpu="2")), *pods))
-        assert [(record["pod"], record["node"]) for record in records if record["event"] == "Scheduled"] == [
-            ("default/spread", "a"), ("default/packed", "b"),
-        ]  # fmt: skip
-        assert [name for _, name in told(records, "Arrived")] == ["default/spread", "default/packed"]
 
 
 class TestPreemption:

@@ -1,0 +1,209 @@
+"""What whole commands cost on a dump of a real cluster, beside ``json.load`` of the same file in the same run.
+
+    python tests/bench/real.py [--nodes 1000,5000,15000] [--only simulate,drain] [--packed]
+
+Each runs in a process of its own: user CPU of it and of those that it starts, as a ratio to that of ``json.load``; the
+most memory that it had; and how many of its decisions were read off a board. Ratios hold on a busy machine, seconds do
+not. It prints a table in Markdown.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import attrs
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.bench.realdump import RealDump
+
+JSON, LOAD, LAB = "json.load", "load", "a step of the lab"
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "more"},
+    "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}}]},
+}
+"""The pod that ``capacity`` asks about."""
+HEAD = "| {} nodes, {:,.0f} MB | user CPU, s | of json.load | peak memory, MB | decisions that were quick |\n|---|---:|---:|---:|---:|"
+
+
+@attrs.frozen
+class Cost:
+    """What a process took."""
+
+    seconds: float
+    megabytes: float
+    decisions: int
+    """Decisions of it, each try of a pod one."""
+    detours: Mapping[str, int]
+    """Why decisions were not quick -> how many."""
+
+    def line(self, name: str, base: float) -> str:
+        """Its row in the table; *base*: the seconds of ``json.load``."""
+        detours = "; ".join(f"{count:,} {why}" for why, count in self.detours.items())
+        quick = (
+            f"{self.decisions - sum(self.detours.values()):,} of {self.decisions:,}" if self.decisions else ""
+        )
+        ratio = self.seconds / base if base else 0.0
+        told = quick + (f" ({detours})" if detours else "")
+        return f"| {name} | {self.seconds:.2f} | {ratio:.2f} | {self.megabytes:,.0f} | {told} |"
+
+
+def commands(dump: RealDump, path: str, pod: str) -> Mapping[str, Sequence[str]]:
+    """What is measured -> the words of the command, or what else it is."""
+    return {
+        JSON: [JSON, path],
+        LOAD: [LOAD, path],
+        **{
+            f"simulate {release}": ["simulate", path, "--release", release, "-o", "name"]
+            for release in ("1.16", "1.27", "1.34")
+        },
+        "explain of the last pod": ["explain", path, dump.last_pod, "--release", "1.34"],
+        "capacity": ["capacity", path, "--pod", pod, "--release", "1.34"],
+        "drain of one node": [
+            "drain",
+            path,
+            dump.node_name(0),
+            "--release",
+            "1.34",
+            "--ignore-daemonsets",
+            "--delete-emptydir-data",
+        ],
+        "compare 1.16 with 1.34": ["compare", path, "--a", "release=1.16", "--b", "release=1.34"],
+        "upgrade over all releases": ["upgrade", path, "--from", "1.12", "--to", "1.34"],
+        LAB: [LAB, path],
+    }
+
+
+def measured(dump: RealDump, only: Sequence[str]) -> Iterator[str]:
+    """The lines of the table of one dump, as they come."""
+    with TemporaryDirectory() as folder:
+        path, pod = Path(folder, "dump.json"), Path(folder, "pod.json")
+        dump.write(path)
+        pod.write_text(json.dumps(POD), encoding="utf-8")
+        yield HEAD.format(f"{dump.nodes:,}", path.stat().st_size / 1e6)
+        base = 0.0
+        for name, words in commands(dump, str(path), str(pod)).items():
+            if name == JSON or not only or any(name.startswith(one) for one in only):
+                cost = cost_of(words)
+                base = base or cost.seconds
+                yield cost.line(name, base)
+
+
+def cost_of(words: Sequence[str]) -> Cost:
+    """What a process of its own takes for *words*. Raises :class:`click.ClickException` where it fails."""
+    with TemporaryDirectory() as folder:
+        notes, errors = Path(folder, "notes"), Path(folder, "errors")
+        with errors.open("w") as stream:
+            child = subprocess.Popen(
+                [sys.executable, __file__, "--child", str(notes), *words],
+                stdout=subprocess.DEVNULL,
+                stderr=stream,
+            )
+            _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode not in (0, 1) or not notes.exists():
+            raise click.ClickException(
+                f"{' '.join(words)}: {errors.read_text(encoding='utf-8').strip()[-500:]}"
+            )
+        found = json.loads(notes.read_text(encoding="utf-8"))
+        return Cost(found.pop("seconds", used.ru_utime), used.ru_maxrss * 1024 / 1e6, **found)
+
+
+# --- in the child ---------------------------------------------------------------------------------------------------
+
+
+def child(notes: Path, words: Sequence[str]) -> int:
+    """Do what *words* say, and write what is to be noted; answers the exit status."""
+    found: dict[str, Any] = {"decisions": 0, "detours": {}}
+    status = 0
+    if words[0] == JSON:
+        with Path(words[1]).open(encoding="utf-8") as file:
+            json.load(file)
+    elif words[0] == LOAD:
+        from kubeclassic import Cluster
+
+        Cluster.load(words[1])
+    elif words[0] == LAB:
+        found["seconds"] = lab_step(words[1])
+    else:
+        status, paths = run_command(words)
+        detours = sum((path.detours for path in paths), Counter[Any]())
+        found["decisions"] = sum(path.taken for path in paths) + detours.total()
+        found["detours"] = {why.value: count for why, count in detours.most_common()}
+    notes.write_text(json.dumps(found), encoding="utf-8")
+    return status
+
+
+def run_command(words: Sequence[str]) -> tuple[int, list[Any]]:
+    """Run ``kubeclassic`` as a user does; answers the exit status, and the quick paths of all schedulers that were made."""
+    from kubeclassic.__main__ import main as program
+    from kubeclassic.core.incremental.quick import QuickPath
+
+    paths: list[Any] = []
+    prepared = QuickPath.__init__
+
+    def noted(self: QuickPath, *given: Any, **named: Any) -> None:
+        prepared(self, *given, **named)
+        paths.append(self)
+
+    QuickPath.__init__ = noted  # type: ignore[method-assign]
+    sys.argv = ["kubeclassic", *words]
+    try:
+        program()
+    except SystemExit as ended:
+        return int(ended.code or 0), paths
+    return 0, paths
+
+
+def lab_step(path: str) -> float:
+    """The seconds of one step of the lab, a weight that is moved, after its first answer."""
+    from resource import RUSAGE_SELF, getrusage
+
+    from kubeclassic.framework.options import options_of
+    from kubeclassic.framework.schedulerspec import SchedulerSpec
+    from kubeclassic.simulation.lab.actions import scorers_of
+    from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
+    from kubeclassic.simulation.lab.labinput import LabInput
+    from kubeclassic.simulation.lab.session import Session
+    from kubeclassic.simulation.scenario import Files
+
+    start = LabConfiguration.of(SchedulerSpec.of(options_of({"release": "1.16"})).read())
+    session = Session.begin(LabInput(Files.read([Path(path)])), start)
+    rule = scorers_of(session.state.configuration)[0]
+    before = getrusage(RUSAGE_SELF).ru_utime
+    session.do({"do": "weight", "rule": rule.name, "weight": rule.weight + 1})
+    return getrusage(RUSAGE_SELF).ru_utime - before
+
+
+@click.command(help=__doc__)
+@click.option("--nodes", default="1000,5000,15000", show_default=True, help="Sizes, with commas.")
+@click.option("--waiting", default=RealDump().waiting, show_default=True, help="Pods that wait.")
+@click.option(
+    "--only", default="", help="What is measured, by how its name begins, with commas; by default everything."
+)
+@click.option("--packed", is_flag=True, help="A dump without kubectl's spaces.")
+def main(nodes: str, waiting: int, only: str, packed: bool) -> None:
+    """Measure, and print a table for each size."""
+    for size in map(int, nodes.split(",")):
+        for line in measured(
+            RealDump(nodes=size, waiting=waiting, packed=packed), only.split(",") if only else ()
+        ):
+            click.echo(line)
+        click.echo()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        sys.exit(child(Path(sys.argv[2]), sys.argv[3:]))
+    main()
