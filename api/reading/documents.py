@@ -7,14 +7,14 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Any, TypeAlias
 
 import attrs
 
 from ...exceptions import ManifestError
 from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_file, read_stream, unpacked
-from .formats.jsonlists import LongList, long_list
+from .formats.jsonlists import LongList, is_list_without_kind, long_list
 from .formats.jsonvalues import json_values
 from .formats.repeats import Repeats
 from .mismatch import shown
@@ -66,6 +66,14 @@ class File:
             for data in value if isinstance(value, list) else [value]:
                 number += 1
                 yield _document(data, repeats, f"{self.where}, document {number}", self.found)
+
+    def refuse_without_kind(self) -> None:
+        """Raise :class:`~kubeclassic.exceptions.ManifestError` for a long list without a kind, before all of it is read."""
+        if self.given is not None or self.found or self.name.endswith(".gz"):
+            return
+        with suppress(OSError), pieces_of(self.name) as stream:
+            if is_list_without_kind(stream):
+                raise ManifestError(f"{self.where}, document 1: kind: got null, wanted the kind of a Kubernetes object")
 
     @contextmanager
     def long_list(self) -> Iterator[LongList | None]:

@@ -8,17 +8,20 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import kubeclassic
-from kubeclassic.api.load import load_documents
-from kubeclassic.api.objects import KubeObject, Node, Pod
+from kubeclassic.api.load import Loaded, load_documents
+from kubeclassic.api.objects import KINDS, KubeObject, Map, Node, Pod
+from kubeclassic.api.reading.decode import decode
 from kubeclassic.api.reading.documents import Document
 from kubeclassic.api.wire.ownfields import current_manifest
 from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.edits import Edit, EditError, Edits, Step, parse_path, text_of
 from kubeclassic.simulation.scenario import Scenario, read_scenario
+from tests.support.drawn import documents
 from tests.support.refusals import refusal_text
 
 NODES = [
@@ -240,3 +243,19 @@ def test_several_at_once(texts: list[str]) -> None:
     objects, more = Edits.parse(texts).of_pods(together.objects)
     assert (objects, together.raw) == (one_by_one.objects, one_by_one.raw)
     assert sorted(map(str, (*one, *more))) == sorted(map(str, told))
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+@settings(max_examples=15)
+@given(data=st.data())
+def test_an_edit_of_one_field_keeps_all_others(kind: str, data: st.DataObject) -> None:
+    """Whatever an object says, with its manifest or without, it says after an edit, but for the label that was asked for."""
+    document = data.draw(documents(KINDS[kind]))
+    named = {"name": "x", "namespace": "n", "uid": "u", "labels": {"a": "b"}}
+    document = {"kind": kind, **document, "metadata": {**document.get("metadata", {}), **named}}
+    edits = Edits.parse([f"{kind.lower()} x labels.z=1"], defaults=False)
+    for keeps in (True, False):
+        item = decode(document, keeps_manifest=keeps)
+        assert item is not None
+        (found,) = edits.of_pods([item])[0] if kind == "Pod" else edits.of_loaded([Loaded((item,))])[0][0].objects
+        assert found == replace(item, metadata=replace(item.metadata, labels=Map(a="b", z="1")))

@@ -92,3 +92,13 @@ def test_item_by_item_is_the_same(text: str, strict_fields: bool, tmp_path: Path
         monkeypatch.setattr(documents, "_LONG", least)
         found += [outcome(tmp_path, strict_fields=strict_fields), outcome(tmp_path / "b.json", strict_fields=strict_fields)]
     assert found[:2] == found[2:]
+
+
+def test_a_list_without_kind_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its head and its end say that it has no kind: nothing between is looked at."""
+    monkeypatch.setattr(documents, "_LONG", 0)
+    path = tmp_path / "a.json"
+    path.write_text('{"items": [{"kind": "Pod"}, broken' + " " * (1 << 17) + "]}")
+    assert outcome(path) == f"{path}, document 1: kind: got null, wanted the kind of a Kubernetes object"
+    path.write_text(GOOD.replace('"kind": "List", ', "")[:-1] + ', "kind": "List"}')
+    assert isinstance(outcome(path), tuple)
