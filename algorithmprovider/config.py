@@ -10,16 +10,16 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 import attrs
 
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.objects.quantity import MAX_INT64, Int32
-from ..api.reading.derive import UNREAD, Field, Schema
 from ..api.reading.documents import Document, PathLike, only_document, read_documents
-from ..api.reading.fields import Mismatch, entries, flag, shown, text
 from ..api.reading.formats.files import read_stream
+from ..api.reading.mismatch import Mismatch, shown
+from ..api.reading.typed import ReadBy, Reader, entries, flag, read, record, text
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..exceptions import KubeclassicError, ManifestError, PolicyError
@@ -89,11 +89,24 @@ def decode_policy(document: Document) -> Policy:
 # --- the component configuration ------------------------------------------------------------------------------------
 
 
+def _switches(value: Any) -> dict[str, bool]:
+    return {name: flag(setting) for name, setting in entries(value).items()}
+
+
+def _path(value: Any) -> str:
+    read_file: Reader[dict[str, str]] = record(dict, {"path": ("path", text)})
+    return read_file(value).get("path", "")
+
+
+def _or_default(value: Any) -> str:
+    return text(value) or "kube-system"
+
+
 @attrs.frozen(repr=False)
 class ConfigMapSource:
     """The ConfigMap that holds the Policy."""
 
-    namespace: str = "kube-system"
+    namespace: Annotated[str, ReadBy(_or_default)] = "kube-system"
     name: str = ""
 
 
@@ -101,7 +114,7 @@ class ConfigMapSource:
 class PolicySource:
     """Where the Policy is: in a file, else in a ConfigMap."""
 
-    file: str | None = None
+    file: Annotated[str | None, ReadBy(_path)] = None
     config_map: ConfigMapSource | None = None
 
     def where(self, folder: Path) -> str:
@@ -126,15 +139,15 @@ class AlgorithmConfiguration:
     kind: str = KIND
     api_version: str = API_VERSIONS[0]
     scheduler_name: str = DEFAULT_SCHEDULER
-    source: AlgorithmSource = AlgorithmSource()
-    hard_pod_affinity_weight: Int32 = 0
-    percentage: Int32 = 0
+    source: AlgorithmSource = attrs.field(default=AlgorithmSource(), metadata={"name": "algorithmSource"})
+    hard_pod_affinity_weight: Int32 = attrs.field(default=0, metadata={"name": "hardPodAffinitySymmetricWeight"})
+    percentage: Int32 = attrs.field(default=0, metadata={"name": "percentageOfNodesToScore"})
     disable_preemption: bool = False
-    bind_timeout: int = 600
+    bind_timeout: int = attrs.field(default=600, metadata={"name": "bindTimeoutSeconds"})
     """Seconds."""
-    gates: Mapping[str, bool] = attrs.field(factory=dict)
+    gates: Annotated[Mapping[str, bool], ReadBy(_switches)] = attrs.field(factory=dict, metadata={"name": "featureGates"})
     """featureGates; upstream takes them from its flag ``--feature-gates`` only."""
-    folder: Path = Path()
+    folder: Path = attrs.field(default=Path(), metadata={"unread": True})
     """What relative paths of Policy files start from."""
 
     def with_defaults(self, release: Release) -> AlgorithmConfiguration:
@@ -225,37 +238,13 @@ def _config_map(source: ConfigMapSource, config_maps: Mapping[tuple[str, str], M
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def _switches(value: Any) -> dict[str, bool]:
-    return {name: flag(setting) for name, setting in entries(value).items()}
-
-
-def _or_default(value: Any) -> str:
-    return text(value) or "kube-system"
-
-
-CONFIGURATION_SCHEMA = Schema(
-    {
-        ConfigMapSource: {"namespace": _or_default},
-        PolicySource: {"file": Field("path", inside="file", absent="")},
-        AlgorithmConfiguration: {
-            "source": Field("algorithmSource"),
-            "hard_pod_affinity_weight": Field("hardPodAffinitySymmetricWeight"),
-            "percentage": Field("percentageOfNodesToScore"),
-            "bind_timeout": Field("bindTimeoutSeconds"),
-            "gates": Field("featureGates", read=_switches),
-            "folder": UNREAD,
-        },
-    }
-)
-
-
 def read_configuration(document: Mapping[str, Any], where: str = "configuration", folder: Path = Path()) -> AlgorithmConfiguration:
     """The component configuration that *document* (its JSON form) describes; unknown keys are ignored.
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` with *where* and the path to the wrong field.
     """
     try:
-        config = CONFIGURATION_SCHEMA.reader(AlgorithmConfiguration)(document)
+        config = read(AlgorithmConfiguration, document)
     except Mismatch as mismatch:
         raise PolicyError(f"{where}: {mismatch}") from None
     if config.kind != KIND:

@@ -5,19 +5,25 @@ Upstream: ExtenderConfig in pkg/scheduler/api/v1/types.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, TypeVar
 
 import attrs
 
+from ..api.meaning.durations import duration
 from ..api.meaning.label_syntax import is_valid_label_key
-from ..api.reading.derive import Field, Form, Schema
-from ..api.reading.fields import V, entries, whole
 from ..api.reading.secrets import without_user
+from ..api.reading.typed import ReadBy, Reader, Table, entries, flag, list_of, record, table_of, whole
 from ..core.pods.requests import is_extended_resource
 
 NANOSECONDS = 10**9
 DEFAULT_TIMEOUT = 5.0
+V = TypeVar("V")
+
+
+def _timeout(value: Any) -> float:
+    return duration(value) or DEFAULT_TIMEOUT
 
 
 @attrs.frozen
@@ -54,8 +60,8 @@ class ExtenderConfig:
     weight: int = 0
     bind_verb: str = ""
     enable_https: bool = False
-    tls: TlsConfig | None = None
-    timeout: float = DEFAULT_TIMEOUT
+    tls: TlsConfig | None = attrs.field(default=None, metadata={"name": "tlsConfig"})
+    timeout: Annotated[float, ReadBy(_timeout)] = attrs.field(default=DEFAULT_TIMEOUT, metadata={"name": "httpTimeout"})
     """Seconds."""
     node_cache_capable: bool = False
     """Names of nodes are sent, not nodes."""
@@ -89,22 +95,32 @@ def _seconds(value: Any) -> float:
     return whole(value) / NANOSECONDS or DEFAULT_TIMEOUT
 
 
-def _any_case(form: Form[V]) -> Form[V]:
-    """*form*, for an object whose keys may be written in any case."""
+def _any_case(kind: Callable[..., V], changes: Table = MappingProxyType({})) -> Reader[V]:
+    """A reader for objects whose keys may be written in any case; *changes*: fields that are not read as the class says."""
     # Upstream: only objects of extenders are read so, as old Policies have BindVerb and the capitalised fields of TLSConfig.
-    spelled = {name.lower(): name for name in form.shape.fields or ()}
-    known = frozenset(spelled.values())
+    table = {**table_of(kind), **changes}
+    spelled, read_exact = {name.lower(): name for name in table}, record(kind, table)
 
     def read_any_case(value: Any) -> V:
-        exact = {key: item for key, item in entries(value).items() if key in known}
-        return form.read({spelled.get(str(key).lower(), key): item for key, item in entries(value).items()} | exact)
+        exact = {key: item for key, item in entries(value).items() if key in table}
+        return read_exact({spelled.get(str(key).lower(), key): item for key, item in entries(value).items()} | exact)
 
-    return Form(read_any_case)
+    return read_any_case
 
 
-_EXTENDER = {"enable_https": Field("enableHttps"), "tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=_seconds)}
-SCHEMA = Schema({ExtenderConfig: _EXTENDER}, wrappers=dict.fromkeys((ExtenderConfig, TlsConfig, ManagedResource), _any_case))
-"""The objects of a Policy's ``extenders``."""
+OF_POLICIES: Reader[tuple[ExtenderConfig, ...]] = list_of(
+    _any_case(
+        ExtenderConfig,
+        {
+            "enableHttps": ("enable_https", flag),
+            "httpTimeout": ("timeout", _seconds),
+            "tlsConfig": ("tls", _any_case(TlsConfig)),
+            "managedResources": ("managed_resources", list_of(_any_case(ManagedResource), ManagedResource())),
+        },
+    ),
+    ExtenderConfig(),
+)
+"""Reads the extenders of a Policy, where timeouts are in nanoseconds."""
 
 
 # --- what is wrong with them ----------------------------------------------------------------------------------------

@@ -6,18 +6,19 @@ Upstream: pkg/scheduler/api/v1/types.go, pkg/scheduler/api/validation ValidatePo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import field
 
+from ..api.objects.metadata import Part
 from ..api.objects.quantity import MAX_INT64
-from ..api.reading.derive import Field
-from ..api.reading.fields import Mismatch, shown
-from ..api.reading.shapes import named, unknown_fields
+from ..api.reading.mismatch import Mismatch, shown
+from ..api.reading.typed import ReadBy, read
+from ..api.reading.unknownfields import fields_of, named, unknown_fields
 from ..core.release import Release
 from ..exceptions import PolicyError
 from ..priorities.rule import MAX_PRIORITY
-from .extenders import SCHEMA, ExtenderConfig, faults
+from .extenders import OF_POLICIES, ExtenderConfig, faults
 
 MAX_WEIGHT = MAX_INT64 // MAX_PRIORITY
 """Weights are below this."""
@@ -26,27 +27,27 @@ MAX_WEIGHT = MAX_INT64 // MAX_PRIORITY
 # --- predicates -----------------------------------------------------------------------------------------------------
 
 
-class ServiceAffinity(Struct, frozen=True):
+class ServiceAffinity(Part, frozen=True):
     """Pods of a service stay where these node labels have one value."""
 
     labels: tuple[str, ...] = ()
 
 
-class LabelsPresence(Struct, frozen=True):
+class LabelsPresence(Part, frozen=True):
     """Nodes must have all of these labels, or none."""
 
     labels: tuple[str, ...] = ()
     presence: bool = False
 
 
-class PredicateArgument(Struct, frozen=True):
+class PredicateArgument(Part, frozen=True):
     """The argument of a predicate; one of the two is given."""
 
     service_affinity: ServiceAffinity | None = None
     labels_presence: LabelsPresence | None = None
 
 
-class PredicateEntry(Struct, frozen=True):
+class PredicateEntry(Part, frozen=True):
     """One item of ``predicates``."""
 
     name: str = ""
@@ -56,49 +57,49 @@ class PredicateEntry(Struct, frozen=True):
 # --- priorities -----------------------------------------------------------------------------------------------------
 
 
-class ServiceAntiAffinity(Struct, frozen=True):
+class ServiceAntiAffinity(Part, frozen=True):
     """Pods of a service are spread over the values of this node label."""
 
     label: str = ""
 
 
-class LabelPreference(Struct, frozen=True):
+class LabelPreference(Part, frozen=True):
     """Nodes with this label are preferred, or those without."""
 
     label: str = ""
     presence: bool = False
 
 
-class UtilizationPoint(Struct, frozen=True):
+class UtilizationPoint(Part, frozen=True):
     """A point of a broken line from utilization in percent to a score."""
 
     utilization: int = 0
     score: int = 0
 
 
-class ResourceWeight(Struct, frozen=True):
+class ResourceWeight(Part, frozen=True):
     """A resource that counts, and how much."""
 
     name: str = ""
     weight: int = 0
 
 
-class RatioArguments(Struct, frozen=True):
+class RatioArguments(Part, frozen=True):
     """How full a node should be: ``requestedToCapacityRatioArguments``."""
 
     shape: tuple[UtilizationPoint, ...] = ()
     resources: tuple[ResourceWeight, ...] = ()
 
 
-class PriorityArgument(Struct, frozen=True):
+class PriorityArgument(Part, frozen=True):
     """The argument of a priority; one of the three is given."""
 
     service_anti_affinity: ServiceAntiAffinity | None = None
     label_preference: LabelPreference | None = None
-    ratio: RatioArguments | None = None
+    ratio: RatioArguments | None = field(default=None, name="requestedToCapacityRatioArguments")
 
 
-class PriorityEntry(Struct, frozen=True):
+class PriorityEntry(Part, frozen=True):
     """One item of ``priorities``."""
 
     name: str = ""
@@ -113,29 +114,17 @@ OLD_VERSION, NEW_VERSION = "v1", "kubescheduler.config.k8s.io/v1"
 """The versions of the API that a Policy may name; the newer one came with 1.17."""
 
 
-class Policy(Struct, frozen=True):
+class Policy(Part, frozen=True):
     """A Policy as it was written; None for lists that are absent or null, which mean the DefaultProvider's."""
 
     kind: str = ""
     api_version: str = ""
     predicates: tuple[PredicateEntry, ...] | None = None
     priorities: tuple[PriorityEntry, ...] | None = None
-    extenders: tuple[ExtenderConfig, ...] = ()
-    hard_pod_affinity_weight: int = 0
+    extenders: Annotated[tuple[ExtenderConfig, ...], ReadBy(OF_POLICIES)] = ()
+    hard_pod_affinity_weight: int = field(default=0, name="hardPodAffinitySymmetricWeight")
     """hardPodAffinitySymmetricWeight; 0 leaves the component configuration's."""
-    always_check_all: bool = False
-
-
-POLICY_SCHEMA = SCHEMA.extended(
-    {
-        PriorityArgument: {"ratio": Field("requestedToCapacityRatioArguments")},
-        Policy: {
-            "hard_pod_affinity_weight": Field("hardPodAffinitySymmetricWeight"),
-            "always_check_all": Field("alwaysCheckAllPredicates"),
-        },
-    },
-    known={Policy: named("metadata")},
-)
+    always_check_all: bool = field(default=False, name="alwaysCheckAllPredicates")
 
 
 def read_policy(document: Mapping[str, Any]) -> Policy:
@@ -144,7 +133,7 @@ def read_policy(document: Mapping[str, Any]) -> Policy:
     Raises :class:`~kubeclassic.exceptions.PolicyError`, ``invalid policy: ...`` with the path to the wrong field.
     """
     try:
-        policy = POLICY_SCHEMA.reader(Policy)(document)
+        policy = read(Policy, document)
     except Mismatch as mismatch:
         raise PolicyError(f"invalid policy: {mismatch}") from None
     kind, version = policy.kind or "Policy", policy.api_version or OLD_VERSION
@@ -178,4 +167,4 @@ def _faults_of_weights(policy: Policy) -> Iterator[str]:
 
 def unknown_keys(document: Mapping[str, Any]) -> Iterator[str]:
     """The paths of the keys of a Policy's JSON form that are not read, misspelled or in the wrong case."""
-    return unknown_fields(document, POLICY_SCHEMA.shape(Policy))
+    return unknown_fields(document, {**(fields_of(Policy) or {}), **named("metadata")})

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class Held:
-    """How many of those who run now have frozen what there is."""
+    """How many of those who run now have frozen what there is, and when what they left behind was collected last."""
 
     times = 0
+    ended = 0
+    """How many have ended since."""
+    due = 0.0
+    """From which processor time on it may be collected again."""
 
 
 HELD = Held()
+MANY, SHARE = 20, 50
+"""After so many it is collected, and takes less than one part in so many of the time."""
 
 
 @contextmanager
@@ -27,6 +34,16 @@ def frozen() -> Iterator[None]:
         HELD.times -= 1
         if not HELD.times:
             gc.unfreeze()
+            _collect_sometimes()
+
+
+def _collect_sometimes() -> None:
+    """Collect what has become old by being frozen: schedulers that are over are cyclic, and otherwise hundreds of them would pile up."""
+    HELD.ended += 1
+    begun = time.process_time()
+    if HELD.ended >= MANY and begun >= HELD.due and gc.isenabled():
+        gc.collect()
+        HELD.ended, HELD.due = 0, begun + SHARE * (time.process_time() - begun)
 
 
 @contextmanager

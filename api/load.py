@@ -16,18 +16,18 @@ from .controlplane.defaults import with_default_selector, with_defaults
 from .controlplane.manifests import identity_of
 from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
-from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim
+from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, Pod
 from .objects.storage import BIND_COMPLETED
 from .reading.apifields import has_only_api_fields
 from .reading.decode import decode_kind, describe
 from .reading.documents import Document, File, PathLike, read_files
 from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items
-from .reading.fields import UNKNOWN, shown
-from .reading.formats.jsonvalues import Uncertain
-from .reading.hugequantities import HugeQuantities, huge_quantities
+from .reading.formats.jsonlists import LongList, Uncertain, whole_value
+from .reading.mismatch import shown
 from .reading.notices import Notice, Oddities
-from .reading.shapes import check_nesting
-from .reading.validation import Validation
+from .reading.podspecs import pod_of_texts
+from .reading.unknownfields import check_nesting
+from .reading.validation import CountsAs, Validation
 
 K = TypeVar("K", bound=KubeObject)
 
@@ -125,20 +125,18 @@ class _Loading:
     ignored: Counter[str] = attrs.field(factory=Counter)
     numbers: Counter[tuple[str, str, str]] = attrs.field(factory=Counter)
     """Kind, namespace and ``generateName`` -> the last number that was given, or found taken."""
-    huge: HugeQuantities = attrs.field(factory=HugeQuantities)
     validation: Validation = attrs.field(factory=Validation)
 
     def with_file(self, file: File) -> _Loading:
         """With what a file has. A long list is tried item by item, and if anything is wrong, from its beginning in the exact way."""
-        long_list = file.long_list()
-        if long_list is not None:
-            raw = {kind: documents.copy() for kind, documents in self.raw.items()}
-            odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
-            trial = attrs.evolve(
-                self, objects=self.objects.copy(), raw=raw, ignored=self.ignored.copy(), numbers=self.numbers.copy(), odd=odd
-            )
-            with suppress(ManifestError, Uncertain):
-                trial._take_items(long_list.kind.removesuffix("List"), long_list.items(), f"{file.where}, document 1")
+        with suppress(ManifestError, Uncertain, OSError, EOFError, ValueError), file.long_list() as long_list:
+            if long_list is not None:
+                raw = {kind: documents.copy() for kind, documents in self.raw.items()}
+                odd = attrs.evolve(self.odd, notices=self.odd.notices.copy())
+                trial = attrs.evolve(
+                    self, objects=self.objects.copy(), raw=raw, ignored=self.ignored.copy(), numbers=self.numbers.copy(), odd=odd
+                )
+                trial._take_texts(long_list, f"{file.where}, document 1")
                 return trial
         for document in file.documents():
             self.take(document)
@@ -163,6 +161,21 @@ class _Loading:
         else:
             raise ManifestError(f"{document.where}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
 
+    def _take_texts(self, items: LongList, where: str) -> None:
+        for index, parts in enumerate(items.items()):
+            if (bytes(parts.get("kind", b"")) or items.kind) not in (b'"Pod"', "Pod") or not self._is_taken(pod_of_texts(parts)):
+                data = {name: whole_value(part) for name, part in parts.items()}
+                self._take_item(items.kind, data, f"{where}, item {index + 1}")
+
+    def _is_taken(self, pod: Pod | None) -> bool:
+        """Whether there is nothing to say about the pod, so that it is added."""
+        if pod is None or self.keeps_manifests or not pod.metadata.name or self.validation.refused(pod):
+            return False
+        if (identity := (pod.kind, pod.key)) in self.objects:
+            return False
+        self.objects[identity] = with_defaults(pod) if self.defaults else pod
+        return True
+
     def _take(self, kind: str, data: Mapping[str, Any], where: str) -> None:
         if kind.endswith("List") and ("items" in data or kind == "List"):
             items = data.get("items")
@@ -170,7 +183,7 @@ class _Loading:
                 raise ManifestError(f"{where}: items: got {shown(items)}, wanted a list")
             self._take_items(kind.removesuffix("List"), items or (), where)
             return
-        place, unknown = _Place(where, data, kind), UNKNOWN.seen
+        place = _Place(where, data, kind)
         if kind in self.raw_kinds:
             check_nesting(data, place)
             self.raw.setdefault(kind, []).append(data if "kind" in data else {"kind": kind, **data})
@@ -181,12 +194,9 @@ class _Loading:
                 self._check_binding(decoded, place)
         elif kind not in self.raw_kinds:
             self.ignored[kind] += 1
-        if UNKNOWN.seen != unknown or (kind in self.raw_kinds and not has_only_api_fields(kind, data)):
+        if not has_only_api_fields(kind, data):  # few do not: where it is needs words that take time
             self.odd.note_unknown(kind, data, place, place.about)
         self._validate(kind, decoded, data, place)
-        if kind in WORKLOADS or not self.huge.has_none(decoded):
-            check_nesting(data, place)
-            self.odd.notices += [Notice(str(place), what, about=place.about) for what in huge_quantities(data)]
 
     def _check_binding(self, claim: PersistentVolumeClaim, place: _Place) -> None:
         if claim.spec.volume_name and claim.phase == "Bound" and BIND_COMPLETED not in claim.annotations:
@@ -194,18 +204,23 @@ class _Loading:
 
     def _validate(self, kind: str, decoded: KubeObject | None, data: Mapping[str, Any], place: _Place) -> None:
         told = self.validation.refused(decoded) if decoded is not None else []
-        for what in told + self.validation.refused_in_template(kind, data) if kind in WORKLOADS else told:
-            self.odd.note(place, what, place.about)
+        for what in told + self.validation.refused_in_templates(kind, data) if kind in WORKLOADS else told:
+            if isinstance(what, CountsAs):
+                self.odd.notices.append(Notice(str(place), what, about=place.about))
+            else:
+                self.odd.note(place, what, place.about)
 
     def _take_items(self, kind: str, items: Iterable[Any], where: str) -> None:
         for index, item in enumerate(items):
-            place = f"{where}, item {index + 1}"
-            if not isinstance(item, dict):
-                raise ManifestError(f"{place}: got {shown(item)}, wanted a Kubernetes object")
-            item_kind = item.get("kind") or kind
-            if not isinstance(item_kind, str) or not item_kind:
-                raise ManifestError(f"{place}: kind: got {shown(item.get('kind'))}, wanted the kind of a Kubernetes object")
-            self._take(item_kind, item, place)
+            self._take_item(kind, item, f"{where}, item {index + 1}")
+
+    def _take_item(self, kind: str, item: Any, place: str) -> None:
+        if not isinstance(item, dict):
+            raise ManifestError(f"{place}: got {shown(item)}, wanted a Kubernetes object")
+        item_kind = item.get("kind") or kind
+        if not isinstance(item_kind, str) or not item_kind:
+            raise ManifestError(f"{place}: kind: got {shown(item.get('kind'))}, wanted the kind of a Kubernetes object")
+        self._take(item_kind, item, place)
 
     def _named(self, decoded: KubeObject, data: Mapping[str, Any], place: object) -> KubeObject:
         """The object with its name; one that has only a ``generateName`` gets the next free number."""

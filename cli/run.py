@@ -102,7 +102,7 @@ def run(
     if setup.release is None and setup.get("config") is not None:
         setup = setup.with_(release=release_of_config(setup.get("config")))
     setup.spec  # noqa: B018  # its errors say more
-    options = options_of(setup.values)
+    options = options_of(setup.lasting().values)
     given = {name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None}
     config = setup.get("config") or getattr(options, "profile", None)
     settings = read_settings(given, config, kubeconfig, is_dry=dry_run)

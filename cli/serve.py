@@ -105,7 +105,7 @@ def serve(
     )  # fmt: skip
     access = access_to(kubeconfig, context) if live else None
     log = log_of(LogSettings(form=log_form))
-    cluster = _served(paths, setup, log, defaults=not no_defaults, verbose=verbose)
+    cluster = _served(paths, setup.lasting(), log, defaults=not no_defaults, verbose=verbose)
     by = signal.SIGINT if run_server(ServerSite(cluster, listening, limits, access, log).serve()) else signal.SIGTERM
     log.info(last_line(by))
     sys.exit(STATUS[by])

@@ -73,6 +73,6 @@ async def _shadowed(
         if shows_all or judgement.differs:
             click.echo(json.dumps(judgement.record()) if form == "json" else visible(judgement.line()))
 
-    engine = setup.spec.engine()
+    engine = setup.lasting().spec.engine()
     async with HttpTransport(access_to(kubeconfig, context)) as transport:
         return await shadowed(engine, min(setup.spec.scheduler_names), transport, tell, seconds=seconds, log=log)

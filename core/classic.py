@@ -30,6 +30,7 @@ from .engine import NO_NODES, Engine, FilterError
 from .incremental.answers import AnswerCache
 from .incremental.boards import Boards
 from .incremental.quick import QuickPath
+from .pods.template import Template
 from .preemption.budgets import exhausted
 from .preemption.layout import PodLayout
 from .preemption.outcomes import DryRuns
@@ -83,7 +84,7 @@ class ClassicFlow:
         release, gates = algorithm.release, algorithm.gates
         answers, order = AnswerCache(table, engine.memory_bytes // 2), RoundOrder(engine.cache, table)
         quick = QuickPath(
-            algorithm=algorithm, boards=Boards(answers, engine.memory_bytes // 2), order=order, ties=engine.ties,
+            algorithm=algorithm, boards=Boards(answers, engine.memory_bytes * 7 // 16), order=order, ties=engine.ties,
             nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
             is_cacheable=_is_cacheable(algorithm),
         )  # fmt: skip
@@ -106,6 +107,11 @@ class ClassicFlow:
     def quick_paths(self) -> Mapping[str, QuickPath]:
         return {"": self.quick_path}
 
+    def forget(self, in_use: Collection[Template]) -> None:
+        self.quick_path.boards.forget(in_use)
+        self.refusals.forget(in_use)
+        self.runs.forget(in_use)
+
     # --- one cycle --------------------------------------------------------------------------------------------------
 
     def pre_check(self, pod: Pod) -> Decision | None:
@@ -117,6 +123,7 @@ class ClassicFlow:
     def begin(self, pod: Pod, *, details: bool = True) -> Cycle:
         engine = self.engine
         engine.snapshot.refresh()
+        engine.tidy()
         cycle = engine.latest = Cycle(
             pod=pod, template=engine.templates.of(pod), table=engine.table, algorithm=engine.algorithm, listings=engine.listings,
             binder=self.binder, templates=engine.templates, cache=engine.cache, details=details,

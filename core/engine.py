@@ -107,6 +107,7 @@ class Engine:
         else:
             self.templates, self.cache, self.table, self.snapshot = before.templates, before.cache, before.table, before.snapshot
             self.listings = before.listings if self.reuse_answers else self.listings
+            self.templates.begin_anew()
         self.nominations = self.new_nominations()
         self.ties = TieBreaker(self.pick_host)
         flow = self.flow = self.make_flow(self)
@@ -290,6 +291,21 @@ class Engine:
         """Bring the snapshot up to date now, so that the first cycle need not."""
         self.snapshot.refresh()
         self.flow.order.one_pass()
+
+    def tidy(self) -> None:
+        """Where many templates have no pod any more, forget these, with all that is kept by template. No cycle may be under way."""
+        if not self.templates.are_many:
+            return
+        in_use = {entry.template for info in self.cache.infos.values() for entry in info.pods}
+        in_use.update(template for template, _, _ in self.table.census.present())
+        in_use.update(entry.template for _, _, entries in self.table.ghosts.values() for entry in entries)
+        if self.latest is not None:
+            in_use.add(self.latest.template)
+        self.templates.forget(in_use)
+        if self.table.forget(in_use):  # all counters begin anew, and so does all that follows them
+            self.templates.begin_anew()
+            in_use.clear()
+        self.flow.forget(in_use)
 
     # --- what it is made of -----------------------------------------------------------------------------------------
 

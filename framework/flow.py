@@ -34,6 +34,7 @@ from ..core.incremental.answers import AnswerCache
 from ..core.incremental.boards import Boards
 from ..core.incremental.quick import QuickPath
 from ..core.pods.notes import has_ephemeral_claims
+from ..core.pods.template import Template
 from ..core.preemption.claimusers import ClaimUsers
 from ..core.preemption.layout import PodLayout
 from ..core.preemption.outcomes import DryRuns
@@ -164,7 +165,7 @@ class FrameworkFlow:
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
         quick_paths = {
             name: QuickPath(
-                algorithm=profile.cacheable or profile.algorithm, boards=Boards(answers[name], share // 2), order=order,
+                algorithm=profile.cacheable or profile.algorithm, boards=Boards(answers[name], share * 7 // 16), order=order,
                 ties=engine.ties, nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
                 is_cacheable=profile.cacheable is not None, ask_plugins=PluginCheck(profile),
             )
@@ -184,6 +185,12 @@ class FrameworkFlow:
         if engine.release.framework.trials_change_users and engine.gates.get("ReadWriteOncePod"):
             self.claim_users = ClaimUsers(engine.table)
         self.binding = FrameworkBinding(self.engine, self._profile, self._latest_cycle)
+
+    def forget(self, in_use: Collection[Template]) -> None:
+        for name, path in self.quick_paths.items():
+            path.boards.forget(in_use)
+            self.refusals[name].forget(in_use)
+        self.runs.forget(in_use)
 
     def profile_of(self, pod: Pod) -> Profile | None:
         """The profile that *pod* names."""
@@ -225,6 +232,7 @@ class FrameworkFlow:
     def begin(self, pod: Pod, *, details: bool = True) -> FrameworkCycle:
         engine, profile = self.engine, self._profile(pod)
         engine.snapshot.refresh()
+        engine.tidy()
         if engine.release.framework.reads_order_by_cursor == "always":
             self.order.read_again()
         cycle = engine.latest = self._latest = FrameworkCycle(

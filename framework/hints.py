@@ -181,7 +181,7 @@ def limit_grows(pod: Pod, old: Any, new: Any) -> bool:
 def attachment_goes(pod: Pod, old: Any, new: Any) -> bool:
     """A volume is detached, and the pod has a claim, or a disk of the same driver. Upstream: isSchedulableAfterVolumeAttachmentDeleted."""
     drivers = {_inline_driver(volume) for volume in pod.spec.volumes}
-    return bool(claim_keys(pod)) or old.attacher in drivers
+    return bool(claim_keys(pod)) or old.spec.attacher in drivers
 
 
 ClaimsOf = Callable[[Pod], Sequence[ResourceClaim] | str]

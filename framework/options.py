@@ -51,7 +51,7 @@ class Declared:
     flags: tuple[str, ...] = ()
     """Of the command line; none: it is for Python alone."""
     takes: str = "text"
-    """What the flag takes: ``text``, ``file``, ``whole``, ``positive``, ``choice``, ``flag``, ``no-flag``, ``places`` or ``extenders``."""
+    """What the flag takes: ``text``, ``file``, ``whole``, ``positive``, ``bytes``, ``choice``, ``flag``, ``no-flag``, ``places``...."""
     help: str = ""
     common: bool = False
     """Whether most people use it: the short help of commands has it."""
@@ -179,7 +179,10 @@ class SchedulerOptions(ABC):
         help="Up to 1.28: score images as in the first minutes after the scheduler's start, when it has not yet counted them on all nodes.",
         words="as just started",
     )  # fmt: skip
-    memory_bytes: int = option(1 << 30, types=(int,), wanted="a whole number")
+    memory_bytes: int = option(
+        1 << 30, flags=("--memory",), takes="bytes", metavar="BYTES", types=(int,), wanted="a whole number",
+        help="What cached answers may take, such as 64Mi; 0: none are cached.  [default: 1Gi; of run, shadow and serve 256Mi]",
+    )  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
         if not (isinstance(self.tie_break, str) or callable(self.tie_break)):

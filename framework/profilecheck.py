@@ -9,7 +9,7 @@ from ..algorithmprovider.check import RunningPredicate, WeightedPriority
 from ..algorithmprovider.extenders import in_calling_order
 from ..algorithmprovider.gates import resolved_gates
 from ..api.reading.documents import Document
-from ..api.reading.shapes import copied, removed
+from ..api.reading.unknownfields import copied, removed
 from ..api.record import DocumentRecord, Record, replace, says
 from ..choices import DEFAULT_FRAMEWORK
 from ..core.release import Release

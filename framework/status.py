@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from math import inf
 from typing import Any
 
@@ -110,7 +110,7 @@ def wait(*reasons: str, timeout: float = inf) -> Status:
     return Status(Code.WAIT, reasons, timeout=timeout)
 
 
-@cache
+@lru_cache(1 << 12)
 def reason(text: str, resolvable: bool = True) -> Reason:
     """A reason why a node does not fit; equal reasons are one object."""
     return Reason(text, resolvable)

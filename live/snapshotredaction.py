@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import attrs
 
+from ..api.objects import KINDS
+from ..api.reading.decode import newer
+from ..api.reading.mismatch import Mismatch
 from .client.replies import Manifest, metadata_of
-from .snapshotshapes import PUBLIC_FORMS, Names, shapes
+from .renaming import PUBLIC_FORMS, Names, shape_of
 
 _NUMBERS = r"[-+]?\d{1,19}"
 
@@ -51,10 +55,16 @@ def redact(items: tuple[Manifest, ...], salt: bytes | None = None) -> Redaction:
 
 
 def _redacted(item: Manifest, to: Names) -> Manifest:
-    redacted: Manifest = shapes()[item["kind"]](to, item)
-    if item["kind"] == "CSIDriver":  # A driver is known by its name, which the storage classes keep, too.
-        redacted["metadata"] = {**(redacted.get("metadata") or {}), "name": str(metadata_of(item).get("name") or "")}
-    if item["kind"] in ("ReplicaSet", "ReplicationController", "StatefulSet"):
+    kind: str = item["kind"]
+    with suppress(Mismatch):  # what is odd about it is left out
+        item = newer(kind, item)
+    redacted: Manifest = shape_of(KINDS[kind])(to, item)
+    name = str(metadata_of(item).get("name") or "")
+    if kind == "Namespace":
+        redacted["metadata"] = {**(redacted.get("metadata") or {}), "name": to.namespace(name)}
+    if kind == "CSIDriver":  # A driver is known by its name, which the storage classes keep, too.
+        redacted["metadata"] = {**(redacted.get("metadata") or {}), "name": name}
+    if kind in ("ReplicaSet", "ReplicationController", "StatefulSet"):
         # The names of their pods, some of which are numbers, have changed, so it could not be seen which are missing.
         redacted["spec"] = {**(redacted.get("spec") or {}), "replicas": 0}
     return redacted

@@ -210,10 +210,10 @@ def _attachments(name: str, cycle: Cycle) -> Volumes:
     """The volumes of CSI drivers that VolumeAttachments attach to the node called *name*; their status does not matter."""
     found: Volumes = {}
     for item in cycle.listings.attachments.within(name):
-        volume = cycle.listings.volumes.get(item.persistent_volume_name)
+        volume = cycle.listings.volumes.get(item.spec.source.persistent_volume_name)
         csi = None if volume is None else volume.spec.source.csi
-        if item.attacher and csi is not None:
-            found[item.attacher, csi.volume_handle] = _limit_key(item.attacher, cycle)
+        if (driver := item.spec.attacher) and csi is not None:
+            found[driver, csi.volume_handle] = _limit_key(driver, cycle)
     return found
 
 

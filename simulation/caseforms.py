@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from ..api.reading.fields import shown
+from ..api.reading.mismatch import shown
 from ..exceptions import ManifestError, did_you_mean
 from ..framework.queue.events import EVENTS
 from ..framework.releases import FRAMEWORK_RELEASES

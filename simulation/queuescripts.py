@@ -16,7 +16,7 @@ import attrs
 from ..algorithmprovider import resolve
 from ..api.objects import Namespace, Pod
 from ..api.reading.decode import decode
-from ..api.reading.fields import shown
+from ..api.reading.mismatch import shown
 from ..core.cluster.nominations import Nominations
 from ..core.queue.backoff import Clock
 from ..core.queue.parked import QueuedPod

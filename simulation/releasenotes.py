@@ -31,6 +31,7 @@ from ..api.objects import (
     PodStatus,
     ResourceClaim,
     ResourceClaimTemplate,
+    ResourceRequirements,
     ResourceSlice,
     StorageClass,
     TopologySpreadConstraint,
@@ -113,19 +114,19 @@ def _reads_overhead(algorithm: Algorithm) -> bool:
 
 def _reads_sidecars(algorithm: Algorithm) -> bool:
     """Whether a sidecar counts beside a container of the same size."""
-    sidecar = Container(name="sidecar", requests=CPU, restart_policy="Always")
-    both = PodSpec(containers=(Container(name="main", requests=CPU),), init_containers=(sidecar,))
+    sidecar = Container(name="sidecar", resources=CPU_ASKED, restart_policy="Always")
+    both = PodSpec(containers=(Container(name="main", resources=CPU_ASKED),), init_containers=(sidecar,))
     return _asked(algorithm, Pod(spec=both)) > _asked(algorithm, Pod(spec=PodSpec(containers=both.containers)))
 
 
 def _reads_pod_requests(algorithm: Algorithm) -> bool:
     """Whether a pod without containers counts with its own requests."""
-    return bool(_asked(algorithm, Pod(spec=PodSpec(requests=CPU))))
+    return bool(_asked(algorithm, Pod(spec=PodSpec(resources=CPU_ASKED))))
 
 
 def _reads_resizes(algorithm: Algorithm) -> bool:
     """Whether a container counts with what its status says."""
-    status = PodStatus(container_statuses=(ContainerStatus(name="main", requests=CPU, allocated_resources=CPU),))
+    status = PodStatus(container_statuses=(ContainerStatus(name="main", resources=CPU_ASKED, allocated_resources=CPU),))
     pod = Pod(spec=PodSpec(containers=(Container(name="main"),)), status=status)
     return bool(_asked(algorithm, algorithm.release.resized(pod, algorithm.gates)))
 
@@ -165,6 +166,7 @@ def _is_merged(term: PodAffinityTerm) -> bool:
 
 
 CPU = Map(cpu=Quantity.parse("1"))
+CPU_ASKED = ResourceRequirements(requests=CPU)
 NAMESPACES = NewerField(
     "namespaceSelector of pod affinity", "selectors of namespaces",
     lambda pod: any(term.namespace_selector is not None for term in affinity_terms(pod)),

@@ -322,7 +322,7 @@ class TestTheWatchers:
         [
             ("core/pods/terms.py", "core/arrays/batch.py", True),
             ("core/matching/owners.py", "core/decision/nodesearch.py", True),
-            ("core/release", "api/reading/fields.py", True),
+            ("core/release", "api/reading/typed.py", True),
             ("predicates/taints.py", "core/incremental/answers.py", True),
             ("priorities/equal.py", "core/queue/backoff.py", True),
             ("framework/plugins/nodename.py", "core/engine.py", True),

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.core.arrays import census, table
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import added
 from kubeclassic.core.arrays.counts import judged as judged_by
@@ -21,7 +22,8 @@ from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import verifying
-from kubeclassic.core.pods.template import Entry
+from kubeclassic.core.pods.template import Entry, Templates
+from kubeclassic.core.preemption import outcomes
 from kubeclassic.core.rule import Predicate, Reads
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import engine, node, obj, pod
@@ -246,9 +248,24 @@ def engine_of(configuration: str, memory_bytes: int) -> Engine:
     return engine_for(release, {"featureGates": gates, **config}, memory_bytes=memory_bytes)
 
 
+FORGETFUL = (1 << 30) + 1
+"""Much memory, but all is forgotten in each cycle that no pod and no node has, and mostly all counters begin anew."""
+
+
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
-@pytest.mark.parametrize("memory_bytes", [1 << 30, 4000])
+@pytest.mark.parametrize("memory_bytes", [1 << 30, 4000, FORGETFUL])
 class TestSchedules:
+    @pytest.fixture(autouse=True)
+    def forgetting(self, memory_bytes: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        """Forget as soon as possible, and check all that is kept."""
+        if memory_bytes == FORGETFUL:
+            monkeypatch.setattr(Templates, "are_many", True)
+            monkeypatch.setattr(census, "SPARE", 0)
+            monkeypatch.setattr(table, "SPARE", -(1 << 30))
+            monkeypatch.setattr(outcomes, "SPARE", -10)
+        with verifying(memory_bytes == FORGETFUL):
+            yield
+
     @sequences(0.2)
     @given(subject=st.sampled_from(SUBJECTS), seed=st.integers(0, 1 << 20), data=st.data())
     def test_the_quick_way_is_the_long_way(

@@ -20,6 +20,7 @@ from ..objects import (
     LabelSelector,
     LimitRange,
     LimitRangeItem,
+    LimitRangeSpec,
     Map,
     Node,
     PersistentVolume,
@@ -28,6 +29,7 @@ from ..objects import (
     PodSpec,
     ReplicaSet,
     ReplicationController,
+    ResourceRequirements,
     StatefulSet,
     StorageClass,
     Volume,
@@ -57,10 +59,10 @@ def with_default_selector(decoded: K, document: Mapping[str, Any]) -> K:
     if not isinstance(decoded, (ReplicationController, ReplicaSet, StatefulSet)) or not (labels := _template_labels(document)):
         return decoded
     if isinstance(decoded, ReplicationController) and not decoded.selector:
-        return replace(decoded, selector=labels)
+        return replace(decoded, spec=replace(decoded.spec, selector=labels))
     is_old = document.get("apiVersion") in ("extensions/v1beta1", "apps/v1beta1")
     if is_old and not isinstance(decoded, ReplicationController) and decoded.selector is None:
-        return replace(decoded, selector=LabelSelector(match_labels=labels))
+        return replace(decoded, spec=replace(decoded.spec, selector=LabelSelector(match_labels=labels)))
     return decoded
 
 
@@ -133,7 +135,8 @@ def _container(container: Container, host_network: bool) -> Container:
     ports = _each(lambda port: _port(port, host_network), container.ports)
     if not absent and (limits, requests, ports) == (container.limits, container.requests, container.ports):
         return container
-    return replace(container, limits=limits, requests=Map({**requests, **absent}) if absent else requests, ports=ports)
+    amounts = ResourceRequirements(limits=limits, requests=Map({**requests, **absent}) if absent else requests)
+    return replace(container, resources=amounts, ports=ports)
 
 
 def _port(port: ContainerPort, host_network: bool) -> ContainerPort:
@@ -163,19 +166,16 @@ def _node(node: Node) -> Node:
 
 def _persistent_volume(volume: PersistentVolume) -> PersistentVolume:
     """The API server says Pending for a new volume, but the controller at once makes it Available, or Bound if it has a claim."""
-    spec = replace(
-        volume.spec,
-        source=_volume(volume.spec.source),
-        capacity=_rounded(volume.spec.capacity),
-        volume_mode=volume.spec.volume_mode or "Filesystem",
-    )
+    given = _volume(volume.spec)
+    spec = replace(given, capacity=_rounded(given.capacity), volume_mode=given.volume_mode or "Filesystem")
     settled = "Available" if spec.claim_ref is None else "Bound"
-    return replace(volume, spec=spec, phase=volume.phase or settled)
+    return replace(volume, spec=spec).in_phase(volume.phase or settled)
 
 
 def _persistent_volume_claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-    spec = replace(claim.spec, requests=_rounded(claim.spec.requests), volume_mode=claim.spec.volume_mode or "Filesystem")
-    return replace(claim, spec=spec, phase=claim.phase or ("Bound" if spec.volume_name else "Pending"))
+    amounts = replace(claim.spec.resources, requests=_rounded(claim.spec.requests))
+    spec = replace(claim.spec, resources=amounts, volume_mode=claim.spec.volume_mode or "Filesystem")
+    return replace(claim, spec=spec).in_phase(claim.phase or ("Bound" if spec.volume_name else "Pending"))
 
 
 def _storage_class(storage_class: StorageClass) -> StorageClass:
@@ -186,8 +186,8 @@ def _storage_class(storage_class: StorageClass) -> StorageClass:
 
 def _limit_range(found: LimitRange) -> LimitRange:
     """Containers get the greatest limit as default limit, that as default request, and else the smallest request."""
-    limits = tuple(_limit_range_item(item) if item.type == "Container" else item for item in found.limits)
-    return replace(found, limits=limits)
+    limits = tuple(_limit_range_item(item) if item.type == "Container" else item for item in found.spec.limits)
+    return replace(found, spec=LimitRangeSpec(limits=limits))
 
 
 def _limit_range_item(item: LimitRangeItem) -> LimitRangeItem:

@@ -67,7 +67,8 @@ def _claim(pod: Pod, claim: PodResourceClaim, template: ResourceClaimTemplate) -
     name = f"{pod.name}-{claim.name}"
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
     spec = template.spec
-    metadata = ObjectMeta(name=name, namespace=pod.namespace, labels=spec.labels, annotations=spec.annotations, owner_references=(owner,))
+    like = spec.metadata
+    metadata = ObjectMeta(name=name, namespace=pod.namespace, labels=like.labels, annotations=like.annotations, owner_references=(owner,))
     return ResourceClaim(metadata=metadata, spec=spec.spec)
 
 

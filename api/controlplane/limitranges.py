@@ -11,7 +11,7 @@ from operator import gt, lt
 from msgspec.structs import replace
 
 from ..meaning.podtotals import AmountsOf, limits_of, requests_of, total_of, uses
-from ..objects import Container, KubeObject, LimitRange, LimitRangeItem, Map, Pod
+from ..objects import Container, KubeObject, LimitRange, LimitRangeItem, Map, Pod, ResourceRequirements
 from ..objects.quantity import ZERO, Quantity
 
 Amounts = Mapping[str, Quantity]
@@ -39,7 +39,7 @@ def with_limits(pod: Pod, ranges: Iterable[LimitRange]) -> Pod:
 def out_of_bounds(pod: Pod, ranges: Iterable[LimitRange]) -> str | None:
     """What the first of *ranges* that *pod* violates has against it, in upstream's words; None if it violates none."""
     for found in ranges:
-        faults = [fault for item in found.limits for fault in _faults(pod, item)]
+        faults = [fault for item in found.spec.limits for fault in _faults(pod, item)]
         if faults:
             return faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
     return None
@@ -52,7 +52,7 @@ def _defaults(found: LimitRange) -> tuple[Amounts, Amounts]:
     """The limits and the requests of containers that say none; of two items the later one counts."""
     limits: dict[str, Quantity] = {}
     requests: dict[str, Quantity] = {}
-    for item in found.limits:
+    for item in found.spec.limits:
         if item.type == CONTAINER:
             limits |= item.default
             requests |= item.default_request
@@ -62,7 +62,8 @@ def _defaults(found: LimitRange) -> tuple[Amounts, Amounts]:
 def _merged(container: Container, limits: Amounts, requests: Amounts) -> Container:
     if all(name in container.limits for name in limits) and all(name in container.requests for name in requests):
         return container
-    return replace(container, limits=Map({**limits, **container.limits}), requests=Map({**requests, **container.requests}))
+    amounts = ResourceRequirements(limits=Map({**limits, **container.limits}), requests=Map({**requests, **container.requests}))
+    return replace(container, resources=amounts)
 
 
 # --- bounds ---------------------------------------------------------------------------------------------------------

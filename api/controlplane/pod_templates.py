@@ -6,43 +6,73 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
-import attrs
 from msgspec.structs import replace
 
 from ...exceptions import ManifestError
-from ..objects import KubeObject, LabelSelector, Map, ObjectMeta, OwnerReference, Pod, Requirement
+from ..objects import KubeObject, LabelSelector, Map, ObjectMeta, OwnerReference, Pod
+from ..objects.metadata import OneOf, Part
 from ..reading.decode import decode_kind, describe
-from ..reading.derive import UNREAD, Field, Form
-from ..reading.fields import Mismatch, one_of, texts, whole
-from ..reading.schema import schema
-from ..reading.shapes import Shape
+from ..reading.mismatch import Mismatch
+from ..reading.typed import ReadBy, one_of, read, whole
 from .defaults import with_defaults
 
-COUNTS = range(2**31)
-Count: TypeAlias = Annotated[int, COUNTS]
 
-_NAMELESS = ObjectMeta()
+def _count(value: Any) -> int:
+    number = whole(value)
+    if number < 0:
+        raise Mismatch(value, "0 or more")
+    return number
+
+
+Count: TypeAlias = Annotated[int, ReadBy(_count)]
+_Status: TypeAlias = Annotated[str, ReadBy(one_of(OneOf("True", "False", "Unknown", optional=True)))]
 _HASH_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class Workload:
-    """What a controller reads from its object; *template*, *claims* and *job* stay in JSON form."""
+class Ordinals(Part, frozen=True, kw_only=True):
+    start: Count = 0
 
-    kind: str = ""
-    api_version: str = ""
-    metadata: ObjectMeta = _NAMELESS
+
+class WorkloadSpec(Part, frozen=True, kw_only=True):
+    """What a controller is asked for; templates stay in JSON form."""
+
     replicas: Count = 1
     selector: LabelSelector | None = None
     template: Mapping[str, Any] | None = None
-    claims: tuple[Mapping[str, Any], ...] = ()
-    first_ordinal: Count = 0
+    volume_claim_templates: tuple[Mapping[str, Any], ...] = ()
+    ordinals: Ordinals = Ordinals()
     parallelism: Count | None = None
     completions: Count | None = None
     suspend: bool = False
-    job: Mapping[str, Any] | None = None
+    job_template: Mapping[str, Any] | None = None
+
+
+class WorkloadCondition(Part, frozen=True, kw_only=True):
+    type: str = ""
+    status: _Status = ""
+
+
+class WorkloadStatus(Part, frozen=True, kw_only=True):
     succeeded: Count = 0
-    conditions: tuple[Requirement, ...] = ()
+    conditions: tuple[WorkloadCondition, ...] = ()
+
+
+class Workload(Part, frozen=True, kw_only=True):
+    """What a controller reads from its object."""
+
+    kind: str = ""
+    api_version: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+    spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
+
+    @property
+    def replicas(self) -> int:
+        return self.spec.replicas
+
+    @property
+    def selector(self) -> LabelSelector | None:
+        return self.spec.selector
 
     @property
     def name(self) -> str:
@@ -55,14 +85,14 @@ class Workload:
     @property
     def is_finished(self) -> bool:
         """Whether a Job has completed or failed."""
-        return any(condition.key in ("Complete", "Failed") and condition.operator == "True" for condition in self.conditions)
+        return any(one.type in ("Complete", "Failed") and one.status == "True" for one in self.status.conditions)
 
     @property
     def effective_selector(self) -> LabelSelector | None:
         """The selector, by default the labels of the template; None for a Job without one, whose pods get labels of their own."""
         if self.selector is not None or self.kind in ("Job", "CronJob"):
             return self.selector
-        metadata = self.template.get("metadata") if isinstance(self.template, Mapping) else None
+        metadata = (self.spec.template or {}).get("metadata")
         labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
         return LabelSelector(match_labels=Map(labels)) if isinstance(labels, Mapping) else None
 
@@ -82,7 +112,7 @@ class Workload:
 
     def pod(self, strict: bool = True) -> Pod:
         """The pod of the template: in the workload's namespace, owned by it, without a name."""
-        decoded = self._decoded("Pod", self.template, "spec.template", strict)
+        decoded = self._decoded("Pod", self.spec.template, "spec.template", strict)
         if not isinstance(decoded, Pod):
             raise ManifestError(f"{self.kind} {self.name}: spec.template: got nothing, wanted a pod template")
         metadata = replace(decoded.metadata, namespace=self.metadata.namespace, owner_references=(self.as_owner(),))
@@ -90,8 +120,8 @@ class Workload:
 
     def claim_templates(self, strict: bool = True) -> list[KubeObject]:
         """A StatefulSet's claims, with the names of the templates."""
-        where = "spec.volumeClaimTemplates"
-        found = [self._decoded("PersistentVolumeClaim", claim, f"{where}[{i}]", strict) for i, claim in enumerate(self.claims)]
+        where, claims = "spec.volumeClaimTemplates", self.spec.volume_claim_templates
+        found = [self._decoded("PersistentVolumeClaim", claim, f"{where}[{i}]", strict) for i, claim in enumerate(claims)]
         return [with_defaults(claim) for claim in found if claim is not None]
 
     def _decoded(self, kind: str, document: Mapping[str, Any] | None, path: str, strict: bool) -> KubeObject | None:
@@ -101,7 +131,7 @@ class Workload:
 
     def template_hash(self) -> str:
         """Ten letters and digits, the same for equal templates."""
-        written = json.dumps(self.template, sort_keys=True, default=str)
+        written = json.dumps(self.spec.template, sort_keys=True, default=str)
         import hashlib
 
         number = int.from_bytes(hashlib.sha256(written.encode()).digest()[:8], "big")
@@ -113,36 +143,10 @@ class Workload:
 
 def read_workload(document: Mapping[str, Any]) -> Workload:
     """The workload in a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
-    kind = str(document.get("kind", ""))
-    forms = _WITH_PAIRS if kind == "ReplicationController" else SCHEMA
+    kind, spec = str(document.get("kind", "")), document.get("spec")
+    if kind == "ReplicationController" and isinstance(spec, dict) and isinstance(spec.get("selector"), dict):
+        document = {**document, "spec": {**spec, "selector": {"matchLabels": spec["selector"]}}}
     try:
-        return attrs.evolve(forms.reader(Workload)(document), kind=kind)
+        return read(Workload, {**document, "kind": kind})
     except Mismatch as mismatch:
         raise ManifestError(f"{describe(document)}: {mismatch}") from None
-
-
-def _count(value: Any) -> int:
-    number = whole(value)
-    if number < 0:
-        raise Mismatch(value, "0 or more")
-    return number
-
-
-_IN_SPEC, _IN_STATUS = Field(inside="spec"), Field(inside="status")
-_CONDITION = {"key": Field("type"), "operator": Field("status", read=one_of("True", "False", "Unknown")), "values": UNREAD}
-SCHEMA = schema(strict=False).extended(
-    {
-        Workload: {
-            "kind": UNREAD,
-            **dict.fromkeys(("replicas", "selector", "template", "parallelism", "completions", "suspend"), _IN_SPEC),
-            "claims": Field("volumeClaimTemplates", inside="spec"),
-            "job": Field("jobTemplate", inside="spec"),
-            "first_ordinal": Field("start", inside="spec.ordinals"),
-            "succeeded": _IN_STATUS,
-            "conditions": Field(inside="status", fields=_CONDITION),
-        }
-    },
-    leaves={Count: Form(_count, Shape(limits=COUNTS))},
-)
-_WITH_PAIRS = SCHEMA.extended({Workload: {"selector": Field(inside="spec", read=lambda value: LabelSelector(match_labels=texts(value)))}})
-"""For a ReplicationController, whose selector is a map."""

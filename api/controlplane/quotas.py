@@ -76,12 +76,13 @@ def counts(quota: ResourceQuota, pod: Pod) -> bool:
 
 def counts_claim(quota: ResourceQuota, claim: PersistentVolumeClaim) -> bool:
     """Whether *quota*, of the claim's namespace, has a bound for claims, and no scope: those are for pods."""
-    return not quota.scopes and not quota.scope_selector and any(name in hard(quota) for name in claim_usage(claim))
+    has_scopes = quota.spec.scopes or quota.spec.scope_selector.match_expressions
+    return not has_scopes and any(name in hard(quota) for name in claim_usage(claim))
 
 
 def hard(quota: ResourceQuota) -> Amounts:
     """The bounds that are in force: those of the status, if it has any."""
-    return quota.status_hard or quota.hard
+    return quota.status.hard or quota.spec.hard
 
 
 def _restricted(quota: ResourceQuota) -> Iterator[str]:
@@ -91,8 +92,8 @@ def _restricted(quota: ResourceQuota) -> Iterator[str]:
 
 
 def _scopes(quota: ResourceQuota) -> Iterator[ScopedResourceSelectorRequirement]:
-    yield from (ScopedResourceSelectorRequirement(scope_name=name, operator="Exists") for name in quota.scopes)
-    yield from quota.scope_selector
+    yield from (ScopedResourceSelectorRequirement(scope_name=name, operator="Exists") for name in quota.spec.scopes)
+    yield from quota.spec.scope_selector.match_expressions
 
 
 def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
@@ -109,7 +110,7 @@ def _matches(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
             return not is_best_effort(pod)
         case "PriorityClass":
             name = pod.spec.priority_class_name
-            asked = Requirement(key=scope.scope_name, operator=scope.operator, values=scope.values)
+            asked = Requirement(key=scope.scope_name, operator=scope.operator, given_values=scope.values)
             labels: Map[str] = Map({scope.scope_name: name} if name else {})
             return compile_selector(LabelSelector(match_expressions=(asked,)))(labels)
         case "CrossNamespacePodAffinity":
@@ -156,12 +157,12 @@ def exceeded(quota: ResourceQuota, used: Amounts, asked: Amounts) -> str | None:
 
 def quota_notices(pods: Iterable[Pod], quotas: Sequence[ResourceQuota]) -> Iterator[Notice]:
     """Of which of *pods* that were not there yet a quota with a status has no room, in their order; they are tried all the same."""
-    used = {quota.key: dict(quota.used) for quota in quotas}
+    used = {quota.key: dict(quota.status.used) for quota in quotas}
     for pod in pods if quotas else ():
         if pod.metadata.creation_timestamp:
             continue
         asked = usage(pod)
-        mine = [quota for quota in quotas if quota.used and quota.namespace == pod.namespace and counts(quota, pod)]
+        mine = [quota for quota in quotas if quota.status.used and quota.namespace == pod.namespace and counts(quota, pod)]
         why = next((found for quota in mine if (found := exceeded(quota, used[quota.key], asked)) is not None), None)
         if why is not None:
             told = f"the API server would refuse it ({why}); it is tried all the same: quotas are not the scheduler's"

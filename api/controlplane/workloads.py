@@ -18,6 +18,7 @@ from ...exceptions import ManifestError
 from ..meaning.labels import node_selector_matches, set_selector, tolerates
 from ..objects import (
     Affinity,
+    ControllerSpec,
     KubeObject,
     LabelSelector,
     Map,
@@ -33,6 +34,7 @@ from ..objects import (
     Requirement,
     Toleration,
     Volume,
+    claim_volume,
 )
 from ..reading.notices import Notice
 from .ownership import HASH_LABEL, LostReplicaSet, Ownership, keys_of
@@ -191,7 +193,7 @@ def _replica_set(deployment: Workload, lost: LostReplicaSet | None) -> Workload:
         uid=lost.uid if lost is not None else "",
         owner_references=(deployment.as_owner(),),
     )
-    return attrs.evolve(deployment, kind="ReplicaSet", metadata=metadata)
+    return replace(deployment, kind="ReplicaSet", metadata=metadata)
 
 
 def _add_replica_set(expansion: _Expansion, deployment: Workload, metadata: ObjectMeta, template_hash: str) -> None:
@@ -200,7 +202,7 @@ def _add_replica_set(expansion: _Expansion, deployment: Workload, metadata: Obje
     hash_label = {HASH_LABEL: template_hash} if template_hash else {}
     narrowed = replace(selector, match_labels=Map({**selector.match_labels, **hash_label}))
     labelled = replace(metadata, labels=Map({**labels, **hash_label}))
-    expansion.made.append(ReplicaSet(metadata=labelled, selector=narrowed))
+    expansion.made.append(ReplicaSet(metadata=labelled, spec=ControllerSpec(selector=narrowed)))
 
 
 # --- stateful sets --------------------------------------------------------------------------------------------------
@@ -211,7 +213,8 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
     expansion.check_room(workload, workload.replicas - len(expansion.owners.pods_of(workload)))
     template = workload.pod(expansion.strict)
     claims = [claim for claim in workload.claim_templates(expansion.strict) if isinstance(claim, PersistentVolumeClaim)]
-    for ordinal in range(workload.first_ordinal, workload.first_ordinal + workload.replicas):
+    first = workload.spec.ordinals.start
+    for ordinal in range(first, first + workload.replicas):
         name = f"{workload.name}-{ordinal}"
         if f"{workload.namespace}/{name}" in expansion.taken:
             continue
@@ -224,7 +227,7 @@ def _stateful_set(expansion: _Expansion, workload: Workload) -> None:
 def _with_claims(volumes: tuple[Volume, ...], claims: list[PersistentVolumeClaim], pod_name: str) -> tuple[Volume, ...]:
     """The claims as volumes, before the template's own; a claim replaces a volume of the same name."""
     claimed = {claim.name for claim in claims}
-    of_claims = (Volume(name=claim.name, persistent_volume_claim=f"{claim.name}-{pod_name}") for claim in claims)
+    of_claims = (claim_volume(claim.name, f"{claim.name}-{pod_name}") for claim in claims)
     return (*of_claims, *(volume for volume in volumes if volume.name not in claimed))
 
 
@@ -256,26 +259,26 @@ def _daemon_set(expansion: _Expansion, workload: Workload) -> None:
 
 def _job(expansion: _Expansion, workload: Workload) -> None:
     """As many pods as may run in parallel, but not more than still have to complete."""
-    if workload.suspend or workload.is_finished:
+    if workload.spec.suspend or workload.is_finished:
         return
-    parallelism = 1 if workload.parallelism is None else workload.parallelism
-    to_complete = workload.completions
+    parallelism = 1 if workload.spec.parallelism is None else workload.spec.parallelism
+    to_complete = workload.spec.completions
     if to_complete is None:
-        to_complete = 1 if workload.parallelism is None else parallelism + workload.succeeded
-    wanted = min(parallelism, to_complete - workload.succeeded)
+        to_complete = 1 if workload.spec.parallelism is None else parallelism + workload.status.succeeded
+    wanted = min(parallelism, to_complete - workload.status.succeeded)
     expansion.top_up(workload, wanted, {"job-name": workload.name})
 
 
 def _cron_job(expansion: _Expansion, workload: Workload) -> None:
     """One job if asked for, unless it is suspended or a job exists."""
     owners = expansion.owners
-    if workload.suspend or owners.workloads_of(workload, "Job") or owners.has_pods_of_jobs(workload):
+    if workload.spec.suspend or owners.workloads_of(workload, "Job") or owners.has_pods_of_jobs(workload):
         return
     if not expansion.cron_jobs:
         expansion.notice(workload, QUIET_CRON_JOB)
         return
     metadata = {"name": f"{workload.name}-1", "namespace": workload.metadata.namespace}
-    job = read_workload({**(workload.job or {}), "kind": "Job", "apiVersion": "batch/v1", "metadata": metadata})
+    job = read_workload({**(workload.spec.job_template or {}), "kind": "Job", "apiVersion": "batch/v1", "metadata": metadata})
     _job(expansion, job)
 
 
@@ -331,7 +334,7 @@ def _merged(given: tuple[Toleration, ...], added: tuple[Toleration, ...]) -> tup
 
 
 def _tied(affinity: Affinity | None, node_name: str) -> Affinity:
-    field = Requirement(key="metadata.name", operator="In", values=(node_name,))
+    field = Requirement(key="metadata.name", operator="In", given_values=(node_name,))
     required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
     base = affinity or Affinity()
     return replace(base, node_affinity=replace(base.node_affinity or NodeAffinity(), required=required))

@@ -198,10 +198,10 @@ def _requirement(part: str) -> Requirement:
     if found := _SET.fullmatch(part):
         key, operator, inside = found.groups()
         values = tuple(value.strip() for value in inside.split(",")) if inside.strip() else ()
-        return Requirement(key=key, operator=_OPERATORS[operator], values=values)
+        return Requirement(key=key, operator=_OPERATORS[operator], given_values=values)
     if found := _PAIR.fullmatch(part):
         key, operator, value = found.groups()
-        return Requirement(key=key, operator=_OPERATORS[operator], values=(value,))
+        return Requirement(key=key, operator=_OPERATORS[operator], given_values=(value,))
     if found := _KEY.fullmatch(part):
         return Requirement(key=found[2], operator="DoesNotExist" if found[1] else "Exists")
     raise SelectorError(f'got "{part}", wanted KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY')

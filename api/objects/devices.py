@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
-from msgspec import Struct
+from msgspec import field
 
-from .metadata import NO_QUANTITIES, NO_STRINGS, KubeObject, Map
-from .quantity import Quantity
+from .metadata import KubeObject, Map, Part, TemplateMeta
+from .quantity import ZERO, Int64, Quantity
 from .selectors import NodeSelector
 
 # --- claims of a pod ------------------------------------------------------------------------------------------------
 
 
-class PodResourceClaim(Struct, frozen=True, kw_only=True, cache_hash=True):
+class PodResourceClaim(Part, frozen=True, kw_only=True, cache_hash=True):
     """A claim of a pod: it names a ResourceClaim, or the template from which one is made for the pod."""
 
     name: str = ""
@@ -21,7 +21,7 @@ class PodResourceClaim(Struct, frozen=True, kw_only=True, cache_hash=True):
     resource_claim_template_name: str | None = None
 
 
-class PodResourceClaimStatus(Struct, frozen=True, kw_only=True, cache_hash=True):
+class PodResourceClaimStatus(Part, frozen=True, kw_only=True, cache_hash=True):
     """The ResourceClaim that was made for a claim of a pod; None: it needs none."""
 
     name: str = ""
@@ -31,30 +31,49 @@ class PodResourceClaimStatus(Struct, frozen=True, kw_only=True, cache_hash=True)
 # --- what is asked for ----------------------------------------------------------------------------------------------
 
 
-class DeviceSelector(Struct, frozen=True, kw_only=True, cache_hash=True):
-    """A CEL expression over a device; None: a selector of a kind that is not known."""
-
+class CELDeviceSelector(Part, frozen=True, kw_only=True, cache_hash=True):
     expression: str | None = None
 
 
-class ExactDeviceRequest(Struct, frozen=True, kw_only=True, cache_hash=True):
+class DeviceSelector(Part, frozen=True, kw_only=True, cache_hash=True):
+    """A CEL expression over a device."""
+
+    cel: CELDeviceSelector | None = None
+
+    @property
+    def expression(self) -> str | None:
+        """None: the selector is of a kind that is not known."""
+        return None if self.cel is None else self.cel.expression
+
+
+class _Request(Part, frozen=True, kw_only=True, cache_hash=True):
     """A number of devices of one class, or with mode All every one that matches."""
 
     device_class_name: str = ""
     selectors: tuple[DeviceSelector, ...] = ()
     allocation_mode: str = "ExactCount"
-    count: int = 1
+    count: Int64 = 1
+
+
+class ExactDeviceRequest(_Request, frozen=True, kw_only=True, cache_hash=True):
+    """What a request asks for that has no alternatives."""
+
     admin_access: bool | None = None
 
 
-class DeviceSubRequest(ExactDeviceRequest, frozen=True, kw_only=True, cache_hash=True):
+class DeviceSubRequest(_Request, frozen=True, kw_only=True, cache_hash=True):
     """One of several alternatives, which never have admin access."""
 
+    admin_access: ClassVar[None] = None
+
     name: str = ""
-    admin_access: bool | None = None
 
 
-class DeviceRequest(Struct, frozen=True, kw_only=True, cache_hash=True):
+DeviceAsk: TypeAlias = ExactDeviceRequest | DeviceSubRequest
+"""What is asked for, wherever it is said."""
+
+
+class DeviceRequest(Part, frozen=True, kw_only=True, cache_hash=True):
     """What a claim asks for: exactly this, or the first of several alternatives that can be had."""
 
     name: str = ""
@@ -62,7 +81,7 @@ class DeviceRequest(Struct, frozen=True, kw_only=True, cache_hash=True):
     first_available: tuple[DeviceSubRequest, ...] = ()
 
 
-class DeviceConstraint(Struct, frozen=True, kw_only=True, cache_hash=True):
+class DeviceConstraint(Part, frozen=True, kw_only=True, cache_hash=True):
     """All devices of these requests (none named: of all) have the same value of an attribute, or all different ones."""
 
     requests: tuple[str, ...] = ()
@@ -70,21 +89,21 @@ class DeviceConstraint(Struct, frozen=True, kw_only=True, cache_hash=True):
     distinct_attribute: str | None = None
 
 
-class DeviceClaim(Struct, frozen=True, kw_only=True, cache_hash=True):
+class DeviceClaim(Part, frozen=True, kw_only=True, cache_hash=True):
     """Requests for devices, and what must hold for all of them together."""
 
     requests: tuple[DeviceRequest, ...] = ()
     constraints: tuple[DeviceConstraint, ...] = ()
 
 
-class ResourceClaimSpec(Struct, frozen=True, kw_only=True, cache_hash=True):
+class ResourceClaimSpec(Part, frozen=True, kw_only=True, cache_hash=True):
     devices: DeviceClaim = DeviceClaim()
 
 
 # --- what was allocated ---------------------------------------------------------------------------------------------
 
 
-class DeviceRequestAllocationResult(Struct, frozen=True, kw_only=True):
+class DeviceRequestAllocationResult(Part, frozen=True, kw_only=True):
     """A device, and the request that it was allocated for: ``request/subrequest`` where one of several alternatives was taken."""
 
     request: str = ""
@@ -94,14 +113,22 @@ class DeviceRequestAllocationResult(Struct, frozen=True, kw_only=True):
     admin_access: bool | None = None
 
 
-class AllocationResult(Struct, frozen=True, kw_only=True):
+class DeviceAllocationResult(Part, frozen=True, kw_only=True):
+    results: tuple[DeviceRequestAllocationResult, ...] = ()
+
+
+class AllocationResult(Part, frozen=True, kw_only=True):
     """The devices of a claim, and the nodes from which they can be reached; None: from all."""
 
-    results: tuple[DeviceRequestAllocationResult, ...] = ()
+    devices: DeviceAllocationResult = DeviceAllocationResult()
     node_selector: NodeSelector | None = None
 
+    @property
+    def results(self) -> tuple[DeviceRequestAllocationResult, ...]:
+        return self.devices.results
 
-class ResourceClaimConsumerReference(Struct, frozen=True, kw_only=True):
+
+class ResourceClaimConsumerReference(Part, frozen=True, kw_only=True):
     """What may use a claim: a pod as a rule."""
 
     resource: str = ""
@@ -110,7 +137,7 @@ class ResourceClaimConsumerReference(Struct, frozen=True, kw_only=True):
     api_group: str = ""
 
 
-class ResourceClaimStatus(Struct, frozen=True, kw_only=True):
+class ResourceClaimStatus(Part, frozen=True, kw_only=True):
     allocation: AllocationResult | None = None
     reserved_for: tuple[ResourceClaimConsumerReference, ...] = ()
 
@@ -124,11 +151,10 @@ class ResourceClaim(KubeObject, frozen=True, kw_only=True):
     status: ResourceClaimStatus = ResourceClaimStatus()
 
 
-class ResourceClaimTemplateSpec(Struct, frozen=True, kw_only=True):
+class ResourceClaimTemplateSpec(Part, frozen=True, kw_only=True):
     """What the claims of a template are like."""
 
-    labels: Map[str] = NO_STRINGS
-    annotations: Map[str] = NO_STRINGS
+    metadata: TemplateMeta = TemplateMeta()
     spec: ResourceClaimSpec = ResourceClaimSpec()
 
 
@@ -143,7 +169,7 @@ class ResourceClaimTemplate(KubeObject, frozen=True, kw_only=True):
 # --- what there is --------------------------------------------------------------------------------------------------
 
 
-class DeviceClassSpec(Struct, frozen=True, kw_only=True):
+class DeviceClassSpec(Part, frozen=True, kw_only=True):
     selectors: tuple[DeviceSelector, ...] = ()
     extended_resource_name: str | None = None
     """The extended resource that asks for a device of the class."""
@@ -158,39 +184,70 @@ class DeviceClass(KubeObject, frozen=True, kw_only=True):
     spec: DeviceClassSpec = DeviceClassSpec()
 
 
-class DeviceAttribute(Struct, frozen=True, cache_hash=True):
-    """The value of an attribute with its type: ``int``, ``bool``, ``string`` or ``version``; "" for a type that is not known."""
+class DeviceAttribute(Part, frozen=True, kw_only=True, cache_hash=True):
+    """The value of an attribute, in the field of its type."""
 
-    type: str = ""
-    value: int | bool | str = ""
+    as_int: Int64 | None = field(default=None, name="int")
+    as_bool: bool | None = field(default=None, name="bool")
+    as_string: str | None = field(default=None, name="string")
+    as_version: str | None = field(default=None, name="version")
+
+    @property
+    def type(self) -> str:
+        """``int``, ``bool``, ``string`` or ``version``, in the order in which upstream looks; "" for a type that is not known."""
+        return next((name for name in ("int", "bool", "string", "version") if getattr(self, f"as_{name}") is not None), "")
+
+    @property
+    def value(self) -> int | bool | str:
+        found: int | bool | str = getattr(self, f"as_{self.type}") if self.type else ""
+        return found
+
+
+class DeviceCapacity(Part, frozen=True, kw_only=True, cache_hash=True):
+    value: Quantity = ZERO
+
+
+class DeviceCounterConsumption(Part, frozen=True, kw_only=True, cache_hash=True):
+    counter_set: str = ""
+
+
+class CounterSet(Part, frozen=True, kw_only=True, cache_hash=True):
+    name: str = ""
 
 
 NO_ATTRIBUTES: Map[DeviceAttribute] = Map()
+NO_CAPACITY: Map[DeviceCapacity] = Map()
 
 
-class Device(Struct, frozen=True, kw_only=True, cache_hash=True):
+class DeviceTaint(Part, frozen=True, kw_only=True, cache_hash=True):
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class Device(Part, frozen=True, kw_only=True, cache_hash=True):
     """A device of a slice. A name of an attribute or capacity without a domain is in the domain of the driver."""
 
     name: str = ""
     attributes: Map[DeviceAttribute] = NO_ATTRIBUTES
-    capacity: Map[Quantity] = NO_QUANTITIES
+    capacity: Map[DeviceCapacity] = NO_CAPACITY
     binding_conditions: tuple[str, ...] = ()
-    consumes_counters: bool = False
-    """It is a part of something else, as its counters say."""
-    taints: bool = False
-    """It has taints, which newer releases read."""
+    consumes_counters: tuple[DeviceCounterConsumption, ...] = ()
+    """Where it is a part of something else."""
+    taints: tuple[DeviceTaint, ...] = ()
+    """Newer releases read them."""
     allow_multiple_allocations: bool = False
 
 
-class ResourcePool(Struct, frozen=True, kw_only=True):
+class ResourcePool(Part, frozen=True, kw_only=True):
     """The pool that a slice belongs to; of several generations the newest counts."""
 
     name: str = ""
-    generation: int = 0
-    resource_slice_count: int = 0
+    generation: Int64 = 0
+    resource_slice_count: Int64 = 0
 
 
-class ResourceSliceSpec(Struct, frozen=True, kw_only=True):
+class ResourceSliceSpec(Part, frozen=True, kw_only=True):
     """Devices of one driver and pool, and the nodes that reach them: one, all, or those that a selector matches."""
 
     driver: str = ""
@@ -200,8 +257,8 @@ class ResourceSliceSpec(Struct, frozen=True, kw_only=True):
     node_selector: NodeSelector | None = None
     per_device_node_selection: bool | None = None
     """Each device says itself which nodes reach it."""
-    shared_counters: bool = False
-    """It has counters from which its devices take."""
+    shared_counters: tuple[CounterSet, ...] = ()
+    """The counters from which its devices take."""
     devices: tuple[Device, ...] = ()
 
 

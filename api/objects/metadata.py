@@ -6,12 +6,43 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import attrs
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import astuple
 
-from .quantity import Quantity
+from .quantity import Int64, Quantity
 
 V = TypeVar("V")
+
+_SPELLED = {"cidr": "CIDR", "cidrs": "CIDRs", "https": "HTTPS", "id": "ID", "ip": "IP", "ips": "IPs", "uri": "URI", "uuid": "UUID"}
+
+
+def json_name(attribute: str) -> str:
+    """The API's name of *attribute*: camelCase; initialisms after the first word are in capitals.
+
+    >>> json_name("node_name"), json_name("host_ip"), json_name("csi")
+    ('nodeName', 'hostIP', 'csi')
+    """
+    first, *rest = attribute.split("_")
+    return first + "".join(_SPELLED.get(word, word.capitalize()) for word in rest)
+
+
+class OneOf:
+    """The words that a text of the API may be where the API server checks it; with *optional* it may also be empty."""
+
+    def __init__(self, *words: str, optional: bool = False) -> None:
+        self.words = (*words, "") if optional else words
+        self.told = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+class FieldWords:
+    """The words that fields of the items of one list may have, by attribute."""
+
+    def __init__(self, **fields: OneOf) -> None:
+        self.fields = fields
+
+
+class Part(Struct, frozen=True, kw_only=True, rename=json_name):
+    """An object of the API, or a part of one, with the fields that are read here, nested and named as there."""
 
 
 class Map(dict[str, V]):
@@ -43,6 +74,7 @@ class Map(dict[str, V]):
 
 NO_STRINGS: Map[str] = Map()
 NO_QUANTITIES: Map[Quantity] = Map()
+NOTHING: Map[Any] = Map()
 
 
 def strings(pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Map[str]:
@@ -51,7 +83,7 @@ def strings(pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Map[st
     return made or NO_STRINGS
 
 
-class OwnerReference(Struct, frozen=True, kw_only=True):
+class OwnerReference(Part, frozen=True, kw_only=True):
     """An owner of an object; *controller* marks the one that manages it."""
 
     kind: str = ""
@@ -61,14 +93,14 @@ class OwnerReference(Struct, frozen=True, kw_only=True):
     controller: bool = False
 
 
-class ObjectMeta(Struct, frozen=True, kw_only=True):
+class ObjectMeta(Part, frozen=True, kw_only=True):
     """Name, namespace, labels and so on. Timestamps are texts in RFC 3339, None when absent."""
 
     name: str = ""
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
-    generation: int = 0
+    generation: Int64 = 0
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
     labels: Map[str] = NO_STRINGS
@@ -80,6 +112,13 @@ class ObjectMeta(Struct, frozen=True, kw_only=True):
     def controller(self) -> OwnerReference | None:
         """The owner that manages the object: the first with ``controller: true``."""
         return next((owner for owner in self.owner_references if owner.controller), None)
+
+
+class TemplateMeta(Part, frozen=True, kw_only=True, cache_hash=True):
+    """What objects that are made of a template get of its metadata."""
+
+    labels: Map[str] = NO_STRINGS
+    annotations: Map[str] = NO_STRINGS
 
 
 MANIFEST = "manifest"
@@ -99,14 +138,21 @@ def attributes(kind: Any) -> Mapping[str, Any]:
     return {name: default for name, default in found if name != MANIFEST}
 
 
-class KubeObject(Struct, frozen=True, kw_only=True):
+def json_names(kind: Any) -> Mapping[str, str]:
+    """The API's names of the attributes of a class."""
+    if attrs.has(kind):
+        return {field.name: field.metadata.get("name") or json_name(field.name) for field in attrs.fields(kind)}
+    return dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+
+
+class KubeObject(Part, frozen=True, kw_only=True):
     """An object of any kind: its metadata, with shortcuts."""
 
     kind: ClassVar[str] = ""
     namespaced: ClassVar[bool] = True
 
     metadata: ObjectMeta = ObjectMeta()
-    manifest: Mapping[str, Any] | None = None
+    manifest: Mapping[str, Any] | None = field(default=None, name="")
     """The JSON form that it was read from, where that is kept: for those who write the object back, or send it on."""
 
     def __eq__(self, other: object) -> bool:
@@ -153,7 +199,7 @@ class KubeObject(Struct, frozen=True, kw_only=True):
         return self.metadata.annotations
 
 
-class Condition(Struct, frozen=True, kw_only=True):
+class Condition(Part, frozen=True, kw_only=True):
     """A condition of a pod or node; *status* is ``True``, ``False`` or ``Unknown``."""
 
     type: str = ""

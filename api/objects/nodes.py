@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from msgspec import Struct
+from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, OneOf, Part
+from .quantity import Int64, Quantity
 
-from .metadata import NO_QUANTITIES, Condition, KubeObject, Map
-from .quantity import Quantity
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-class Taint(Struct, frozen=True, kw_only=True, cache_hash=True):
+class Taint(Part, frozen=True, kw_only=True, cache_hash=True):
     key: str = ""
     value: str = ""
-    effect: str = ""
+    effect: Annotated[str, OneOf(*EFFECTS)] = ""
 
 
-class ContainerImage(Struct, frozen=True, kw_only=True, cache_hash=True):
+class ContainerImage(Part, frozen=True, kw_only=True, cache_hash=True):
     names: tuple[str, ...] = ()
-    size_bytes: int = 0
+    size_bytes: Int64 = 0
 
 
-class NodeSpec(Struct, frozen=True, kw_only=True):
+class NodeSpec(Part, frozen=True, kw_only=True):
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
     provider_id: str = ""
 
 
-class NodeStatus(Struct, frozen=True, kw_only=True):
+class NodeSystemInfo(Part, frozen=True, kw_only=True):
+    kubelet_version: str = ""
+    """Which release the node runs, such as ``v1.16.3``."""
+
+
+class NodeStatus(Part, frozen=True, kw_only=True):
     allocatable: Map[Quantity] = NO_QUANTITIES
     capacity: Map[Quantity] = NO_QUANTITIES
     conditions: tuple[Condition, ...] = ()
     images: tuple[ContainerImage, ...] = ()
-    kubelet_version: str = ""
-    """Which release the node runs, such as ``v1.16.3``."""
+    node_info: NodeSystemInfo = NodeSystemInfo()
+
+    @property
+    def kubelet_version(self) -> str:
+        return self.node_info.kubelet_version
 
 
 class Node(KubeObject, frozen=True, kw_only=True):

@@ -2,53 +2,108 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, TypeAlias
 
-from .metadata import KubeObject, Map
-from .quantity import Int32
+from .metadata import NOTHING, KubeObject, Map, OneOf, Part
+from .quantity import Int32, IntOrString
 from .selectors import LabelSelector
+
+PreemptionPolicy: TypeAlias = Annotated[str, OneOf("PreemptLowerPriority", "Never", optional=True)]
+
+
+class ServiceSpec(Part, frozen=True, kw_only=True):
+    """Whose pods a service has; None as selector selects nothing, an empty one everything."""
+
+    selector: Map[str] | None = None
 
 
 class Service(KubeObject, frozen=True, kw_only=True):
-    """A service; None as selector selects nothing, an empty one everything."""
+    """A service."""
 
     kind: ClassVar[str] = "Service"
 
-    selector: Map[str] | None = None
+    spec: ServiceSpec = ServiceSpec()
+
+    @property
+    def selector(self) -> Map[str] | None:
+        return self.spec.selector
 
 
 class ReplicationController(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "ReplicationController"
 
-    selector: Map[str] | None = None
+    spec: ServiceSpec = ServiceSpec()
+
+    @property
+    def selector(self) -> Map[str] | None:
+        return self.spec.selector
+
+
+class ControllerSpec(Part, frozen=True, kw_only=True):
+    """Which pods a controller has."""
+
+    selector: LabelSelector | None = None
 
 
 class ReplicaSet(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "ReplicaSet"
 
-    selector: LabelSelector | None = None
+    spec: ControllerSpec = ControllerSpec()
+
+    @property
+    def selector(self) -> LabelSelector | None:
+        return self.spec.selector
 
 
 class StatefulSet(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "StatefulSet"
 
+    spec: ControllerSpec = ControllerSpec()
+
+    @property
+    def selector(self) -> LabelSelector | None:
+        return self.spec.selector
+
+
+class PodDisruptionBudgetSpec(Part, frozen=True, kw_only=True):
+    """Of which pods how many must go on running."""
+
     selector: LabelSelector | None = None
+    min_available: IntOrString | None = None
+    max_unavailable: IntOrString | None = None
+
+
+class PodDisruptionBudgetStatus(Part, frozen=True, kw_only=True):
+    """What the controller of budgets has counted."""
+
+    disruptions_allowed: Int32 = 0
+    expected_pods: Int32 | None = None
+    """How many pods it has counted; None where no controller has written a status."""
+    disrupted_pods: Map[Any] = NOTHING
+    """The names of pods that are being evicted -> since when."""
 
 
 class PodDisruptionBudget(KubeObject, frozen=True, kw_only=True):
-    """A disruption budget; *disrupted_pods* are the names in ``status.disruptedPods``, *min_available* and *max_unavailable* are texts
-    such as ``2`` or ``50%``.
-    """
+    """A disruption budget."""
 
     kind: ClassVar[str] = "PodDisruptionBudget"
 
-    selector: LabelSelector | None = None
-    min_available: str | None = None
-    max_unavailable: str | None = None
-    disruptions_allowed: Int32 = 0
-    expected_pods: Int32 | None = None
-    """How many pods its controller has counted; None where no controller has written a status."""
-    disrupted_pods: tuple[str, ...] = ()
+    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
+    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
+
+    @property
+    def selector(self) -> LabelSelector | None:
+        return self.spec.selector
+
+    @property
+    def disruptions_allowed(self) -> int:
+        return self.status.disruptions_allowed
+
+    @property
+    def disrupted_pods(self) -> Iterable[str]:
+        """The names of pods that are being evicted."""
+        return self.status.disrupted_pods
 
 
 class PriorityClass(KubeObject, frozen=True, kw_only=True):
@@ -59,7 +114,7 @@ class PriorityClass(KubeObject, frozen=True, kw_only=True):
 
     value: Int32 = 0
     global_default: bool = False
-    preemption_policy: str | None = None
+    preemption_policy: PreemptionPolicy | None = None
 
 
 class Namespace(KubeObject, frozen=True, kw_only=True):

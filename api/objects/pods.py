@@ -3,64 +3,76 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import ClassVar
+from typing import Annotated, ClassVar, TypeAlias
 
-from msgspec import Struct
+from msgspec import field
 from msgspec.structs import replace
 
 from .devices import PodResourceClaim, PodResourceClaimStatus
-from .metadata import NO_QUANTITIES, Condition, KubeObject, Map
-from .quantity import Int32, Quantity
+from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, OneOf, Part
+from .nodes import EFFECTS
+from .owners import PreemptionPolicy
+from .quantity import Int32, Int64, Quantity
 from .selectors import Affinity, LabelSelector
-from .storage import ClaimTemplate, VolumeSource
+from .storage import ClaimTemplate, ResourceRequirements, VolumeSource
 
 DEFAULT_SCHEDULER = "default-scheduler"
 """Whose a pod is that names no scheduler."""
 
 
-class Toleration(Struct, frozen=True, kw_only=True, cache_hash=True):
+class Toleration(Part, frozen=True, kw_only=True, cache_hash=True):
     """Which taints a pod tolerates."""
 
     key: str = ""
-    operator: str = ""
+    operator: Annotated[str, OneOf("Equal", "Exists", optional=True)] = ""
     value: str = ""
-    effect: str = ""
-    toleration_seconds: int | None = None
+    effect: Annotated[str, OneOf(*EFFECTS, optional=True)] = ""
+    toleration_seconds: Int64 | None = None
 
 
-class TopologySpreadConstraint(Struct, frozen=True, kw_only=True, cache_hash=True):
+InclusionPolicy: TypeAlias = Annotated[str, OneOf("Honor", "Ignore", optional=True)]
+
+
+class TopologySpreadConstraint(Part, frozen=True, kw_only=True, cache_hash=True):
     """How evenly pods must be spread over the domains of *topology_key*."""
 
     max_skew: Int32 = 0
     topology_key: str = ""
-    when_unsatisfiable: str = ""
+    when_unsatisfiable: Annotated[str, OneOf("DoNotSchedule", "ScheduleAnyway")] = ""
     label_selector: LabelSelector | None = None
     min_domains: Int32 | None = None
-    node_affinity_policy: str | None = None
-    node_taints_policy: str | None = None
+    node_affinity_policy: InclusionPolicy | None = None
+    node_taints_policy: InclusionPolicy | None = None
     match_label_keys: tuple[str, ...] = ()
 
 
-class ContainerPort(Struct, frozen=True, kw_only=True, cache_hash=True):
+class ContainerPort(Part, frozen=True, kw_only=True, cache_hash=True):
     """A port of a container; only those with a *host_port* matter here."""
 
     container_port: Int32 = 0
     host_port: Int32 = 0
     host_ip: str = ""
-    protocol: str = ""
+    protocol: Annotated[str, OneOf("TCP", "UDP", "SCTP", optional=True)] = ""
     name: str = ""
 
 
-class Container(Struct, frozen=True, kw_only=True, cache_hash=True):
+class Container(Part, frozen=True, kw_only=True, cache_hash=True):
     """A container (or init container): image, requests, limits, ports."""
 
     name: str = ""
     image: str = ""
-    requests: Map[Quantity] = NO_QUANTITIES
-    limits: Map[Quantity] = NO_QUANTITIES
+    resources: ResourceRequirements = ResourceRequirements()
     ports: tuple[ContainerPort, ...] = ()
     restart_policy: str = ""
     """``Always`` makes a sidecar of an init container in newer releases."""
+
+    @property
+    def requests(self) -> Map[Quantity]:
+        return self.resources.requests
+
+    @property
+    def limits(self) -> Map[Quantity]:
+        return self.resources.limits
 
     @property
     def is_sidecar(self) -> bool:
@@ -68,15 +80,35 @@ class Container(Struct, frozen=True, kw_only=True, cache_hash=True):
         return self.restart_policy == "Always"
 
 
+class PersistentVolumeClaimVolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
+    claim_name: str = ""
+
+
+class EphemeralVolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
+    volume_claim_template: ClaimTemplate = ClaimTemplate()
+
+
+class EmptyDirVolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
+    """Its data is on the node, and is lost with the pod."""
+
+
 class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
-    """A volume of a pod: a disk, the name of a claim (None: no claim), a generic ephemeral volume, or an emptyDir."""
+    """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, or what no rule looks at."""
 
     name: str = ""
-    persistent_volume_claim: str | None = None
-    ephemeral: ClaimTemplate | None = None
-    """Template of the claim of a generic ephemeral volume."""
-    empty_dir: bool = False
-    """Its data is on the node, and is lost with the pod."""
+    claim: PersistentVolumeClaimVolumeSource | None = field(default=None, name="persistentVolumeClaim")
+    ephemeral_source: EphemeralVolumeSource | None = field(default=None, name="ephemeral")
+    empty_dir: EmptyDirVolumeSource | None = None
+
+    @property
+    def persistent_volume_claim(self) -> str | None:
+        """The name of its claim; None: it has none."""
+        return None if self.claim is None else self.claim.claim_name
+
+    @property
+    def ephemeral(self) -> ClaimTemplate | None:
+        """The template of the claim of a generic ephemeral volume."""
+        return None if self.ephemeral_source is None else self.ephemeral_source.volume_claim_template
 
     @property
     def as_rules_see(self) -> Volume | None:
@@ -84,21 +116,30 @@ class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
         if _SOURCES(self) != _NO_SOURCES:
             return self
         # The volume's own name is in the name of an ephemeral volume's claim and in errors about disks, but not here.
-        return None if self.persistent_volume_claim is None else Volume(persistent_volume_claim=self.persistent_volume_claim)
+        return None if self.claim is None else Volume(claim=self.claim)
 
 
 _SOURCES = attrgetter("ephemeral", *VolumeSource.__struct_fields__)
 _NO_SOURCES = _SOURCES(Volume())
 
 
-class PodSpec(Struct, frozen=True, kw_only=True):
+def claim_volume(name: str, claim: str) -> Volume:
+    """A volume that is a claim."""
+    return Volume(name=name, claim=PersistentVolumeClaimVolumeSource(claim_name=claim))
+
+
+class PodSchedulingGate(Part, frozen=True, kw_only=True, cache_hash=True):
+    name: str = ""
+
+
+class PodSpec(Part, frozen=True, kw_only=True):
     """What a pod requests."""
 
     node_name: str = ""
     scheduler_name: str = ""
     priority: Int32 | None = None
     priority_class_name: str = ""
-    preemption_policy: str | None = None
+    preemption_policy: PreemptionPolicy | None = None
     node_selector: Map[str] | None = None
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] = ()
@@ -107,13 +148,17 @@ class PodSpec(Struct, frozen=True, kw_only=True):
     overhead: Map[Quantity] = NO_QUANTITIES
     volumes: tuple[Volume, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
-    scheduling_gates: tuple[str, ...] = ()
+    scheduling_gates: tuple[PodSchedulingGate, ...] = ()
     resource_claims: tuple[PodResourceClaim, ...] = ()
     """Its claims to devices, which newer releases allocate."""
-    requests: Map[Quantity] = NO_QUANTITIES
+    resources: ResourceRequirements = ResourceRequirements()
     """What the pod as a whole requests, which newer releases read."""
     host_network: bool = False
-    active_deadline_seconds: int | None = None
+    active_deadline_seconds: Int64 | None = None
+
+    @property
+    def requests(self) -> Map[Quantity]:
+        return self.resources.requests
 
     @property
     def rule_volumes(self) -> tuple[Volume, ...]:
@@ -125,17 +170,21 @@ class PodSpec(Struct, frozen=True, kw_only=True):
         return replace(self, node_name=node_name)
 
 
-class ContainerStatus(Struct, frozen=True, kw_only=True, cache_hash=True):
+class ContainerStatus(Part, frozen=True, kw_only=True, cache_hash=True):
     """What the node says of a container's requests, which differs from the spec while the pod is resized."""
 
     name: str = ""
-    requests: Map[Quantity] | None = None
+    resources: ResourceRequirements | None = None
     """What it has now; None where the status says nothing about resources."""
     allocated_resources: Map[Quantity] = NO_QUANTITIES
     """What the node has set aside for it."""
 
+    @property
+    def requests(self) -> Map[Quantity] | None:
+        return None if self.resources is None else self.resources.requests
 
-class PodStatus(Struct, frozen=True, kw_only=True):
+
+class PodStatus(Part, frozen=True, kw_only=True):
     phase: str = ""
     nominated_node_name: str = ""
     start_time: str | None = None

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Annotated, TypeAlias
+from typing import Annotated, NoReturn, TypeAlias
 
-import attrs
+from msgspec import Meta
 
 from ...exceptions import QuantityError, one_line
 
-INT32 = range(-(2**31), 2**31)
-INT64 = range(-(2**63), 2**63)
-
-Int32: TypeAlias = Annotated[int, INT32]
+Int32: TypeAlias = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+Int64: TypeAlias = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+IntOrString: TypeAlias = int | str
+"""A number, or a text such as ``50%``."""
 
 
 MAX_INT64 = 2**63 - 1
@@ -46,7 +46,6 @@ def round_away(number: int, divisor: int) -> int:
     return -(-number // divisor)
 
 
-@attrs.frozen(order=True, repr=False, str=False, slots=True)
 class Quantity:
     """An amount of a resource: immutable, hashable, compared exactly.
 
@@ -56,12 +55,31 @@ class Quantity:
     True
     """
 
-    nanos: int = 0  # the exact value in units of 1e-9
-    _unscaled: int = attrs.field(default=0, eq=False)
-    _scale: int = attrs.field(default=0, eq=False)  # the value is _unscaled * 10 ** _scale
-    _is_big: bool = attrs.field(default=False, eq=False)  # a big decimal in Go, not an int64
-    _style: str = attrs.field(default="decimal", eq=False)
-    _text: str = attrs.field(default="", eq=False)  # as written, where Go keeps that
+    __slots__ = ("_is_big", "_scale", "_style", "_text", "_unscaled", "nanos")
+    nanos: int
+    """The exact value in units of 1e-9."""
+    _unscaled: int
+    _scale: int
+    _is_big: bool
+    _style: str
+    _text: str
+
+    def __init__(
+        self, nanos: int = 0, unscaled: int = 0, scale: int = 0, is_big: bool = False, style: str = "decimal", text: str = ""
+    ) -> None:
+        """*unscaled* times ten to the *scale*; *is_big*: a big decimal in Go; *text*: as written, where Go keeps that."""
+        object.__setattr__(self, "nanos", nanos)
+        object.__setattr__(self, "_unscaled", unscaled)
+        object.__setattr__(self, "_scale", scale)
+        object.__setattr__(self, "_is_big", is_big)
+        object.__setattr__(self, "_style", style)
+        object.__setattr__(self, "_text", text)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{name}: a Quantity cannot be changed")
+
+    def __reduce__(self) -> tuple[type[Quantity], tuple[object, ...]]:
+        return Quantity, (self.nanos, *self.form)
 
     @classmethod
     def parse(cls, written: str | float | None) -> Quantity:
@@ -171,6 +189,18 @@ class Quantity:
     def __bool__(self) -> bool:
         return self.nanos != 0
 
+    def __eq__(self, other: object) -> bool:
+        return self.nanos == other.nanos if isinstance(other, Quantity) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.nanos)
+
+    def __lt__(self, other: Quantity) -> bool:
+        return self.nanos < other.nanos if isinstance(other, Quantity) else NotImplemented
+
+    def __le__(self, other: Quantity) -> bool:
+        return self.nanos <= other.nanos if isinstance(other, Quantity) else NotImplemented
+
     def __repr__(self) -> str:
         return f"Quantity.of({str(self)!r})"
 
@@ -202,7 +232,7 @@ def _make(unscaled: int, scale: int, is_big: bool, style: str) -> Quantity:
 
 
 def _kept(made: Quantity, text: str) -> Quantity:
-    return attrs.evolve(made, text=text.strip())
+    return Quantity(made.nanos, *made.form[:-1], text.strip())
 
 
 ZERO = Quantity()

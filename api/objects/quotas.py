@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from msgspec import Struct
-
-from .metadata import NO_QUANTITIES, KubeObject, Map
+from .metadata import NO_QUANTITIES, KubeObject, Map, Part
 from .quantity import Quantity
 
 
-class ScopedResourceSelectorRequirement(Struct, frozen=True, kw_only=True):
+class ScopedResourceSelectorRequirement(Part, frozen=True, kw_only=True):
     """Which pods a quota counts: those with one of *values* for the scope."""
 
     scope_name: str = ""
@@ -18,19 +16,33 @@ class ScopedResourceSelectorRequirement(Struct, frozen=True, kw_only=True):
     values: tuple[str, ...] = ()
 
 
-class ResourceQuota(KubeObject, frozen=True, kw_only=True):
-    """How much the pods of a namespace may request together; *used* and *status_hard* are what the API server says in its status."""
+class ScopeSelector(Part, frozen=True, kw_only=True):
+    match_expressions: tuple[ScopedResourceSelectorRequirement, ...] = ()
 
-    kind: ClassVar[str] = "ResourceQuota"
 
+class ResourceQuotaSpec(Part, frozen=True, kw_only=True):
     hard: Map[Quantity] = NO_QUANTITIES
     scopes: tuple[str, ...] = ()
-    scope_selector: tuple[ScopedResourceSelectorRequirement, ...] = ()
-    status_hard: Map[Quantity] = NO_QUANTITIES
+    scope_selector: ScopeSelector = ScopeSelector()
+
+
+class ResourceQuotaStatus(Part, frozen=True, kw_only=True):
+    """What the API server says of it."""
+
+    hard: Map[Quantity] = NO_QUANTITIES
     used: Map[Quantity] = NO_QUANTITIES
 
 
-class LimitRangeItem(Struct, frozen=True, kw_only=True):
+class ResourceQuota(KubeObject, frozen=True, kw_only=True):
+    """How much the pods of a namespace may request together."""
+
+    kind: ClassVar[str] = "ResourceQuota"
+
+    spec: ResourceQuotaSpec = ResourceQuotaSpec()
+    status: ResourceQuotaStatus = ResourceQuotaStatus()
+
+
+class LimitRangeItem(Part, frozen=True, kw_only=True):
     """Bounds and defaults of the pods or containers of a namespace."""
 
     type: str = ""
@@ -41,9 +53,13 @@ class LimitRangeItem(Struct, frozen=True, kw_only=True):
     max_limit_request_ratio: Map[Quantity] = NO_QUANTITIES
 
 
+class LimitRangeSpec(Part, frozen=True, kw_only=True):
+    limits: tuple[LimitRangeItem, ...] = ()
+
+
 class LimitRange(KubeObject, frozen=True, kw_only=True):
     """The bounds and defaults of a namespace."""
 
     kind: ClassVar[str] = "LimitRange"
 
-    limits: tuple[LimitRangeItem, ...] = ()
+    spec: LimitRangeSpec = LimitRangeSpec()

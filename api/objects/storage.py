@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar, TypeAlias
 
-from msgspec import Struct
+from msgspec import field
+from msgspec.structs import replace
 
-from .metadata import NO_QUANTITIES, NO_STRINGS, KubeObject, Map
+from .metadata import NO_QUANTITIES, KubeObject, Map, OneOf, Part, TemplateMeta
 from .quantity import Int32, Quantity
-from .selectors import LabelSelector, NodeSelector, Requirement
+from .selectors import LabelSelector, NodeSelector
 
 # --- disks ----------------------------------------------------------------------------------------------------------
 
 
-class GCEPersistentDisk(Struct, frozen=True, kw_only=True, cache_hash=True):
+class GCEPersistentDisk(Part, frozen=True, kw_only=True, cache_hash=True):
     pd_name: str = ""
     read_only: bool = False
 
 
-class AWSElasticBlockStore(Struct, frozen=True, kw_only=True, cache_hash=True):
+class AWSElasticBlockStore(Part, frozen=True, kw_only=True, cache_hash=True):
     volume_id: str = ""
     read_only: bool = False
 
 
-class ISCSI(Struct, frozen=True, kw_only=True, cache_hash=True):
+class ISCSI(Part, frozen=True, kw_only=True, cache_hash=True):
     iqn: str = ""
     target_portal: str = ""
     lun: Int32 = 0
     read_only: bool = False
 
 
-class RBD(Struct, frozen=True, kw_only=True, cache_hash=True):
+class RBD(Part, frozen=True, kw_only=True, cache_hash=True):
     """A Ceph block device, of a PersistentVolume or a pod."""
 
     monitors: tuple[str, ...] = ()
@@ -39,22 +40,22 @@ class RBD(Struct, frozen=True, kw_only=True, cache_hash=True):
     read_only: bool = False
 
 
-class AzureDisk(Struct, frozen=True, kw_only=True, cache_hash=True):
+class AzureDisk(Part, frozen=True, kw_only=True, cache_hash=True):
     disk_name: str = ""
     disk_uri: str = ""
     read_only: bool = False
 
 
-class Cinder(Struct, frozen=True, kw_only=True, cache_hash=True):
+class Cinder(Part, frozen=True, kw_only=True, cache_hash=True):
     volume_id: str = ""
     read_only: bool = False
 
 
-class PortworxVolume(Struct, frozen=True, kw_only=True, cache_hash=True):
+class PortworxVolume(Part, frozen=True, kw_only=True, cache_hash=True):
     volume_id: str = ""
 
 
-class CSI(Struct, frozen=True, kw_only=True, cache_hash=True):
+class CSI(Part, frozen=True, kw_only=True, cache_hash=True):
     """A CSI volume: of a PersistentVolume (driver, volume_handle) or inline (only driver)."""
 
     driver: str = ""
@@ -62,7 +63,7 @@ class CSI(Struct, frozen=True, kw_only=True, cache_hash=True):
     read_only: bool = False
 
 
-class VolumeSource(Struct, frozen=True, kw_only=True, cache_hash=True):
+class VolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
     """The disk types that rules look at. At most one is set; for other types all are None."""
 
     gce_persistent_disk: GCEPersistentDisk | None = None
@@ -83,55 +84,108 @@ NO_PROVISIONER = "kubernetes.io/no-provisioner"
 """The provisioner of classes whose volumes are made by hand."""
 
 
-class ObjectReference(Struct, frozen=True, kw_only=True):
+class ObjectReference(Part, frozen=True, kw_only=True):
     kind: str = ""
     namespace: str = ""
     name: str = ""
     uid: str = ""
 
 
-class PersistentVolumeSpec(Struct, frozen=True, kw_only=True):
-    source: VolumeSource = VolumeSource()
+VolumeMode: TypeAlias = Annotated[str, OneOf("Filesystem", "Block", optional=True)]
+AccessMode: TypeAlias = Annotated[
+    str, OneOf("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod", optional=True)
+]
+
+
+class VolumeNodeAffinity(Part, frozen=True, kw_only=True):
+    required: NodeSelector | None = None
+
+
+class PersistentVolumeSpec(VolumeSource, frozen=True, kw_only=True):
     capacity: Map[Quantity] = NO_QUANTITIES
-    access_modes: tuple[str, ...] = ()
+    access_modes: tuple[AccessMode, ...] = ()
     storage_class_name: str = ""
     volume_attributes_class_name: str = ""
-    volume_mode: str | None = None
+    volume_mode: VolumeMode | None = None
     claim_ref: ObjectReference | None = None
-    node_affinity: NodeSelector | None = None
+    reached_from: VolumeNodeAffinity | None = field(default=None, name="nodeAffinity")
+
+    @property
+    def source(self) -> VolumeSource:
+        """Its disk."""
+        return self
+
+    @property
+    def node_affinity(self) -> NodeSelector | None:
+        """The nodes that reach it; None: all."""
+        return None if self.reached_from is None else self.reached_from.required
+
+
+class VolumeStatus(Part, frozen=True, kw_only=True):
+    """How far a volume or claim is: ``Available``, ``Bound``, ..."""
+
+    phase: str = ""
 
 
 class PersistentVolume(KubeObject, frozen=True, kw_only=True):
-    """A volume of the cluster; *phase* is ``status.phase``."""
+    """A volume of the cluster."""
 
     kind: ClassVar[str] = "PersistentVolume"
     namespaced: ClassVar[bool] = False
 
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
-    phase: str = ""
+    status: VolumeStatus = VolumeStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+    def in_phase(self, phase: str) -> PersistentVolume:
+        """A copy in *phase*."""
+        return replace(self, status=VolumeStatus(phase=phase))
 
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 """The annotation of a claim whose binding the volume controller has finished."""
 
 
-class PersistentVolumeClaimSpec(Struct, frozen=True, kw_only=True):
+class ResourceRequirements(Part, frozen=True, kw_only=True, cache_hash=True):
+    """What a container, pod or claim requests, and its limits."""
+
+    requests: Map[Quantity] = NO_QUANTITIES
+    limits: Map[Quantity] = NO_QUANTITIES
+
+
+class PersistentVolumeClaimSpec(Part, frozen=True, kw_only=True):
     volume_name: str = ""
     storage_class_name: str | None = None
     volume_attributes_class_name: str = ""
-    access_modes: tuple[str, ...] = ()
-    requests: Map[Quantity] = NO_QUANTITIES
+    access_modes: tuple[AccessMode, ...] = ()
+    resources: ResourceRequirements = ResourceRequirements()
     selector: LabelSelector | None = None
-    volume_mode: str | None = None
+    volume_mode: VolumeMode | None = None
+
+
+    @property
+    def requests(self) -> Map[Quantity]:
+        return self.resources.requests
 
 
 class PersistentVolumeClaim(KubeObject, frozen=True, kw_only=True):
-    """A claim to a volume; *phase* is ``status.phase``."""
+    """A claim to a volume."""
 
     kind: ClassVar[str] = "PersistentVolumeClaim"
 
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
-    phase: str = ""
+    status: VolumeStatus = VolumeStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+    def in_phase(self, phase: str) -> PersistentVolumeClaim:
+        """A copy in *phase*."""
+        return replace(self, status=VolumeStatus(phase=phase))
 
     @property
     def storage_class(self) -> str:
@@ -139,18 +193,22 @@ class PersistentVolumeClaim(KubeObject, frozen=True, kw_only=True):
         return self.annotations.get(BETA_CLASS, self.spec.storage_class_name or "")
 
 
-class ClaimTemplate(Struct, frozen=True, kw_only=True, cache_hash=True):
+class ClaimTemplate(Part, frozen=True, kw_only=True, cache_hash=True):
     """The template of the claim of a generic ephemeral volume."""
 
-    labels: Map[str] = NO_STRINGS
-    annotations: Map[str] = NO_STRINGS
+    metadata: TemplateMeta = TemplateMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
 
 
-class TopologySelectorTerm(Struct, frozen=True, kw_only=True, cache_hash=True):
+class TopologySelectorLabelRequirement(Part, frozen=True, kw_only=True, cache_hash=True):
+    key: str = ""
+    values: tuple[str, ...] = ()
+
+
+class TopologySelectorTerm(Part, frozen=True, kw_only=True, cache_hash=True):
     """Label keys with the values allowed for each: all must hold."""
 
-    match_label_expressions: tuple[Requirement, ...] = ()
+    match_label_expressions: tuple[TopologySelectorLabelRequirement, ...] = ()
 
 
 class StorageClass(KubeObject, frozen=True, kw_only=True):
@@ -158,24 +216,45 @@ class StorageClass(KubeObject, frozen=True, kw_only=True):
     namespaced: ClassVar[bool] = False
 
     provisioner: str = ""
-    volume_binding_mode: str | None = None
+    volume_binding_mode: Annotated[str, OneOf("Immediate", "WaitForFirstConsumer", optional=True)] | None = None
     allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
 
 
-class CSINodeDriver(Struct, frozen=True, kw_only=True):
-    """A CSI driver on a node; *count* is ``allocatable.count``, None without a limit."""
+class VolumeNodeResources(Part, frozen=True, kw_only=True):
+    count: Int32 | None = None
+
+
+class CSINodeDriver(Part, frozen=True, kw_only=True):
+    """A CSI driver on a node."""
 
     name: str = ""
     node_id: str = ""
     topology_keys: tuple[str, ...] = ()
-    count: Int32 | None = None
+    allocatable: VolumeNodeResources = VolumeNodeResources()
+
+    @property
+    def count(self) -> int | None:
+        """How many volumes it can attach; None: there is no limit."""
+        return self.allocatable.count
+
+
+class CSINodeSpec(Part, frozen=True, kw_only=True):
+    drivers: tuple[CSINodeDriver, ...] = ()
 
 
 class CSINode(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "CSINode"
     namespaced: ClassVar[bool] = False
 
-    drivers: tuple[CSINodeDriver, ...] = ()
+    spec: CSINodeSpec = CSINodeSpec()
+
+    @property
+    def drivers(self) -> tuple[CSINodeDriver, ...]:
+        return self.spec.drivers
+
+
+class CSIDriverSpec(Part, frozen=True, kw_only=True):
+    storage_capacity: bool = False
 
 
 class CSIDriver(KubeObject, frozen=True, kw_only=True):
@@ -184,7 +263,11 @@ class CSIDriver(KubeObject, frozen=True, kw_only=True):
     kind: ClassVar[str] = "CSIDriver"
     namespaced: ClassVar[bool] = False
 
-    storage_capacity: bool = False
+    spec: CSIDriverSpec = CSIDriverSpec()
+
+    @property
+    def storage_capacity(self) -> bool:
+        return self.spec.storage_capacity
 
 
 class CSIStorageCapacity(KubeObject, frozen=True, kw_only=True):
@@ -198,13 +281,25 @@ class CSIStorageCapacity(KubeObject, frozen=True, kw_only=True):
     maximum_volume_size: Quantity | None = None
 
 
+class VolumeAttachmentSource(Part, frozen=True, kw_only=True):
+    persistent_volume_name: str = ""
+    """Empty where it attaches a volume that a pod names without a claim."""
+
+
+class VolumeAttachmentSpec(Part, frozen=True, kw_only=True):
+    attacher: str = ""
+    node_name: str = ""
+    source: VolumeAttachmentSource = VolumeAttachmentSource()
+
+
 class VolumeAttachment(KubeObject, frozen=True, kw_only=True):
     """A volume that the driver *attacher* attaches to a node; releases before 1.32 do not read it."""
 
     kind: ClassVar[str] = "VolumeAttachment"
     namespaced: ClassVar[bool] = False
 
-    attacher: str = ""
-    node_name: str = ""
-    persistent_volume_name: str = ""
-    """Its volume; empty where it attaches a volume that a pod names without a claim."""
+    spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
+
+    @property
+    def node_name(self) -> str:
+        return self.spec.node_name

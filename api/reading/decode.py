@@ -1,20 +1,22 @@
-"""From the API's JSON form to the values of :mod:`..objects`, as :mod:`.schema` says.
+"""From the API's JSON form to the values of :mod:`..objects`, also from older versions of resource.k8s.io.
 
-A null counts as absent; unknown fields are counted, but ignored; no defaults are filled in (see :mod:`..controlplane.defaults`).
+A null counts as absent; unknown fields are ignored; no defaults are filled in (see :mod:`..controlplane.defaults`).
 Strict decoding refuses unknown words in enumerations as the API server would; lenient decoding keeps them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import force_setattr
 
 from ...exceptions import ManifestError
-from ..objects import KINDS, KubeObject
-from .fields import Mismatch, shown
-from .schema import schema
+from ..objects import KINDS, KubeObject, Pod
+from .convert import quickly, shared
+from .mismatch import Mismatch, shown
+from .podspecs import spec_of
+from .typed import entries
 
 __all__ = ["decode", "decode_kind", "describe"]
 
@@ -32,7 +34,12 @@ def decode(document: Mapping[str, Any], where: str = "", *, strict: bool = True,
 
 
 def decode_kind(
-    kind: str, document: Mapping[str, Any], where: object = "", *, strict: bool = True, keeps_manifest: bool = False
+    kind: str,
+    document: Mapping[str, Any],
+    where: object = "",
+    *,
+    strict: bool = True,
+    keeps_manifest: bool = False,
 ) -> KubeObject | None:
     """Like :func:`decode`, for a document of a known *kind*, such as an item of a list; it need not name its kind.
 
@@ -42,10 +49,76 @@ def decode_kind(
     if known is None:
         return None
     try:
-        found = schema(strict).reader(known)(document)
+        found = _read(known, newer(kind, document), strict)
     except Mismatch as mismatch:
         raise ManifestError(f"{where or describe(document, kind)}: {mismatch}") from None
-    return replace(found, manifest=document) if keeps_manifest else found
+    force_setattr(found, "manifest", document if keeps_manifest else None)
+    return shared(found)
+
+
+def _read(kind: type[KubeObject], document: Mapping[str, Any], strict: bool) -> KubeObject:
+    if kind is not Pod or type(document) is not dict:
+        return quickly(kind, document, strict)
+    found = spec_of(document.get("spec"), strict)
+    if found is None:
+        return quickly(kind, document, strict)
+    rest = {name: value for name, value in document.items() if name != "spec"}
+    made = quickly(kind, rest, strict=False)  # enumerations are in specs alone
+    force_setattr(made, "spec", found)
+    return made
+
+
+# --- older versions -------------------------------------------------------------------------------------------------
+
+
+_EXACT = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity")
+"""Fields that a request of v1beta1 has itself."""
+
+
+def newer(kind: str, document: Any) -> Any:
+    """*document* as newer versions of the API have it. Raises :class:`~.mismatch.Mismatch`."""
+    changed = _CHANGED.get(kind)
+    return _each(document, *changed) if changed is not None else document
+
+
+def _each(value: Any, path: Sequence[str], change: Callable[[dict[str, Any]], Any]) -> Any:
+    """*value* with the objects of the list at *path* changed."""
+    if not path:
+        return [change(item) if isinstance(item, dict) else item for item in value] if isinstance(value, list) else value
+    name, *rest = path
+    if not isinstance(value, dict) or value.get(name) is None:
+        return value
+    try:
+        return {**value, name: _each(value[name], rest, change)}
+    except Mismatch as mismatch:
+        raise mismatch.under(name) from None
+
+
+def _unpacked(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """For objects with some of their fields in an inner object *name*."""
+
+    def unpack(value: dict[str, Any]) -> dict[str, Any]:
+        inner = value.get(name)
+        if inner is None:
+            return value
+        return {**{key: item for key, item in value.items() if key != name}, **entries(inner)}
+
+    return unpack
+
+
+def _exactly(request: dict[str, Any]) -> dict[str, Any]:
+    exact = {key: request[key] for key in _EXACT if key in request}
+    if not exact.get("deviceClassName") or "exactly" in request:
+        return request
+    return {**{key: item for key, item in request.items() if key not in exact}, "exactly": exact}
+
+
+_CHANGED: Mapping[str, tuple[tuple[str, ...], Callable[[dict[str, Any]], dict[str, Any]]]] = {
+    "Pod": (("spec", "resourceClaims"), _unpacked("source")),
+    "ResourceClaim": (("spec", "devices", "requests"), _exactly),
+    "ResourceClaimTemplate": (("spec", "spec", "devices", "requests"), _exactly),
+    "ResourceSlice": (("spec", "devices"), _unpacked("basic")),
+}
 
 
 def describe(document: object, kind: str = "") -> str:

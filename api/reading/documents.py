@@ -5,16 +5,19 @@ from __future__ import annotations
 import io
 import os
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO, Any, TypeAlias
 
 import attrs
 
 from ...exceptions import ManifestError
-from .fields import shown
-from .formats.files import as_text, is_archive, manifests_in, read_file, read_stream, unpacked
-from .formats.jsonvalues import SplitList, json_values, split_list
+from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_file, read_stream, unpacked
+from .formats.jsonlists import LongList, long_list
+from .formats.jsonvalues import json_values
 from .formats.repeats import Repeats
+from .mismatch import shown
 
 __all__ = ["Document", "File", "PathLike", "json_lines", "only_document", "parsed", "read_documents", "read_files"]
 
@@ -22,6 +25,7 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 
 _HEAD = 1 << 12
 _LONG = 1 << 18
+_LONG_PACKED = 1 << 14
 _MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _TABLE = re.compile(rb"\s*(?:NAMESPACE +)?NAME +[A-Z][A-Z0-9() -]*\r?\n")
 _DESCRIPTION = re.compile(rb"\s*Name: {2,}\S+\r?\n(?:[A-Z][A-Za-z -]*:|No )")
@@ -42,24 +46,35 @@ class Document:
 
 @attrs.frozen(repr=False)
 class File:
-    """The unpacked bytes of a file. *where* is its name in messages, *found* as in :class:`Document`."""
+    """A file. *where* is its name in messages, *found* as in :class:`Document`."""
 
-    content: bytes = attrs.field(repr=False)
     where: str
     name: str = ""
     found: bool = False
+    given: bytes | None = None
+    """What it holds, unpacked; None: it is read when that is asked for."""
+
+    @property
+    def content(self) -> bytes:
+        """All that it holds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+        return unpacked(read_file(self.name), self.where) if self.given is None else self.given
 
     def documents(self) -> Iterator[Document]:
         """Each object; each object of an array is a document of its own."""
-        number = 0
-        for value, repeats in _values(self.content, self.where, self.name.removesuffix(".gz")) if self.content else ():
+        number, content = 0, self.content
+        for value, repeats in _values(content, self.where, self.name.removesuffix(".gz")) if content else ():
             for data in value if isinstance(value, list) else [value]:
                 number += 1
                 yield _document(data, repeats, f"{self.where}, document {number}", self.found)
 
-    def long_list(self) -> SplitList | None:
-        """The only document, unread, if it is a long list in JSON; None too where only :meth:`documents` can read it."""
-        return split_list(self.content) if len(self.content) >= _LONG and _looks_like_json(self.content) else None
+    @contextmanager
+    def long_list(self) -> Iterator[LongList | None]:
+        """The only document, still in the file, if it is a long list in JSON; None too where only :meth:`documents` can read it."""
+        if self.given is None:
+            with pieces_of(self.name) as stream:
+                yield long_list(stream)
+        else:
+            yield long_list(io.BytesIO(self.given)) if len(self.given) >= _LONG and _looks_like_json(self.given) else None
 
 
 def read_documents(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = None) -> Iterator[Document]:
@@ -91,22 +106,32 @@ def read_files(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = Non
             yield from _files_of(read_stream(stdin), "standard input", "")
         elif "\0" not in name and os.path.isdir(name):
             for file in manifests_in(name):
-                yield File(unpacked(read_file(file), file), file, file, found=True)
+                yield from _in_pieces(file, found=True) or [File(file, file, True, unpacked(read_file(file), file))]
         else:
-            yield from _files_of(read_file(name), name, name)
+            yield from _in_pieces(name) or _files_of(read_file(name), name, name)
+
+
+def _in_pieces(name: str, found: bool = False) -> list[File]:
+    """The file, to be read piece by piece, if it is regular and may be one long list in JSON."""
+    try:
+        with pieces_of(name) as stream:
+            is_long = os.path.getsize(name) >= (_LONG_PACKED if name.endswith(".gz") else _LONG)
+            return [File(name, name, found)] if is_long and _looks_like_json(stream.read(_HEAD)) else []
+    except (ManifestError, OSError, EOFError, ValueError, zlib.error):
+        return []
 
 
 def _files_of(raw: bytes, where: str, name: str) -> Iterator[File]:
     """The file that these bytes are, or those in the archive that they are, as if that were a directory."""
     content = unpacked(raw, where)
     if not is_archive(content, where):
-        yield File(content, where, name)
+        yield File(where, name, given=content)
         return
     from .formats.archives import manifests_of  # few inputs need what reads archives
 
     for path, data in manifests_of(content, where):
         place = f"{where}: {path}"
-        yield File(unpacked(data, place), place, path, found=True)
+        yield File(place, path, True, unpacked(data, place))
 
 
 def json_lines(path: PathLike) -> Iterator[tuple[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...exceptions import ManifestError
-from .fields import shown
+from .mismatch import shown
 
 LISTS: Mapping[str, str] = {
     "namespaces": "Namespace", "priorityClasses": "PriorityClass", "storageClasses": "StorageClass", "pvs": "PersistentVolume",

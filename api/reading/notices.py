@@ -12,8 +12,8 @@ import attrs
 
 from ...exceptions import KubeclassicError, ManifestError, one_line
 from ..record import DocumentRecord, Record, plain, says
-from .apifields import api_shape
-from .shapes import misnamed
+from .apifields import api_fields, has_only_api_fields
+from .unknownfields import misnamed
 
 _POD = "Pod "
 
@@ -200,5 +200,7 @@ class Oddities:
 
     def note_unknown(self, kind: str, data: Mapping[str, Any], place: object, about: str = "") -> None:
         """Note the fields of an object of *kind* that the API does not have."""
-        for path, near in misnamed(data, api_shape(kind, data.get("apiVersion"))):
+        if has_only_api_fields(kind, data):
+            return
+        for path, near in misnamed(data, api_fields(kind, data.get("apiVersion"))):
             self.note(place, f"{path}: unknown field{near}", about)

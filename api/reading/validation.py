@@ -7,18 +7,19 @@ under ``--strict``. Upstream: pkg/apis/core/validation/validation.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import attrs
 
 from ...exceptions import ManifestError
-from ..objects import KubeObject, Map, Node, Pod
+from ..objects import KubeObject, Map, Node, PersistentVolume, PersistentVolumeClaim, Pod
 from ..objects.nodes import Taint
 from ..objects.pods import Container, Toleration, TopologySpreadConstraint, Volume
-from ..objects.quantity import Quantity
+from ..objects.quantity import MAX_INT64, Quantity, round_away
 from ..objects.selectors import Affinity, LabelSelector, NodeAffinity, NodeSelectorTerm, PodAffinity, PodAffinityTerm, Requirement
 from .decode import decode_kind
-from .fields import shown
+from .mismatch import shown
 
 Told: TypeAlias = Iterator[str]
 """Paths, with what is there and what is wanted."""
@@ -27,37 +28,46 @@ _REQUIRED, _PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "prefe
 _SUFFIX = "; an API server would refuse it"
 
 
+class CountsAs(str):
+    """What to say of an amount that does not fit into 64 bits. Upstream counts it as something else, mostly without a word; so do we."""
+
+
 @attrs.define(repr=False)
 class Validation:
     """Finds it. Equal parts of objects are mostly one object, which is looked at once if it is fine."""
 
-    _fine: dict[int, Any] = attrs.field(factory=dict)
+    _fine: dict[tuple[int, ...], Any] = attrs.field(factory=dict)
 
     def refused(self, item: KubeObject | None, path: str = "") -> list[str]:
-        """What there is to say about *item*; each path begins with *path*."""
-        parts = _pod_parts(item) if isinstance(item, Pod) else _node_parts(item) if isinstance(item, Node) else ()
-        return [f"{path}{text}{_SUFFIX}" for where, part, check in parts for text in self._told(where, part, check)]
-
-    def refused_in_template(self, kind: str, data: Mapping[str, Any]) -> list[str]:
-        """What there is to say about the pods of a workload of *kind*, from its JSON form; nothing, if they cannot be read."""
-        outer = "spec.jobTemplate.spec.template" if kind == "CronJob" else "spec.template"
-        template: Any = data
-        for name in outer.split("."):
-            template = template.get(name) if isinstance(template, Mapping) else None
-        if not isinstance(template, Mapping):
+        """What there is to say about *item*; each path begins with *path*. What is only a warning is a :class:`CountsAs`."""
+        if type(item) not in _LOOKED_AT:
             return []
+        looked_at, parts = _LOOKED_AT[type(item)]
+        values = looked_at(item)
+        if (key := tuple(map(id, values))) in self._fine:
+            return []
+        found = [text for where, part, check in parts(item) if part for text in check(part, where)]
+        if not found:
+            self._fine[key] = values
+        return [CountsAs(f"{path}{text}") if isinstance(text, CountsAs) else f"{path}{text}{_SUFFIX}" for text in found]
+
+    def refused_in_templates(self, kind: str, data: Mapping[str, Any]) -> list[str]:
+        """What there is to say about the pods and claims of a workload of *kind*, from its JSON form; nothing of what cannot be read."""
+        spec = "spec.jobTemplate.spec" if kind == "CronJob" else "spec"
+        inner: Any = data
+        for name in spec.split("."):
+            inner = inner.get(name) if isinstance(inner, Mapping) else None
+        found, claims = ({}, None) if not isinstance(inner, Mapping) else (inner, inner.get("volumeClaimTemplates"))
+        templates = [(f"{spec}.template", "Pod", found.get("template"))]
+        listed = claims if isinstance(claims, list) else ()
+        templates += [(f"{spec}.volumeClaimTemplates[{i}]", "PersistentVolumeClaim", claim) for i, claim in enumerate(listed)]
+        return [text for path, kind, template in templates for text in self._in_template(path, kind, template)]
+
+    def _in_template(self, path: str, kind: str, template: Any) -> list[str]:
         try:
-            return self.refused(decode_kind("Pod", template), f"{outer}.")
+            return self.refused(decode_kind(kind, template), f"{path}.") if isinstance(template, Mapping) else []
         except ManifestError:
             return []
-
-    def _told(self, where: str, part: Any, check: Callable[[Any, str], Told]) -> list[str]:
-        if not part or id(part) in self._fine:
-            return []
-        found = list(check(part, where))
-        if not found and check is not _names:  # those lists are never shared
-            self._fine[id(part)] = part
-        return found
 
 
 _Part: TypeAlias = "tuple[str, Any, Callable[[Any, str], Told]]"
@@ -84,10 +94,28 @@ def _node_parts(node: Node) -> Iterator[_Part]:
     yield "status.capacity", node.status.capacity, _amounts
 
 
+_OF_PODS = "containers init_containers affinity tolerations topology_spread_constraints overhead volumes"
+_LOOKED_AT: Mapping[Any, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any], Iterable[_Part]]]] = {
+    Pod: (attrgetter(*(f"spec.{name}" for name in _OF_PODS.split())), _pod_parts),
+    Node: (attrgetter("spec.taints", "status.allocatable", "status.capacity"), _node_parts),
+    PersistentVolume: (lambda item: (item.spec.capacity,), lambda item: [("spec.capacity", item.spec.capacity, _huge)]),
+    PersistentVolumeClaim: (lambda item: (item.spec.requests,), lambda item: [("spec.resources.requests", item.spec.requests, _huge)]),
+}
+"""Class -> what of its objects is looked at, and each of these with its place and how."""
+
+
 # --- amounts and names ----------------------------------------------------------------------------------------------
 
 
+def _huge(amounts: Map[Quantity], path: str) -> Told:
+    for name, amount in amounts.items():
+        if abs(round_away(amount.nanos, 10**6 if name == "cpu" else 10**9)) >= MAX_INT64:
+            counted = f"{amount.milli_value():,} thousandths" if name == "cpu" else f"{amount.value():,}"
+            yield CountsAs(f"{path}[{name}]: got {shown(amount.written)}, which counts as {counted}: it does not fit into 64 bits")
+
+
 def _amounts(amounts: Map[Quantity], path: str) -> Told:
+    yield from _huge(amounts, path)
     for name, amount in amounts.items():
         if amount.nanos < 0:
             yield f"{path}[{name}]: got {shown(str(amount))}, wanted 0 or more"

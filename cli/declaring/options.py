@@ -16,7 +16,7 @@ from ...framework.options import FIELDS, declared_of
 from ..console.output import warn
 from .commands import INPUT, SECTIONS, CommonOption
 from .commands import SCHEDULER as SCHEDULER_SECTION
-from .paramtypes import FILE, WHOLE, ExtendersOption, Whole
+from .paramtypes import FILE, WHOLE, ExtendersOption, Whole, in_bytes
 
 if TYPE_CHECKING:
     from ...simulation.scenario import Files
@@ -43,6 +43,7 @@ TYPES: Mapping[str, dict[str, Any]] = {
     "file": {"type": FILE},
     "whole": {"type": WHOLE},
     "positive": {"type": Whole(1, 2**63 - 1)},
+    "bytes": {"callback": in_bytes},
     "choice": {"type": click.Choice(list(TIE_BREAKS))},
     "flag": {"is_flag": True},
     "no-flag": {"is_flag": True, "callback": lambda context, parameter, given: not given},
@@ -57,7 +58,7 @@ def scheduler_option(name: str) -> Callable[[Any], Any]:
     field = FIELDS[name]
     declared = declared_of(field)
     attributes: dict[str, Any] = {"help": declared.help, "metavar": declared.metavar, **TYPES[declared.takes]}
-    if type(field.default) in (str, int):
+    if type(field.default) in (str, int) and declared.takes != "bytes":
         attributes |= {"default": field.default, "show_default": True}
     if declared.common:
         attributes["cls"] = CommonOption

@@ -145,7 +145,8 @@ class ExtendersOption(click.Option):
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+def in_bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """A number of bytes that is given as a quantity, such as 64Mi."""
     if value is None:
         return None
     from ...api.objects.quantity import Quantity
@@ -161,7 +162,7 @@ def _bytes(context: click.Context, parameter: click.Parameter, value: str | None
 
 def memory_options(command: F) -> F:
     """Give *command* ``--memory`` and ``--no-memory``; it gets them as *memory* (bytes or None) and *no_memory*."""
-    size = click.option("--memory", callback=_bytes, metavar="BYTES", help="Cache answers up to this size, such as 64Mi.  [default: 1Gi]")
+    size = click.option("--memory", callback=in_bytes, metavar="BYTES", help="Cache answers up to this size, such as 64Mi.  [default: 1Gi]")
     off = click.option("--no-memory", is_flag=True, help="Cache no answers: compute everything in every cycle.")
     return size(off(command))
 

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ...api.objects import Node
-from ...api.reading.fields import shown
+from ...api.reading.mismatch import shown
 from ...choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, TIE_BREAKS
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
@@ -46,6 +46,10 @@ class Setup:
     def with_(self, **changes: Any) -> Setup:
         """The same with other values of some options."""
         return attrs.evolve(self, values={**self.values, **changes})
+
+    def lasting(self) -> Setup:
+        """The same for a process that runs on and on: it caches less where nobody says how much."""
+        return self.with_(memory_bytes=1 << 28) if self.get("memory_bytes") is None else self
 
     @property
     def release(self) -> str | None:

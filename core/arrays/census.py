@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import attrs
 import numpy as np
 
-from ..pods.template import Group, Template
+from ..pods.template import SPARE, Group, Template
 from ..pods.terms import ROLES, Pair, Pairs, TermCarriers, TermIndex, carriers, unreadable
 from .columns import NodeColumn, grown
 from .types import Ints
@@ -86,6 +86,10 @@ class PodCount:
         if found is None:
             found = self._by_template[template.number] = self.query.counts(template)
         return found
+
+    def forget(self, numbers: Collection[int]) -> None:
+        """Keep what is known of the templates with these *numbers* alone."""
+        self._by_template = {number: often for number, often in self._by_template.items() if number in numbers}
 
     def on(self, row: int) -> int:
         """How many pods it counts on *row*."""
@@ -192,6 +196,8 @@ class Census:
     _labelled: Pairs[Template] = attrs.field(factory=Pairs)
     _matching: dict[Template, list[tuple[PodCount, int]]] = attrs.field(factory=dict)
     _terms: dict[str, TermIndex[PodCount]] = attrs.field(factory=lambda: {role: TermIndex() for role in ROLES})
+    _usual: int = 0
+    """How many counters there were when it forgot templates for the first time since they began anew; 0: it has not."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For copies and pickles: the pods that are present, without the queries."""
@@ -253,6 +259,37 @@ class Census:
     def present(self) -> Iterator[tuple[Template, int, int]]:
         """Each template that is present with each of its rows and how many of its pods are there."""
         return ((template, row, pods) for template, rows in self._templates.items() for row, pods in rows.items())
+
+    def forget(self, in_use: Collection[Template]) -> bool:
+        """Keep the templates *in_use* alone, which all have that have pods here; gives whether all counters begin anew.
+
+        Nobody says which counters are still asked for. So where they are many more than they were, who keeps one has to ask again.
+        """
+        self._templates = {template: rows for template, rows in self._templates.items() if template in in_use}
+        if self._usual and len(self.counters) > 2 * self._usual + SPARE:
+            self._begin_anew()
+            return True
+        self._usual = self._usual or len(self.counters)
+        self._matching = {template: self._matching[template] for template in self._templates}
+        self._labelled = Pairs()
+        for template in self._templates:
+            self._labelled.file_under_each(template, template.labels.items())
+        numbers = {template.number for template in in_use}
+        for counter in self.counters.values():
+            counter.forget(numbers)
+        for index in self._terms.values():
+            index.forget(in_use)
+        return False
+
+    def _begin_anew(self) -> None:
+        present = list(self.present())
+        self.counters, self._asked, self._labelled, self._terms = {}, Pairs(), Pairs(), {role: TermIndex() for role in ROLES}
+        self._templates, self._matching = {}, {}
+        self.terms_revision += 1
+        self.revision += 1
+        for template, row, count in present:
+            self.add(template, row, count)
+        self._usual = 0
 
     def relabelled(self) -> None:
         """Labels of some row changed."""

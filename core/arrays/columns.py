@@ -63,6 +63,13 @@ class NodeColumn(Generic[T]):
             self.values += new
             return self.coded(values)
 
+    def forget(self) -> None:
+        """Keep the values that some row has alone, under new codes."""
+        used = np.union1d(self.codes, [0])
+        self.codes = used.searchsorted(self.codes)
+        self.values = [self.values[code] for code in used.tolist()]
+        self._code_of = {value: code for code, value in enumerate(self.values)}
+
     def ask(self, test: Callable[[T], Any], dtype: DTypeLike = bool) -> NDArray[Any]:
         """*test* of each distinct value, by code."""
         return np.fromiter((test(value) for value in self.values), dtype, len(self.values))

@@ -8,15 +8,13 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from .columns import grown
-from .trail import Revisions, distinct
+from .trail import NEVER, Revisions, distinct
 from .types import Ints, Rows
 
-Event = tuple[int, Template | None]
-"""A row that changed, and the template of the pod that came, where that is all."""
-
+Event = tuple[int, Hashable]
+"""A row that changed, and the size of the pod that came, where that is all; else None."""
 
 STEP_COST = 1 << 7
 """To look at one step takes as long as to look at that many rows."""
@@ -34,7 +32,6 @@ class Derived:
 class ChangeLog(Revisions[Event]):
     """A :class:`~.trail.Trail` of the table with one row a step, with the pods that came."""
 
-    limit: int = 100_000
     node_revision: int = 0
     """Moves when a node object changes, or something that only rules see which look behind the table."""
     _changed_at: Ints = attrs.field(factory=lambda: np.zeros(8, np.int64))
@@ -57,8 +54,8 @@ class ChangeLog(Revisions[Event]):
         if len(self._steps) > self.limit:
             self._drop(len(self._steps) // 2)
 
-    def note(self, row: int, arrival: Template | None) -> None:
-        """A pod of the template *arrival* was put on *row*; None: one was taken off."""
+    def note(self, row: int, arrival: Hashable) -> None:
+        """A pod of the size *arrival* was put on *row*; None: one was taken off."""
         self._steps.append((row, arrival))
         self.revision: int = self.revision + 1
         if row >= len(self._changed_at):
@@ -74,9 +71,9 @@ class ChangeLog(Revisions[Event]):
     def since(self, revision: int) -> Rows | None:
         """The rows that changed after *revision*, each once, ascending: intp[k]; None: look at all."""
         if self._latest is None or self._latest[0] != (revision, self.revision):
-            if revision < self._start:
+            if revision == NEVER:
                 return None
-            if (self.revision - revision) * STEP_COST < STEP_COST + len(self._changed_at):
+            if revision >= self._start and (self.revision - revision) * STEP_COST < STEP_COST + len(self._changed_at):
                 rows = distinct([row for row, _ in self._steps[revision - self._start :]])
             else:
                 rows = (self._changed_at > revision).nonzero()[0]

@@ -17,7 +17,7 @@ from ...api.meaning.labels import PLACES
 from ...api.objects import NO_STRINGS, Map, Node, Taint
 from ...api.objects.quantity import wrap_int64
 from ..pods.requests import ATTACHABLE_PREFIX, EPHEMERAL_STORAGE, NATIVE, PODS, of_node
-from ..pods.template import Entry, Port, Template
+from ..pods.template import SPARE, Entry, Port, Template
 from ..release import Requests
 from .census import Census, PodCount
 from .columns import NodeColumn, Postings, grown
@@ -29,7 +29,7 @@ ImageStates = Mapping[str, tuple[int, int]]
 HUGE = 1 << 56
 """An amount below it fits into 64 bits a hundred times."""
 MOST_KEPT = 1 << 14
-"""Answers about the node objects that are kept at a time, and amounts of templates."""
+"""Answers about the node objects that are kept at a time."""
 POD_COUNT, FIRST_RESOURCE = 2, 3
 """Where ``sums`` has the number of pods, and what resources request."""
 PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
@@ -315,6 +315,11 @@ class NodeTable:
         limits = [[found.get(name, 0) for found in amounts] for name in (PODS, *self.resources)]
         self.limits[:, rows] = np.array(limits, np.int64)[:, which]
         self.has_huge |= any(not 0 <= amount < HUGE for found in amounts for amount in found.values())
+        many = [column for column in self._columns() if len(column.values) > 2 * self.size + SPARE]
+        for column in many:
+            column.forget()
+        if many:
+            self.census.relabelled()
         self.changed.nodes_changed(rows)
 
     def _set_labels(self, nodes: Mapping[int, Node]) -> None:
@@ -357,6 +362,8 @@ class NodeTable:
         for name in node_images:
             if name not in images:
                 self.images[name].pop(row, None)
+                if not self.images[name]:
+                    del self.images[name]
         for name, state in images.items():
             self.images.setdefault(name, {})[row] = state
         self._images_of[row] = tuple(images)
@@ -388,6 +395,14 @@ class NodeTable:
         for port in entry.template.ports:
             self.ports.drop(port, row)
 
+    def forget(self, in_use: Collection[Template]) -> bool:
+        """Keep the templates *in_use* alone; gives whether all counters begin anew: see :meth:`Census.forget`."""
+        self._amounts = {template: amounts for template, amounts in self._amounts.items() if template in in_use}
+        begins_anew = self.census.forget(in_use)
+        if begins_anew:
+            self._once = Derived()
+        return begins_anew
+
     def set_ports(self, row: int, used: Collection[Port]) -> None:
         """Say outright which host ports of *row* are in use."""
         for port in [port for port, rows in self.ports.rows.items() if row in rows and port not in used]:
@@ -401,8 +416,6 @@ class NodeTable:
         if amounts is None:
             # What a pod of *template* adds to its column: int64[rows of `sums`]. Sums wrap around, as Go's do.
             indexes = {self.resource(name): number for name, number in template.footprint.items()}
-            if len(self._amounts) > MOST_KEPT:
-                self._amounts.clear()
             found = self._amounts[template] = np.zeros(len(self.sums), np.int64)
             found[:FIRST_RESOURCE] = *map(wrap_int64, template.nonzero_footprint), 1
             for index, number in indexes.items():
@@ -422,4 +435,4 @@ class NodeTable:
         if not held:
             del self.priorities[priority]
         self.census.add(template, row, sign)
-        self.changed.note(row, template if sign > 0 else None)
+        self.changed.note(row, template.size if sign > 0 else None)

@@ -46,7 +46,7 @@ class Revisions(Generic[Step]):
 class Trail(Revisions[Sequence[int]]):
     """Which rows of an array changed, revision by revision; a reader keeps the revision that it has seen."""
 
-    _held: int = 0
+    held: int = 0
     """Steps, and row numbers in all of them."""
 
     def touch(self, rows: Sequence[int]) -> None:
@@ -56,18 +56,18 @@ class Trail(Revisions[Sequence[int]]):
             return
         self._steps.append(rows)
         self.revision: int = self.revision + 1
-        self._held += len(rows) + 1
-        if self._held > self.limit:
+        self.held += len(rows) + 1
+        if self.held > self.limit:
             self._drop((len(self._steps) + 1) // 2)
 
     def _drop(self, count: int) -> None:
-        self._held -= sum(map(len, self._steps[:count])) + count
+        self.held -= sum(map(len, self._steps[:count])) + count
         super()._drop(count)
 
     def reset(self) -> None:
         """Any row may have changed."""
         self.revision += 1
-        self._start, self._held = self.revision, 0
+        self._start, self.held = self.revision, 0
         self._steps.clear()
 
     def keeps(self, revision: int) -> bool:

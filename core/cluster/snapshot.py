@@ -11,6 +11,7 @@ import attrs
 
 from ...api.objects import Node
 from ..arrays.table import ImageStates, NodeTable
+from ..pods.template import SPARE
 from .cache import Cache, CacheChange, NodeInfo
 
 
@@ -136,6 +137,8 @@ class Snapshot:
             self.table.recount_images(row, self._images_late(name, info.node))
 
     def _images_late(self, name: str, node: Node) -> ImageStates:
+        if len(self._images_at) > 2 * len(self.cache.infos) + SPARE:
+            self._images_at = {name: at for name, at in self._images_at.items() if name in self.cache.infos}
         self._images_at[name] = self.cache.images_revision
         return self.cache.image_states(node)
 

@@ -13,6 +13,7 @@ from ..arrays.types import Mask, Rows
 from ..binding import Binder
 from ..bindingcycle import BindingCycle
 from ..cluster.order import Order
+from ..pods.template import Template
 from ..rule import Algorithm
 from .decision import Decision, Details
 from .preemptionplan import Victims
@@ -145,6 +146,10 @@ class Flow(Protocol):
 
     def take_unschedulable_plugins(self, pod: Pod) -> frozenset[str]:
         """The plugins that rejected *pod* in its latest attempt, returned once; empty if none did."""
+        ...
+
+    def forget(self, in_use: Collection[Template]) -> None:
+        """Keep what is known of the templates *in_use* alone. No cycle is under way."""
         ...
 
     # --- what others ask ---

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
-from ...api.objects import DeviceClass, DeviceRequest, ExactDeviceRequest, ResourceClaim
+from ...api.objects import DeviceAsk, DeviceClass, DeviceRequest, ExactDeviceRequest, ResourceClaim
 from ..release import DeviceCells
 from .claimjudging import AllocationError, Judge
 from .pools import Make, Pool, PoolDevice
@@ -27,7 +27,7 @@ class Option:
     name: str
     parent: str
     """The request of which it is an alternative; empty if it is none."""
-    request: ExactDeviceRequest
+    request: DeviceAsk
     device_class: DeviceClass
     count: int
     all_devices: Sequence[PoolDevice] | None = None
@@ -103,13 +103,13 @@ class DevicePlanner:
     def _options(self, claim: ResourceClaim, request: DeviceRequest, pools: Sequence[Pool]) -> list[Option]:
         self._selected.clear()
         alternatives = request.first_available if self.cells.alternatives else ()
-        asked: list[tuple[str, str, ExactDeviceRequest]] = [(one.name, request.name, one) for one in alternatives]
+        asked: list[tuple[str, str, DeviceAsk]] = [(one.name, request.name, one) for one in alternatives]
         asked = asked or [(request.name, "", request.exactly or ExactDeviceRequest())]
         # Upstream: which devices the second alternative matches is kept under the first one's number.
         return [self._option(claim.key, *one, pools, max(i - 1, 0)) for i, one in enumerate(asked)]
 
     def _option(
-        self, claim: str, name: str, parent: str, request: ExactDeviceRequest, pools: Sequence[Pool], kept_under: int
+        self, claim: str, name: str, parent: str, request: DeviceAsk, pools: Sequence[Pool], kept_under: int
     ) -> Option:
         where = f"claim {claim}, request {name}"
         option = Option(claim, name, parent, request, self._class_of(request, where), request.count)
@@ -120,7 +120,7 @@ class DevicePlanner:
             raise AllocationError(f"{where}: unsupported count mode {request.allocation_mode}")
         return option
 
-    def _class_of(self, request: ExactDeviceRequest, where: str) -> DeviceClass:
+    def _class_of(self, request: DeviceAsk, where: str) -> DeviceClass:
         """The class of *request*, which is fit to be tried."""
         for number, selector in enumerate(request.selectors):
             if selector.expression is None:

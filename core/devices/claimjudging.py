@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from ...api.objects import DeviceClass, DeviceSelector, ExactDeviceRequest
+from ...api.objects import DeviceAsk, DeviceClass, DeviceSelector
 from ...exceptions import KubeclassicError
 from .celfunctions import FUNCTIONS, METHODS, NO_OVERLOAD, DeviceSelectorError
 from .pools import Make, Values
@@ -211,7 +211,7 @@ class Judge:
     _known: dict[tuple[str, int], bool | str] = attrs.field(factory=dict)
     """Expression and number of a make -> whether it matches, or the text of the error."""
 
-    def matches(self, make: Make, device_class: DeviceClass, request: ExactDeviceRequest, claim: str) -> bool:
+    def matches(self, make: Make, device_class: DeviceClass, request: DeviceAsk, claim: str) -> bool:
         """Whether the selectors of the class and of the request of *claim* match. Raises AllocationError."""
         of_class = self.refusing(make, device_class.spec.selectors, f"class {device_class.name}")
         return of_class is None and self.refusing(make, request.selectors, f"claim {claim}") is None

@@ -11,7 +11,15 @@ from collections.abc import Hashable, Sequence
 import attrs
 import numpy as np
 
-from ...api.objects import AllocationResult, DeviceRequestAllocationResult, NodeSelector, NodeSelectorTerm, Requirement, ResourceClaim
+from ...api.objects import (
+    AllocationResult,
+    DeviceAllocationResult,
+    DeviceRequestAllocationResult,
+    NodeSelector,
+    NodeSelectorTerm,
+    Requirement,
+    ResourceClaim,
+)
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Rows
 from ..cluster.listings import Listings
@@ -117,7 +125,7 @@ def _result(taken: Sequence[Taken], node_name: str) -> AllocationResult:
         )
         for one in taken
     )  # fmt: skip
-    return AllocationResult(results=results, node_selector=_node_selector(taken, node_name))
+    return AllocationResult(devices=DeviceAllocationResult(results=results), node_selector=_node_selector(taken, node_name))
 
 
 def _node_selector(taken: Sequence[Taken], node_name: str) -> NodeSelector | None:
@@ -127,7 +135,7 @@ def _node_selector(taken: Sequence[Taken], node_name: str) -> NodeSelector | Non
     for one in taken:
         spec = one.device.slice.spec
         if spec.node_name:
-            field = Requirement(key="metadata.name", operator="In", values=(node_name,))
+            field = Requirement(key="metadata.name", operator="In", given_values=(node_name,))
             return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
         # A slice's node selector has one term: the API server sees to it.
         for term in spec.node_selector.node_selector_terms if spec.node_selector is not None else ():

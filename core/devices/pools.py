@@ -63,7 +63,7 @@ class Make:
                 capacity: dict[str, dict[str, Any]] = {}
                 for name, amount in self.device.capacity.items():
                     domain, short = _split(name, self.driver)
-                    capacity.setdefault(domain, {})[short] = quantity_value(amount)
+                    capacity.setdefault(domain, {})[short] = quantity_value(amount.value)
                 self._input = {"driver": self.driver, "attributes": attributes, "capacity": capacity}
             except DeviceSelectorError as error:
                 self._input = error
@@ -96,7 +96,7 @@ class Makes:
 
     def of(self, driver: str, device: Device) -> Make:
         """The make of *device*."""
-        key = driver, device.attributes, device.capacity, bool(device.binding_conditions), device.consumes_counters
+        key = driver, device.attributes, device.capacity, bool(device.binding_conditions), bool(device.consumes_counters)
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = Make(len(self._known), driver, device.attributes, device)
@@ -299,4 +299,4 @@ def _in_order(slices: Sequence[ResourceSlice], cells: DeviceCells) -> list[Resou
 def _is_left_out(one: ResourceSlice, cells: DeviceCells) -> bool:
     if cells.leaves_per_device_selection and one.spec.per_device_node_selection is not None:
         return True
-    return cells.leaves_counter_slices and one.spec.shared_counters
+    return cells.leaves_counter_slices and bool(one.spec.shared_counters)

@@ -7,8 +7,9 @@ the counters that it looked at moved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from contextlib import suppress
+from itertools import accumulate, takewhile
 from typing import Any, TypeVar
 
 import attrs
@@ -42,10 +43,10 @@ class AnswerCache:
 
     table: NodeTable
     limit: int = 1 << 30
-    held: int = 0
-    """Bytes held, about."""
     _answers: dict[Hashable, FailuresAnswer | ScoresAnswer] = attrs.field(factory=dict)
     """By :meth:`key`, the least recently looked up first."""
+    _unweighed: int = 0
+    """How many are new since they were weighed."""
     _batch: Batch | None = None
     _changed: tuple[int, int, Rows | None] = (NEVER, NEVER, None)
     """From which revision of the table to which, and the rows that changed."""
@@ -61,7 +62,6 @@ class AnswerCache:
         Those that read volumes stay behind: each scheduler binds its own.
         """
         self._answers = {key: answer for key, answer in before._answers.items() if not answer.scope.volumes}
-        self.held = sum(answer.bytes_held for answer in self._answers.values())
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
@@ -154,7 +154,9 @@ class AnswerCache:
         """The rule and what it reads of a pod: answers of equal keys are the same."""
         found = template.notes.get(rule.slot)
         if found is None:
-            found = template.notes[rule.slot] = type(rule), rule.name, rule.key(template)
+            key = rule.key(template)
+            # A template whose notes named it would live until the next garbage collection.
+            found = template.notes[rule.slot] = type(rule), rule.name, template.number if key is template else key
         return found
 
     def _of(self, kind: type[Kind], rule: Rule, ask: Callable[..., Any], template: Template) -> Kind:
@@ -167,14 +169,30 @@ class AnswerCache:
         self._answers[key] = found
         return found
 
+    def forget(self, in_use: Collection[Template]) -> None:
+        """Keep the answers for the templates *in_use* alone."""
+        slots = {answer.rule.slot for answer in self._answers.values()}
+        keys = {template.notes.get(slot) for template in in_use for slot in slots}
+        self._drop([key for key in self._answers if key not in keys])
+
+    @property
+    def held(self) -> int:
+        """Bytes of all answers."""
+        return sum(answer.nbytes for answer in self._answers.values())
+
     def _make_room(self) -> None:
-        """Drop what was not looked up for longest, down to half of what may be held."""
-        if self.held <= self.limit:
+        """Where one in eight is new, weigh them, and drop those not looked up for longest, down to half of the limit."""
+        self._unweighed += 1
+        if self._unweighed * 8 <= len(self._answers):
             return
-        for key in list(self._answers):
-            if self.held <= self.limit // 2:
-                break
-            self.held -= self._answers.pop(key).bytes_held
+        self._unweighed, held = 0, self.held
+        if held > self.limit:
+            gone = takewhile(lambda weight: weight > self.limit // 2, accumulate((-a.nbytes for a in self._answers.values()), initial=held))
+            self._drop([key for key, _ in zip(list(self._answers), gone, strict=False)])
+
+    def _drop(self, keys: Iterable[Hashable]) -> None:
+        for key in keys:
+            self._answers.pop(key).is_kept = False
 
     # --- keeping up -------------------------------------------------------------------------------------------------
 
@@ -240,14 +258,8 @@ class AnswerCache:
         answer.replace(found)
         answer.is_declared = False
         answer.is_restless = answer.scope.rowwise or answer.scope.volumes
-        answer.watches = [Watched(counter) for counter in dict.fromkeys(watched)]
-        self._hold(answer)
+        answer.watches, answer.size = [Watched(counter) for counter in dict.fromkeys(watched)], self.table.size
 
     def _take(self, answer: Answer[Any], declared: Any) -> None:
         """The answer follows what its rule *declared* just now."""
         answer.watches, answer.is_declared, answer.is_restless = answer.declare(declared), True, False
-        self._hold(answer)
-
-    def _hold(self, answer: Answer[Any]) -> None:
-        before, answer.bytes_held, answer.size = answer.bytes_held, answer.nbytes, self.table.size
-        self.held += answer.bytes_held - before

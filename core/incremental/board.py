@@ -7,6 +7,7 @@ many by numpy over all rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import Any
 
 import attrs
 import numpy as np
@@ -18,7 +19,7 @@ from ..cycle import Cycle
 from ..rule import Predicate, Priority
 from . import verify
 from .answers import AnswerCache
-from .cachedanswer import Still, Unanswerable
+from .cachedanswer import Answer, Still, Unanswerable
 from .failuresanswer import FailuresAnswer
 from .rows import RowScores
 from .scored import FeasibleSet, Scored
@@ -177,6 +178,14 @@ class Board:
 
     def __attrs_post_init__(self) -> None:
         self.leaders = Leaders(self.ranked)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays, and of the answers that it alone has."""
+        arrays = [self.fits, self.ranked, self._open, self._allowed, self.leaders._leads, *[one.reduced for one in self.scored]]
+        arrays += [one.histogram.held for one in self.scored if one.histogram is not None]
+        answers: list[Answer[Any]] = [*[one.answer for one in self.filters], *[one.answer for one in self.scored], *self.of_nodes]
+        return sum(array.nbytes for array in arrays) + sum(answer.nbytes for answer in answers if not answer.is_kept)
 
     def forget(self) -> None:
         """Work everything out again when next asked."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from itertools import islice
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -20,6 +21,8 @@ from .rows import RowScores, reads_of
 from .scored import Scored
 
 T = TypeVar("T")
+BOARD_OBJECTS = 1 << 12
+"""Bytes of a board and of its answers beside their arrays, as tracemalloc has measured them."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -59,6 +62,8 @@ class Boards:
     _known: dict[Template, Board] = attrs.field(factory=dict)
     _plans: dict[Hashable, Plan] = attrs.field(factory=dict)
     """By the rules that concern a pod."""
+    _unweighed: int = 0
+    """How many are new since they were weighed."""
     _luck: LookaheadStats = attrs.field(factory=LookaheadStats)
     _row_scores: WeakValueDictionary[Hashable, RowScores] = attrs.field(factory=WeakValueDictionary)
 
@@ -70,11 +75,15 @@ class Boards:
             found = found if all(self.answers.is_idle(rule, cycle, still) for rule in found.idle) else None
         if found is None or found.near.keeps_lines is not lines:
             found = self._new(cycle, still, lines)
-            while self._known and len(self._known) * self._size() > self.limit:
-                del self._known[next(iter(self._known))]
+            self._make_room()
         found.still = still
         self._known[cycle.template] = found
         return found
+
+    def forget(self, in_use: Collection[Template]) -> None:
+        """Keep the boards and answers of the templates *in_use* alone."""
+        self._known = {template: board for template, board in self._known.items() if template in in_use}
+        self.answers.forget(in_use)
 
     def _new(self, cycle: Cycle, still: Still, lines: bool) -> Board:
         answers, pod, algorithm = self.answers, cycle.template, cycle.algorithm
@@ -100,9 +109,21 @@ class Boards:
             )
         return found
 
-    def _size(self) -> int:
-        """Bytes that one board takes with its row scores, about."""
-        return 100 * max(self.answers.table.size, 1)
+    @property
+    def held(self) -> int:
+        """Bytes of all boards and of the row scores that they share."""
+        boards, row_scores = self._known.values(), self._row_scores.values()
+        return sum(BOARD_OBJECTS + board.nbytes for board in boards) + sum(near.nbytes for near in row_scores)
+
+    def _make_room(self) -> None:
+        """Where one in eight is new, weigh them, and drop those not asked for longest, an eighth at a time."""
+        self._unweighed += 1
+        if self._unweighed * 8 <= len(self._known):
+            return
+        self._unweighed = 0
+        while self._known and self.held > self.limit:
+            for template in list(islice(self._known, len(self._known) // 8 + 1)):
+                del self._known[template]
 
 
 def _divided(items: Iterable[T], test: Callable[[T], bool]) -> tuple[list[T], list[T]]:

@@ -90,8 +90,8 @@ class Answer(ABC, Generic[Value]):
     """The revisions of what seldom moves, then."""
     environment: Environment | None = None
     """The revisions of what this rule reads, when the answer was verified; None: it is stale."""
-    bytes_held: int = 0
-    """As the cache has counted them."""
+    is_kept: bool = True
+    """The cache has not dropped it; else it is there as long as its readers are."""
     scope: Scope = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:

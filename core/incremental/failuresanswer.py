@@ -69,7 +69,8 @@ class FailuresAnswer(Answer[Failures | None]):
 
     @property
     def nbytes(self) -> int:
-        return 0 if self.answer is None else self.answer.codes.nbytes
+        refused = sum(test.refused.nbytes for test in self.tests if isinstance(test.refused, np.ndarray))
+        return refused if self.answer is None else refused + self.answer.codes.nbytes
 
     def passes(self, row: int) -> bool:
         """Whether it has nothing against *row*."""

@@ -91,7 +91,7 @@ class Lookahead:
             missed, depths = [], self.depths
             for row, arrival in events:
                 depth = depths[row]
-                if arrival is None or arrival.size is not size or depth >= self.depth:
+                if arrival is not size or depth >= self.depth:
                     depths[row] = MAX_DEPTH
                     missed.append(row)
                 else:
@@ -103,7 +103,7 @@ class Lookahead:
                     depths[row] = depth + 1
         if missed is not None and not missed:
             self.hits += 1
-        elif all(arrival is not None and arrival.size is size for _, arrival in events):
+        elif all(arrival is size for _, arrival in events):
             self.misses += 1
         return missed
 

@@ -52,6 +52,12 @@ class RowScores:
     node_revision: int = NEVER
     reads: Reads = attrs.field(default=attrs.Factory(lambda self: reads_of(self.predicates, self.priorities), takes_self=True))
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays, and of what its look-ahead and its trails keep."""
+        ahead, arrays = self.ahead, (self.fits, self.totals, self.lines, self.ahead.fits, self.ahead.totals)
+        return sum(array.nbytes for array in arrays) + 8 * len(ahead.depths) + 40 * (self.trail.held + self.flips.held)
+
     def refresh(self, cycle: Cycle) -> None:
         """Bring fits and totals up to date. Raises Unanswerable, and the PriorityError of a priority."""
         log, seen = self.table.changed, self.verified_at

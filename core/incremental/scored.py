@@ -197,7 +197,7 @@ class Scored:
     """Its scores depend on which of the rows that fit are feasible, so they are worked out over those alone, cycle by cycle."""
     summary: Any = None
     """What the reduce step made of all rows that fit."""
-    _histogram: ScoreHistogram | None = None
+    histogram: ScoreHistogram | None = None
     _by_code: list[int] | None = None
     """The scores by the values of the label by which they are reduced, by code."""
 
@@ -251,12 +251,12 @@ class Scored:
 
     def _reduce(self, cycle: Cycle, feasible: FeasibleSet, reduce: Reduction, rows: Sequence[int] | None) -> Sequence[int] | None:
         """As :meth:`refresh`, where raw scores changed on no more than *rows* (None: on any)."""
-        raw, before, scale, histogram = self.answer.answer, self.summary, None, self._histogram
+        raw, before, scale, histogram = self.answer.answer, self.summary, None, self.histogram
         rows, self._by_code = (rows, None) if self._by_code is None else (None, None)
         column = None if reduce.column is None else reduce.column(cycle.template, cycle)
         if reduce.scale is not None:
             if histogram is None or histogram.column is not column:
-                histogram = self._histogram = ScoreHistogram(column)
+                histogram = self.histogram = ScoreHistogram(column)
             if histogram.follow(raw, rows, feasible):
                 scale = reduce.scale(cycle.template, histogram, cycle)
         self.summary = scale if scale is not None else reduce.summarise(cycle.template, feasible.of(raw), feasible.nodes, cycle)

@@ -42,7 +42,7 @@ class ScoresAnswer(Answer[Scores]):
 
     @property
     def nbytes(self) -> int:
-        return self.answer.nbytes
+        return 0 if self.constant is not None and self.shared else self.answer.nbytes
 
     # --- declared ---------------------------------------------------------------------------------------------------
 

@@ -110,4 +110,6 @@ def _counted(containers: tuple[Container, ...], known: _Statuses, rule: _Rule, i
 
 def _asking(container: Container, status: ContainerStatus | None, rule: _Rule, infeasible: bool) -> Container:
     amounts = container.requests if status is None else rule(container, status, infeasible)
-    return container if amounts is container.requests or amounts == container.requests else replace(container, requests=amounts)
+    if amounts is container.requests or amounts == container.requests:
+        return container
+    return replace(container, resources=replace(container.resources, requests=amounts))

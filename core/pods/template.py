@@ -1,8 +1,15 @@
-"""Equivalence classes of pods: all pods that are equal for scheduling share one template."""
+"""Equivalence classes of pods: all pods that are equal for scheduling share one template.
+
+A template goes with its last pod. Nobody counts its users: when :class:`Templates` knows more than a few beyond those that were in use when
+it looked last, the engine collects the templates of all pods that are there (:meth:`~kubeclassic.core.engine.Engine.tidy`), and whoever
+keeps something by template forgets the others. That costs a look at each pod for every :data:`SPARE` new templates. It is done between
+cycles, so a template that a cycle holds is neither renewed nor made twice. The numbers of templates are never used again. Where a template
+is asked for once more after it went, a new one does: that is slower, and decides the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from typing import Any
 
 import attrs
@@ -143,6 +150,10 @@ HUGE = 1 << 46
 """Below it, a hundred times the sum over a thousand pods fits into 64 bits."""
 
 
+SPARE = 128
+"""Templates without pods that are kept: of pods that wait, or that went lately."""
+
+
 @attrs.define(eq=False, repr=False)
 class Templates:
     """Interns pods: pods that are equal in all that scheduling reads get one template. Each scheduler has its own, as releases differ."""
@@ -153,6 +164,25 @@ class Templates:
     """A pod that was asked about is :attr:`Template.is_huge`. Who takes such a pod back may set it back as well."""
     _known: dict[Hashable, Template] = attrs.field(factory=dict)
     _sizes: dict[Hashable, Hashable] = attrs.field(factory=dict)
+    _made: int = 0
+    _in_use: int = 0
+    """How many were in use when it looked last."""
+
+    @property
+    def are_many(self) -> bool:
+        """Whether it is time to :meth:`forget` those without pods."""
+        return len(self._known) > self._in_use + max(SPARE, self._in_use // 8)
+
+    def forget(self, in_use: Collection[Template]) -> None:
+        """Keep those *in_use* alone."""
+        self._known = {key: template for key, template in self._known.items() if template in in_use}
+        self._sizes = {template.size: template.size for template in self._known.values()}
+        self._in_use = len(self._known)
+
+    def begin_anew(self) -> None:
+        """Other rules take over: forget what those before have noted."""
+        for template in self._known.values():
+            template.notes.clear()
 
     def of(self, pod: Pod, node_name: str | None = None) -> Template:
         """The template of *pod* as one that is to be scheduled, with *node_name* (None: its own) as the node that it asks for."""
@@ -172,6 +202,7 @@ class Templates:
         )  # fmt: skip
         found = self._known.get(key)
         if found is None:
+            self._made += 1
             found = self._known[key] = self._make(pod if spec.node_name == node_name else pod.bound_to(node_name), counted)
         if found.is_huge:
             self.has_huge = True
@@ -190,7 +221,7 @@ class Templates:
         size = tuple(sorted(requests.items())), footprint["cpu"], footprint["memory"]
         return Template(
             pod=pod,
-            number=len(self._known),
+            number=self._made,
             group=Group(pod.namespace, pod.labels, pod.is_terminating),
             requests=requests if release.incoming is release.footprint and counted is pod else release.incoming(pod, gates),
             footprint=requests,

@@ -215,6 +215,10 @@ class TermIndex(Generic[T]):
             self.size += 1
             self._terms.file((carrier, item), carrier.target.pairs)
 
+    def forget(self, in_use: Collection[Template]) -> None:
+        """Keep what is known of the templates *in_use* alone."""
+        self._about = {template: about for template, about in self._about.items() if template in in_use}
+
     def about(self, template: Template) -> Sequence[tuple[TermCarriers, T]]:
         """The terms that match pods of *template*, including all that depend on the labels of its namespace."""
         about = self._about.get(template)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -31,7 +31,7 @@ def importance(by_start_time: bool) -> Callable[[Entry], tuple[Any, ...]]:
     return lambda entry: (-entry.priority,)
 
 
-@cache
+@lru_cache(1 << 16)
 def instant(text: str) -> int:
     """An RFC 3339 time in UTC as a number that grows with it; -1 where the text is of another form than the API's."""
     return int(re.sub(r"\D", "", text)) if _INSTANT.fullmatch(text) else -1
@@ -84,6 +84,11 @@ class PodLayout:
         for row in rows[~self._laid[rows]].tolist():
             self._lay_out(row)
             self._laid[row] = True
+
+    def begin_anew(self) -> None:
+        """Lay all rows out again when they are asked for, and number the templates that they have then."""
+        self.templates, self._numbers, self._footprints = [], {}, {}
+        self._laid[:] = False
 
     def _lay_out(self, row: int) -> None:
         entries = self.entries[row] = sorted(self.table.pods[row], key=importance(self.by_start_time))

@@ -6,7 +6,7 @@ objects and the budgets. Pods of one template and priority share it, whatever ha
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 
 import attrs
 import numpy as np
@@ -17,7 +17,7 @@ from ..arrays.types import Ints, Mask, Rows
 from ..cycle import Cycle
 from ..decision.verdict import Verdict
 from ..incremental import verify
-from ..pods.template import Template
+from ..pods.template import SPARE, Template
 from ..rebuilt import rebuilt_from
 from .budgets import Protection
 from .dryrun import ArrayTrial, Coming, dry_run
@@ -97,7 +97,7 @@ class DryRuns:
 
     layout: PodLayout
     limit: int = 1 << 26
-    _kept: dict[Hashable, Outcomes] = attrs.field(factory=dict)
+    _kept: dict[tuple[Hashable, ...], Outcomes] = attrs.field(factory=dict)
     """By pod, the least recently used first."""
     _held: int = 0
     """Bytes of these."""
@@ -120,7 +120,14 @@ class DryRuns:
             self._check(kept, cycle, coming, rows, protection)
         return kept, verdict if len(stale) == len(rows) else None
 
-    def _taken(self, key: Hashable) -> Outcomes:
+    def forget(self, in_use: Collection[Template]) -> None:
+        """Keep the outcomes for pods of the templates *in_use* alone."""
+        self._kept = {key: kept for key, kept in self._kept.items() if key[0] in in_use}
+        self._held = sum(kept.nbytes for kept in self._kept.values())
+        if len(self.layout.templates) > 2 * len(in_use) + SPARE:
+            self.layout.begin_anew()
+
+    def _taken(self, key: tuple[Hashable, ...]) -> Outcomes:
         """Those kept by *key*, or new ones. They are not kept any more, and others only as far as the limit goes."""
         found = self._kept.pop(key, None)
         if found is not None:

@@ -7,7 +7,7 @@ counts (see :class:`~kubeclassic.core.incremental.quick.Detour`), these know wha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
 import attrs
 import numpy as np
@@ -111,6 +111,10 @@ class UnschedulableCache:
 
     quick_path: QuickPath
     _kept: dict[Template, UnschedulableTemplate] = attrs.field(factory=dict)
+
+    def forget(self, in_use: Collection[Template]) -> None:
+        """Keep those of the templates *in_use* alone."""
+        self._kept = {template: kept for template, kept in self._kept.items() if template in in_use}
 
     def again(self, cycle: Cycle) -> UnschedulableTemplate | None:
         """Why the pod of *cycle* still fits nowhere; None where nothing is known, or where it fits now. Nothing moves."""

@@ -178,14 +178,14 @@ def translated_affinity(plugin: str, volume: PersistentVolume, beta_zones: bool 
         if not zones:
             raise VolumeError("failed to translate topology: there are no valid zones to add to pv")
         # Upstream: the zone takes the place of whatever else the volume's node affinity asks for.
-        wanted = Requirement(key=topology, operator="In", values=zones)
+        wanted = Requirement(key=topology, operator="In", given_values=zones)
         return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=(wanted,)),))
     terms = affinity.node_selector_terms if affinity else ()
     zone, region = _topology_labels(volume, terms)
     if _names_values(terms, zone):
         terms = _renamed(terms, zone, topology)
     elif zones := _zones(volume, zone):
-        wanted = Requirement(key=topology, operator="In", values=zones)
+        wanted = Requirement(key=topology, operator="In", given_values=zones)
         terms = tuple(replace(term, match_expressions=(*term.match_expressions, wanted)) for term in terms or (NodeSelectorTerm(),))
     if region == BETA_REGION and _names_values(terms, region):
         terms = _renamed(terms, region, TOPOLOGY_REGION)

@@ -226,7 +226,7 @@ def can_provision(kind: StorageClass, nodes: Batch) -> Mask:
 
 
 def _topology_mask(term: TopologySelectorTerm, nodes: Batch) -> Mask:
-    wanted = tuple(Requirement(key=e.key, operator="In", values=e.values) for e in term.match_label_expressions)
+    wanted = tuple(Requirement(key=e.key, operator="In", given_values=e.values) for e in term.match_label_expressions)
     try:
         return expressions_mask(wanted, nodes)
     except SelectorError:

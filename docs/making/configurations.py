@@ -15,15 +15,14 @@ import attrs
 from making.fieldwords import WORDS
 from making.markdown import block, code, escaped, prose, table
 
-from kubeclassic.algorithmprovider.config import API_VERSIONS, CONFIGURATION_SCHEMA
+from kubeclassic.algorithmprovider.config import API_VERSIONS
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration as OlderConfiguration
 from kubeclassic.algorithmprovider.gates import resolved_gates
-from kubeclassic.algorithmprovider.policy import POLICY_SCHEMA, Policy
-from kubeclassic.api.objects.metadata import attributes, is_value
-from kubeclassic.api.reading.derive import UNREAD, Field, Schema, json_name
+from kubeclassic.algorithmprovider.policy import Policy
+from kubeclassic.api.objects.metadata import attributes, is_value, json_names
 from kubeclassic.framework.config import args as arguments
 from kubeclassic.framework.config.args import takes_args
-from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration, configuration_schema
+from kubeclassic.framework.config.configuration import KubeSchedulerConfiguration
 from kubeclassic.framework.config.defaults import GROUP, PluginEntry, PluginSet
 from kubeclassic.framework.config.fielderrors import Context
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
@@ -42,8 +41,8 @@ KINDS: Mapping[Any, str] = {str: "text", bool: "true or false", int: "number", f
 
 def pages() -> Iterator[tuple[str, str]]:
     """(path, text) of the three pages."""
-    yield f"{FOLDER}/policy.md", _page("A Policy", _POLICY, "policy", _tables(POLICY_SCHEMA, Policy))
-    tables = _tables(CONFIGURATION_SCHEMA, OlderConfiguration)
+    yield f"{FOLDER}/policy.md", _page("A Policy", _POLICY, "policy", _tables(Policy))
+    tables = _tables(OlderConfiguration)
     told = _COMPONENT.format(versions=" or ".join(map(code, API_VERSIONS)))
     yield f"{FOLDER}/component.md", _page("The component configuration", told, "component", tables)
     read = {release.version: release.configuration.api_versions for release in FRAMEWORK_RELEASES.values()}
@@ -76,17 +75,17 @@ def _page(title: str, about: str, name: str, tables: Iterator[str]) -> str:
 
 
 def _profile_tables() -> Iterator[str]:
-    yield from _tables(configuration_schema(), KubeSchedulerConfiguration, PluginSet, PluginEntry)
+    yield from _tables(KubeSchedulerConfiguration, PluginSet, PluginEntry)
     yield "## Arguments of plugins"
     seen: set[type[Any]] = set()
     release = list(FRAMEWORK_RELEASES.values())[-1]
     newest = Context(release, resolved_gates(release))
     for plugin in DEFAULT_REGISTRY:
         if takes_args(plugin, newest):
-            yield from _tables(arguments.SCHEMA, getattr(arguments, f"{plugin}Args"), told=seen)
+            yield from _tables(getattr(arguments, f"{plugin}Args"), told=seen)
 
 
-def _tables(schema: Schema, *kinds: type[Any], told: set[type[Any]] | None = None) -> Iterator[str]:
+def _tables(*kinds: type[Any], told: set[type[Any]] | None = None) -> Iterator[str]:
     """A heading and a table for each of *kinds*, after it for each class of its fields; those that were *told* are left out."""
     seen = set() if told is None else told
     for first in kinds:
@@ -95,32 +94,24 @@ def _tables(schema: Schema, *kinds: type[Any], told: set[type[Any]] | None = Non
             kind = waiting.pop(0)
             if kind not in seen:
                 seen.add(kind)
-                rows, found = _rows(kind, schema)
+                rows, found = _rows(kind)
                 waiting += found
                 yield f"### {kind.__name__}"
                 yield prose(kind.__doc__)
                 yield table(["field", "type", "default", "what it is"], rows).rstrip()
 
 
-def _rows(kind: type[Any], schema: Schema) -> tuple[list[list[str]], list[type[Any]]]:
+def _rows(kind: type[Any]) -> tuple[list[list[str]], list[type[Any]]]:
     """A row for each field of *kind* that is read, and the classes of their values."""
     rows, classes = [], []
     hints, words = get_type_hints(kind), _attribute_words(kind)
+    names = json_names(kind)
     for name, default in attributes(kind).items():
-        override = schema.overrides.get(kind, {}).get(name)
-        if override is UNREAD or name == "folder":
-            continue
         own, shown = _kind_of(hints[name])
         classes += own
         told = words.get(name) or WORDS[f"{kind.__name__}.{name}"]
-        rows.append([code(_json_name(name, override)), shown, _default(default), told])
+        rows.append([code(names[name]), shown, _default(default), told])
     return rows, classes
-
-
-def _json_name(attribute: str, override: Any) -> str:
-    name = (override.name if isinstance(override, Field) else "") or json_name(attribute)
-    inside = override.inside if isinstance(override, Field) else ""
-    return f"{inside}.{name}" if inside else name
 
 
 def _attribute_words(kind: type[Any]) -> dict[str, str]:

@@ -85,6 +85,8 @@ WORDS: Mapping[str, str] = {
     # --- arguments of plugins
     "ResourceSpec.name": "Such as `cpu`.",
     "ResourceSpec.weight": "0 counts as 1.",
+    "ScoringStrategy.requested_to_capacity_ratio": "Its points, for RequestedToCapacityRatio.",
+    "RatioParameters.shape": "Utilizations and their scores.",
     "ScoringStrategy.type": "Which of the three.",
     "ScoringStrategy.resources": "The resources that count.",
     "NodeResourcesFitArgs.ignored_resources": "Extended resources that are not checked.",

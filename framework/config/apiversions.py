@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.fields import Mismatch, flag
-from ...api.reading.shapes import Shape, copied, named
+from ...api.reading.mismatch import Mismatch
+from ...api.reading.typed import flag
+from ...api.reading.unknownfields import Fields, copied, named
 from ...core.release import ConfigurationCells
 from ...exceptions import PolicyError
 
@@ -23,7 +24,7 @@ UNRESERVE = "unreserve"
 _FIRST = "profiles[0]."
 WEIGHT = "hardPodAffinitySymmetricWeight"
 NEW_HTTPS = "extenders.enableHTTPS"
-_SOURCE = named("provider", policy=Shape(named("", file=Shape(named("path")), configMap=Shape(named("namespace name")))))
+_SOURCE = named("provider", policy=named("", file=named("path"), configMap=named("namespace name")))
 _LOCKS = named("lockObjectName lockObjectNamespace")
 
 
@@ -107,19 +108,16 @@ def with_plugins(plugins: Json, cells: ConfigurationCells) -> dict[str, Any]:
     return {"plugins": {names.get(point, point): found for point, found in plugins.items()}}
 
 
-def of_all_versions(newest: Mapping[str, Shape]) -> Shape:
+def of_all_versions(newest: Fields) -> Fields:
     """The fields that a configuration has in any version, from those of the *newest* one."""
-    profile, election = newest["profiles"].fields or {}, newest["leaderElection"].fields or {}
+    profile, election = newest["profiles"] or {}, newest["leaderElection"] or {}
     flat = {name: profile[name] for name in ONE_PROFILE}
-    extenders = Shape({**(newest["extenders"].fields or {}), **named("enableHttps")})
-    older = named(f"disablePreemption bindTimeoutSeconds {WEIGHT}", algorithmSource=Shape(_SOURCE))
-    return Shape({**newest, **older, **flat, "leaderElection": Shape({**election, **_LOCKS}), "extenders": extenders})
+    extenders = {**(newest["extenders"] or {}), **named("enableHttps")}
+    older = named(f"disablePreemption bindTimeoutSeconds {WEIGHT}", algorithmSource=_SOURCE)
+    return {**newest, **older, **flat, "leaderElection": {**election, **_LOCKS}, "extenders": extenders}
 
 
-def without(shape: Shape, lacked: frozenset[str], path: str = "") -> Shape:
-    """*shape* without the fields *lacked*, which are paths."""
-    if shape.fields is None:
-        return shape
-    paths = {name: f"{path}{name}" for name in shape.fields}
-    kept = {name: without(part, lacked, f"{paths[name]}.") for name, part in shape.fields.items() if paths[name] not in lacked}
-    return Shape(kept, shape.limits)
+def without(fields: Fields, lacked: frozenset[str], path: str = "") -> Fields:
+    """*fields* without those *lacked*, which are paths."""
+    kept = {name: part for name, part in fields.items() if f"{path}{name}" not in lacked}
+    return {name: part and without(part, lacked, f"{path}{name}.") for name, part in kept.items()}

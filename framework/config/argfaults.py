@@ -119,7 +119,7 @@ def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells =
         except SelectorError as error:
             return str(error)
         return ""
-    pairs = [Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(selector.match_labels.items())]
+    pairs = [Requirement(key=key, operator="In", given_values=(value,)) for key, value in sorted(selector.match_labels.items())]
     return next(filter(None, (_label_expression(expression, cells) for expression in (*pairs, *selector.match_expressions))), "")
 
 
@@ -127,7 +127,7 @@ def _label_expression(expression: Requirement, cells: FrameworkCells) -> str:
     if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
         return f"{quoted(expression.operator)} is not a valid label selector operator"
     # Upstream: the values of a label selector are copied, and the copy of an empty list is nil.
-    return aggregated(_requirement_faults(replace(expression, has_empty_list=False), cells, ""))
+    return aggregated(_requirement_faults(replace(expression, given_values=expression.values or None), cells, ""))
 
 
 def _child(path: str, name: str) -> str:
@@ -158,7 +158,7 @@ def _requirement_faults(expression: Requirement, cells: FrameworkCells, path: st
 
 def _values(expression: Requirement) -> Sequence[str]:
     """The values as :func:`shown` distinguishes an empty list from an absent one."""
-    return [] if expression.has_empty_list else expression.values
+    return [] if expression.given_values == () else expression.values
 
 
 def _comparison_faults(values: Sequence[str], cells: FrameworkCells, path: str) -> Iterator[str]:

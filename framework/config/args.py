@@ -6,16 +6,15 @@ Upstream: pkg/scheduler/apis/config/types_pluginargs.go, v1/defaults.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
 
 from ...api.meaning.durations import duration
 from ...api.objects import NodeAffinity, TopologySpreadConstraint
 from ...api.objects.quantity import Int32
-from ...api.reading.derive import Field
-from ...api.reading.schema import TYPE_META, schema
-from ...api.reading.shapes import Shape, unknown_fields
+from ...api.reading.typed import ReadBy, read
+from ...api.reading.unknownfields import TYPE_META, Fields, fields_of, unknown_fields
 from ...exceptions import PolicyError
 from .fielderrors import PLAIN, Context
 
@@ -41,13 +40,24 @@ CPU_AND_MEMORY = (ResourceSpec("cpu", 1), ResourceSpec("memory", 1))
 
 
 @attrs.frozen
+class RatioParameters:
+    """What RequestedToCapacityRatio scores each share with."""
+
+    shape: tuple[ShapePoint, ...] = ()
+
+
+@attrs.frozen
 class ScoringStrategy:
     """How NodeResourcesFit scores: ``LeastAllocated``, ``MostAllocated`` or ``RequestedToCapacityRatio``."""
 
     type: str = ""
     resources: tuple[ResourceSpec, ...] = ()
-    shape: tuple[ShapePoint, ...] | None = None
-    """requestedToCapacityRatio.shape; None without that object."""
+    requested_to_capacity_ratio: RatioParameters | None = None
+
+    @property
+    def shape(self) -> tuple[ShapePoint, ...] | None:
+        """The points of a RequestedToCapacityRatio; None without its parameters."""
+        return None if self.requested_to_capacity_ratio is None else self.requested_to_capacity_ratio.shape
 
 
 LEAST_ALLOCATED = ScoringStrategy("LeastAllocated", CPU_AND_MEMORY)
@@ -171,11 +181,16 @@ class DefaultPreemptionArgs:
     min_candidate_nodes_absolute: Int32 = 100
 
 
+def _duration(value: Any) -> float:
+    is_negative = isinstance(value, str) and value.startswith("-")
+    return -duration(value[1:]) if is_negative else duration(value)
+
+
 @attrs.frozen
 class DynamicResourcesArgs:
     """How long the search for devices on one node may take."""
 
-    filter_timeout: float | None = None
+    filter_timeout: Annotated[float | None, ReadBy(_duration)] = None
     """Seconds; 0: as long as it takes."""
 
     def with_defaults(self, context: Context) -> DynamicResourcesArgs:
@@ -201,20 +216,6 @@ _PLUGIN_ARGS: Mapping[str, type[Any]] = {
 }  # fmt: skip
 
 
-def _duration(value: Any) -> float:
-    is_negative = isinstance(value, str) and value.startswith("-")
-    return -duration(value[1:]) if is_negative else duration(value)
-
-
-SCHEMA = schema(strict=False).extended(
-    {
-        ScoringStrategy: {"shape": Field(inside="requestedToCapacityRatio", absent=())},
-        DynamicResourcesArgs: {"filter_timeout": Field(read=_duration)},
-    },
-    known=dict.fromkeys(_PLUGIN_ARGS.values(), TYPE_META),
-)
-
-
 def takes_args(plugin: str, context: Context = PLAIN) -> bool:
     """Whether *plugin* is a default plugin that is made with arguments, if with their defaults alone."""
     return plugin in _PLUGIN_ARGS and plugin not in context.cells.gone_plugins
@@ -226,10 +227,15 @@ def reads_args(plugin: str, context: Context = PLAIN) -> bool:
 
 
 def read_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN) -> Any:
-    """The arguments of *plugin* with their defaults; raises :class:`~kubeclassic.api.reading.fields.Mismatch`."""
-    found = SCHEMA.reader(_PLUGIN_ARGS[plugin])(value)
+    """The arguments of *plugin* with their defaults; raises :class:`~kubeclassic.api.reading.mismatch.Mismatch`."""
+    found = read(_PLUGIN_ARGS[plugin], value)
     fill = getattr(found, "with_defaults", None)
     return found if fill is None else fill(context)
+
+
+def _fields(plugin: str) -> Fields:
+    kind: Any = _PLUGIN_ARGS[plugin]
+    return fields_of(kind) or {}
 
 
 def unknown_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN) -> Iterator[str]:
@@ -237,8 +243,8 @@ def unknown_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN
     if not reads_args(plugin, context):
         return
     lacked = {field for owner, _, field in (name.partition(".") for name in context.cells.args_lacked) if owner == plugin}
-    known = SCHEMA.shape(_PLUGIN_ARGS[plugin]).fields or {}
-    yield from unknown_fields(value, Shape({name: part for name, part in known.items() if name not in lacked}))
+    known = {**_fields(plugin), **TYPE_META}
+    yield from unknown_fields(value, {name: part for name, part in known.items() if name not in lacked})
 
 
 STEP = 10

@@ -13,16 +13,14 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from ...algorithmprovider.extenders import DEFAULT_TIMEOUT, ExtenderConfig, faults_of
+from ...algorithmprovider.extenders import ExtenderConfig, faults_of
 from ...algorithmprovider.gates import resolved_gates
-from ...api.meaning.durations import duration
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.objects.quantity import Int32
-from ...api.reading.derive import UNREAD, Field, Override, Schema
 from ...api.reading.documents import PathLike, only_document
-from ...api.reading.fields import Mismatch, entries, record, shown
-from ...api.reading.schema import TYPE_META
-from ...api.reading.shapes import Shape, misnamed, named, pruned
+from ...api.reading.mismatch import Mismatch, shown
+from ...api.reading.typed import read
+from ...api.reading.unknownfields import TYPE_META, Fields, fields_of, misnamed, named, pruned
 from ...core.release import ConfigurationCells, Gates, Release
 from ...exceptions import KubeclassicError, PolicyError
 from ..plugin import Plugin
@@ -31,13 +29,10 @@ from ..status import POINTS
 from ..tables.versions import cells_in
 from . import apiversions
 from .apiversions import WEIGHT, disables_preemption, is_flat, of_all_versions, own_path, with_plugins, with_profiles, without
-from .args import SCHEMA, later_args, read_args, reads_args, unknown_args
+from .args import later_args, read_args, reads_args, unknown_args
 from .defaults import GROUP, PluginSet, default_plugins, merged
 from .fielderrors import ConfigurationError, Context, ProfileFault, aggregated, invalid, mismatched, unknown
-from .profiles import PluginArgs, ProfileConfig, percentage_faults, profile_faults
-
-EXTENDER = {"tls": Field("tlsConfig"), "timeout": Field("httpTimeout", read=lambda value: duration(value) or DEFAULT_TIMEOUT)}
-"""How an item of ``extenders`` differs from :class:`~kubeclassic.algorithmprovider.extenders.ExtenderConfig`."""
+from .profiles import ALL_POINTS, PERCENTAGE, PluginArgs, ProfileConfig, percentage_faults, profile_faults
 
 
 def extender_faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
@@ -48,30 +43,31 @@ def extender_faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
 KIND = "KubeSchedulerConfiguration"
 SORT = "queueSort"
 AFFINITY = "InterPodAffinity"
+_UNREAD = {"unread": True}
 
 
 @attrs.frozen(kw_only=True)
 class KubeSchedulerConfiguration:
     """What scheduling reads from a component configuration, with defaults."""
 
-    release: Release = PROFILE_RELEASE
+    release: Release = attrs.field(default=PROFILE_RELEASE, metadata=_UNREAD)
     """The release that reads it."""
-    api_version: str = f"{GROUP}/v1"
-    gates: Gates = attrs.field(factory=lambda: resolved_gates(PROFILE_RELEASE))
+    api_version: str = attrs.field(default=f"{GROUP}/v1", metadata=_UNREAD)
+    gates: Gates = attrs.field(factory=lambda: resolved_gates(PROFILE_RELEASE), metadata=_UNREAD)
     parallelism: Int32 = 16
-    percentage: Int32 = 0
-    initial_backoff: int = 1
+    percentage: Int32 = attrs.field(default=0, metadata=PERCENTAGE)
+    initial_backoff: int = attrs.field(default=1, metadata={"name": "podInitialBackoffSeconds"})
     """Seconds."""
-    max_backoff: int = 10
+    max_backoff: int = attrs.field(default=10, metadata={"name": "podMaxBackoffSeconds"})
     """Seconds."""
     profiles: tuple[ProfileConfig, ...] = ()
     extenders: tuple[ExtenderConfig, ...] = ()
-    begins: str = ""
+    begins: str = attrs.field(default="", metadata=_UNREAD)
     """How the refusal of one of its profiles begins."""
-    checks_all: bool = False
+    checks_all: bool = attrs.field(default=False, metadata=_UNREAD)
     """Each node is asked about by all Filter plugins, even after one rejects it: ``alwaysCheckAllPredicates`` of a Policy."""
 
-    unread: tuple[str, ...] = ()
+    unread: tuple[str, ...] = attrs.field(default=(), metadata=_UNREAD)
     """The fields that it has in vain: unknown ones, where these are ignored."""
 
     @property
@@ -102,42 +98,27 @@ class KubeSchedulerConfiguration:
 
 _IGNORED = named(
     "enableProfiling enableContentionProfiling healthzBindAddress metricsBindAddress delayCacheUntilActive",
-    leaderElection=Shape(named("leaderElect leaseDuration renewDeadline retryPeriod resourceLock resourceName resourceNamespace")),
-    clientConnection=Shape(named("kubeconfig acceptContentTypes contentType qps burst")),
+    leaderElection=named("leaderElect leaseDuration renewDeadline retryPeriod resourceLock resourceName resourceNamespace"),
+    clientConnection=named("kubeconfig acceptContentTypes contentType qps burst"),
 )
 """Fields of a configuration that scheduling does not read."""
-_PERCENTAGE_OF_NODES = Field("percentageOfNodesToScore")
 
 
 @cache
-def configuration_schema() -> Schema:
-    read, shape = SCHEMA.reader(PluginSet), SCHEMA.shape(PluginSet)
-    points = (*POINTS, "multiPoint")
-    plugins = Field(read=record(dict, {point: (point, read) for point in points}), shape=Shape(dict.fromkeys(points, shape)))
-    config: dict[str, Override] = {
-        **dict.fromkeys(("release", "api_version", "gates", "checks_all", "begins", "unread"), UNREAD),
-        "percentage": _PERCENTAGE_OF_NODES,
-        "initial_backoff": Field("podInitialBackoffSeconds"),
-        "max_backoff": Field("podMaxBackoffSeconds"),
-    }
-    return SCHEMA.extended(
-        {
-            KubeSchedulerConfiguration: config,
-            ProfileConfig: {"percentage": _PERCENTAGE_OF_NODES, "plugins": plugins, "sorters": UNREAD},
-            PluginArgs: {"args": entries},
-            ExtenderConfig: EXTENDER,
-        },
-        known={KubeSchedulerConfiguration: TYPE_META | _IGNORED},
-    )
+def configuration_fields() -> Fields:
+    """The fields of a configuration, in the newest version."""
+    found = {**(fields_of(KubeSchedulerConfiguration) or {}), **TYPE_META, **_IGNORED}
+    plugins = dict.fromkeys(ALL_POINTS, fields_of(PluginSet))
+    return {**found, "profiles": {**(found["profiles"] or {}), "plugins": plugins}}
 
 
 TAKEN_BY_POLICY = "this is a Policy: --policy takes it for releases up to 1.22, and `kubeclassic policy migrate` makes a profile of it"
 
 
 @cache
-def fields_without(lacked: frozenset[str]) -> Shape:
+def fields_without(lacked: frozenset[str]) -> Fields:
     """The fields of a configuration, of all versions but for those that are *lacked*."""
-    return without(of_all_versions(configuration_schema().shape(KubeSchedulerConfiguration).fields or {}), lacked)
+    return without(of_all_versions(configuration_fields()), lacked)
 
 
 def read_configuration(
@@ -164,13 +145,13 @@ def decoded_configuration(
     context = Context(release, known, version)
     cells = context.cells
     document = apiversions.without_unreserve(document, cells)
-    shape = fields_without(cells.fields_lacked)
-    own = tuple(misnamed(document, shape))
+    known_fields = fields_without(cells.fields_lacked)
+    own = tuple(misnamed(document, known_fields))
     ignored = [path for path, _ in own if cells.lenient_fields]
     if ignored:
-        document, own = pruned(document, shape), ()
+        document, own = pruned(document, known_fields), ()
     try:
-        raw = configuration_schema().reader(KubeSchedulerConfiguration)(with_profiles(document, cells))
+        raw = read(KubeSchedulerConfiguration, with_profiles(document, cells))
         profiles, strict = _decoded(raw.profiles, context)
         if is_flat(cells) and document.get(WEIGHT) is not None:
             args = read_args(AFFINITY, {"hardPodAffinityWeight": document[WEIGHT]}, context)

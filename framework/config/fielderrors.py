@@ -11,8 +11,8 @@ import attrs
 
 from ...algorithmprovider.gates import resolved_gates
 from ...api.meaning.label_syntax import quoted
-from ...api.reading.fields import Mismatch
-from ...api.reading.fields import shown as shown_value
+from ...api.reading.mismatch import Mismatch
+from ...api.reading.mismatch import shown as shown_value
 from ...api.record import Record, says
 from ...core.release import ConfigurationCells, FrameworkCells, Gates, Release
 from ...exceptions import PolicyError

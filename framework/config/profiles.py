@@ -6,12 +6,13 @@ Upstream: pkg/scheduler/apis/config/validation/validation.go.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import attrs
 
 from ...api.meaning.label_syntax import quoted
 from ...api.objects.quantity import Int32
+from ...api.reading.typed import ReadBy, Reader, entries, reader, record
 from ...core.release import ConfigurationCells, FrameworkCells
 from ..status import POINTS
 from .argfaults import CHECKED_BY_PLUGIN_ALONE, arg_faults
@@ -22,12 +23,17 @@ from .fielderrors import Context, as_json, duplicate, invalid, required
 _PERCENTAGE = "not in valid range [0-100]"
 
 
+PERCENTAGE = {"name": "percentageOfNodesToScore"}
+ALL_POINTS = (*POINTS, "multiPoint")
+_plugins: Reader[Plugins] = record(dict, {point: (point, reader(PluginSet)) for point in ALL_POINTS})
+
+
 @attrs.frozen
 class PluginArgs:
     """An entry of ``pluginConfig``: decoded arguments of a default plugin, plain data for other plugins."""
 
     name: str = ""
-    args: Any = None
+    args: Annotated[Any, ReadBy(entries)] = None
 
 
 @attrs.frozen
@@ -35,10 +41,10 @@ class ProfileConfig:
     """One profile, with its defaults."""
 
     scheduler_name: str | None = None
-    percentage: Int32 | None = None
-    plugins: Plugins = attrs.field(factory=dict)
+    percentage: Int32 | None = attrs.field(default=None, metadata=PERCENTAGE)
+    plugins: Annotated[Plugins, ReadBy(_plugins)] = attrs.field(factory=dict)
     plugin_config: tuple[PluginArgs, ...] = ()
-    sorters: PluginSet | None = None
+    sorters: PluginSet | None = attrs.field(default=None, metadata={"unread": True})
     """What it says of queueSort itself; None: nothing."""
 
     def args_of(self, plugin: str, context: Context) -> Any:

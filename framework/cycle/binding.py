@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any, ClassVar, TypeGuard
 
 import attrs
@@ -74,13 +73,15 @@ class FrameworkBinding(BindingCycle):
     ends_nominations: ClassVar[bool] = True
     queue: FrameworkQueue | None = None
     """Where pods go that plugins activate; None: there is no queue, and nothing happens."""
+    _plain: dict[str, bool] = attrs.field(factory=dict)
+    """By profile: see :func:`_is_plain`."""
     _cycles: dict[str, FrameworkCycle] = attrs.field(init=False, factory=dict)
     """UID of a pod -> the cycle that it was reserved in, until it is bound."""
 
     def assume_and_bind(self, pod: Pod, host: str) -> Status | None:
         """All steps at once, up to a wait. Returns why a plugin refused, after everything was undone; None on success."""
         profile, cycle = self.profile_of(pod), self.latest_cycle(pod)
-        if _runs_nothing(profile, cycle):
+        if self._runs_nothing(profile, cycle):
             return self._assume_plainly(pod, host, cycle)
         bound = pod.bound_to(host)
         refused = self._reserve(pod, bound, profile, cycle)
@@ -113,7 +114,7 @@ class FrameworkBinding(BindingCycle):
 
     def reserve(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self.profile_of(pod), self.latest_cycle(pod)
-        if _runs_nothing(profile, cycle):
+        if self._runs_nothing(profile, cycle):
             refused = self._assume_plainly(pod, host, cycle)
         else:
             refused = self._reserve(pod, pod.bound_to(host), profile, cycle)
@@ -174,7 +175,7 @@ class FrameworkBinding(BindingCycle):
 
     def bind(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)
-        if _runs_nothing(profile, cycle):
+        if self._runs_nothing(profile, cycle):
             if cycle.pods_to_activate:
                 self._activate(cycle)
             return None
@@ -269,25 +270,25 @@ class FrameworkBinding(BindingCycle):
         with suppress(CacheError):  # Upstream: a pod that somebody else has bound meanwhile is only logged
             self.engine.cache.forget(pod)
 
+    def _runs_nothing(self, profile: Profile, cycle: FrameworkCycle) -> bool:
+        """Whether no plugin has anything to do with the pod of *cycle* after the decision."""
+        plain = self._plain.get(profile.scheduler_name)
+        if plain is None:
+            plain = self._plain[profile.scheduler_name] = _is_plain(profile)
+        return plain and not cycle.template.claims and not cycle.template.spec.resource_claims
+
     def _undone(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
         self._undo(pod, host, profile, cycle)
         return status
 
 
-@lru_cache(1 << 6)
-def is_plain(profile: Profile) -> bool:
+def _is_plain(profile: Profile) -> bool:
     """Whether only plugins run after a decision that have nothing to do for a pod without claims."""
     points = profile.points
     of_claims = all(type(plugin) in (VolumeBinding, DynamicResources) for plugin in (*points["reserve"], *points["preBind"]))
     return of_claims and not points["permit"] and not points["postBind"] and type(points["bind"][0]) is DefaultBinder
 
 
-def _runs_nothing(profile: Profile, cycle: FrameworkCycle) -> bool:
-    """Whether no plugin has anything to do with the pod of *cycle* after the decision."""
-    return is_plain(profile) and not cycle.template.claims and not cycle.template.spec.resource_claims
-
-
-@lru_cache(1 << 6)
 def before_volumes(profile: Profile) -> tuple[Any, ...]:
     """The PreBind plugins before VolumeBinding; none if it is not enabled."""
     plugins = profile.points["preBind"]

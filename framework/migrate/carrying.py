@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...api.reading.shapes import copied, removed, unknown_fields
+from ...api.reading.unknownfields import copied, removed, unknown_fields
 from ...core.release import ConfigurationCells, Release
 from ...exceptions import PolicyError
 from ..config.apiversions import WEIGHT, with_profiles

@@ -15,7 +15,7 @@ from ...algorithmprovider.gates import resolved_gates
 from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.registry import DEFAULT_PROVIDER
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.schema import TYPE_META
+from ...api.reading.unknownfields import TYPE_META
 from ...core.release import Release
 from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, takes_args, unknown_args
 from ..config.configuration import KubeSchedulerConfiguration

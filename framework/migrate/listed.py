@@ -9,8 +9,8 @@ import attrs
 from ...algorithmprovider.config import AlgorithmConfiguration
 from ...algorithmprovider.extenders import NANOSECONDS, ExtenderConfig
 from ...algorithmprovider.policy import Policy
+from ...api.objects.metadata import json_name
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.derive import json_name
 from ...api.record import plain
 from ...core.release import ConfigurationCells, Release
 from ..config.apiversions import NEW_HTTPS

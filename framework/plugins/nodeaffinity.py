@@ -115,7 +115,7 @@ class NodeAffinityPlugin(Plugin):
             return error(fault)
         affinity = pod.affinity.node_affinity
         # Upstream: an empty list of preferences is not the same as none.
-        is_asked = self.score_concerns(pod) or (affinity is not None and affinity.has_empty_list)
+        is_asked = self.score_concerns(pod) or (affinity is not None and affinity.given_preferred == ())
         return None if is_asked or NodeAffinityPlugin.name not in self.handle.cells.skips_scoring else SKIP
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:

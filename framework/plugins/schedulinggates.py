@@ -23,7 +23,7 @@ class SchedulingGates(Plugin):
         gates = pod.spec.scheduling_gates
         if not gates or not self.handle.enabled("PodSchedulingReadiness"):
             return None
-        return unresolvable(f"waiting for scheduling gates: [{' '.join(gates)}]")
+        return unresolvable(f"waiting for scheduling gates: [{' '.join(gate.name for gate in gates)}]")
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         if self.handle.queueing.skips_gated and not self.handle.hints_see_pods:

@@ -11,7 +11,7 @@ import attrs
 
 from ...api.objects import Pod
 from ...api.reading.decode import decode_kind
-from ...api.reading.fields import shown
+from ...api.reading.mismatch import shown
 from ...core.decision.preemptionplan import Victims
 from ...exceptions import KubeclassicError, ManifestError
 

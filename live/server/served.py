@@ -32,8 +32,6 @@ Identity = tuple[str, str]
 Objects = dict[Identity, KubeObject]
 MOST_ASKED = 2_000
 """Pods of earlier questions that are remembered, so that they can be bound."""
-MOST_TEMPLATES = 100_000
-"""How many kinds of pods questions may bring before the engine, which keeps what it knows of each, is made again."""
 CONFLICT = 409
 
 
@@ -47,11 +45,8 @@ class ServedCluster:
     make_engine: Callable[[], Engine]
     defaults: bool = True
     objects: Objects = attrs.field(factory=dict)
-    most_templates: int = MOST_TEMPLATES
     run: Run = attrs.field(init=False)
     """What decides about the cluster's own nodes."""
-    _templates: int = 0
-    """The highest number of a template when the engine was new."""
     _guests: Guests | None = None
     """Made when nodes of a request first differ from the cluster's own."""
     _read: dict[str, tuple[Mapping[str, Any], Node]] = attrs.field(factory=dict)
@@ -129,7 +124,6 @@ class ServedCluster:
 
     def find(self, asked: NodesAsked) -> tuple[Engine, Rows]:
         """The engine that knows the nodes asked for as they were given, and their rows. Raises :class:`RequestError`."""
-        self._renew_if_crowded()
         if asked.manifests is None:
             return self.engine, _rows(self.engine, asked)
         given = self._decoded(asked)
@@ -137,7 +131,9 @@ class ServedCluster:
         if not differing:
             return self.engine, _rows(self.engine, asked)
         if self._guests is None:
-            self._guests = Guests(self.objects, self._new_run())
+            self._guests = Guests(self.objects, Run(self.make_engine()))
+            for item in self.objects.values():
+                self._guests.run.put(item)
         self._guests.take_in(differing)
         return self._guests.run.engine, _rows(self._guests.run.engine, asked)
 
@@ -152,19 +148,6 @@ class ServedCluster:
             read[name] = known
         self._read = read
         return {name: node for name, (_, node) in read.items()}
-
-    def _new_run(self) -> Run:
-        """A new engine that knows the cluster."""
-        run = Run(self.make_engine())
-        for item in self.objects.values():
-            run.put(item)
-        return run
-
-    def _renew_if_crowded(self) -> None:
-        latest = self.engine.latest
-        if latest is None or latest.template.number < self._templates + self.most_templates:
-            return
-        self.run, self._guests, self._templates = self._new_run(), None, len(self.objects)
 
     def bindable(self, key: str, uid: str) -> Pod:
         """The pod to bind: one of the cluster, or of an earlier question. Raises :class:`RequestError`."""

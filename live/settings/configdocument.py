@@ -5,15 +5,15 @@ Upstream: pkg/scheduler/apis/config and k8s.io/component-base/config, with their
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import attrs
 
 from ...algorithmprovider.config import KIND
 from ...api.meaning.durations import duration
-from ...api.reading.derive import Field, Schema
 from ...api.reading.documents import only_document
-from ...api.reading.fields import Mismatch
+from ...api.reading.mismatch import Mismatch
+from ...api.reading.typed import ReadBy, read
 from ...exceptions import PolicyError
 
 
@@ -23,14 +23,17 @@ def _number(value: Any) -> float:
     return float(value)
 
 
+Seconds: TypeAlias = Annotated[float, ReadBy(duration)]
+
+
 @attrs.frozen(kw_only=True)
 class LeaderElection:
     """The key ``leaderElection``. Empty texts and zeros stand for the defaults; times are in seconds."""
 
     leader_elect: bool = True
-    lease_duration: float = 0.0
-    renew_deadline: float = 0.0
-    retry_period: float = 0.0
+    lease_duration: Seconds = 0.0
+    renew_deadline: Seconds = 0.0
+    retry_period: Seconds = 0.0
     resource_lock: str = ""
     lock_object_name: str = ""
     lock_object_namespace: str = ""
@@ -45,7 +48,7 @@ class ClientConnection:
     kubeconfig: str = ""
     content_type: str = ""
     accept_content_types: str = ""
-    qps: float = 0
+    qps: Annotated[float, ReadBy(_number)] = 0
     burst: int = 0
 
 
@@ -62,14 +65,6 @@ class Surroundings:
     metrics_bind_address: str | None = None
 
 
-_SCHEMA = Schema(
-    {
-        LeaderElection: {name: Field(read=duration) for name in ("lease_duration", "renew_deadline", "retry_period")},
-        ClientConnection: {"qps": Field(read=_number)},
-    }
-)
-
-
 def load_surroundings(file: str) -> Surroundings:
     """What the configuration in *file* says. Whether the release reads its apiVersion is for the reader of the scheduler's part.
 
@@ -78,7 +73,7 @@ def load_surroundings(file: str) -> Surroundings:
     document = only_document(file, KIND)
     where = document.where
     try:
-        found = _SCHEMA.reader(Surroundings)(document.data)
+        found = read(Surroundings, document.data)
     except Mismatch as mismatch:
         raise PolicyError(f"{where}: {mismatch}") from None
     if found.kind != KIND:

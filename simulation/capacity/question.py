@@ -36,8 +36,8 @@ class Account:
     def of(cls, quota: ResourceQuota, objects: Iterable[KubeObject]) -> Account:
         """What the status of *quota* says; what it does not say is counted over the pods and claims among *objects*."""
         names = hard(quota)
-        used = dict.fromkeys(names, ZERO) | {name: quantity for name, quantity in quota.used.items() if name in names}
-        unknown = [name for name in names if name not in quota.used]
+        used = dict.fromkeys(names, ZERO) | {name: quantity for name, quantity in quota.status.used.items() if name in names}
+        unknown = [name for name in names if name not in quota.status.used]
         for item in objects if unknown else ():
             asked = _asked(quota, item) if item.namespace == quota.namespace else {}
             used |= {name: used[name] + quantity for name, quantity in asked.items() if name in unknown}

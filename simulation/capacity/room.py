@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ...api.objects import Container, Map, Pod, PodSpec, Toleration
+from ...api.objects import Container, Map, Pod, PodSpec, ResourceRequirements, Toleration
 from ...api.objects.quantity import Quantity
 from ...core.arrays.types import Ints, Mask
 from ...core.engine import Engine
@@ -79,7 +79,7 @@ def short_of(reasons: list[str]) -> tuple[str, ...]:
 def is_counted(run: Run, like: Pod, resource: str, amount: int) -> bool:
     """Whether a pod like *like*, but for requests and tolerations, is turned down if it requests *amount* of *resource*."""
     unit = "m" if resource == CPU else ""
-    probe = Container(name="probe", requests=Map({resource: Quantity.parse(f"{amount}{unit}")}))
+    probe = Container(name="probe", resources=ResourceRequirements(requests=Map({resource: Quantity.parse(f"{amount}{unit}")})))
     spec = PodSpec(scheduler_name=like.spec.scheduler_name, containers=(probe,), tolerations=(Toleration(operator="Exists"),))
     decision = run.ask(Pod(metadata=replace(like.metadata, name=f"{like.name}-probe", uid=""), spec=spec))
     return any(resource in short_of([text]) for texts in decision.failed.values() for text in texts)

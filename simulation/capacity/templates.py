@@ -11,7 +11,17 @@ from msgspec.structs import replace
 
 from ...api.controlplane.workloads import WORKLOADS, Known, expand
 from ...api.load import RAW_KINDS, Loaded, load_documents
-from ...api.objects import KubeObject, Map, ObjectMeta, OwnerReference, PersistentVolumeClaim, Pod, PodStatus, ReplicaSet, Volume
+from ...api.objects import (
+    KubeObject,
+    Map,
+    ObjectMeta,
+    OwnerReference,
+    PersistentVolumeClaim,
+    Pod,
+    PodStatus,
+    ReplicaSet,
+    claim_volume,
+)
 from ...api.reading.documents import Document
 from ...exceptions import ManifestError
 
@@ -45,7 +55,7 @@ class PodTemplate:
             return replace(pod, metadata=replace(pod.metadata, name=name)), ()
         labels = Map({**pod.labels, _ORDINAL: name})
         claimed = [replace(claim, metadata=replace(claim.metadata, name=f"{claim.name}-{name}")) for claim in self.claims]
-        own = [Volume(name=claim.name, persistent_volume_claim=f"{claim.name}-{name}") for claim in self.claims]
+        own = [claim_volume(claim.name, f"{claim.name}-{name}") for claim in self.claims]
         spec = replace(pod.spec, volumes=(*own, *pod.spec.volumes)) if own else pod.spec
         return replace(pod, metadata=replace(pod.metadata, name=name, labels=labels), spec=spec), claimed
 

@@ -14,6 +14,7 @@ import attrs
 from ...api.meaning.labels import Matcher, SelectorError, compile_selector, everything
 from ...api.objects import Pod, PodDisruptionBudget, Taint
 from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.objects.quantity import IntOrString
 from ...api.record import Count, Record, says
 from ..replacements import KUBELET, SAME_NAME
 
@@ -61,18 +62,18 @@ def allowed_by_spec(budget: PodDisruptionBudget, expected: int, healthy: int) ->
 
     Upstream: getExpectedPodCount and trySync in pkg/controller/disruption/disruption.go, which count the pods that controllers want.
     """
-    if budget.max_unavailable is not None:
-        wanted = expected - _number(budget.max_unavailable, expected)
-    elif budget.min_available is not None:
-        wanted = _number(budget.min_available, expected)
+    if budget.spec.max_unavailable is not None:
+        wanted = expected - _number(budget.spec.max_unavailable, expected)
+    elif budget.spec.min_available is not None:
+        wanted = _number(budget.spec.min_available, expected)
     else:
         return 0
     return max(healthy - max(wanted, 0), 0)
 
 
-def _number(text: str, whole: int) -> int:
+def _number(wanted: IntOrString, whole: int) -> int:
     """A number, or a share of *whole*, rounded up; what is neither counts as all."""
-    digits = text.removesuffix("%")
+    digits = (text := str(wanted)).removesuffix("%")
     if not (digits.isascii() and digits.isdecimal() and len(digits) < MOST_DIGITS):
         return whole
     return -(-int(digits) * whole // 100) if digits != text else int(digits)
@@ -101,7 +102,7 @@ class Budgets:
             except SelectorError:
                 continue
             allowed = max(budget.disruptions_allowed, 0)
-            if not allowed and budget.expected_pods is None:
+            if not allowed and budget.status.expected_pods is None:
                 mine = [pod for pod in pods if pod.namespace == budget.namespace and pod.labels and matches(pod.labels)]
                 allowed = allowed_by_spec(budget, len(mine), sum(bool(pod.spec.node_name) for pod in mine))
             made._by_namespace.setdefault(budget.namespace, []).append((matches, Allowance(budget.key, allowed, allowed)))

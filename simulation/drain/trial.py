@@ -53,11 +53,11 @@ def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) 
     reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
     annotations = Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
     return (
-        replace(volume, spec=replace(volume.spec, claim_ref=reference), phase="Bound"),
+        replace(volume, spec=replace(volume.spec, claim_ref=reference)).in_phase("Bound"),
         replace(
             claim, metadata=replace(claim.metadata, annotations=annotations),
-            spec=replace(claim.spec, volume_name=volume.name), phase="Bound",
-        ),
+            spec=replace(claim.spec, volume_name=volume.name),
+        ).in_phase("Bound"),
     )  # fmt: skip
 
 

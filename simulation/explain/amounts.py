@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...api.objects import Map, Pod, PodSpec
+from ...api.objects import Map, Pod, PodSpec, ResourceRequirements
 from ...api.record import replace
 from ...api.words import listed, rounded
 from ...core.engine import Engine
@@ -29,7 +29,7 @@ def _makers(engine: Engine, spec: PodSpec, name: str) -> Iterator[str]:
         return counts.get(name, 0)
 
     whole = count(spec)
-    if count(replace(spec, requests=Map())) != whole:
+    if count(replace(spec, resources=ResourceRequirements())) != whole:
         yield "the pod as a whole (spec.resources)"
         return
     for at, container in enumerate(spec.init_containers):

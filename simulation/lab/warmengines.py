@@ -30,9 +30,6 @@ from .differences import ScenarioChanges, is_known
 from .labconfiguration import LabConfiguration
 
 MOST_ENGINES = 4
-MOST_RUNS = 1000
-"""After that many the next begins with a new scheduler, which costs it 250 ms on 5,000 nodes: what rules note of templates adds up, by 0.08
-MiB a run where each has an edit."""
 
 
 @attrs.define(eq=False)
@@ -91,7 +88,6 @@ class KnownCluster:
     engine: Engine
     configuration: LabConfiguration
     scenario: Scenario
-    runs: int = 0
 
     def shares_rules(self, configuration: LabConfiguration) -> bool:
         """Whether only weights, and what no answer depends on, are others in *configuration*."""
@@ -122,9 +118,8 @@ class WarmEngines:
         with made.tried:
             yield made
             made.note_mixed()
-        known = KnownCluster(made.engine, configuration, scenario, 0 if before is None or not made.knows_table else before.runs + 1)
-        if known.runs < MOST_RUNS and made.has_begun and _is_undone(made):
-            self._known[key] = known
+        if made.has_begun and _is_undone(made):
+            self._known[key] = KnownCluster(made.engine, configuration, scenario)
             if len(self._known) > MOST_ENGINES:
                 del self._known[next(iter(self._known))]
 

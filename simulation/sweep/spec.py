@@ -13,7 +13,7 @@ import attrs
 from ...algorithmprovider.cells import TIE_BREAKS
 from ...api.cluster import Cluster
 from ...api.reading.documents import only_document
-from ...api.reading.fields import shown
+from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError, check_type, did_you_mean, one_line
 from ...framework.options import FIELDS, declared_of
 from ..input import GivenCluster, parts_of

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from ...api.reading.documents import read_documents
-from ...api.reading.fields import shown
+from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError, did_you_mean
 from .made import Manifest, Trace, cores, gibibytes, label_value, node, object_name, plain, pod, timed, whole
 from .rows import PathLike, TraceRow, read_rows

@@ -12,8 +12,8 @@ from typing import Any
 
 import attrs
 
-from ...api.reading.fields import shown
 from ...api.reading.formats.files import check_size
+from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError
 
 PathLike = str | os.PathLike[str]

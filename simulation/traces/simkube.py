@@ -15,8 +15,8 @@ import msgspec
 
 from ...api.controlplane.workloads import WORKLOADS, expand
 from ...api.objects import Pod
-from ...api.reading.fields import shown
 from ...api.reading.formats.files import read_file, unpacked
+from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError
 from .made import Manifest, Trace, timed
 from .rows import PathLike

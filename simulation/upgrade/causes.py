@@ -132,7 +132,10 @@ class UpgradeTrial:
                         return fact
             if (found := self.untried(cause, first, second, among) or self._of_several(sure, first, number)) is not None:
                 return found
-        return self._of_several([fact for fact in self.ranked(cause, self.facts) if fact.cells], first, number)
+        every = [fact for fact in self.ranked(cause, self.facts) if fact.cells]
+        # An earlier cycle that one of them ended by an error has left the next search at another node.
+        as_older = self._decides_as(first, self.older)
+        return self._of_several(every, first, number) or next((fact for fact in every if self._tried(as_older, (fact,), number)), None)
 
     def untried(self, cause: Cause, first: Judged, second: Judged, among: Sequence[Fact]) -> Fact | None:
         """The fact *among* those that no cells say, between releases of different kinds: about the rule, or about all scores."""
@@ -176,9 +179,9 @@ class UpgradeTrial:
             self._tries[names] = self.without(facts)
         return self._tries[names]
 
-    def _decides_as(self, first: Judged) -> Callable[[StageJudge, int], bool]:
+    def _decides_as(self, first: Judged, like: StageJudge | None = None) -> Callable[[StageJudge, int], bool]:
         wanted = decided(first.decision)
-        return lambda judge, number: decided(judge.ask(number)) == wanted
+        return lambda judge, number: decided(judge.ask(number, like)) == wanted
 
     def _sees_as(self, first: Judged, cause: Cause, nodes: list[str]) -> Callable[[StageJudge, int], bool]:
         """Whether a try sees the node in question as the older release does, by the rule in question."""

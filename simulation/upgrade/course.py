@@ -156,13 +156,13 @@ class StageJudge:
             self._contestant = Contestant(self.name, Simulation(self.scenario, self.make(self._asked), details=True))
         return self._contestant
 
-    def ask(self, number: int) -> Decision:
-        """Its decision in the cycle *number*, with details; numbers must not fall."""
+    def ask(self, number: int, like: StageJudge | None = None) -> Decision:
+        """Its decision in the cycle *number*, with details; numbers must not fall. *like*: it searches from where that one did."""
         run, engine = self.contestant.run, self.contestant.engine
         _carry_out(run, self.led.cycles[self._done : number])
         self._done = number
         cycle = self.led.cycles[number]
-        if (known := self.own.get(cycle.at)) is not None:
+        if (known := (like or self).own.get(cycle.at)) is not None:
             _move(engine, *known.position)
         return run.ask(cycle.pod)
 

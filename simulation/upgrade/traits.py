@@ -30,7 +30,7 @@ def _named_nodes(pod: Pod) -> object:
 
 def _preferences(pod: Pod) -> object:
     affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
-    return affinity and (affinity.preferred or affinity.has_empty_list)
+    return affinity and affinity.given_preferred is not None
 
 
 def _statuses(pod: Pod) -> object:

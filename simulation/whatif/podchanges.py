@@ -8,7 +8,7 @@ import attrs
 from msgspec.structs import replace
 
 from ...api.meaning.labels import tolerates
-from ...api.objects import Container, Map, Node, Pod, PodSpec, Taint
+from ...api.objects import Container, Map, Node, Pod, PodSpec, ResourceRequirements, Taint
 from ...api.objects.quantity import Quantity
 from ...api.words import is_bytes
 from ...core.pods.requests import CPU
@@ -37,7 +37,7 @@ def edit_of_pod(
 
 def dropped_gates(context: WhatIfContext) -> Iterator[WhatIfChange]:
     """All scheduling gates removed."""
-    gates = context.pod.spec.scheduling_gates
+    gates = [gate.name for gate in context.pod.spec.scheduling_gates]
     if gates:
         yield from edit_of_pod(context, "schedulingGates", f"remove the scheduling gate {' and '.join(gates)}", "schedulingGates-")
 
@@ -140,7 +140,7 @@ def _smallest_skew(context: WhatIfContext, place: str, now: int) -> int | None:
 # --- requests -------------------------------------------------------------------------------------------------------
 
 
-_PROBE = Container(requests=Map({CPU: Quantity.of(1)}))
+_PROBE = Container(resources=ResourceRequirements(requests=Map({CPU: Quantity.of(1)})))
 MOST = 200
 MIB = 1 << 20
 """How many nodes are looked at, the nearest to fitting first."""
@@ -220,7 +220,7 @@ def _in_words(short: NodeShortage) -> str:
 def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
     """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as they are."""
     name, spec = short.resource, context.pod.spec
-    if name in spec.requests and _counted(context, name, PodSpec(requests=spec.requests)):
+    if name in spec.requests and _counted(context, name, PodSpec(resources=spec.resources)):
         # The same where the pod as a whole asks for the resource, whatever its containers ask for.
         target = max(short.free, 0) - (short.asked - _units(short.resource, spec.requests))
         return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]

@@ -118,6 +118,8 @@ class Flavour:
     counts_remaining: bool
     """A list with ``limit`` says how many are left."""
     pod_defaults: Json
+    admits: bool = True
+    """Pods get a service account with its token, and objects say who manages their fields: all that recordings leave out."""
 
     @cached_property
     def by_path(self) -> Mapping[tuple[str, str, str], Resource]:

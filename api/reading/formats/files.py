@@ -9,7 +9,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from ....exceptions import ManifestError, QuantityError
@@ -27,6 +27,7 @@ _MOST_TIMES = 250
 """Manifests pack to a fifth or a fiftieth of their size; what is made to fill the memory packs to a thousandth."""
 TAR, TAR_AT = b"ustar", 257
 """What a tar archive has at that place."""
+_GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _NOT_READ = {b"\xfd7zXZ\x00": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf\x27\x1c": "7z"}
 _PIECE = 1 << 24
@@ -77,6 +78,32 @@ def read_file(path: str) -> bytes:
         raise ManifestError(f"{path}: got a path with a character that no name of a file has, wanted a file") from None
     except ValueError:
         raise ManifestError(f"{path}: got a path with a NUL character, wanted a file") from None
+
+
+@contextmanager
+def pieces_of(path: str) -> Iterator[IO[bytes]]:
+    """A regular file, open and unpacked if it is gzip data, to be read piece by piece. Raises as :func:`read_file`, or ValueError."""
+    with open(path, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise ValueError(path)
+        size, is_packed = check_size(stream, path), stream.peek(2).startswith(_GZIP)
+        yield _Bounded(stream, _most_unpacked(size)) if is_packed else stream  # type: ignore[misc]  # it has what is asked for
+
+
+class _Bounded(gzip.GzipFile):
+    """Gzip data of which no more than a number of bytes is unpacked."""
+
+    def __init__(self, stream: IO[bytes], limit: int) -> None:
+        super().__init__(fileobj=stream)
+        self._left = limit
+
+    def read(self, size: int | None = -1) -> bytes:
+        """As a file; more than the limit is a ValueError."""
+        found = super().read(size)
+        self._left -= len(found)
+        if self._left < 0:
+            raise ValueError("too large")
+        return found
 
 
 def _unreadable(path: str, error: OSError) -> ManifestError:
@@ -147,7 +174,7 @@ def _allowed() -> int | None:
 
 def unpacked(content: bytes, where: str) -> bytes:
     """*content*, unpacked if it is gzip data. Raises :class:`~kubeclassic.exceptions.ManifestError` if it is broken or too large."""
-    if not content.startswith(b"\x1f\x8b"):
+    if not content.startswith(_GZIP):
         return content
     limit = _most_unpacked(len(content))
     try:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-import attrs
 import msgspec
 
 from ....exceptions import ManifestError
@@ -54,6 +53,11 @@ def quick_value(content: bytes) -> tuple[Any] | None:
         return (value,) if content.count(b",") == _commas(value) else None
     except UNREADABLE:
         return None  # several values, or broken: the standard library finds out
+
+
+def holds_each_once(content: bytes, value: Any) -> bool:
+    """Whether *value*, which was read of *content*, has all that this says: no object in it has a key twice."""
+    return not may_hide_commas(content) and content.count(b",") == encoded(value).count(b",")
 
 
 def may_hide_commas(content: bytes) -> bool:
@@ -132,55 +136,3 @@ def _too_deep(where: str) -> ManifestError:
 def _end_of_blank(text: str, position: int) -> int:
     matched = _BLANK.match(text, position)
     return matched.end() if matched else position
-
-
-class Uncertain(Exception):
-    """The quick way cannot tell what the text holds; the exact one can."""
-
-
-class _Split(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    items: list[msgspec.Raw]
-    kind: msgspec.Raw
-    api_version: msgspec.Raw = msgspec.Raw()
-    metadata: msgspec.Raw = msgspec.Raw()
-
-
-_SPLITTER = msgspec.json.Decoder(_Split)
-
-
-@attrs.frozen(repr=False)
-class SplitList:
-    """A list of Kubernetes objects whose items are still text."""
-
-    kind: str
-    _items: list[msgspec.Raw]
-    _commas: int
-    """How many commas the items have."""
-
-    def items(self) -> Iterator[Any]:
-        """The values of the items. Raises :class:`Uncertain` for one that is broken, and at the end if an object had a key twice."""
-        commas = 0
-        try:
-            for text in self._items:
-                value = decoded(text)
-                commas += encoded(value).count(b",")
-                yield value
-        except UNREADABLE:
-            raise Uncertain from None
-        if commas != self._commas:
-            raise Uncertain
-
-
-def split_list(content: bytes) -> SplitList | None:
-    """The list that *content* is; None if it is something else, or has to be looked at more closely."""
-    if may_hide_commas(content):
-        return None
-    try:
-        found = _SPLITTER.decode(content)
-        outside = [decoded(part) for part in (found.kind, found.api_version, found.metadata) if part]
-        commas = sum(encoded(value).count(b",") for value in outside) + len(outside) + max(len(found.items) - 1, 0)
-    except UNREADABLE:
-        return None
-    kind = outside[0]
-    is_list = isinstance(kind, str) and kind.endswith("List")
-    return SplitList(kind, found.items, content.count(b",") - commas) if is_list else None

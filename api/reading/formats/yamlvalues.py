@@ -28,7 +28,7 @@ from yaml.events import (
 )
 
 from ....exceptions import ManifestError
-from ..fields import shown
+from ..mismatch import shown
 from .repeats import Repeats, without_surrogates
 
 MAX_NESTING = 500

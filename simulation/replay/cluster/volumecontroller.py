@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import attrs
 from msgspec.structs import replace
@@ -36,7 +37,7 @@ from ....api.objects import (
     Requirement,
     StorageClass,
     Volume,
-    VolumeSource,
+    VolumeNodeAffinity,
     strings,
 )
 from ....api.objects.storage import BIND_COMPLETED, NO_PROVISIONER
@@ -60,29 +61,29 @@ def new_volume(claim: PersistentVolumeClaim, kind: StorageClass, node: Node | No
     name = f"pvc-{claim.metadata.uid or f'{claim.namespace}-{claim.name}'}"
     capacity = {key: amount for key, amount in claim.spec.requests.items() if key == "storage"}
     spec = PersistentVolumeSpec(
-        source=_source(kind.provisioner, name),
+        **_source(kind.provisioner, name),
         capacity=Map(capacity),
         access_modes=claim.spec.access_modes,
         storage_class_name=kind.name,
         volume_mode=claim.spec.volume_mode,
-        node_affinity=_affinity(dict(_reach(kind, node, drivers))),
+        reached_from=VolumeNodeAffinity(required=_affinity(dict(_reach(kind, node, drivers)))),
     )
     labels = strings(_zone(kind, node)) if kind.provisioner in IN_TREE else strings()
-    return PersistentVolume(metadata=ObjectMeta(name=name, labels=labels), spec=spec, phase="Available")
+    return PersistentVolume(metadata=ObjectMeta(name=name, labels=labels), spec=spec).in_phase("Available")
 
 
-def _source(provisioner: str, name: str) -> VolumeSource:
+def _source(provisioner: str, name: str) -> dict[str, Any]:
     match provisioner:
         case "kubernetes.io/aws-ebs":
-            return VolumeSource(aws_elastic_block_store=AWSElasticBlockStore(volume_id=name))
+            return {"aws_elastic_block_store": AWSElasticBlockStore(volume_id=name)}
         case "kubernetes.io/gce-pd":
-            return VolumeSource(gce_persistent_disk=GCEPersistentDisk(pd_name=name))
+            return {"gce_persistent_disk": GCEPersistentDisk(pd_name=name)}
         case "kubernetes.io/azure-disk":
-            return VolumeSource(azure_disk=AzureDisk(disk_name=name))
+            return {"azure_disk": AzureDisk(disk_name=name)}
         case "kubernetes.io/cinder":
-            return VolumeSource(cinder=Cinder(volume_id=name))
+            return {"cinder": Cinder(volume_id=name)}
     in_tree = provisioner.startswith("kubernetes.io/")
-    return VolumeSource() if in_tree else VolumeSource(csi=CSI(driver=provisioner, volume_handle=name))
+    return {} if in_tree else {"csi": CSI(driver=provisioner, volume_handle=name)}
 
 
 def _zone(kind: StorageClass, node: Node | None) -> Iterator[tuple[str, str]]:
@@ -111,7 +112,7 @@ def _first_topology(kind: StorageClass) -> Iterator[tuple[str, str]]:
 def _affinity(labels: dict[str, str]) -> NodeSelector | None:
     if not labels:
         return None
-    terms = tuple(Requirement(key=key, operator="In", values=(value,)) for key, value in sorted(labels.items()))
+    terms = tuple(Requirement(key=key, operator="In", given_values=(value,)) for key, value in sorted(labels.items()))
     return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),))
 
 
@@ -154,7 +155,7 @@ class VolumeController:
             if self._made.pop(volume.key, None) is not None:
                 self.cluster.delete(volume)
             else:
-                self.put(self.cluster.written(replace(volume, phase="Released")))
+                self.put(self.cluster.written(volume.in_phase("Released")))
 
     def make_claims(self, pod: Pod) -> None:
         """Create the claims of *pod*'s generic ephemeral volumes, if the release has such volumes; existing claims stay.
@@ -235,9 +236,9 @@ class VolumeController:
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
         spec = replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)
-        self.put(self.cluster.written(replace(volume, spec=spec, phase="Bound")))
+        self.put(self.cluster.written(replace(volume, spec=spec).in_phase("Bound")))
         metadata = replace(claim.metadata, annotations=Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}))
-        bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name), phase="Bound")
+        bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name)).in_phase("Bound")
         self.put(self.cluster.written(bound))
         self.cluster.journal.note(VolumeBound(claim=claim.key, volume=volume.name))
 
@@ -264,7 +265,7 @@ def claim_of(pod: Pod, volume: Volume) -> PersistentVolumeClaim:
     owner = OwnerReference(api_version="v1", kind=Pod.kind, name=pod.name, uid=pod.uid, controller=True)
     metadata = ObjectMeta(
         name=claim_name(pod, volume, ephemeral=True) or "", namespace=pod.namespace, owner_references=(owner,),
-        labels=template.labels, annotations=template.annotations,
+        labels=template.metadata.labels, annotations=template.metadata.annotations,
     )  # fmt: skip
     return PersistentVolumeClaim(metadata=metadata, spec=template.spec)
 

@@ -16,11 +16,13 @@ from msgspec.structs import replace
 
 from ....api.controlplane.defaults import with_defaults
 from ....api.objects import KubeObject, Map, Node, NodeStatus, ObjectMeta, Pod, strings
+from ....api.objects.metadata import OneOf
 from ....api.objects.quantity import Quantity
 from ....api.reading.decode import decode, describe
 from ....api.reading.documents import Document, read_documents
-from ....api.reading.fields import UNKNOWN, Mismatch, Reader, Table, entries, flag, list_of, one_of, record, shown, text, text_list, whole
+from ....api.reading.mismatch import Mismatch, shown
 from ....api.reading.notices import Oddities
+from ....api.reading.typed import Reader, Table, entries, flag, list_of, one_of, record, text, whole
 from ....exceptions import ManifestError, did_you_mean
 from .times import DURATION, parse_duration
 
@@ -123,7 +125,7 @@ def _rate(value: Any) -> float:
     return float(value)
 
 
-_LABELS: Table = {"labelKey": ("label_key", text), "labelValues": ("label_values", text_list)}
+_LABELS: Table = {"labelKey": ("label_key", text), "labelValues": ("label_values", list_of(text, ""))}
 
 
 def _labelling(value: Any) -> dict[str, Any]:
@@ -144,7 +146,7 @@ _PODS: Table = {
     "runTime": ("run_time", _seconds), "collectMetrics": ("", lambda value: {}), **_WAIT,
 }  # fmt: skip
 _CHURN: Table = {
-    "mode": ("mode", one_of("create", "recreate", optional=False)), "number": ("number", _count), "interval": ("interval", _seconds),
+    "mode": ("mode", one_of(OneOf("create", "recreate"))), "number": ("number", _count), "interval": ("interval", _seconds),
     "intervalMilliseconds": ("interval", _milliseconds), "namespace": ("namespace", text), "runTime": ("run_time", _seconds),
 }  # fmt: skip
 FIELDS: Mapping[str, Table] = {
@@ -246,12 +248,11 @@ class _Settings:
                 yield self._decoded(document.data, document.where)
 
     def _decoded(self, document: Mapping[str, Any], where: str) -> KubeObject:
-        place, unknown = f"{where} ({describe(document)})", UNKNOWN.seen
+        place = f"{where} ({describe(document)})"
         found = decode(document, place)
         if found is None:
             raise ManifestError(f"{where}: kind: got {shown(document.get('kind'))}, wanted a kind that scheduling reads")
-        if UNKNOWN.seen != unknown:
-            self.odd.note_unknown(found.kind, document, place)
+        self.odd.note_unknown(found.kind, document, place)
         prefix = (document.get("metadata") or {}).get("generateName")
         if found.name or not isinstance(prefix, str):
             return found

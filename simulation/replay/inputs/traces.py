@@ -11,7 +11,7 @@ from ....api.controlplane.defaults import with_defaults
 from ....api.objects import KubeObject, Node, Pod
 from ....api.reading.decode import decode, describe
 from ....api.reading.documents import Document
-from ....api.reading.fields import UNKNOWN, shown
+from ....api.reading.mismatch import shown
 from ....api.reading.notices import Oddities
 from ....exceptions import ManifestError
 from ..cluster.podlifecycle import EVER, Lifetime
@@ -81,13 +81,12 @@ def read_event(document: Document, times: TraceTimes, odd: Oddities, *, defaults
     inner = data.get("object", data.get("resource"))
     if not isinstance(inner, Mapping):
         raise ManifestError(f"{where}: object: got {shown(inner)}, wanted a Kubernetes object")
-    place, unknown = f"{where} ({describe(inner)})", UNKNOWN.seen
+    place = f"{where} ({describe(inner)})"
     item = decode(inner, place, strict=False, keeps_manifest=keeps_manifest)
     if item is None:
         return None
     odd.note_repeated(document.repeated, place)
-    if UNKNOWN.seen != unknown:
-        odd.note_unknown(item.kind, inner, place)
+    odd.note_unknown(item.kind, inner, place)
     if not item.name:
         raise ManifestError(f"{where}: object.metadata.name: got nothing, wanted a name")
     if verb in (DRAIN, FAIL, RECOVER) and not isinstance(item, Node):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
 from kubeclassic.api.controlplane.defaults import with_defaults
 from kubeclassic.api.objects import (
@@ -20,16 +19,21 @@ from kubeclassic.api.objects import (
     PersistentVolumeSpec,
     Pod,
     PodSpec,
+    ResourceRequirements,
     Service,
     StorageClass,
     Volume,
-    VolumeSource,
 )
 from kubeclassic.api.objects.quantity import Quantity
 
 
 def amounts(**texts: str) -> Map[Quantity]:
     return Map({name: Quantity.parse(text) for name, text in texts.items()})
+
+
+def asking(**resources: Map[Quantity]) -> Container:
+    """A container with requests and limits."""
+    return Container(resources=ResourceRequirements(**resources))
 
 
 def completed(**spec: object) -> PodSpec:
@@ -39,7 +43,7 @@ def completed(**spec: object) -> PodSpec:
 class TestPodDefaults:
     def test_limits_stand_in_for_absent_requests(self) -> None:
         """A limit is the request of its resource where that is absent, in init containers too; an explicit 0 stays."""
-        container = Container(requests=amounts(cpu="0"), limits=amounts(cpu="1", memory="1Gi"))
+        container = asking(requests=amounts(cpu="0"), limits=amounts(cpu="1", memory="1Gi"))
         spec = completed(containers=(container,), init_containers=(container,))
         assert spec.containers[0].requests == spec.init_containers[0].requests == amounts(cpu="0", memory="1Gi")
 
@@ -55,7 +59,7 @@ class TestPodDefaults:
 
     def test_amounts_are_stored_in_thousandths(self) -> None:
         """Requests finer than a thousandth are rounded up."""
-        assert completed(containers=(Container(requests=amounts(cpu="1.0000001")),)).containers[0].requests == amounts(cpu="1001m")
+        assert completed(containers=(asking(requests=amounts(cpu="1.0000001")),)).containers[0].requests == amounts(cpu="1001m")
 
     def test_scheduler_name(self) -> None:
         """The scheduler is the default one unless named."""
@@ -68,7 +72,7 @@ class TestPodDefaults:
 
     def test_nothing_to_do_changes_nothing(self) -> None:
         """A complete pod is returned itself."""
-        complete = with_defaults(Pod(spec=PodSpec(containers=(Container(limits=amounts(cpu="1")),))))
+        complete = with_defaults(Pod(spec=PodSpec(containers=(asking(limits=amounts(cpu="1")),))))
         assert with_defaults(complete) is complete
 
 
@@ -82,9 +86,9 @@ class TestOtherDefaults:
     @pytest.mark.parametrize(("claim", "phase"), [(None, "Available"), (ObjectReference(name="c"), "Bound")])
     def test_persistent_volumes(self, claim: ObjectReference | None, phase: str) -> None:
         """A volume is a file system, and available unless it has a claim."""
-        volume = with_defaults(PersistentVolume(spec=PersistentVolumeSpec(claim_ref=claim, source=VolumeSource(rbd=RBD()))))
+        volume = with_defaults(PersistentVolume(spec=PersistentVolumeSpec(claim_ref=claim, rbd=RBD())))
         assert (volume.spec.volume_mode, volume.phase, volume.spec.source.rbd) == ("Filesystem", phase, RBD(pool="rbd"))
-        assert with_defaults(replace(volume, phase="Released")).phase == "Released"
+        assert with_defaults(volume.in_phase("Released")).phase == "Released"
 
     @pytest.mark.parametrize(("name", "phase"), [("", "Pending"), ("v", "Bound")])
     def test_claims(self, name: str, phase: str) -> None:

@@ -32,7 +32,7 @@ BAD_VALUE = (
 
 
 def asks(key: str, operator: str, *values: str) -> Requirement:
-    return Requirement(key=key, operator=operator, values=values)
+    return Requirement(key=key, operator=operator, given_values=values)
 
 
 def selector(*expressions: Requirement, **pairs: str) -> LabelSelector:

@@ -41,16 +41,20 @@ class TestPod:
     @pytest.mark.parametrize(
         ("volume", "wanted"),
         [
-            ({"persistentVolumeClaim": {"claimName": "c"}}, o.Volume(name="v", persistent_volume_claim="c")),
-            ({"persistentVolumeClaim": {}}, o.Volume(name="v", persistent_volume_claim="")),
-            ({"persistentVolumeClaim": None, "emptyDir": {}}, o.Volume(name="v", empty_dir=True)),
-            ({"ephemeral": {"volumeClaimTemplate": {}}}, o.Volume(name="v", ephemeral=o.ClaimTemplate())),
-            ({"ephemeral": {}}, o.Volume(name="v", ephemeral=o.ClaimTemplate())),
+            ({"persistentVolumeClaim": {"claimName": "c"}}, o.claim_volume("v", "c")),
+            ({"persistentVolumeClaim": {}}, o.claim_volume("v", "")),
+            ({"persistentVolumeClaim": None, "emptyDir": {}}, o.Volume(name="v", empty_dir=o.EmptyDirVolumeSource())),
+            ({"ephemeral": {"volumeClaimTemplate": {}}}, o.Volume(name="v", ephemeral_source=o.EphemeralVolumeSource())),
+            ({"ephemeral": {}}, o.Volume(name="v", ephemeral_source=o.EphemeralVolumeSource())),
             (
                 {"ephemeral": {"volumeClaimTemplate": {"metadata": {"labels": {"a": "b"}}, "spec": {"storageClassName": "fast"}}}},
                 o.Volume(
                     name="v",
-                    ephemeral=o.ClaimTemplate(labels=o.Map(a="b"), spec=o.PersistentVolumeClaimSpec(storage_class_name="fast")),
+                    ephemeral_source=o.EphemeralVolumeSource(
+                        volume_claim_template=o.ClaimTemplate(
+                            metadata=o.TemplateMeta(labels=o.Map(a="b")), spec=o.PersistentVolumeClaimSpec(storage_class_name="fast")
+                        )
+                    ),
                 ),
             ),
         ],
@@ -104,8 +108,8 @@ class TestNullAndEmpty:
     def test_selectors_of_services_and_budgets(self) -> None:
         """A selector that is absent is None, an empty one is empty."""
         assert decode({"kind": "Service", "spec": {}}) == o.Service()
-        assert decode({"kind": "Service", "spec": {"selector": {}}}) == o.Service(selector=o.Map())
-        assert decode({"kind": "ReplicaSet", "spec": {"selector": {}}}) == o.ReplicaSet(selector=o.LabelSelector())
+        assert decode({"kind": "Service", "spec": {"selector": {}}}) == o.Service(spec=o.ServiceSpec(selector=o.Map()))
+        assert decode({"kind": "ReplicaSet", "spec": {"selector": {}}}) == o.ReplicaSet(spec=o.ControllerSpec(selector=o.LabelSelector()))
 
     def test_claims_without_class(self) -> None:
         """A claim's class is None when absent and empty when empty."""
@@ -132,13 +136,13 @@ class TestOtherKinds:
                 },
                 o.PersistentVolume(
                     spec=o.PersistentVolumeSpec(
-                        source=o.VolumeSource(csi=o.CSI(driver="d", volume_handle="h")),
+                        csi=o.CSI(driver="d", volume_handle="h"),
                         capacity=o.Map(storage=Quantity.of("1Gi")),
                         volume_mode="Block",
                         claim_ref=o.ObjectReference(namespace="x", name="c", uid="u"),
-                        node_affinity=o.NodeSelector(),
+                        reached_from=o.VolumeNodeAffinity(required=o.NodeSelector()),
                     ),
-                    phase="Bound",
+                    status=o.VolumeStatus(phase="Bound"),
                 ),
             ),
             (
@@ -148,7 +152,8 @@ class TestOtherKinds:
                 },
                 o.PersistentVolumeClaim(
                     spec=o.PersistentVolumeClaimSpec(
-                        volume_name="v", requests=o.Map(storage=Quantity.of(5)), access_modes=("ReadWriteOnce",)
+                        volume_name="v", resources=o.ResourceRequirements(requests=o.Map(storage=Quantity.of(5))),
+                        access_modes=("ReadWriteOnce",),
                     )
                 ),
             ),
@@ -157,11 +162,21 @@ class TestOtherKinds:
                     "kind": "CSINode",
                     "spec": {"drivers": [{"name": "d", "nodeID": "i", "topologyKeys": None, "allocatable": {"count": 3}}, {"name": "e"}]},
                 },
-                o.CSINode(drivers=(o.CSINodeDriver(name="d", node_id="i", count=3), o.CSINodeDriver(name="e"))),
+                o.CSINode(
+                    spec=o.CSINodeSpec(
+                        drivers=(
+                            o.CSINodeDriver(name="d", node_id="i", allocatable=o.VolumeNodeResources(count=3)), o.CSINodeDriver(name="e"),
+                        )
+                    )
+                ),
             ),
             (
                 {"kind": "VolumeAttachment", "spec": {"attacher": "d", "nodeName": "n", "source": {"persistentVolumeName": "v"}}},
-                o.VolumeAttachment(attacher="d", node_name="n", persistent_volume_name="v"),
+                o.VolumeAttachment(
+                    spec=o.VolumeAttachmentSpec(
+                        attacher="d", node_name="n", source=o.VolumeAttachmentSource(persistent_volume_name="v")
+                    )
+                ),
             ),
             ({"kind": "VolumeAttachment", "spec": {"source": {"inlineVolumeSpec": {}}}}, o.VolumeAttachment()),
             ({"kind": "PersistentVolumeClaim", "spec": {"volumeAttributesClassName": None}}, o.PersistentVolumeClaim()),
@@ -171,9 +186,15 @@ class TestOtherKinds:
                     "spec": {"selector": {}},
                     "status": {"disruptionsAllowed": 2, "disruptedPods": {"a": "2020-01-01T00:00:00Z"}},
                 },
-                o.PodDisruptionBudget(selector=o.LabelSelector(), disruptions_allowed=2, disrupted_pods=("a",)),
+                o.PodDisruptionBudget(
+                    spec=o.PodDisruptionBudgetSpec(selector=o.LabelSelector()),
+                    status=o.PodDisruptionBudgetStatus(disruptions_allowed=2, disrupted_pods=o.Map(a="2020-01-01T00:00:00Z")),
+                ),
             ),
-            ({"kind": "ReplicationController", "spec": {"selector": {"a": "1"}}}, o.ReplicationController(selector=o.Map(a="1"))),
+            (
+                {"kind": "ReplicationController", "spec": {"selector": {"a": "1"}}},
+                o.ReplicationController(spec=o.ServiceSpec(selector=o.Map(a="1"))),
+            ),
             ({"kind": "Secret", "data": 5}, None),
         ],
     )

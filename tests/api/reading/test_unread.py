@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from kubeclassic.api import objects as o
-from kubeclassic.api.reading.apifields import api_shape, has_only_api_fields
-from kubeclassic.api.reading.fields import UNKNOWN, Mismatch
-from kubeclassic.api.reading.schema import schema
-from kubeclassic.api.reading.shapes import Shape, misnamed
+from kubeclassic.api.reading.apifields import api_fields, has_only_api_fields
+from kubeclassic.api.reading.unknownfields import Fields, fields_of, misnamed
 
 OF_THE_OTHER: dict[type[Any], set[str]] = {
     o.Node: {"status.conditions.lastProbeTime"},
@@ -21,70 +19,48 @@ OF_THE_OTHER: dict[type[Any], set[str]] = {
 KINDS = [pytest.param(kind, id=kind.kind) for kind in o.KINDS.values()]
 
 
-def paths(shape: Shape, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def paths(fields: Fields, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """The paths to all objects in a kind."""
     yield path
-    for name, inner in (shape.fields or {}).items():
-        if inner.fields is not None:
+    for name, inner in fields.items():
+        if inner is not None and len(path) < 5:  # deeper ones are of types that occur before
             yield from paths(inner, (*path, name))
 
 
-def documents(path: tuple[str, ...], inner: Any, listed: tuple[bool, ...] = ()) -> Iterator[Any]:
-    """*inner* at *path*, with a list or without one at each step."""
-    if not path:
-        yield inner
-        return
-    for step in documents(path[1:], inner):
-        yield {path[0]: step}
-        yield {path[0]: [step]}
-
-
-def notices(kind: type[Any], document: Any) -> bool | None:
-    """Whether reading *document* counts an unknown field; None if it cannot be read."""
-    before = UNKNOWN.seen
-    try:
-        schema(strict=False).reader(kind)(document)
-    except Mismatch:
-        return None
-    return UNKNOWN.seen != before
+def at(path: tuple[str, ...], inner: Any) -> Any:
+    """*inner* at *path*, in lists of one item."""
+    for name in reversed(path):
+        inner = {name: [inner]}
+    return inner
 
 
 class TestEveryLevel:
     @pytest.mark.parametrize("kind", KINDS)
     def test_notices_a_field_that_the_api_does_not_have(self, kind: type[Any]) -> None:
         """At each level of each kind one unknown field is noticed, read or not, and none without it."""
-        for path in paths(api_shape(kind.kind)):
-            if len(path) > 5:  # deeper ones are of types that occur before
-                continue
-            found = [notices(kind, document) for document in documents(path, {"qqq": 1})]
-            assert True in found, path
-            assert all(notices(kind, document) is not True for document in documents(path, {})), path
+        for path in paths(api_fields(kind.kind) or {}):
+            wrong = at(path, {"qqq": 1})
+            assert [path for path, _ in misnamed(wrong, api_fields(kind.kind))] == [".".join([*(f"{name}[0]" for name in path), "qqq"])]
+            assert not has_only_api_fields(kind.kind, wrong)
+            assert has_only_api_fields(kind.kind, at(path, {}))
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_has_all_that_is_read(self, kind: type[Any]) -> None:
         """Each field that is read here is one that the API has."""
-        read, api = schema(strict=False).shape(kind), api_shape(kind.kind)
-        everything = {name: _example(shape) for name, shape in (read.fields or {}).items()}
-        assert {path for path, _ in misnamed(everything, api)} == OF_THE_OTHER.get(kind, set())
+        everything = _example(fields_of(kind))
+        assert {path for path, _ in misnamed(everything, api_fields(kind.kind))} == OF_THE_OTHER.get(kind, set())
         assert has_only_api_fields(kind.kind, everything) == (kind not in OF_THE_OTHER)
 
 
-def _example(shape: Shape) -> Any:
-    return 1 if shape.fields is None else {name: _example(inner) for name, inner in shape.fields.items()}
-
-
-class TestRepeated:
-    def test_a_part_that_was_seen_before_is_noticed_again(self) -> None:
-        """Decoded parts are shared between objects, but not if they have unknown fields."""
-        document = {"spec": {"tolerations": [{"ky": "a"}], "affinity": {"nodeAffinty": {}}}}
-        assert [notices(o.Pod, document) for _ in range(3)] == [True] * 3
+def _example(fields: Fields | None) -> Any:
+    return 1 if fields is None else {name: _example(inner) for name, inner in fields.items()}
 
 
 class TestKinds:
     @pytest.mark.parametrize(("kind", "version"), [("Service", "serving.knative.dev/v1"), ("Pod", "example.com/v1"), ("Route", "v1")])
     def test_of_others_nothing_is_known(self, kind: str, version: str) -> None:
         """A kind of another group, or one that is not read, may have any fields."""
-        assert api_shape(kind, version).fields is None
+        assert api_fields(kind, version) is None
         assert has_only_api_fields(kind, {"apiVersion": version, "x": 1})
 
     @pytest.mark.parametrize("version", ["apps/v1", "extensions/v1beta1", "", None])

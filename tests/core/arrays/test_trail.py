@@ -103,8 +103,8 @@ class TestChangeLog:
         assert (log.revision, log.node_revision, told(log, 1)) == (2, 2, {2})
 
     def test_the_oldest_steps_are_dropped(self) -> None:
-        """Who is further behind than the log reaches looks at all rows."""
+        """Who is further behind than the log reaches is not told what happened, but which rows changed."""
         log = ChangeLog(limit=4)
         for row in range(5):
             log.note(row, None)
-        assert (told(log, 0), told(log, 3)) == (None, {3, 4})
+        assert (log.steps_since(0), told(log, 1), told(log, 3)) == (None, {1, 2, 3, 4}, {3, 4})

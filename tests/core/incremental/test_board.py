@@ -191,7 +191,7 @@ class TestSharing:
     def test_boards_beyond_the_limit_are_dropped(self) -> None:
         """The one that was not asked for longest goes first, and is made again when it is asked for."""
         boards = Asked(cluster())
-        boards.known.limit = 1000
+        boards.known.limit = 10_000  # room for two
         first = boards.of(small(labels={"app": "a"}))
         boards.of(small(labels={"app": "b"}))
         assert boards.of(small(labels={"app": "a"})) is first

@@ -45,7 +45,8 @@ def looked(made: Engine, template: Template, **more: Any) -> Lookahead:
 def followed(ahead: Lookahead, *events: tuple[int, Template | None], size: Template) -> tuple[list[int] | None, list[int]]:
     """What has to be judged after *events*, and the totals as the look-ahead puts them right."""
     totals, fits = np.full(NODES, -1), np.ones(NODES, np.bool_)
-    return ahead.follow(events, size.size, fits, totals, []), totals.tolist()
+    sizes = [(row, None if arrival is None else arrival.size) for row, arrival in events]
+    return ahead.follow(sizes, size.size, fits, totals, []), totals.tolist()
 
 
 class TestHits:
@@ -63,7 +64,7 @@ class TestHits:
         made = cluster()
         small = sized(made, "100m")
         ahead, fits, flips = looked(made, small), np.ones(NODES, np.bool_), list[int]()
-        assert ahead.follow([(4, small)] * 3, small.size, fits, np.zeros(NODES, np.int64), flips) == []
+        assert ahead.follow([(4, small.size)] * 3, small.size, fits, np.zeros(NODES, np.int64), flips) == []
         assert fits.tolist() == [True, True, True, True, False]
         assert flips == [4]
 

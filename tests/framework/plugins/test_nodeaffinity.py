@@ -124,7 +124,7 @@ class TestFaults:
         text = "nodeSelectorTerms[0].matchExpressions[0].values: Invalid value: {}: for 'in', 'notin' operators, values set can't be empty"
         assert faults({**asked, "values": []}) == [text.format("[]string{}")]
         assert faults({**asked, "values": None}) == faults(asked) == [text.format("[]string(nil)")]
-        expressions = (Requirement(key="a", operator="In", has_empty_list=True),)
+        expressions = (Requirement(key="a", operator="In", given_values=()),)
         assert "[]string(nil)" in label_selector_fault(LabelSelector(match_expressions=expressions))
 
     def test_lists_as_json(self) -> None:

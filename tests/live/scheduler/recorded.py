@@ -168,7 +168,8 @@ class Stage:
 
     def __attrs_post_init__(self) -> None:
         loop, is_old = asyncio.get_running_loop(), any("policy/v1beta1" in one.get("path", "") for one in self.recorded)
-        store = Store(OLD_SERVER if is_old else NEW_SERVER, Storage(clock=lambda: EPOCH + loop.time()))
+        flavour = attrs.evolve(OLD_SERVER if is_old else NEW_SERVER, admits=False)
+        store = Store(flavour, Storage(clock=lambda: EPOCH + loop.time()))
         pace = Pace.of(self.recorded, self.begin)
         self.transport = PacedTransport(store, pace, records=True, pace=pace)
         self.played, self.driver = Played(store), Driver(store, self.recorded)

@@ -54,17 +54,6 @@ class TestFilter:
         caller.app.service.cluster.put(as_pod(again))
         assert caller.asked("/filter", {"Pod": pod_json("x", cpu="2"), "NodeNames": ALL})["NodeNames"] == ["b"]
 
-    def test_many_kinds_of_pods_do_not_pile_up(self) -> None:
-        """After so many kinds of pods the engine is made again, and answers as before."""
-        served = three_nodes()
-        served.most_templates = 5
-        caller, engines = Caller.of(served), set()
-        for number in range(20):
-            pod = {**pod_json("x", cpu="2"), "metadata": {"name": "x", "labels": {"number": str(number)}}}
-            assert caller.asked("/filter", {"Pod": pod, "NodeNames": ALL})["NodeNames"] == ["a"]
-            engines.add(id(served.run))
-        assert len(engines) > 1
-
 
 class TestPreemption:
     @staticmethod

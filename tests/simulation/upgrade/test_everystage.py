@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -73,6 +75,11 @@ def unknown(found: UpgradeDocument) -> list[Any]:
 def test_drawn_clusters(rnd: Random) -> None:
     """Hosts of every stage are those of its release, and no cause is unknown."""
     check(cluster_drawn(rnd), window(rnd, 3))
+
+
+def test_a_search_that_begins_elsewhere() -> None:
+    """An error ends a search by the newer release, so that the next one begins at another node than by the older: that has a cause, too."""
+    check(json.loads((Path(__file__).parent / "error-before.json").read_text()), ["1.33", "1.34"])
 
 
 def readable(number: int) -> Iterator[list[Any]]:

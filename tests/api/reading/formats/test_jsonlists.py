@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 
 from kubeclassic.api.load import load
 from kubeclassic.api.reading import documents
-from kubeclassic.api.reading.formats.jsonvalues import Uncertain, split_list
+from kubeclassic.api.reading.formats import jsonlists
+from kubeclassic.api.reading.formats.jsonlists import Uncertain, long_list, whole_value
 from kubeclassic.exceptions import ManifestError
 
 NODE: dict[str, Any] = {"kind": "Node", "metadata": {"name": "n", "labels": {"a": "1,2"}}, "status": {"allocatable": {"cpu": "4"}}}
@@ -32,12 +34,23 @@ def outcome(path: Path, **options: Any) -> object:
     return found.objects, [repr(item) for item in found.objects], found.raw, found.ignored, found.warnings
 
 
-@pytest.mark.parametrize("text", [GOOD, json.dumps(json.loads(GOOD), indent=4), BARE, '{"kind": "List", "items": []}'])
-def test_lists_are_split(text: str) -> None:
-    """The items of a list, in any layout, are those that the standard library reads."""
-    found = split_list(text.encode())
-    assert found is not None
-    assert list(found.items()) == json.loads(text)["items"]
+COMPACT = json.dumps({"kind": "List", "items": [*PODS, {"kind": "Pod", "x": [{"kind": "Pod"}, {"kind": 1}]}, *PODS]}, separators=(",", ":"))
+
+
+def items(content: bytes) -> list[Any]:
+    """The items of a list."""
+    found = long_list(io.BytesIO(content))
+    if found is None:
+        raise Uncertain
+    return [{name: whole_value(part) for name, part in parts.items()} for parts in found.items()]
+
+
+@pytest.mark.parametrize("text", [GOOD, json.dumps(json.loads(GOOD), indent=4), BARE, '{"kind": "List", "items": []}', COMPACT])
+def test_lists_are_split(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The items of a list, in any layout and through any window, are those that the standard library reads."""
+    for window in (1, 50, 1 << 20):
+        monkeypatch.setattr(jsonlists, "_WINDOW", window)
+        assert items(text.encode()) == json.loads(text)["items"]
 
 
 @pytest.mark.parametrize("text", [
@@ -51,19 +64,15 @@ def test_lists_are_split(text: str) -> None:
 ])  # fmt: skip
 def test_what_may_be_odd_is_left_to_the_exact_way(text: str) -> None:
     """Repeated keys, half characters, huge numbers, deep nesting and syntax errors are never ignored."""
-    found = split_list(text.encode())
-    if found is not None:
-        with pytest.raises(Uncertain):
-            list(found.items())
+    with pytest.raises(Uncertain):
+        items(text.encode())
 
 
 def test_bytes_that_are_no_text_are_left_to_the_exact_way() -> None:
     """Bytes that are no UTF-8 are never ignored, wherever they are."""
     for content in (b'{"kind": "List", "items": ["\xff"]}', b'{"kind": "List", "items": [{"\xff": 1}]}'):
-        found = split_list(content)
-        assert found is not None
         with pytest.raises(Uncertain):
-            list(found.items())
+            items(content)
 
 
 @pytest.mark.parametrize("strict_fields", [False, True])

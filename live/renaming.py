@@ -1,4 +1,4 @@
-"""What of a snapshot a redaction keeps, and how each value is renamed. The fields are in ``snapshotshapes.yaml``.
+"""What of a snapshot a redaction keeps, which is what the classes of objects have, and how each value is renamed.
 
 A value of another shape than the field has, which only an odd server sends, is left out.
 """
@@ -11,10 +11,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from pkgutil import get_data
-from typing import Any, TypeAlias
+from types import NoneType, UnionType
+from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-import yaml
+from ..api import objects as o
+from ..api.objects.metadata import Map, OneOf, Part, attributes, json_names
+from ..api.objects.quantity import Quantity
 
 PUBLIC_NAMESPACES = frozenset({"", "default", "kube-system", "kube-public", "kube-node-lease"})
 PUBLIC_NAMES = frozenset({"", "0.0.0.0", "127.0.0.1", "::", "system-cluster-critical", "system-node-critical", "default-scheduler"})
@@ -182,33 +184,102 @@ WORDS: Mapping[str, Shape] = {
     "avoided": _avoided, "condition": _condition, "version": _version,
     "field requirement": lambda to, value: _requirement(to, value, is_field=True),
     "by name": lambda to, value: {to.name(key): _keep(to, item) for key, item in value.items()} if isinstance(value, dict) else None,
+    "annotations": lambda to, value: _annotations(to, value) if isinstance(value, dict) else None,
+    "left out": lambda to, value: None,
     "described": lambda to, value: value,  # What a driver says of its devices, and expressions about it.
     "there": lambda to, value: "yes",  # Rules read only that it is given.
     "switch": lambda to, value: value if value in ("true", "false") else None,
     "plugins": lambda to, value: ",".join(part for part in str(value).split(",") if part.startswith("kubernetes.io/")),
 }  # fmt: skip
-"""The words of the file."""
+"""How a value is renamed."""
 
 
-# --- the file -------------------------------------------------------------------------------------------------------
+def _annotations(to: Names, value: Json) -> Json:
+    return {key: WORDS[ANNOTATIONS[key]](to, one) for key, one in value.items() if key in ANNOTATIONS}
 
 
-def _shape(told: Json, known: Mapping[str, Shape]) -> Shape:
-    if isinstance(told, str):
-        return known[told]
-    if isinstance(told, list):
-        item = _shape(told[0], known)
-        return lambda to, value: [kept for one in value if (kept := item(to, one)) is not None] if isinstance(value, list) else None
-    fields = {key: _shape(part, known) for key, part in told.items()}
-    return lambda to, value: {key: fields[key](to, one) for key, one in value.items() if key in fields} if isinstance(value, dict) else None
+ANNOTATIONS: Mapping[str, str] = {
+    "scheduler.alpha.kubernetes.io/preferAvoidPods": "avoided",
+    "volume.beta.kubernetes.io/storage-class": "name",
+    "volume.kubernetes.io/selected-node": "name",
+    "rbd.csi.ceph.com/volume-handle": "parts",
+    "pv.kubernetes.io/bind-completed": "there",
+    "pv.kubernetes.io/bound-by-controller": "there",
+    "storage.alpha.kubernetes.io/migrated-plugins": "plugins",
+    "kubernetes.io/config.mirror": "name",
+    "storageclass.kubernetes.io/is-default-class": "switch",
+    "storageclass.beta.kubernetes.io/is-default-class": "switch",
+}
+"""The annotations that a rule, admission or a drain reads."""
+
+
+# --- which value is renamed how -------------------------------------------------------------------------------------
+
+_TYPES: Mapping[Any, str] = {
+    str: "name", bool: "keep", int: "keep", Quantity: "keep", Map[Quantity]: "amounts", Map[str]: "labels",
+    Map[Any]: "by name", o.Requirement: "requirement", o.TopologySelectorLabelRequirement: "requirement", o.Taint: "keyed",
+    o.Toleration: "keyed", o.Condition: "condition",
+}  # fmt: skip
+"""How values of a type are renamed; those of an enumeration stay."""
+_FIELDS: Mapping[str, str] = {
+    "keep": "ObjectMeta.creation_timestamp ObjectMeta.deletion_timestamp OwnerReference.kind OwnerReference.api_version"
+    " Container.restart_policy PodAffinityTerm.topology_key PodAffinityTerm.match_label_keys PodAffinityTerm.mismatch_label_keys"
+    " TopologySpreadConstraint.topology_key TopologySpreadConstraint.match_label_keys PodStatus.phase PodStatus.start_time"
+    " PodStatus.resize VolumeStatus.phase StorageClass.provisioner VolumeAttachmentSpec.attacher ObjectReference.kind CSI.driver"
+    " CSINodeDriver.name CSINodeDriver.topology_keys ResourceQuotaSpec.scopes ScopedResourceSelectorRequirement.scope_name"
+    " ScopedResourceSelectorRequirement.operator LimitRangeItem.type ResourceSliceSpec.driver DeviceClassSpec.extended_resource_name"
+    " DeviceRequestAllocationResult.request DeviceRequestAllocationResult.driver DeviceRequestAllocationResult.device"
+    " ResourceClaimConsumerReference.resource ResourceClaimConsumerReference.api_group",
+    "namespace": "ObjectMeta.namespace ObjectReference.namespace PodAffinityTerm.namespaces",
+    "left out": "ObjectMeta.resource_version ObjectMeta.generation ObjectMeta.finalizers",
+    "annotations": "ObjectMeta.annotations TemplateMeta.annotations",
+    "field requirement": "NodeSelectorTerm.match_fields",
+    "image": "Container.image ContainerImage.names",
+    "parts": "NodeSpec.provider_id GCEPersistentDisk.pd_name AWSElasticBlockStore.volume_id AzureDisk.disk_name AzureDisk.disk_uri"
+    " Cinder.volume_id PortworxVolume.volume_id CSI.volume_handle",
+    "version": "NodeSystemInfo.kubelet_version",
+    "quota": "ResourceQuotaSpec.hard ResourceQuotaStatus.hard ResourceQuotaStatus.used",
+    "described": "Device.name Device.attributes Device.capacity Device.consumes_counters Device.taints Device.binding_conditions"
+    " DeviceRequest.name _Request.allocation_mode _Request.selectors DeviceSubRequest.name DeviceClaim.constraints"
+    " DeviceClassSpec.selectors ResourceSliceSpec.shared_counters",
+}
+"""How values are renamed -> the fields that are not renamed as others of their type."""
+_WAYS: Mapping[str, str] = {field: way for way, fields in _FIELDS.items() for field in fields.split()}
+
+
+class ControllerTemplate(Part, frozen=True, kw_only=True):
+    """The template of a controller, whose objects otherwise say only which pods they have."""
+
+    metadata: o.TemplateMeta = o.TemplateMeta()
+    spec: o.PodSpec = o.PodSpec()
 
 
 @cache
-def shapes() -> Mapping[str, Shape]:
-    """Kind -> what of it is kept."""
-    document = yaml.safe_load(get_data(__name__.rpartition(".")[0], "snapshotshapes.yaml") or b"")
-    known = dict(WORDS)
-    for name, told in document["shapes"].items():
-        known[name] = _shape(told, known)
-    every = {"apiVersion": "keep", "kind": "keep", "metadata": "metadata"}
-    return {kind: _shape({**every, **told}, known) for kind, told in document["kinds"].items()}
+def shape_of(annotation: Any, way: str = "") -> Shape:
+    """How values in JSON form of a type are renamed: what the type does not have is left out."""
+    origin, parts = get_origin(annotation), [part for part in get_args(annotation) if part is not NoneType and part is not ...]
+    way = way or _TYPES.get(annotation, "")
+    if origin is Annotated:
+        is_enumeration = isinstance(parts[1], OneOf)
+        return shape_of(parts[0], way or ("keep" if is_enumeration else ""))
+    if origin in (Union, UnionType):
+        return shape_of(parts[0], way or ("keep" if len(parts) > 1 else ""))
+    if origin is tuple:
+        item = shape_of(parts[0], way)
+        return lambda to, value: [kept for one in value if (kept := item(to, one)) is not None] if isinstance(value, list) else None
+    return WORDS[way] if way else _shape_of_fields(annotation)
+
+
+def _shape_of_fields(kind: Any) -> Shape:
+    hints, names = get_type_hints(kind, include_extras=True), json_names(kind)
+    fields = {names[attribute]: shape_of(hints[attribute], _way(kind, attribute)) for attribute in attributes(kind)}
+    if issubclass(kind, o.KubeObject):
+        fields |= dict.fromkeys(("apiVersion", "kind"), _keep)
+    if kind in (o.ControllerSpec, o.ServiceSpec):
+        fields["template"] = shape_of(ControllerTemplate)
+    return lambda to, value: {key: fields[key](to, one) for key, one in value.items() if key in fields} if isinstance(value, dict) else None
+
+
+def _way(kind: Any, attribute: str) -> str:
+    """How the values of a field are renamed, if not as all of their type; *kind* may have it from a class before."""
+    return next((_WAYS[name] for base in kind.__mro__ if (name := f"{base.__name__}.{attribute}") in _WAYS), "")

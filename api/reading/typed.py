@@ -1,0 +1,244 @@
+"""Reads JSON values into the classes that say what they are: which fields there are, and of what type, is in the annotations.
+
+It goes value by value, and its errors have the path to the wrong one. A null counts as absent, in maps and lists of texts as empty;
+unknown fields are ignored. With *strict* words that :class:`~..objects.metadata.OneOf` does not have are refused as the API server would,
+else kept.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import attrs
+from msgspec import Meta
+
+from ...exceptions import QuantityError
+from .. import objects as o
+from ..objects.metadata import FieldWords, Map, OneOf, attributes, is_value, json_names
+from ..objects.quantity import IntOrString, Quantity
+from .mismatch import Mismatch
+from .secrets import HIDDEN
+
+V = TypeVar("V")
+Reader: TypeAlias = Callable[[Any], V]
+"""Takes a JSON value that is not null and returns the decoded one, or raises :class:`Mismatch`."""
+
+_NEVER_NULL = (o.Container, o.Volume, o.Requirement, o.TopologySelectorLabelRequirement, o.OwnerReference, o.CSINodeDriver)
+"""Items that the API server refuses if they are empty, so null there is never on purpose; other null items have the defaults."""
+
+
+@attrs.frozen
+class ReadBy(Generic[V]):
+    """In an annotation: the reader of values that JSON has in another form than the class."""
+
+    read: Reader[V]
+
+
+def read(kind: type[V], value: Any, strict: bool = False) -> V:
+    """*value* as one of *kind*. Raises :class:`Mismatch`."""
+    known: Any = kind
+    found: V = reader(known, strict)(value)
+    return found
+
+
+@cache
+def reader(annotation: Any, strict: bool = False, words: FieldWords | None = None) -> Reader[Any]:
+    """The reader of values of a type; *words*: what its fields may be in this place."""
+    origin, parts = get_origin(annotation), [part for part in get_args(annotation) if part not in (NoneType, ...)]
+    if annotation in _LEAVES:
+        return _LEAVES[annotation]
+    if origin is Annotated:
+        return _noted(parts[0], parts[1:], strict)
+    if origin in (Union, UnionType) and len(parts) == 2:
+        return _LEAVES[parts[0] | parts[1]]
+    if origin in (Union, UnionType):
+        return reader(parts[0], strict, words)
+    if origin is tuple:
+        return list_of(reader(parts[0], strict, words), _null_item(parts[0]))
+    if origin is Map:
+        return _map_of(reader(parts[0], strict), _NULLS.get(parts[0]))
+    if is_value(annotation):
+        return _record(annotation, strict, words)
+    raise TypeError(f"got the annotation {annotation}, which has no reader")
+
+
+def _noted(annotation: Any, notes: list[Any], strict: bool) -> Reader[Any]:
+    for note in notes:
+        match note:
+            case ReadBy():
+                return note.read
+            case OneOf():
+                return one_of(note) if strict else text
+            case FieldWords():
+                return reader(annotation, strict, note)
+            case Meta(ge=int(least), le=int(most)):
+                return whole_in(least, most)
+    return reader(annotation, strict)
+
+
+def _null_item(annotation: Any) -> Any:
+    """The value for a null item of a list; None: it is refused."""
+    if annotation is str or (get_origin(annotation) is Annotated and get_args(annotation)[0] is str):
+        return ""
+    return annotation() if is_value(annotation) and annotation not in _NEVER_NULL else None
+
+
+def _record(kind: Any, strict: bool, words: FieldWords | None) -> Reader[Any]:
+    return record(kind, table_of(kind, strict, words))
+
+
+def table_of(kind: Any, strict: bool = False, words: FieldWords | None = None) -> Table:
+    """The fields of a class that is read."""
+    hints = get_type_hints(kind, include_extras=True)
+    if words is not None:
+        hints |= {name: Annotated[str, one] for name, one in words.fields.items()}
+    names = json_names(kind)
+    return {names[attribute]: (attribute, reader(hints[attribute], strict)) for attribute in attributes(kind)}
+
+
+Table: TypeAlias = Mapping[str, tuple[str, Reader[Any]]]
+"""JSON name -> attribute and reader; where the attribute is empty the reader gives several by name."""
+
+
+def record(kind: Callable[..., V], table: Table) -> Reader[V]:
+    """A reader for objects of class *kind*; absent and null fields keep the defaults of the class."""
+
+    def read_record(value: Any) -> V:
+        made: dict[str, Any] = {}
+        for name, item in entries(value).items():
+            if item is not None and name in table:
+                attribute, read_item = table[name]
+                try:
+                    made |= {attribute: read_item(item)} if attribute else read_item(item)
+                except Mismatch as mismatch:
+                    raise mismatch.under(name) from None
+        return kind(**made)
+
+    return read_record
+
+
+# --- lists and maps -------------------------------------------------------------------------------------------------
+
+
+def entries(value: Any) -> Mapping[str, Any]:
+    """A reader for objects, which stay as they are."""
+    if not isinstance(value, dict):
+        raise Mismatch(value, "an object")
+    return value
+
+
+def list_of(read_item: Reader[V], null: V | None = None) -> Reader[tuple[V, ...]]:
+    """A reader for lists; *null* replaces null items, without it they are refused."""
+
+    def read_list(value: Any) -> tuple[V, ...]:
+        if not isinstance(value, list):
+            raise Mismatch(value, "a list")
+        made: list[V] = []
+        for index, item in enumerate(value):
+            try:
+                made.append(null if item is None and null is not None else read_item(item))
+            except Mismatch as mismatch:
+                raise mismatch.under(f"[{index}]") from None
+        return tuple(made)
+
+    return read_list
+
+
+def _map_of(read_item: Reader[V], null: V | None) -> Reader[Map[V]]:
+    def read_map(value: Any) -> Map[V]:
+        made: dict[str, V] = {}
+        for key, item in entries(value).items():
+            if not isinstance(key, str):
+                raise Mismatch(key, "a string for a key")
+            try:
+                made[key] = null if item is None and null is not None else read_item(item)
+            except Mismatch as mismatch:
+                raise mismatch.under(f"[{key}]" if "." in key or "/" in key else key) from None
+        return Map(made)
+
+    return read_map
+
+
+# --- single values --------------------------------------------------------------------------------------------------
+
+
+def text(value: Any) -> str:
+    """Reads a text."""
+    if isinstance(value, str):
+        return value
+    raise Mismatch(value, "a string")
+
+
+def whole(value: Any) -> int:
+    """Reads a whole number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise Mismatch(value, "a whole number")
+
+
+def whole_in(least: int, most: int) -> Reader[int]:
+    """A reader for whole numbers within bounds."""
+
+    def read_whole(value: Any) -> int:
+        if not least <= whole(value) <= most:
+            raise Mismatch(value, f"a whole number from {least} to {most}")
+        return whole(value)
+
+    return read_whole
+
+
+def flag(value: Any) -> bool:
+    """Reads true or false."""
+    if isinstance(value, bool):
+        return value
+    raise Mismatch(value, "true or false")
+
+
+def quantity(value: Any) -> Quantity:
+    """Reads an amount of a resource, a text or a number."""
+    try:
+        return Quantity.parse(value)
+    except QuantityError:
+        raise Mismatch(value, "a quantity such as 500m, 2 or 1.5Gi") from None
+
+
+def content(value: Any) -> bytes:
+    """Reads bytes, which JSON has in base64."""
+    try:
+        return base64.b64decode(text(value), validate=True)
+    except binascii.Error:
+        raise Mismatch(HIDDEN, "bytes in base64") from None  # it may be a key
+
+
+def one_of(allowed: OneOf) -> Reader[str]:
+    """A reader for an enumeration."""
+
+    def read_word(value: Any) -> str:
+        if value in allowed.words:
+            return str(value)
+        raise Mismatch(value, allowed.told)
+
+    return read_word
+
+
+def _anything(value: Any) -> Any:
+    return value
+
+
+_LEAVES: Mapping[Any, Reader[Any]] = {
+    str: text,
+    bool: flag,
+    int: whole_in(-(2**63), 2**63 - 1),
+    bytes: content,
+    Quantity: quantity,
+    IntOrString: lambda value: value if isinstance(value, str) else whole(value),
+    Mapping[str, Any]: entries,
+    Any: _anything,
+}
+_NULLS: Mapping[Any, Any] = {str: "", Quantity: Quantity()}
+"""The values of maps that may be null -> what they are then."""

@@ -1,0 +1,159 @@
+"""Classes with annotations, and the values of JSON that are read into them, quickly and value by value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubeclassic.api import objects as o
+from kubeclassic.api.objects import NO_STRINGS, Map
+from kubeclassic.api.objects.metadata import json_name
+from kubeclassic.api.objects.quantity import Int32, Quantity
+from kubeclassic.api.reading import convert
+from kubeclassic.api.reading.mismatch import Mismatch
+from kubeclassic.api.reading.typed import ReadBy, read, text
+from kubeclassic.api.reading.unknownfields import fields_of
+from tests.support.drawn import documents, marred
+from tests.support.refusals import refusal_text
+
+KINDS = [pytest.param(kind, id=kind.kind) for kind in o.KINDS.values()]
+
+
+def _length(value: Any) -> int:
+    return len(text(value))
+
+
+@attrs.frozen
+class Inner:
+    part_name: str = ""
+    weight: Int32 = 0
+
+
+@attrs.frozen
+class Leaves:
+    text: str = ""
+    flag: bool = False
+    number: int = 0
+    small: Int32 | None = None
+    content: bytes = b""
+    amount: Quantity | None = None
+    labels: Map[str] = NO_STRINGS
+    raw: Mapping[str, Any] | None = None
+    names: tuple[str, ...] | None = None
+    other: str = attrs.field(default="", metadata={"name": "odd-name"})
+    length: Annotated[int, ReadBy(_length)] = 0
+    unread: complex = attrs.field(default=0j, metadata={"unread": True})
+
+
+@attrs.frozen
+class Whole:
+    part: Inner = Inner()
+    parts: tuple[Inner, ...] = ()
+
+
+@attrs.frozen
+class Odd:
+    value: complex = 0j
+
+
+@pytest.mark.parametrize(
+    ("attribute", "name"),
+    [
+        ("name", "name"),
+        ("node_name", "nodeName"),
+        ("provider_id", "providerID"),
+        ("id", "id"),
+        ("cluster_ips", "clusterIPs"),
+        ("disk_uri", "diskURI"),
+        ("enable_https", "enableHTTPS"),
+        ("ip_families", "ipFamilies"),
+        ("csi", "csi"),
+    ],
+)
+def test_names_are_in_camel_case(attribute: str, name: str) -> None:
+    """Words after the first begin with a capital, initialisms among them are all capitals."""
+    assert json_name(attribute) == name
+
+
+class TestAnnotations:
+    def test_of_single_values_and_maps(self) -> None:
+        """Every annotation has its reader; a field may have another name, or a reader of its own."""
+        document = {"text": "a", "flag": True, "number": 2**40, "small": 5, "content": "eHk=", "amount": "1500m", "labels": {"a": "b"}}
+        found = read(Leaves, {**document, "raw": {"c": 1}, "odd-name": "o", "length": "four", "unread": 1})
+        assert found == Leaves("a", True, 2**40, 5, b"xy", Quantity.of("1500m"), Map(a="b"), {"c": 1}, other="o", length=4)
+
+    @pytest.mark.parametrize(
+        ("document", "wanted"),
+        [
+            ({"text": 1}, "text: got 1, wanted a string"),
+            ({"flag": "yes"}, 'flag: got "yes", wanted true or false'),
+            ({"small": 1.5}, "small: got 1.5, wanted a whole number"),
+            ({"small": 2**31}, "small: got 2147483648, wanted a whole number from -2147483648 to 2147483647"),
+            ({"content": "?"}, 'content: got "(hidden)", wanted bytes in base64'),
+            ({"raw": []}, "raw: got an empty list, wanted an object"),
+            ({"names": ["a", 1]}, "names[1]: got 1, wanted a string"),
+        ],
+    )
+    def test_other_values_are_refused(self, document: dict[str, Any], wanted: str) -> None:
+        """A value of another type is refused with its path."""
+        assert refusal_text(Mismatch, read, Leaves, document) == wanted
+
+    def test_of_classes_and_lists(self) -> None:
+        """Classes are read within classes and in lists; a null item stands for the defaults, and what is unknown is ignored."""
+        found = read(Whole, {"part": {"partName": "a", "x": 1}, "parts": [{"weight": 3}, None]})
+        assert found == Whole(Inner("a"), (Inner(weight=3), Inner()))
+        assert refusal_text(Mismatch, read, Whole, {"parts": [{}, {"weight": "3"}]}) == 'parts[1].weight: got "3", wanted a whole number'
+        assert read(Leaves, {"names": [None], "text": None}).names == ("",)
+
+    def test_without_a_reader(self) -> None:
+        """An annotation that has no reader is an error."""
+        with pytest.raises(TypeError, match=r"got the annotation <class 'complex'>, which has no reader"):
+            read(Odd, {})
+
+    def test_tell_the_fields(self) -> None:
+        """The fields of objects and of items of lists have fields of their own."""
+        inner = {"partName": None, "weight": None}
+        assert fields_of(Whole) == {"part": inner, "parts": inner}
+
+
+class TestBothWays:
+    @pytest.mark.parametrize("strict", [True, False])
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_give_the_same(self, kind: type[Any], strict: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What msgspec reads is what is read value by value, and it refuses nothing that all fields may have."""
+        alone: list[Any] = []
+        monkeypatch.setattr(convert, "read", lambda *args: alone.append(args) or read(*args))
+
+        @settings(max_examples=25)
+        @given(st.data())
+        def check(data: st.DataObject) -> None:
+            document = data.draw(documents(kind))
+            assert convert.quickly(kind, document, strict) == read(kind, document, strict)
+
+        check()
+        assert not alone
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_refuse_the_same(self, kind: type[Any]) -> None:
+        """What is null, unknown or of another type is taken or refused alike."""
+
+        @settings(max_examples=40)
+        @given(st.data(), st.booleans())
+        def check(data: st.DataObject, strict: bool) -> None:
+            document = data.draw(marred(documents(kind)))
+            assert outcome(convert.quickly, kind, document, strict) == outcome(read, kind, document, strict)
+
+        check()
+
+
+def outcome(way: Any, *given: Any) -> Any:
+    """What is read, or why not."""
+    try:
+        return way(*given)
+    except Mismatch as mismatch:
+        return str(mismatch)
