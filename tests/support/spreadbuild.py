@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import Node, Pod
-from kubeclassic.core.arrays.overlay import Overlay
-from kubeclassic.core.cycle import Cycle
+from kubeclassic.api.objects import Pod
 from kubeclassic.framework.config.args import PodTopologySpreadArgs
 from kubeclassic.framework.plugins.podtopologyspread import PodTopologySpread
 from tests.support.asking import handle, refusals
@@ -64,53 +62,3 @@ def against(new: Pod, *objects: Any, by: PodTopologySpread | None = None) -> dic
 KEYS = ["zone", "rack", "kubernetes.io/hostname"]
 HOSTS = st.sampled_from("hij")
 LABELS = st.fixed_dictionaries({}, optional={"zone": st.sampled_from("xyz"), "rack": st.sampled_from(["", "1", "2"]), KEYS[2]: HOSTS})
-TAINTS = st.sampled_from([[], *([{"key": "k", "value": "v", "effect": effect}] for effect in ("NoSchedule", "PreferNoSchedule"))])
-NODES = st.lists(st.tuples(LABELS, TAINTS), min_size=1, max_size=6)
-KINDS = st.tuples(st.sampled_from("ab"), st.sampled_from(["default", "far"]), st.booleans(), st.sampled_from(["", "1", "2"]))
-PODS = st.lists(st.tuples(st.integers(0, 5), KINDS), max_size=12)
-SELECTORS = st.sampled_from([{}, None, {"matchLabels": {"app": "a"}}, {"matchExpressions": [{"key": "app", "operator": "Exists"}]}])
-MORE = st.fixed_dictionaries({}, optional={
-    "minDomains": st.integers(1, 4), "nodeAffinityPolicy": st.sampled_from(["Honor", "Ignore"]),
-    "nodeTaintsPolicy": st.sampled_from(["Honor", "Ignore"]), "matchLabelKeys": st.sampled_from([["rev"], ["app", "none"]]),
-})  # fmt: skip
-CONSTRAINT = st.builds(
-    lambda key, skew, selector, more: {**constraint(key, skew, **more), "labelSelector": selector},
-    st.sampled_from(KEYS), st.integers(0, 2), SELECTORS, MORE,
-)  # fmt: skip
-CONSTRAINTS = st.lists(CONSTRAINT, min_size=1, max_size=3)
-CHOICE = st.sampled_from([None, {"rack": "1"}, {"zone": "x"}])
-
-
-def made(name: str, kind: Any, on: str = "") -> Pod:
-    """A pod of a random kind."""
-    app, namespace, leaves, revision = kind
-    labels = {"app": app} | ({"rev": revision} if revision else {})
-    return pod(name, on=on, labels=labels, namespace=namespace, metadata=LEAVING if leaves else {})
-
-
-def cluster(labels: Any, pods: Any) -> tuple[list[Node], list[tuple[Node, list[Pod]]], list[Pod]]:
-    """Nodes, the same with their pods, and all pods."""
-    nodes = [node(f"n{i}", labels=found, taints=taints) for i, (found, taints) in enumerate(labels)]
-    bound = [made(f"p{i}", kind, f"n{at % len(nodes)}") for i, (at, kind) in enumerate(pods)]
-    return nodes, [(n, [p for p in bound if p.spec.node_name == n.name]) for n in nodes], bound
-
-
-class Followed(Protocol):
-    """A plain loop's own account of the pods that count for one node."""
-
-    def change(self, other: Pod, node: Node, sign: int) -> None:
-        """A pod comes to *node* or leaves it."""
-        ...
-
-
-def edit(cycle: Cycle, trial: Overlay, at: int, extra: Pod | None, nodes: Sequence[Node], books: Mapping[str, Followed]) -> None:
-    """Put *extra* on a node, or take the first of its pods off."""
-    name = trial.name(at)
-    target = next(n for n in nodes if n.name == name)
-    if extra is not None:
-        trial.add(cycle.nominated_entry(extra), at)
-        books[name].change(extra, target, 1)
-    elif trial.pods(at):
-        entry = trial.pods(at)[0]
-        trial.remove(entry, at)
-        books[name].change(entry.pod, target, -1)

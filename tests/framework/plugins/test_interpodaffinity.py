@@ -1,10 +1,8 @@
-"""InterPodAffinity: required and preferred terms, namespace selectors, trials, by example and against plain loops."""
+"""InterPodAffinity: required and preferred terms, namespace selectors, trials, by example."""
 
 from __future__ import annotations
 
 from typing import Any
-
-from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
@@ -13,7 +11,6 @@ from kubeclassic.framework.config.args import InterPodAffinityArgs
 from kubeclassic.framework.cycle.state import FrameworkCycle
 from kubeclassic.framework.plugins.interpodaffinity import InterPodAffinity
 from kubeclassic.framework.status import SKIP, Code, Status
-from tests.support.affinitybuild import TERM as TERM_PARTS
 from tests.support.affinitybuild import A, C, affinity, peer, term
 from tests.support.asking import cycle_of, found_by, handle, refusals, scores
 from tests.support.build import node, obj, overlay, pod
@@ -145,9 +142,3 @@ class TestScores:
         status = plugin().pre_score(cycle.template, Batch(cycle.table), cycle)
         text = 'failed to parse pod: preferredAffinityTerms: "Near" is not a valid label selector operator'
         assert status == Status(Code.ERROR, (text,))
-
-
-# --- against plain loops --------------------------------------------------------------------------------------------
-
-BY_LABELS = st.sampled_from([None, None, {}, RED, {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["red"]}]}])
-TERM = st.fixed_dictionaries(TERM_PARTS | {"namespaceSelector": BY_LABELS})
