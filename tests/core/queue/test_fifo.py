@@ -21,30 +21,6 @@ class TestFifo:
             made.queue.add(pod(name, priority=priority))
         assert made.pop_all() == ["b", "a"]
 
-    @pytest.mark.parametrize(("release", "waits"), [("1.12", [1, 2, 4, 8, 16, 32, 60, 60]), ("1.13", [1, 2, 4, 8]), ("1.14", [1, 1, 1, 1])])
-    def test_a_failed_pod_waits_and_comes_back(self, release: str, waits: list[float]) -> None:
-        """A failed pod waits 1 s, doubling to 60 s, before it goes to the end; 1.14 takes every wait for an old one: always 1 s."""
-        made, found = bench(release, PodPriority=False), []
-        for _ in waits:
-            made.fail(pod("a"))
-            due = made.queue.next_due()
-            assert due is not None
-            found.append(due - made.clock.now)
-            assert made.queue.pop() is None
-            made.clock.now = due
-            assert made.pop_all() == ["a"]
-        assert found == waits
-
-    @pytest.mark.parametrize("release", WITH_FIFO[:2])
-    def test_who_fails_while_it_waits_does_not_wait_twice(self, release: str) -> None:
-        """A pod that fails again while it waits, as after an update, does not wait a second time."""
-        made = bench(release, PodPriority=False)
-        made.fail(pod("a"))
-        made.queue.update(pod("a"), pod("a"))
-        made.queue.pop()
-        made.fail(pod("a"))
-        assert made.queue.pending == (0, 1, 0)
-
     @pytest.mark.parametrize("release", WITH_FIFO)
     def test_a_pod_that_comes_back_takes_its_old_place(self, release: str) -> None:
         """A key that was deleted keeps its place, and a pod that comes back by that name takes it."""
