@@ -46,7 +46,7 @@ VERDICTS = {
     "several": "Only 35 of the 500 copies of small-pod and web fit; then 5 nodes turn it down: node(s) didn't match pod ",
     "limited": "7 more copies of small-pod fit, as many as were to be counted.",
     "enough": "All 3 copies of web fit.",
-    "search": "3 of 10 nodes can go together: 3 pods move in 2 rounds.",
+    "search": "9 of 10 nodes can go together: 1 pod moves in 1 round.",
     "all can": "Both nodes can go together: 6 pods move in 3 rounds.",
     "not all can": "Only 1 of 2 nodes can go: ",
     "one cannot": "worker-2 cannot go.",

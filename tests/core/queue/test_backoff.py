@@ -14,6 +14,13 @@ class TestBackoff:
         backoff.fail("a", 0.0)
         assert [backoff.is_waiting("a", now) for now in (0.75, 1.0)] == [True, False]
 
+    def test_a_failure_at_the_very_end_begins_no_wait(self) -> None:
+        """A pod that fails just as its wait ends goes without another one; a moment later it waits twice as long."""
+        backoff = Backoff(20.0)
+        for now, until in ((0.0, 1.0), (1.0, 1.0), (1.25, 3.25)):
+            backoff.fail("a", now)
+            assert backoff.until("a") == until
+
     def test_forgetting_happens_when_any_pod_fails(self) -> None:
         """Old entries go only when some pod fails, those of pods that still wait in the backoff queue too."""
         backoff = Backoff(10.0)
