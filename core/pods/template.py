@@ -1,8 +1,8 @@
 """Equivalence classes of pods: all pods that are equal for scheduling share one template.
 
-A template goes with its last pod. Its users are not counted: when :class:`Templates` knows more than a few beyond those that were in use when
-it looked last, the engine collects the templates of all pods that are there (:meth:`~kubeclassic.core.engine.Engine.tidy`), and all that is
-kept by template goes with the others. That costs a look at each pod for every :data:`SPARE` new templates. It is done between
+A template goes with its last pod. Its users are not counted: when :class:`Templates` knows more than a few beyond those that were in use
+when it looked last, the engine collects the templates of all pods that are there (:meth:`~kubeclassic.core.engine.Engine.tidy`), and all
+that is kept by template goes with the others. That costs a look at each pod for every :data:`SPARE` new templates. It is done between
 cycles, so a template that a cycle holds is neither renewed nor made twice. The numbers of templates are never used again. Where a template
 is asked for once more after it went, a new one does: that is slower, and decides the same.
 """
