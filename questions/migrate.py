@@ -102,7 +102,9 @@ class MigrateOptions:
             spread = self.selector_spread
             if self.profile is not None:
                 check_runs(read_profiles(self.profile, self.config.gates, self.release))
-                return carried(self.profile, self.release, self.target, self.config.gates)
+                found = carried(self.profile, self.release, self.target, self.config.gates)
+                check_runs(read_profiles(found.document, None, self.target))
+                return found
             if self.target.configuration.lists_points:
                 return listed(self.policy, self.config, self.target)
             if self.release.policies is not None:
