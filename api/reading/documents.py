@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import stat
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -122,9 +123,11 @@ def read_files(paths: PathLike | Iterable[PathLike], stdin: IO[Any] | None = Non
 def _in_pieces(name: str, found: bool = False) -> list[File]:
     """The file, to be read piece by piece, if it is regular and may be one long list in JSON."""
     try:
+        told = os.stat(name)  # before it is opened: a FIFO can be opened only once
+        if not stat.S_ISREG(told.st_mode) or told.st_size < (_LONG_PACKED if name.endswith(".gz") else _LONG):
+            return []
         with pieces_of(name) as stream:
-            is_long = os.path.getsize(name) >= (_LONG_PACKED if name.endswith(".gz") else _LONG)
-            return [File(name, name, found)] if is_long and _looks_like_json(stream.read(_HEAD)) else []
+            return [File(name, name, found)] if _looks_like_json(stream.read(_HEAD)) else []
     except (ManifestError, OSError, EOFError, ValueError, zlib.error):
         return []
 

@@ -82,10 +82,8 @@ def read_file(path: str) -> bytes:
 
 @contextmanager
 def pieces_of(path: str) -> Iterator[IO[bytes]]:
-    """A regular file, open and unpacked if it is gzip data, to be read piece by piece. Raises as :func:`read_file`, or ValueError."""
+    """A regular file, open and unpacked if it is gzip data, to be read piece by piece. Raises as :func:`read_file`."""
     with open(path, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-            raise ValueError(path)
         size, is_packed = check_size(stream, path), stream.peek(2).startswith(_GZIP)
         yield _Bounded(stream, _most_unpacked(size)) if is_packed else stream  # type: ignore[misc]  # it has what is asked for
 
