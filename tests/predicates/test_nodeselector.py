@@ -34,7 +34,7 @@ class TestMasks:
         """Without fields a node's name counts as empty, as for the node affinity of volumes."""
         nodes = Batch(engine(*NODES).begin(pod("p")).table)
         selector = NodeSelector(
-            node_selector_terms=(NodeSelectorTerm(match_fields=(Requirement(key="metadata.name", operator="In", values=("n0",)),)),)
+            node_selector_terms=(NodeSelectorTerm(match_fields=(Requirement(key="metadata.name", operator="In", given_values=("n0",)),)),)
         )
         assert node_selector_mask(selector, nodes)[: len(NODES)].any()
         assert not node_selector_mask(selector, nodes, fields=False).any()
@@ -42,7 +42,7 @@ class TestMasks:
     def test_expressions_alone(self) -> None:
         """No expressions match no node; an invalid one is an error with upstream's text."""
         nodes = Batch(engine(*NODES).begin(pod("p")).table, np.array([1, 0]))
-        assert expressions_mask((Requirement(key="zone", operator="In", values=("a",)),), nodes).tolist() == [False, True]
+        assert expressions_mask((Requirement(key="zone", operator="In", given_values=("a",)),), nodes).tolist() == [False, True]
         assert not expressions_mask((), nodes).any()
         with pytest.raises(SelectorError, match='"Like" is not a valid node selector operator'):
-            expressions_mask((Requirement(key="zone", operator="Like", values=("a",)),), nodes)
+            expressions_mask((Requirement(key="zone", operator="Like", given_values=("a",)),), nodes)

@@ -6,7 +6,6 @@ A fault is a change of one method. Methods are named by class and attribute, and
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -175,7 +174,7 @@ def _as_foreseen(whole: Method, ahead: Lookahead, events: Any, *given: Any) -> A
 
 def _any_size(whole: Method, ahead: Lookahead, events: Any, size: Any, *given: Any) -> Any:
     """Whoever came is as large as the pod of the cycle."""
-    return whole(ahead, [(row, came and SimpleNamespace(size=size)) for row, came in events], size, *given)
+    return whole(ahead, [(row, None if came is None else size) for row, came in events], size, *given)
 
 
 def _unflipped(whole: Method, ahead: Lookahead, *given: Any) -> Any:

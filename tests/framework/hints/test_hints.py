@@ -168,6 +168,9 @@ def _happen(
         if name in guests and not cells.hints_for_pods:
             # Upstream: up to 1.30 changed labels of a pod on a node wake only pods with a term of required affinity that matches.
             labels = guests[name][0]
+        if name in guests and not bench.engine.gates.get("InPlacePodVerticalScaling"):
+            # An API server refuses other requests of a pod then, and no plugin waits for them.
+            cpu = guests[name][1]
         bench.router.put(pod_of(name, places[name], (labels, cpu)))
 
 
