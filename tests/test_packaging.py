@@ -63,7 +63,7 @@ def test_a_wheel_holds_the_package_alone(root: Path, built: Path) -> None:
     packages = [init.parent for init in root.glob("*/__init__.py") if init.parent.name not in ("tests", "build")]
     files = [*root.glob("*.py"), root / "py.typed", *(file for package in packages for file in package.rglob("*") if file.is_file())]
     wanted = {file.relative_to(root).as_posix() for file in files if file.suffix != ".pyc"}
-    assert {Path(name).suffix for name in wanted} == {".py", ".typed", ".css", ".html", ".js", ".txt", ".yaml"}
+    assert {Path(name).suffix for name in wanted} == {".py", ".typed", ".css", ".html", ".js", ".txt"}
     assert held == {f"kubeclassic/{name}" for name in wanted}
 
 
