@@ -19,6 +19,7 @@ from .garbage import no_garbage_collection
 from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, Pod
 from .objects.storage import BIND_COMPLETED
 from .reading.apifields import has_only_api_fields
+from .reading.builtin import is_built_in, kind_with_group
 from .reading.decode import decode_kind, describe
 from .reading.documents import Document, File, PathLike, read_files
 from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items
@@ -166,7 +167,7 @@ class _Loading:
         for index, parts in enumerate(items.items()):
             if (bytes(parts.get("kind", b"")) or items.kind) not in (b'"Pod"', "Pod") or not self._is_taken(pod_of_texts(parts)):
                 data = {name: whole_value(part) for name, part in parts.items()}
-                self._take_item(items.kind, data, f"{where}, item {index + 1}")
+                self._take_item(items.kind, data, f"{where}, item {index + 1}", items.api_version)
 
     def _is_taken(self, pod: Pod | None) -> bool:
         """Whether there is nothing to say about the pod, so that it is added."""
@@ -177,12 +178,16 @@ class _Loading:
         self.objects[identity] = with_defaults(pod) if self.defaults else pod
         return True
 
-    def _take(self, kind: str, data: Mapping[str, Any], where: str) -> None:
+    def _take(self, kind: str, data: Mapping[str, Any], where: str, api_version: Any = None) -> None:
+        api_version = data.get("apiVersion") or api_version
         if kind.endswith("List") and ("items" in data or kind == "List"):
             items = data.get("items")
             if items is not None and not isinstance(items, list):
                 raise ManifestError(f"{where}: items: got {shown(items)}, wanted a list")
-            self._take_items(kind.removesuffix("List"), items or (), where)
+            self._take_items(kind.removesuffix("List"), items or (), where, None if kind == "List" else api_version)
+            return
+        if not is_built_in(kind, api_version):
+            self.ignored[kind_with_group(kind, api_version)] += 1
             return
         place = _Place(where, data, kind)
         if kind in self.raw_kinds:
@@ -211,17 +216,19 @@ class _Loading:
             else:
                 self.odd.note(place, what, place.about)
 
-    def _take_items(self, kind: str, items: Iterable[Any], where: str) -> None:
+    def _take_items(self, kind: str, items: Iterable[Any], where: str, api_version: Any = None) -> None:
         for index, item in enumerate(items):
-            self._take_item(kind, item, f"{where}, item {index + 1}")
+            self._take_item(kind, item, f"{where}, item {index + 1}", api_version)
 
-    def _take_item(self, kind: str, item: Any, place: str) -> None:
+    def _take_item(self, kind: str, item: Any, place: str, api_version: Any) -> None:
         if not isinstance(item, dict):
             raise ManifestError(f"{place}: got {shown(item)}, wanted a Kubernetes object")
         item_kind = item.get("kind") or kind
+        if item_kind != kind:
+            api_version = None
         if not isinstance(item_kind, str) or not item_kind:
             raise ManifestError(f"{place}: kind: got {shown(item.get('kind'))}, wanted the kind of a Kubernetes object")
-        self._take(item_kind, item, place)
+        self._take(item_kind, item, place, api_version)
 
     def _named(self, decoded: KubeObject, data: Mapping[str, Any], place: object) -> KubeObject:
         """The object with its name; one that has only a ``generateName`` gets the next free number."""

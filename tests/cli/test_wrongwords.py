@@ -121,7 +121,7 @@ WRONG: Mapping[str, str] = {
     f"{ADD} --pods 3": "--pods needs --pod: else new nodes are for the pods that wait",
     f"{ADD} --max-limit 3": "--max-limit cannot be combined with --add-node",
     "replay nothere.yaml": "kubeclassic: nothere.yaml: no such file or directory",
-    "replay empty.yaml": "kubeclassic: cluster: got no Node, wanted one at least",
+    "replay empty.yaml": "kubeclassic: empty.yaml: got no Node, wanted one at least",
     "replay bad.jsonl": 'bad.jsonl, document 1: event: got "Create", wanted Add, Update, Delete, Drain, Fail or Recover',
     "replay bad.yaml": 'kubeclassic: bad.yaml, document 1: opcode: got "createNode", wanted one of createNodes',
     "replay pods.csv": "kubeclassic: pods.csv: got no list of nodes beside it, wanted both CSV files of the trace",
