@@ -118,6 +118,7 @@ class TestGroups:
             ({"kind": "NodeList", "items": [{"metadata": {"name": "n1"}}], "apiVersion": "longhorn.io/v1"}, "Node (longhorn.io)"),
             ({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {}}, "Job (batch.volcano.sh)"),
             ({"apiVersion": "v2", "kind": "Pod", "metadata": {"name": "p2"}}, "Pod (v2)"),
+            ({"apiVersion": "v2", "kind": "PodList", "items": [{"metadata": {"name": "p2"}}]}, "Pod (v2)"),
             ({"apiVersion": "v1", "kind": "Secret"}, "Secret"),
         ],
     )
@@ -172,13 +173,13 @@ class TestErrors:
             ("a.yaml", b"kind: \xff", "a.yaml: byte 6: got bytes that are no text, wanted UTF-8"),
             ("a.yaml", "kind: Node\nmetadata: {name: a}\n---\n- 5\n", "a.yaml, document 2: got 5, wanted a Kubernetes object"),
             ("a.yaml", "just text", 'a.yaml, document 1: got "just text", wanted a Kubernetes object'),
-            ("a.yaml", "x: 1", "a.yaml, document 1: kind: got null, wanted the kind of a Kubernetes object"),
+            ("a.yaml", "x: 1", "a.yaml, document 1: kind: got nothing, wanted the kind of a Kubernetes object"),
             ("a.yaml", "kind: Node", "a.yaml, document 1 (Node): metadata.name: got nothing, wanted a name"),
             ("a.json", '{"kind": "List", "items": 5}', "a.json, document 1: items: got 5, wanted a list"),
             (
                 "a.json",
                 '{"kind": "List", "items": [{}]}',
-                "a.json, document 1, item 1: kind: got null, wanted the kind of a Kubernetes object",
+                "a.json, document 1, item 1: kind: got nothing, wanted the kind of a Kubernetes object",
             ),
             ("a.json", '{"kind": "PodList", "items": [5]}', "a.json, document 1, item 1: got 5, wanted a Kubernetes object"),
             (
