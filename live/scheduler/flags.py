@@ -11,12 +11,11 @@ from typing import TypeVar, cast
 
 import attrs
 
-from ...algorithmprovider.config import API_VERSIONS
+from ...algorithmprovider.files import API_VERSIONS, configuration_document
 from ...algorithmprovider.gates import FALSE, TRUE
 from ...algorithmprovider.releases import RELEASES
 from ...api.meaning.durations import parse_duration
-from ...api.reading.documents import only_document
-from ...choices import DEFAULT_RELEASE, KIND
+from ...choices import DEFAULT_RELEASE
 from ...exceptions import KubeclassicError, PolicyError
 from ...framework.releases import ALL_RELEASES
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
@@ -237,7 +236,7 @@ def release_of_config(file: Path) -> str | None:
 
     Raises :class:`FlagError` where several others read it: the file alone does not say which is meant.
     """
-    written = only_document(str(file), KIND).data.get("apiVersion")
+    written = configuration_document(file).data.get("apiVersion")
     reading = [name for name in ALL_RELEASES if written in _versions_read(name)]
     if not reading or DEFAULT_RELEASE in reading:
         return None

@@ -208,8 +208,7 @@ def _spans(part: Any, owner: Key) -> Iterator[tuple[Key, Life]]:
     for key, inner in part.items() if isinstance(part, dict) else ():
         times = inner if isinstance(inner, list) else [inner]
         if (key, len(times)) in (("Finished", 2), ("Running", 1)) and all(map(_is_time, times)):
-            begin, *end = (Decimal(str(time)) for time in times)
-            yield owner, (begin, *end) if end else (begin, None)
+            yield owner, (Decimal(str(times[0])), Decimal(str(times[1])) if len(times) > 1 else None)
             continue
         kind, name = owner
         for text in key if isinstance(key, tuple) else (key,):

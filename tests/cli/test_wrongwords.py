@@ -80,7 +80,7 @@ WRONG: Mapping[str, str] = {
     "sweep examples/day.yaml": "got 5 documents, wanted one with cluster, pods, trace",
     "lab nope --no-open": "nope",
     "lab examples/cluster --no-open --release 1.35": 'got "1.35"',
-    "lab examples/cluster --no-open --release 1.20 --policy examples/policies/bin-packing.yaml": "release 1.20 runs a profile",
+    "lab examples/cluster --no-open --release 1.20 --policy examples/policies/bin-packing.json": "release 1.20 runs a profile",
     "lab examples/cluster --no-open --set pod": "--set 'pod'",
     "lab --no-open": NO_PATHS,
     "lab examples/cluster --no-open --profile p.yaml --release 1.14": "--profile",

@@ -76,7 +76,8 @@ class TestReplicas:
         assert names(made) == ["x/web-0", "x/web-1"]
         pod = pods(made)[0]
         assert pod.labels == {"app": "web"}
-        assert pod.metadata.controller == OwnerReference(kind=kind, name="web", uid="u", api_version=workload(kind)["apiVersion"], controller=True)
+        version = workload(kind)["apiVersion"]
+        assert pod.metadata.controller == OwnerReference(kind=kind, name="web", uid="u", api_version=version, controller=True)
         assert pod.spec.containers[0].requests == {"cpu": Quantity.of(1)}
         assert pod.spec.scheduler_name == "default-scheduler"
 
