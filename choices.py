@@ -17,4 +17,5 @@ DELAYS = {  # simulation/replay/settings.py
 }  # fmt: skip
 LOCKED = "locked"  # simulation/compare/agreement.py
 MODES = ("locked", "free")  # simulation/compare/agreement.py
+LEAVE_OUT = "leave-out"  # framework/leftout.py
 KIND = "KubeSchedulerConfiguration"  # framework/config/configuration.py

@@ -58,6 +58,12 @@ def listed_once(texts: Sequence[str]) -> str:
     return listed(list(dict.fromkeys(texts)))
 
 
+def missing_plugins(points: str, shown: str) -> Mapping[str, str]:
+    """What refuses a plugin at each of *points*; *shown*: how it is named."""
+    words = {"queueSort": "queue sort", "postFilter": "post-filter"}
+    return {point: f"{words.get(point, point.lower())} plugin {shown} does not exist" for point in points.split()}
+
+
 def truncated_mean(scores: Ints, weights: Ints) -> Ints:
     """The mean over the resources of *scores*, int64[R, n], cut to whole numbers; *weights* do not count."""
     return np.asarray(scores.sum(axis=0) // len(scores), np.int64)

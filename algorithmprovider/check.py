@@ -9,20 +9,31 @@ from typing import Annotated, Any
 
 from msgspec.structs import replace
 
+from ..api.reading.documents import Document
 from ..api.record import DocumentRecord, Record, field, says
 from ..core.release import Gates, Release
 from ..exceptions import PolicyError, did_you_mean
 from .catalogue import CATALOGUE, Catalogue
 from .extenders import in_calling_order
 from .gates import resolved_gates
-from .policy import NEW_VERSION, NEW_VERSION_REFUSED, OLD_VERSION, Policy, PriorityEntry, read_policy, unknown_keys
+from .policy import (
+    NEW_VERSION,
+    NEW_VERSION_REFUSED,
+    OLD_VERSION,
+    Policy,
+    PriorityEntry,
+    decoded,
+    faults_of_form,
+    notes_on_form,
+    read_policy,
+)
 from .providers import Selection, in_running_order, select
 from .registry import DEFAULT_PROVIDER, Registry
 
 ALIASES = {"PodFitsPorts": "PodFitsHostPorts"}
 SHORTEST_TIMEOUT = 0.001
 _NOT_FOUND = re.compile(
-    r"""\b(?P<kind>Predicate|Priority) type not found for (?P<quote>"?)(?P<name>.+)(?P=quote)\Z""", re.DOTALL | re.IGNORECASE
+    r"""\b(?P<kind>Predicate|Priority) type not found for (?P<quote>"?)(?P<name>.*)(?P=quote)\Z""", re.DOTALL | re.IGNORECASE
 )
 REQUESTS_CHECKED_BY = ("GeneralPredicates", "PodFitsResources")
 
@@ -66,7 +77,7 @@ class PolicyCheck(DocumentRecord, kw_only=True):
 
 
 def check(
-    policy: Mapping[str, Any] | None,
+    policy: Document | Mapping[str, Any] | None,
     release: Release,
     gates: Mapping[str, bool] | str | None = None,
     catalogue: Catalogue = CATALOGUE,
@@ -74,7 +85,7 @@ def check(
     provider: str | None = None,
     hard_pod_affinity_weight: int = 1,
 ) -> PolicyCheck:
-    """What *policy* (its JSON form; None: *provider*) means on *release*; a refusal is part of the report.
+    """What *policy* (None: *provider*) means on *release*; a refusal is part of the report.
 
     *provider* and *hard_pod_affinity_weight* are those of the component configuration. Gates that the release refuses raise
     :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of the Policy.
@@ -88,10 +99,10 @@ def check(
 
     try:
         given = None if policy is None else read_policy(policy)
-        chosen = select(registry, given, provider or DEFAULT_PROVIDER, hard_pod_affinity_weight)
+        chosen = select(registry, given and decoded(given, release), provider or DEFAULT_PROVIDER, hard_pod_affinity_weight)
     except PolicyError as error:
-        faults = faults_of(policy, str(error), select_from)
-        hints = dict.fromkeys(hint for fault in faults for hint in _hints(fault.what, release, known))
+        faults = faults_of(policy, release, str(error), select_from)
+        hints = dict.fromkeys(hint for fault in faults for hint in hints_of(fault.what, release, known))
         return PolicyCheck(release=release.version, refused=str(error), faults=faults, warnings=tuple(hints))
     written = given or Policy(kind="Policy", api_version="v1")
     running = [rule.name for rule in in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates))]
@@ -104,11 +115,13 @@ def check(
         extenders=tuple(one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)),
         check_all=written.always_check_all,
         hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
-        warnings=tuple(_warnings(policy or {}, written, chosen, running, never, before)),
+        warnings=tuple(_warnings(written, chosen, running, never, before)),
     )
 
 
-def faults_of(policy: Mapping[str, Any] | None, refused: str, attempt: Callable[[Policy], object]) -> tuple[PolicyFault, ...]:
+def faults_of(
+    policy: Document | Mapping[str, Any] | None, release: Release, refused: str, attempt: Callable[[Policy], object]
+) -> tuple[PolicyFault, ...]:
     """Every fault of *policy*, which was *refused*: each entry is given to *attempt* by itself, which raises for one that is wrong.
 
     What no entry alone is refused for is a fault of the whole.
@@ -117,6 +130,8 @@ def faults_of(policy: Mapping[str, Any] | None, refused: str, attempt: Callable[
         given = read_policy(policy or {})
     except PolicyError:
         return (PolicyFault("", refused),)
+    if of_form := tuple(PolicyFault(*fault) for fault in faults_of_form(given, release)):
+        return of_form
     parts: dict[str, list[Any]] = {name: [] for name in ("predicates", "priorities", "extenders")}
     found = []
     for part, right in parts.items():
@@ -146,12 +161,14 @@ def _origin(name: str, policy: Policy, registry: Registry, provider: str | None)
     return "mandatory" if name in registry.mandatory else provider or DEFAULT_PROVIDER
 
 
-def _hints(refused: str, release: Release, gates: Gates) -> Iterator[str]:
-    """Why the release does not find a name that upstream has, and where another name can come from."""
+def hints_of(refused: str, release: Release, gates: Gates) -> Iterator[str]:
+    """Why the release does not find a name that upstream has, and where another name can come from; *gates*: those that are set."""
     name = refused.rpartition(" ")[2]
     for effect in release.gate_effects:
         if "not found for" in refused and name in (*effect.unregisters, *effect.registers, effect.registers_priority):
-            yield f"{name} is not registered while gate {effect.gate} is {'on' if gates[effect.gate] else 'off'}"
+            is_on = gates.get(effect.gate, release.gates[effect.gate].default)
+            switch = f"--feature-gates {effect.gate}={str(not is_on).lower()}"
+            yield f"{name} is not registered while gate {effect.gate} is {'on' if is_on else 'off'}: {switch} registers it"
     hint = hint_of_rules(refused)
     if hint is not None:
         yield hint
@@ -171,6 +188,8 @@ def hint_of_rules(refused: str) -> str | None:
     found = _NOT_FOUND.search(refused)
     if found is None:
         return None
+    if not found["name"]:
+        return f"an entry of the Policy has no name, wanted that of a {found['kind'].lower()}"
     names = CATALOGUE.predicates if found["kind"].lower() == "predicate" else CATALOGUE.priorities
     if found["name"] in names:
         return None
@@ -183,11 +202,9 @@ def hint_of_rules(refused: str) -> str | None:
 
 
 def _warnings(
-    document: Mapping[str, Any], policy: Policy, chosen: Selection, running: list[str], never: tuple[str, ...], before: frozenset[str]
+    policy: Policy, chosen: Selection, running: list[str], never: tuple[str, ...], before: frozenset[str]
 ) -> Iterator[str]:
-    yield from (f"{path}: unknown key, ignored" for path in unknown_keys(document))
-    if not (policy.kind and policy.api_version):
-        yield "kind and apiVersion: one is absent, wanted kind Policy and apiVersion v1; upstream may read the whole Policy as empty"
+    yield from notes_on_form(policy, chosen.registry.release)
     yield from (_never(name, policy) for name in never)
     yield from _about_predicates(policy, running, before)
     yield from _about_priorities(policy, chosen)

@@ -6,82 +6,52 @@ pkg/scheduler/scheduler.go.
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import attrs
 
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.objects.quantity import MAX_INT64, Int32
-from ..api.reading.documents import Document, PathLike, only_document, read_documents
-from ..api.reading.formats.files import read_stream
+from ..api.reading.documents import Document, PathLike
 from ..api.reading.mismatch import Mismatch, shown
-from ..api.reading.typed import ReadBy, Reader, entries, flag, read, record, text
+from ..api.reading.typed import ReadBy, Reader, entries, flag, list_of, read, record, text
 from ..core.release import Release
 from ..core.rule import Algorithm
-from ..exceptions import KubeclassicError, ManifestError, PolicyError
+from ..exceptions import PolicyError
 from .catalogue import CATALOGUE, Catalogue
 from .cells import listed
+from .files import (
+    API_VERSIONS,
+    KIND,
+    ConfigMaps,
+    config_maps_among,
+    configuration_among,
+    configurations_among,
+    documents_in,
+    has_profiles,
+    is_policy,
+    policy_among,
+    policy_document,
+    policy_of_config_map,
+)
 from .gates import resolved_gates
 from .policy import Policy, read_policy
 from .providers import resolve
 from .registry import DEFAULT_PROVIDER
 
-KIND = "KubeSchedulerConfiguration"
-API_VERSIONS = ("kubescheduler.config.k8s.io/v1alpha1", "componentconfig/v1alpha1")
-FLAT_PROFILE = frozenset({"plugins", "pluginConfig"})
-"""The fields of v1alpha1 that are those of a profile later."""
-POLICY_KEY = "policy.cfg"
-"""Where a ConfigMap holds its Policy."""
-
-
-# --- Policies in files ----------------------------------------------------------------------------------------------
-
-
-def policy_document(path: PathLike, stdin: IO[Any] | None = None) -> Document:
-    """The Policy in the file *path* (``-``: *stdin*), JSON or YAML, by itself or in a ConfigMap under ``policy.cfg``; not decoded yet.
-
-    Raises :class:`~kubeclassic.exceptions.PolicyError`, with file and place, where there is none.
-    """
-    try:
-        read = list(read_documents(path, stdin))
-    except ManifestError as error:
-        raise PolicyError(f"invalid policy: {error}") from None
-    found = [document for document in read if document.data.get("kind", "Policy") in ("Policy", "ConfigMap")]
-    if len(found) != 1:
-        kinds, got = [document.data.get("kind") for document in read], f"{len(found)} documents that may be a Policy"
-        if kinds == [KIND]:
-            got = f"a {KIND}, which {'--profile' if has_profiles(read[0].data) else '--config'} takes"
-        raise PolicyError(f"invalid policy: {path}: got {got}, wanted one Policy or one ConfigMap")
-    return _inside(found[0]) if found[0].data.get("kind") == "ConfigMap" else found[0]
-
-
-def _inside(config_map: Document) -> Document:
-    data = config_map.data.get("data")
-    content = data.get(POLICY_KEY) if isinstance(data, Mapping) else None
-    if not isinstance(content, str):
-        raise PolicyError(f'{config_map.where}: missing policy config map value at key "{POLICY_KEY}"')
-    where = f"{config_map.where}, data[{POLICY_KEY}]"
-    try:
-        found = only_document("-", "Policy", io.StringIO(content))
-    except ManifestError as error:
-        place = where if str(error).startswith("standard input") else f"{where}: "
-        raise PolicyError(f"invalid policy: {place}{str(error).removeprefix('standard input').removeprefix('-: ')}") from None
-    return Document(found.data, where)
-
 
 def load_policy(path: PathLike) -> Policy:
-    """The Policy in the file *path*, as :func:`policy_document` finds it."""
+    """The Policy in the file *path*, as :func:`~.files.policy_document` finds it."""
     return decode_policy(policy_document(path))
 
 
 def decode_policy(document: Document) -> Policy:
     """The Policy that *document* holds; errors say where."""
     try:
-        return read_policy(document.data)
+        return read_policy(document)
     except PolicyError as error:
         raise PolicyError(f"{document.where}: {error}") from None
 
@@ -96,6 +66,12 @@ def _switches(value: Any) -> dict[str, bool]:
 def _path(value: Any) -> str:
     read_file: Reader[dict[str, str]] = record(dict, {"path": ("path", text)})
     return read_file(value).get("path", "")
+
+
+def _plugin_names(value: Any) -> dict[str, tuple[str, ...]]:
+    """Extension point -> the plugins that are enabled there."""
+    names: Reader[tuple[str, ...]] = list_of(lambda entry: text(entries(entry).get("name", "")), "")
+    return {point: names(entries(found or {}).get("enabled") or []) for point, found in entries(value).items()}
 
 
 def _or_default(value: Any) -> str:
@@ -147,8 +123,14 @@ class AlgorithmConfiguration:
     """Seconds."""
     gates: Annotated[Mapping[str, bool], ReadBy(_switches)] = attrs.field(factory=dict, metadata={"name": "featureGates"})
     """featureGates; upstream takes them from its flag ``--feature-gates`` only."""
+    plugins: Annotated[Mapping[str, tuple[str, ...]], ReadBy(_plugin_names)] = attrs.field(factory=dict)
+    """By extension point; releases that read them have none."""
+    written: Mapping[str, Any] = attrs.field(factory=dict, metadata={"unread": True})
+    """The whole in its JSON form, where it was read."""
     folder: Path = attrs.field(default=Path(), metadata={"unread": True})
     """What relative paths of Policy files start from."""
+    beside: ConfigMaps = attrs.field(factory=dict, metadata={"unread": True})
+    """The ConfigMaps that are in the same file."""
 
     def with_defaults(self, release: Release) -> AlgorithmConfiguration:
         """The same with the defaults that the configuration API of *release* sets for zeros and absent fields."""
@@ -163,27 +145,29 @@ class AlgorithmConfiguration:
             percentage=self.percentage or release.default_percentage,
         )
 
-    def policy(self, config_maps: Mapping[tuple[str, str], Mapping[str, Any]] | None = None) -> Policy | None:
-        """The Policy that the configuration points to, None where a provider is named.
+    def policy(self, config_maps: ConfigMaps | None = None) -> Policy | None:
+        """The Policy that the configuration points to, None where a provider is named; raises as :meth:`policy_document`."""
+        found = self.policy_document(config_maps)
+        return None if found is None else decode_policy(found)
 
-        *config_maps*: manifests of ConfigMaps by namespace and name. Raises :class:`~kubeclassic.exceptions.PolicyError`.
-        """
+    def policy_document(self, config_maps: ConfigMaps | None = None) -> Document | None:
+        """That Policy, not decoded yet; it may be in one of *config_maps*. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
         source = self.source.policy
         if self.source.provider is not None or source is None:
             return None
         if source.file is not None:
             if not (self.folder / source.file).is_file():
                 raise PolicyError(f"missing policy config file {source.file}")
-            return load_policy(self.folder / source.file)
+            return policy_document(self.folder / source.file)
         if source.config_map is None:
             raise PolicyError("algorithmSource.policy: got no source, wanted file or configMap")
-        return decode_policy(_inside(_config_map(source.config_map, config_maps or {})))
+        return policy_of_config_map(_config_map(source.config_map, {**self.beside, **(config_maps or {})}))
 
     def resolve(
         self,
         release: Release,
         *,
-        config_maps: Mapping[tuple[str, str], Mapping[str, Any]] | None = None,
+        config_maps: ConfigMaps | None = None,
         catalogue: Catalogue = CATALOGUE,
         policy: Policy | None = None,
         hard_pod_affinity_weight: int | None = None,
@@ -194,7 +178,7 @@ class AlgorithmConfiguration:
         Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text; for a refused Policy the text begins with its place.
         """
         config = self.with_defaults(release)
-        config.validate()
+        config.validate(release)
         gates, weight = resolved_gates(release, config.gates), hard_pod_affinity_weight
         source, policy = (config.source.policy, config.policy(config_maps)) if policy is None else (None, policy)
         try:
@@ -212,11 +196,14 @@ class AlgorithmConfiguration:
             place = source.where(self.folder) if policy is not None and source is not None else ""
             raise PolicyError(f"{place}: {error}" if place else str(error)) from None
 
-    def validate(self) -> None:
-        """Raise :class:`~kubeclassic.exceptions.PolicyError` for numbers out of range, all of them in one text."""
+    def validate(self, release: Release) -> None:
+        """Raise :class:`~kubeclassic.exceptions.PolicyError` for numbers out of range, all of them in one text, and for plugins."""
         found = list(self._faults())
         if found:
             raise PolicyError(listed(found))
+        for point, refusal in release.missing_plugins.items():
+            for name in self.plugins.get(point, ()):
+                raise PolicyError(f"error initializing the scheduling framework: {refusal.format(name=name)}")
 
     def _faults(self) -> Iterator[str]:
         for name, value in (
@@ -227,7 +214,7 @@ class AlgorithmConfiguration:
                 yield f"{name}: Invalid value: {value}: not in valid range 0-100"
 
 
-def _config_map(source: ConfigMapSource, config_maps: Mapping[tuple[str, str], Mapping[str, Any]]) -> Document:
+def _config_map(source: ConfigMapSource, config_maps: ConfigMaps) -> Document:
     found = config_maps.get((source.namespace, source.name))
     if found is None:
         missing = f'configmaps "{source.name}" not found'
@@ -251,16 +238,17 @@ def read_configuration(document: Mapping[str, Any], where: str = "configuration"
         raise PolicyError(f"{where}: kind: got {shown(config.kind)}, wanted {KIND}")
     if config.api_version not in API_VERSIONS:
         raise PolicyError(f"{where}: apiVersion: got {shown(config.api_version)}, wanted {' or '.join(API_VERSIONS)}")
-    return attrs.evolve(config, folder=folder)
+    return attrs.evolve(config, folder=folder, written=document)
 
 
-def load_configuration(path: PathLike, stdin: IO[Any] | None = None) -> AlgorithmConfiguration:
-    """The component configuration in the file *path* (``-``: *stdin*), JSON or YAML; relative paths in it start from the file's folder."""
-    try:
-        document = only_document(path, KIND, stdin)
-    except KubeclassicError as error:
-        raise PolicyError(str(error)) from None
-    return read_configuration(document.data, document.where, Path(path).parent)
+def load_configuration(path: PathLike) -> AlgorithmConfiguration:
+    """The component configuration in the file *path*, JSON or YAML; relative paths in it start from the file's folder."""
+    return _configuration(documents_in(path), path)
+
+
+def _configuration(found: Sequence[Document], path: PathLike) -> AlgorithmConfiguration:
+    written = configuration_among(found, path)
+    return attrs.evolve(read_configuration(written.data, written.where, Path(path).parent), beside=config_maps_among(found))
 
 
 MAX_PD_VOLS = "KUBE_MAX_PD_VOLS"
@@ -287,11 +275,6 @@ def ignored_limit(environment: Mapping[str, str]) -> str | None:
     return f"{MAX_PD_VOLS}: got {text!r}, wanted a whole number above 0; it is ignored, as the original does"
 
 
-def has_profiles(configuration: Mapping[str, Any]) -> bool:
-    """Whether a component configuration is one of plugins: of a version after v1alpha1, or with the fields of a profile."""
-    return configuration.get("apiVersion") not in API_VERSIONS or bool(FLAT_PROFILE & set(configuration))
-
-
 @attrs.frozen(repr=False)
 class PolicyFile:
     """A Policy (None: a provider's rules run) and the component configuration that it is a part of."""
@@ -312,30 +295,15 @@ class PolicyFile:
         return None if self.document is None else decode_policy(self.document)
 
 
-def read_policy_file(file: Path) -> PolicyFile:
-    """What is in *file* (``-``: standard input). Raises :class:`~kubeclassic.exceptions.PolicyError` with file and place."""
-    again = _stream(file)
-    if not _is_configuration(file, again()):
-        return PolicyFile(policy_document(file, again()), AlgorithmConfiguration())
-    written = only_document(file, KIND, again())
-    if written.data.get("apiVersion") not in API_VERSIONS:
-        return PolicyFile(None, AlgorithmConfiguration(), written)
-    config = load_configuration(file, again())
-    if config.policy() is None or config.source.policy is None or config.source.policy.file is None:
-        return PolicyFile(None, config, written)
-    return PolicyFile(policy_document(config.folder / config.source.policy.file), config, written)
-
-
-def _stream(file: Path) -> Any:
-    """A function that opens standard input from its start each time; None where *file* is another file."""
-    if str(file) != "-":
-        return lambda: None
-    content = read_stream(None)
-    return lambda: io.BytesIO(content)
-
-
-def _is_configuration(file: Path, stdin: IO[Any] | None) -> bool:
-    try:
-        return next((document.data.get("kind") for document in read_documents(file, stdin)), None) == KIND
-    except ManifestError:
-        return False  # the reader of Policies says what is wrong
+def read_policy_file(path: Path) -> PolicyFile:
+    """What is in the file *path* (``-``: standard input). Raises :class:`~kubeclassic.exceptions.PolicyError` with file and place."""
+    found = documents_in(path, begins="invalid policy: ")
+    if not configurations_among(found):
+        return PolicyFile(policy_among(found, path), AlgorithmConfiguration())
+    written = configuration_among(found, path)
+    is_first = written.data.get("apiVersion") in API_VERSIONS
+    config = _configuration(found, path) if is_first else AlgorithmConfiguration()
+    others = [one.where for one in found if is_policy(one)]
+    if others and config.source.policy is None:
+        raise PolicyError(f"{path}: got a {KIND} and a Policy that it does not point to ({', '.join(others)}), wanted one of them")
+    return PolicyFile(config.policy_document(), config, written)

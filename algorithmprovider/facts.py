@@ -10,7 +10,7 @@ _BINDING, _FIT, _BALANCED = "CheckVolumeBinding", "PodFitsResources", "BalancedR
 _BINDER = "controller/volume/persistentvolume/scheduler_binder.go"
 _USAGE = ("GeneralPredicates", "LeastRequestedPriority", "MostRequestedPriority", _BALANCED, "RequestedToCapacityRatioPriority")
 _COUNTS = ("MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCSIVolumeCountPred", "MaxCinderVolumeCount")
-_PREDICATES, _PRIORITIES = "algorithm/predicates/predicates.go", "algorithm/priorities"
+_PREDICATES, _PRIORITIES, _PLUGINS = "algorithm/predicates/predicates.go", "algorithm/priorities", "framework/v1alpha1/framework.go"
 _TEXTS = {
     "predicate": 'invalid predicate name "{name}" specified - no corresponding function found',
     "priority": "invalid priority name {name} specified - no corresponding function found",
@@ -20,6 +20,8 @@ _AFFINITY_TEXTS = {
     "existing": "Failed to get all terms that match pod {pod}: {error}",
     "affinity": "Cannot schedule pod {pod} onto node {node}, because of PodAffinity: {error}",
 }
+
+NAMING_PLUGINS = ("plugins", "pluginConfig")
 
 CLASSIC_FACTS = (
     # --- 1.13 -----------------------------------------------------------------------------------------------------------
@@ -129,6 +131,18 @@ CLASSIC_FACTS = (
         now={"preemption.by_start_time": True}, needs=("priorities",), upstream="util/utils.go",
     ),
     Fact(
+        "policies-in-yaml", "1.15", CONFIGURATION, sentence="a Policy may be YAML", now={"policy_form": "YAML"}, decides=False,
+        upstream="api/latest/latest.go",
+    ),
+    Fact(
+        "plugins-refused", "1.15", CONFIGURATION, decides=False,
+        sentence="a configuration that names plugins is refused, as there are none",
+        now={
+            "missing_plugins": cells.missing_plugins("reserve preBind postBind unreserve permit queueSort", "{name}"),
+            "configuration.fields_lacked": also("failureDomains", but=NAMING_PLUGINS),
+        }, upstream=_PLUGINS,
+    ),
+    Fact(
         "ignorable-extenders-last", "1.15", SEARCH, sentence="extenders that may be ignored are called last", needs=("extenders",),
         now={"ignorable_extenders_last": True}, upstream="factory/factory.go",
     ),
@@ -140,6 +154,12 @@ CLASSIC_FACTS = (
         }, upstream=_PREDICATES,
     ),
     # --- 1.16 -----------------------------------------------------------------------------------------------------------
+    Fact(
+        "all-points-refused", "1.16", CONFIGURATION, sentence="plugins are refused at each extension point", decides=False,
+        now={"missing_plugins": cells.missing_plugins(
+            "preFilter filter score reserve postFilter preBind bind postBind unreserve permit queueSort", '"{name}"'
+        )}, upstream=_PLUGINS,
+    ),
     Fact(
         "init-containers-and-overhead", "1.16", _FIT,
         now={

@@ -12,9 +12,10 @@ from msgspec import field
 
 from ..api.objects.metadata import Part
 from ..api.objects.quantity import MAX_INT64
+from ..api.reading.documents import Document
 from ..api.reading.mismatch import Mismatch, shown
 from ..api.reading.typed import ReadBy, read
-from ..api.reading.unknownfields import fields_of, named, unknown_fields
+from ..api.reading.unknownfields import fields_of, unknown_fields
 from ..core.release import Release
 from ..exceptions import PolicyError
 from ..priorities.rule import MAX_PRIORITY
@@ -127,19 +128,85 @@ class Policy(Part, frozen=True):
     always_check_all: bool = field(default=False, name="alwaysCheckAllPredicates")
 
 
-def read_policy(document: Mapping[str, Any]) -> Policy:
-    """The Policy that *document* (its JSON form) describes; unknown keys are ignored.
+class WrittenPolicy(Policy, frozen=True):
+    """A Policy with what not every release takes of how it was written."""
 
-    Raises :class:`~kubeclassic.exceptions.PolicyError`, ``invalid policy: ...`` with the path to the wrong field.
+    unknown: tuple[str, ...] = ()
+    """The paths of keys that are not read, misspelled or in the wrong case."""
+    repeated: tuple[str, ...] = ()
+    """Those of keys that are given twice."""
+    is_yaml: bool = False
+
+
+def read_policy(document: Document | Mapping[str, Any]) -> Policy:
+    """The Policy that *document*, or its JSON form, describes; a document without an apiVersion is an empty one.
+
+    :func:`decoded` says what a release makes of how it is written. Raises :class:`~kubeclassic.exceptions.PolicyError`,
+    ``invalid policy: ...`` with the path to the wrong field.
     """
+    given = document if isinstance(document, Document) else Document({"apiVersion": OLD_VERSION, **document}, "")
+    # Upstream: without an apiVersion it is decoded as the type of its own, which has no names in JSON.
+    is_empty = not given.data.get("apiVersion")
     try:
-        policy = read(Policy, document)
+        policy = read(Policy, {"kind": given.data.get("kind")} if is_empty else given.data)
     except Mismatch as mismatch:
         raise PolicyError(f"invalid policy: {mismatch}") from None
     kind, version = policy.kind or "Policy", policy.api_version or OLD_VERSION
     if kind != "Policy" or version not in (OLD_VERSION, NEW_VERSION):
         raise PolicyError(_unregistered(kind, version))
-    return policy
+    unknown = tuple(given.data.keys() - {"kind", "apiVersion"} if is_empty else unknown_keys(given.data))
+    if not (unknown or given.repeated or given.is_yaml or is_empty):
+        return policy
+    return WrittenPolicy(**_fields(policy), unknown=unknown, repeated=given.repeated, is_yaml=given.is_yaml)
+
+
+def decoded(policy: Policy, release: Release) -> Policy:
+    """*policy* as *release* decodes it: what it takes of it.
+
+    Raises :class:`~kubeclassic.exceptions.PolicyError` with the first of :func:`faults_of_form`.
+    """
+    for path, text in faults_of_form(policy, release):
+        raise PolicyError(f"invalid policy: strict decoder error: {path}: {text}" if path else f"invalid policy: {text}")
+    return Policy(**_fields(policy))
+
+
+def _fields(policy: Policy) -> dict[str, Any]:
+    return {name: getattr(policy, name) for name in Policy.__struct_fields__}
+
+
+def faults_of_form(policy: Policy, release: Release) -> Iterator[tuple[str, str]]:
+    """What *release* refuses in how *policy* is written: paths, empty for the whole, and texts."""
+    if not isinstance(policy, WrittenPolicy):
+        return
+    if policy.is_yaml and release.policy_form == "JSON":
+        yield "", "couldn't get version/kind; json parse error: got YAML, wanted JSON: Policies in YAML came with 1.15"
+    if release.policy_form == "strict":
+        for path in policy.repeated:
+            yield path, f'key "{_key(path)}" already set in map'
+        for path in policy.unknown:
+            if not path.startswith(_EXTENDERS):
+                yield path, f"found unknown field: {_key(path)}"
+
+
+def notes_on_form(policy: Policy, release: Release) -> Iterator[str]:
+    """What does not count of how *policy* is written, in sentences; *release* takes it."""
+    if not isinstance(policy, WrittenPolicy):
+        return
+    if not policy.api_version:
+        yield f"the Policy has no apiVersion, so that {release.version} reads an empty one: the default provider's rules run"
+    for path in policy.unknown if policy.api_version else ():
+        yield unread_field(path, release, "Policy")
+    for path in policy.repeated:
+        yield f"{path} of the Policy is given twice: the last one counts"
+
+
+def unread_field(path: str, release: Release, of: str = "configuration") -> str:
+    """That the field at *path* of what was given is ignored, in a sentence."""
+    return f"{path} of the {of} does not count: {release.version} does not know the field"
+
+
+def _key(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def _unregistered(kind: str, version: str) -> str:
@@ -165,6 +232,11 @@ def _faults_of_weights(policy: Policy) -> Iterator[str]:
             yield f"Priority {entry.name} should have a positive weight applied to it or it has overflown"
 
 
+_EXTENDERS = "extenders["
+"""What paths in extenders begin with: these are read leniently by all releases."""
+
+
 def unknown_keys(document: Mapping[str, Any]) -> Iterator[str]:
-    """The paths of the keys of a Policy's JSON form that are not read, misspelled or in the wrong case."""
-    return unknown_fields(document, {**(fields_of(Policy) or {}), **named("metadata")})
+    """The paths of the keys of a Policy's JSON form that are not read, misspelled or in the wrong case; in extenders any case is right."""
+    yield from unknown_fields(document, fields_of(Policy))
+    yield from unknown_fields(document.get("extenders"), fields_of(ExtenderConfig), "extenders", any_case=True)

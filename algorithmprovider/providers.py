@@ -33,6 +33,8 @@ from .policy import (
     PriorityArgument,
     PriorityEntry,
     RatioArguments,
+    decoded,
+    notes_on_form,
     read_policy,
     validate,
 )
@@ -74,6 +76,8 @@ def resolve(
     """
     known = resolved_gates(release, gates)
     written = read_policy(policy) if isinstance(policy, Mapping) else policy
+    unread = () if written is None else tuple(notes_on_form(written, release))
+    written = written and decoded(written, release)
     chosen = select(Registry.of(release, known, catalogue), written, provider, hard_pod_affinity_weight)
     extenders = () if written is None else written.extenders
     return Algorithm(
@@ -91,6 +95,7 @@ def resolve(
         metadata_fails=metadata_fails,
         equivalence_cache=release.equivalence_cache and (equivalence_cache or known[EQUIVALENCE_CACHE]),
         has_predicates=bool(chosen.predicates),
+        unread=unread,
     )
 
 

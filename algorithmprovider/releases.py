@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ..choices import DEFAULT_RELEASE as DEFAULT_RELEASE
 from ..core.pods import requests
 from ..core.release import (
+    ConfigurationCells,
     ExtenderCells,
     FeatureGate,
     GateEffect,
@@ -31,7 +32,7 @@ from ..core.release.fact import Cells, also, changed_by
 from ..core.volumes.intree import MIGRATABLE
 from ..exceptions import UnknownNameError
 from . import cells
-from .facts import CLASSIC_FACTS
+from .facts import CLASSIC_FACTS, NAMING_PLUGINS
 
 GATES_1_12 = gates_after(
     {},
@@ -188,6 +189,9 @@ V1_12 = Release(
     ),
     default_priorities=MappingProxyType(USUAL_PRIORITIES),
     gates=GATES_1_12,
+    configuration=ConfigurationCells(
+        fields_lacked=frozenset({*NAMING_PLUGINS, "leaderElection.resourceName", "leaderElection.resourceNamespace"})
+    ),
     gate_effects=(TAINT_NODES_BY_CONDITION, RESOURCE_LIMITS),
     default_percentage=50,
     texts=MappingProxyType(
@@ -197,6 +201,7 @@ V1_12 = Release(
             "overflow": "Total priority of priority functions has overflown",
         }
     ),
+    policy_form="JSON",
     ignorable_extenders_last=False,
     extenders=ExtenderCells(
         adds_nodes=True,

@@ -16,6 +16,7 @@ from .inventory import find_waiting, read_inventory, take_in, why_not_waiting
 from .load import Loaded, load_documents
 from .meaning.labels import zone_of
 from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
+from .reading.builtin import kind_with_group
 from .reading.documents import Document, PathLike
 from .reading.notices import Notice
 from .view import NodeMap, View, table_of
@@ -249,7 +250,7 @@ class Cluster:
             raise wrong_type("delete", item, 'an object, its manifest, or a text such as "node/a"')
         metadata = item.get("metadata") or {}
         namespace, name = metadata.get("namespace"), metadata.get("name")
-        return self.find(str(item.get("kind")), f"{namespace}/{name}" if namespace else name)
+        return self.find(kind_with_group(str(item.get("kind")), item.get("apiVersion")), f"{namespace}/{name}" if namespace else name)
 
     def follow(self, follower: Follower, *, told: bool = False) -> None:
         """Tell *follower* of all objects, unless it was *told* already, and of every later change, as long as something refers to it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import IO, Any, TypeVar
 
@@ -16,14 +16,15 @@ from .controlplane.defaults import with_default_selector, with_defaults
 from .controlplane.manifests import identity_of
 from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
-from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, Pod
+from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, Pod, ResourceClaim
 from .objects.storage import BIND_COMPLETED
 from .reading.apifields import has_only_api_fields
+from .reading.builtin import is_built_in, kind_with_group
 from .reading.decode import decode_kind, describe
 from .reading.documents import Document, File, PathLike, read_files
 from .reading.exports import CONFIG, NOT_READ, is_simulator_export, simulator_items
 from .reading.formats.jsonlists import LongList, Uncertain, whole_value
-from .reading.mismatch import shown
+from .reading.mismatch import shown, without_kind
 from .reading.notices import Notice, Oddities
 from .reading.podspecs import pod_of_texts
 from .reading.unknownfields import check_nesting
@@ -160,13 +161,14 @@ class _Loading:
         elif document.found:
             self.odd.notices.append(Notice(document.where, "no kind, ignored", about=""))
         else:
-            raise ManifestError(f"{document.where}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
+            raise without_kind(document.where, document.data)
 
     def _take_texts(self, items: LongList, where: str) -> None:
+        quick = (b'"Pod"', *(["Pod"] if items.api_version in (None, "v1") else []))
         for index, parts in enumerate(items.items()):
-            if (bytes(parts.get("kind", b"")) or items.kind) not in (b'"Pod"', "Pod") or not self._is_taken(pod_of_texts(parts)):
+            if (bytes(parts.get("kind", b"")) or items.kind) not in quick or not self._is_taken(pod_of_texts(parts)):
                 data = {name: whole_value(part) for name, part in parts.items()}
-                self._take_item(items.kind, data, f"{where}, item {index + 1}")
+                self._take_item(items.kind, data, f"{where}, item {index + 1}", items.api_version)
 
     def _is_taken(self, pod: Pod | None) -> bool:
         """Whether there is nothing to say about the pod, so that it is added."""
@@ -177,12 +179,16 @@ class _Loading:
         self.objects[identity] = with_defaults(pod) if self.defaults else pod
         return True
 
-    def _take(self, kind: str, data: Mapping[str, Any], where: str) -> None:
+    def _take(self, kind: str, data: Mapping[str, Any], where: str, api_version: Any = None) -> None:
+        api_version = data.get("apiVersion") or api_version
         if kind.endswith("List") and ("items" in data or kind == "List"):
             items = data.get("items")
             if items is not None and not isinstance(items, list):
                 raise ManifestError(f"{where}: items: got {shown(items)}, wanted a list")
-            self._take_items(kind.removesuffix("List"), items or (), where)
+            self._take_items(kind.removesuffix("List"), items or (), where, None if kind == "List" else api_version)
+            return
+        if not is_built_in(kind, api_version):
+            self.ignored[kind_with_group(kind, api_version)] += 1
             return
         place = _Place(where, data, kind)
         if kind in self.raw_kinds:
@@ -211,17 +217,19 @@ class _Loading:
             else:
                 self.odd.note(place, what, place.about)
 
-    def _take_items(self, kind: str, items: Iterable[Any], where: str) -> None:
+    def _take_items(self, kind: str, items: Iterable[Any], where: str, api_version: Any = None) -> None:
         for index, item in enumerate(items):
-            self._take_item(kind, item, f"{where}, item {index + 1}")
+            self._take_item(kind, item, f"{where}, item {index + 1}", api_version)
 
-    def _take_item(self, kind: str, item: Any, place: str) -> None:
+    def _take_item(self, kind: str, item: Any, place: str, api_version: Any) -> None:
         if not isinstance(item, dict):
             raise ManifestError(f"{place}: got {shown(item)}, wanted a Kubernetes object")
         item_kind = item.get("kind") or kind
+        if item_kind != kind:
+            api_version = None
         if not isinstance(item_kind, str) or not item_kind:
-            raise ManifestError(f"{place}: kind: got {shown(item.get('kind'))}, wanted the kind of a Kubernetes object")
-        self._take(item_kind, item, place)
+            raise without_kind(place, item)
+        self._take(item_kind, item, place, api_version)
 
     def _named(self, decoded: KubeObject, data: Mapping[str, Any], place: object) -> KubeObject:
         """The object with its name; one that has only a ``generateName`` gets the next free number."""
@@ -248,4 +256,14 @@ class _Loading:
     def result(self) -> Loaded:
         """All that was added."""
         raw = {kind: tuple(documents) for kind, documents in self.raw.items()}
-        return Loaded(tuple(self.objects.values()), raw, dict(self.ignored), tuple(self.odd.notices))
+        objects = tuple(_with_uids(self.objects.values()))
+        return Loaded(objects, raw, dict(self.ignored), tuple(self.odd.notices))
+
+
+def _with_uids(objects: Collection[KubeObject]) -> Iterator[KubeObject]:
+    """*objects*, where a pod without a UID, as tools leave it in dumps, has that by which its claims know it."""
+    claims = (item for item in objects if isinstance(item, PersistentVolumeClaim | ResourceClaim))
+    known = {(item.namespace, owner.name): owner.uid for item in claims for owner in item.metadata.owner_references if owner.kind == "Pod"}
+    for item in objects:
+        uid = known.get((item.namespace, item.name), "") if isinstance(item, Pod) and not item.metadata.uid else ""
+        yield replace(item, metadata=replace(item.metadata, uid=uid)) if uid else item

@@ -104,8 +104,8 @@ def simkube(trace: Path, output: Output) -> None:
     """Read a trace of SimKube, versions 1 to 3. It has no nodes: give them beside it.
 
     Owners of pods (Deployments, StatefulSets, Jobs and so on) become the pods that their controllers would make, from the time of the event
-    on. A new pod template replaces an owner's pods. Pods that finished in the trace run for as long as they did there. Other objects are
-    dropped.
+    on. A new pod template replaces an owner's pods. A CronJob becomes a pod for each run that was recorded; a pod without an owner stays
+    what it is. Pods that finished in the trace run for as long as they did there. Other objects are dropped.
 
     \b
     kubeclassic import simkube trace.sktrace --output simkube.json

@@ -12,6 +12,7 @@ import click
 from ..choices import DEFAULT_RELEASE
 from ..exceptions import UnknownNameError
 from .declaring.commands import CommandGroup
+from .declaring.options import scheduler_option
 from .declaring.paramtypes import FILE
 from .migrate import migrate_policy
 
@@ -38,45 +39,39 @@ policy.add_command(migrate_policy)
 )  # fmt: skip
 @click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults.")
 @click.option("--rules", multiple=True, metavar="FILE.py:NAME", help="Your own rules: a Python file or module, and the Catalogue in it.")
+@scheduler_option("unknown_plugins")
 @click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def check_policy(file: Path, release: str | None, gates: str | None, rules: tuple[str, ...], form: str) -> None:
+def check_policy(
+    file: Path, release: str | None, gates: str | None, rules: tuple[str, ...], unknown_plugins: str | None, form: str
+) -> None:
     """Show what runs under the Policy in FILE (- is standard input), with warnings of what is accepted but never runs.
 
     From 1.17 to 1.22 a release makes plugins of a Policy; then these are shown.
 
-    FILE may be a ConfigMap, or a KubeSchedulerConfiguration: one that points to a Policy or names a provider (v1alpha1), or one with
-    profiles, of any version that the release reads. Every fault is listed, not the first alone.
+    FILE may also hold a KubeSchedulerConfiguration: one that points to a Policy or names a provider (v1alpha1), or one with profiles, of
+    any version that the release reads. Either may be in a ConfigMap, in a List, or beside other objects. Every fault is listed, not the
+    first alone.
 
     Exit status 0: accepted, 1: the release refuses it, 2: bad input.
 
     \b
     kubeclassic policy check scheduler.json --release 1.13
     """
-    from ..algorithmprovider.check import check
     from ..algorithmprovider.config import read_policy_file
     from ..algorithmprovider.extenders import in_calling_order
-    from ..algorithmprovider.gates import parse_gates
-    from ..framework.policy.check import check_translated, release_with_policies
+    from ..framework.policy.check import check_file, profile_to_check, release_with_policies
     from ..framework.userrules import catalogue_of
     from .answering import write_answer
     from .console.output import note, one_line
     from .notices import tell_line
 
     read, name = read_policy_file(file), "standard input" if str(file) == "-" else str(file)
-    if read.profile is not None:
-        _check_profile(name, read.profile, release, gates, rules, form)
+    if (profile := profile_to_check(read, release)) is not None:
+        _check_profile(name, profile, release, gates, rules, form, leaves_out=unknown_plugins is not None)
     found_release = release_with_policies(release or DEFAULT_RELEASE, f", or `kubeclassic policy migrate {file}` for a profile")
-    config = read.config.with_defaults(found_release)
-    config.validate()
-    written = None if read.document is None else read.document.data
-    switches = {**config.gates, **parse_gates(gates or "")}
-    provider, weight = config.source.provider, config.hard_pod_affinity_weight
     if rules and found_release.policies is not None:
         raise UnknownNameError(f"--rules: got some, but release {found_release.version} runs plugins, which a Policy cannot name")
-    if found_release.policies is None:
-        report = check(written, found_release, switches, catalogue_of(rules), provider=provider, hard_pod_affinity_weight=weight)
-    else:
-        report = check_translated(written, found_release, switches, provider=provider, hard_pod_affinity_weight=weight)
+    report = check_file(read, found_release, gates, catalogue_of(rules))
     if form == "json":
         write_answer(form, report, sys.stdout)
     elif report.refused is not None:
@@ -92,14 +87,16 @@ def check_policy(file: Path, release: str | None, gates: str | None, rules: tupl
     sys.exit(0 if report.refused is None else 1)
 
 
-def _check_profile(name: str, written: Document, release: str | None, gates: str | None, rules: Sequence[str], form: str) -> NoReturn:
+def _check_profile(
+    name: str, written: Document, release: str | None, gates: str | None, rules: Sequence[str], form: str, *, leaves_out: bool
+) -> NoReturn:
     from ..framework.profilecheck import check_profile, release_with_profiles
     from ..framework.userrules import plugins_of
     from .answering import write_answer
     from .console.output import note, one_line
     from .notices import tell_line
 
-    report = check_profile(written, release_with_profiles(release, written.data), gates, plugins_of(rules))
+    report = check_profile(written, release_with_profiles(release, written.data), gates, plugins_of(rules), leaves_out=leaves_out)
     if form == "json":
         write_answer(form, report, sys.stdout)
     else:

@@ -198,7 +198,7 @@ class Algorithm:
     """Whether upstream's predicate metadata would be nil in a cycle."""
     equivalence_cache: bool = False
     unread: tuple[str, ...] = ()
-    """Fields of its configuration that the release does not know, and ignores."""
+    """What of its configuration does not count, in sentences."""
     leaves_counts: bool = attrs.field(default=attrs.Factory(lambda self: self.enabled("BalanceAttachedNodeVolumes"), takes_self=True))
     """A rule reads what others store in the cycle, such as the counts that the volume predicates store for a priority."""
     has_predicates: bool = True

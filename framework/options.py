@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from ..choices import DEFAULT_RELEASE, FIRST_FRAMEWORK, KIND, NEWEST_RELEASE
+from ..choices import DEFAULT_RELEASE, FIRST_FRAMEWORK, LEAVE_OUT, NEWEST_RELEASE
 from ..exceptions import KubeclassicError, UnknownNameError, check_type, did_you_mean, wrong_type
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class PolicyOptions(SchedulerOptions):
     policy: GivenPolicy | None = option(
         None, flags=("--policy", "--policy-config-file"), common=True, takes="file", types=_policies,
         wanted=f"{_A_FILE}, a Policy or its JSON form",
-        help="Up to 1.22: a Policy, by itself or in a ConfigMap, instead of a provider.",
+        help="Up to 1.22: a Policy, by itself, in a ConfigMap or beside other objects, instead of a provider.",
         key="policy", example="FILE", words="policy", instead=MIGRATED,
     )  # fmt: skip
     policy_configmap: str | None = option(
@@ -261,14 +261,24 @@ class Framework(PolicyOptions):
     profile: GivenProfile | None = option(
         None, flags=("--profile",), common=True, takes="file", types=_profiles,
         wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
-        help=f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
+        help=f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for, "
+        "by itself, in a ConfigMap or beside other objects.",
         key="profile", example="FILE", words="profile", instead=f"release {NEWEST_RELEASE}",
     )  # fmt: skip
     plugins: Sequence[type[Plugin]] = option((), types=(Sequence,), wanted="a list of subclasses of Plugin", instead="a catalogue")
 
+    unknown_plugins: str | None = option(
+        None, flags=("--plugins",), takes="plugins", types=(str,), wanted=LEAVE_OUT,
+        help="Leave out the plugins of a profile that no release has, such as Coscheduling; the answer names them.  [default: refuse them]",
+        key="plugins", example=LEAVE_OUT, words="plugins that no release has", instead="none",
+    )  # fmt: skip
+
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
         from .plugin import Plugin
+
+        if self.unknown_plugins not in (None, LEAVE_OUT):
+            raise UnknownNameError(f'unknown_plugins: got "{self.unknown_plugins}", wanted {LEAVE_OUT}')
 
         for plugin in self.plugins:
             if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
@@ -448,14 +458,14 @@ def default_release(
 
 def _written(given: object) -> Mapping[str, Any]:
     """A configuration as it is written; empty where there is none, or none can be read: its reader says why."""
-    from ..api.reading.documents import only_document
+    from ..algorithmprovider.files import configuration_document
 
     if isinstance(given, Mapping):
         return given
     if not isinstance(given, str | os.PathLike) or os.fspath(given) == "-":
         return {"apiVersion": given.api_version} if hasattr(given, "api_version") else {}
     try:
-        return only_document(given, KIND).data
+        return configuration_document(given).data
     except KubeclassicError:
         return {}
 

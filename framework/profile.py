@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from ..algorithmprovider.policy import unread_field
 from ..api.objects.quantity import MAX_INT64, wrap_int64
 from ..api.record import replace
 from ..core.pods.notes import StateKey
@@ -286,12 +287,12 @@ class _Builder:
         return found
 
     def _algorithm(self, points: Mapping[str, tuple[str, ...]], weights: Mapping[str, int], percentage: int) -> Algorithm:
-        pre_filters, pre_scores = set(points["preFilter"]), set(points["preScore"])
+        pre_filters, pre_scores, release = set(points["preFilter"]), set(points["preScore"]), self.config.release
         one_reason = self.handle.cells.one_reason
         predicates = tuple(as_predicate(self.made[name], name in pre_filters, one_reason) for name in points["filter"])
         priorities = tuple((as_priority(self.made[name], name in pre_scores), weights[name]) for name in points["score"])
         return Algorithm(
-            release=self.config.release,
+            release=release,
             gates=self.config.gates,
             predicates=predicates,
             priorities=priorities,
@@ -301,7 +302,7 @@ class _Builder:
             check_all=self.config.checks_all,
             scores=bool(priorities) or any(extender.filter_verb or extender.prioritize_verb for extender in self.config.extenders),
             max_pd_vols=self.handle.max_pd_vols,
-            unread=self.config.unread,
+            unread=(*(unread_field(path, release) for path in self.config.unread), *self.config.notes),
         )
 
     def _cacheable(self, algorithm: Algorithm, points: Mapping[str, tuple[str, ...]]) -> Algorithm:

@@ -19,6 +19,7 @@ from .config.configuration import KubeSchedulerConfiguration, decoded_configurat
 from .config.defaults import default_plugins
 from .config.fielderrors import ConfigurationError, ProfileFault, fault_of
 from .config.profiles import ProfileConfig
+from .leftout import without_unknown
 from .options import default_release
 from .plugin import Plugin
 from .profile import Profile, build_profiles, faults_of
@@ -66,9 +67,12 @@ def release_with_profiles(name: str | None, document: Mapping[str, Any]) -> Rele
 
 
 def check_profile(
-    document: Document, release: Release, gates: Mapping[str, bool] | str | None = None, plugins: Sequence[type[Plugin]] = ()
-) -> ProfileCheck:
+    document: Document, release: Release, gates: Mapping[str, bool] | str | None = None, plugins: Sequence[type[Plugin]] = (),
+    *, leaves_out: bool = False,
+) -> ProfileCheck:  # fmt: skip
     """What *document*, a KubeSchedulerConfiguration, means on *release*, which also has *plugins*; faults are part of the report.
+
+    *leaves_out*: plugins that no release has are left out.
 
     Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`, as they are no part of the document.
     """
@@ -78,6 +82,8 @@ def check_profile(
     faults = [ProfileFault(path, "duplicate field") for path in document.repeated if not is_lenient]
     config = _decoded(document.data, release, gates, faults)
     registry = with_plugins(registry_of(release), plugins)
+    if config is not None and leaves_out:
+        config = without_unknown(config, plugins)
     if config is not None:
         texts = dict.fromkeys(config.faults())
         known = [fault_of(text) for text in texts]
@@ -183,6 +189,7 @@ def _checked(profile: Profile, config: KubeSchedulerConfiguration) -> CheckedPro
 def _warnings(data: Mapping[str, Any], config: KubeSchedulerConfiguration, built: Mapping[str, Profile]) -> Iterator[str]:
     yield from _about_points(data, config)
     yield from (f"{path}: unknown field, ignored" for path in config.unread)
+    yield from config.notes
     for i, (profile, given) in enumerate(zip(built.values(), config.profiles, strict=True)):
         path = own_path(f"profiles[{i}].", data)
         yield from (f"{path}pluginConfig: {text}" for text in _about_arguments(given, profile, config))

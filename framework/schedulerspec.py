@@ -12,7 +12,7 @@ import attrs
 
 from ..algorithmprovider import config as classic
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
-from ..algorithmprovider.check import hint_of_rules
+from ..algorithmprovider.check import hints_of
 from ..algorithmprovider.gates import UNKNOWN_GATE, keeps_priorities, parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
 from ..algorithmprovider.registry import DEFAULT_PROVIDER, check_names, gates_of
@@ -118,6 +118,10 @@ class SchedulerSpec:
             cast(Any, profile), gates=options.gates, percentage=options.percentage_of_nodes_to_score, plugins=plugins,
             release=shared["version"],
         )  # fmt: skip
+        if options.unknown_plugins is not None:
+            from .leftout import without_unknown
+
+            found = without_unknown(found, plugins)
         file = os.fspath(profile) if isinstance(profile, str | os.PathLike) else ""
         return cls(**{**shared, "version": found.release.version}, profiles=found, file=file, plugins=plugins)
 
@@ -230,9 +234,15 @@ class SchedulerSpec:
             yield
         except PolicyError as error:
             found = PolicyError(f"{self.file}: {error}") if self.file else error
-            if (hint := (hint_of_rules if self.profiles is None else hint_of_plugins)(str(error))) is not None:
+            for hint in self._hints(str(error)):
                 found.add_note(hint)
             raise found from None
+
+    def _hints(self, refused: str) -> Iterator[str]:
+        if self.profiles is None:
+            yield from hints_of(refused, find_any_release(self.version), self.config.gates)
+        elif (hint := hint_of_plugins(refused)) is not None:
+            yield hint
 
     def engine_of(self, wanted: Algorithm | KubeSchedulerConfiguration, **more: Any) -> Engine:
         """A new scheduler of *wanted*, in place of the spec's own algorithm or profiles; *more* as for the Engine."""
@@ -249,7 +259,12 @@ class SchedulerSpec:
         config = attrs.evolve(self.config, disable_preemption=self.config.disable_preemption or not self.preemption)
         wanted = release or find_any_release(self.version)
         found = config.resolve(wanted, config_maps=config_maps, catalogue=self.catalogue, policy=self.policy)
-        return attrs.evolve(found, equivalence_cache=self.equivalence_cache)
+        unread = found.unread
+        if self.config.written:
+            from .config.configuration import unread_of_first
+
+            unread += unread_of_first(self.config.written, wanted)
+        return attrs.evolve(found, equivalence_cache=self.equivalence_cache, unread=unread)
 
 
 # --- reading --------------------------------------------------------------------------------------------------------

@@ -64,8 +64,8 @@ def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
 def hint_of_plugins(refused: str) -> str | None:
     """Where a plugin can come from that a profile names and the release does not have, or what takes its place; None for any other refusal.
 
-    >>> hint_of_plugins('FilterPlugin "Nope" does not exist')
-    'no plugin Nope is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it'
+    >>> print(hint_of_plugins('FilterPlugin "Odd" does not exist'))
+    no plugin Odd is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it, and --plugins leave-out goes without
     >>> hint_of_plugins('ScorePlugin "NodeResourcesMostAllocated" does not exist')
     'plugin NodeResourcesMostAllocated is one of 1.17 to 1.22; NodeResourcesFit with the scoringStrategy MostAllocated takes its place'
     >>> hint_of_plugins('PreFilterPlugin "EBSLimits" does not exist')
@@ -79,7 +79,8 @@ def hint_of_plugins(refused: str) -> str | None:
 
     name = found["name"]
     if name not in DEFAULT_REGISTRY:
-        return f"no plugin {name} is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
+        told = f"no plugin {name} is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it"
+        return f"{told}, and --plugins leave-out goes without"
     from .migrate.fromplugins import FIT, STRATEGIES
 
     having = [version for version, release in FRAMEWORK_RELEASES.items() if name not in release.configuration.gone_plugins]

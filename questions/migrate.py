@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import attrs
 import yaml
 
-from ..algorithmprovider.check import hint_of_rules
-from ..algorithmprovider.config import KIND, AlgorithmConfiguration, has_profiles, read_configuration, read_policy_file
+from ..algorithmprovider.check import hints_of
+from ..algorithmprovider.config import AlgorithmConfiguration, read_configuration, read_policy_file
+from ..algorithmprovider.files import KIND, has_profiles
 from ..algorithmprovider.gates import parse_gates
-from ..algorithmprovider.policy import Policy, read_policy
+from ..algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy
 from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
 from ..api.reading.secrets import without_secrets
@@ -99,19 +100,22 @@ class MigrateOptions:
     def translated(self) -> Migration:
         """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`, with a hint where one is known."""
         try:
-            spread = self.selector_spread
             if self.profile is not None:
                 check_runs(read_profiles(self.profile, self.config.gates, self.release))
                 found = carried(self.profile, self.release, self.target, self.config.gates)
                 check_runs(read_profiles(found.document, None, self.target))
                 return found
+            policy = self.policy and decoded(self.policy, self.release)
+            plugins = running(policy, self.release, self.config) if self.release.policies is not None else None
+            if plugins is None:
+                self.config.resolve(self.release, policy=policy)
             if self.target.configuration.lists_points:
-                return listed(self.policy, self.config, self.target)
-            if self.release.policies is not None:
-                return migrate_profile(running(self.policy, self.release, self.config), self.target)
-            return translate(self.policy, self.release, self.config, target=self.target, selector_spread=spread)
+                return listed(policy, self.config, self.target)
+            if plugins is not None:
+                return migrate_profile(plugins, self.target)
+            return translate(policy, self.release, self.config, target=self.target, selector_spread=self.selector_spread)
         except PolicyError as error:
-            if (hint := hint_of_rules(str(error))) is not None:
+            for hint in hints_of(str(error), self.release, self.config.gates):
                 error.add_note(hint)
             raise
 
@@ -203,7 +207,7 @@ def ask(
         notes=tuple(MigrationNote(one.subject, one.text, one.upstream or None) for one in made.notes),
         source="Policy" if options.profile is None else "profile", left_out=0 if cluster is None else check.left_out,
     )  # fmt: skip
-    texts = tuple(map(str, made.notes))
+    texts = (*map(str, made.notes), *(() if options.policy is None else notes_on_form(options.policy, options.release)))
     if cluster is None:
         return MigrateResult(made.document, texts, report)
     given = ComparisonInput.of(cluster, {POLICY: check.old(), PROFILE: check.new()}, {})

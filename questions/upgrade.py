@@ -11,9 +11,9 @@ from typing import Any
 import attrs
 
 from ..algorithmprovider.config import read_policy_file
+from ..algorithmprovider.files import configuration_document
 from ..algorithmprovider.policy import Policy, read_policy
 from ..api.objects.pods import DEFAULT_SCHEDULER
-from ..api.reading.documents import only_document
 from ..api.reading.notices import NoticeGroup, grouped
 from ..api.record import UNSET, replace
 from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
@@ -40,7 +40,6 @@ COLOURS = {
 }  # fmt: skip
 NO_NODE = "<none>"
 """In place of a node where the pod has none."""
-CONFIGURATION_KIND = "KubeSchedulerConfiguration"
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -281,7 +280,7 @@ def profile_given(profile: Any) -> Mapping[str, Any] | None:
     """A component configuration or its file in its JSON form. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
     if profile is None or isinstance(profile, Mapping):
         return profile
-    return only_document(profile, CONFIGURATION_KIND).data
+    return configuration_document(profile).data
 
 
 def started_with(policy: Any, profile: Any, percentage: int | None) -> StartedWith:

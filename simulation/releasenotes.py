@@ -266,9 +266,7 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
         are, they = ("are", "they say") if count > 1 else ("is", "it says")
         extenders = count_of(count, "configured extender")
         yield Unread("", f"{extenders} {are} not called, so what {they} does not count (see --extenders of simulate)")
-    # Fields of the configuration that the release ignores.
-    for path in algorithm.unread:
-        yield Unread("", f"{path} of the configuration does not count: {algorithm.release.version} does not know the field")
+    yield from (Unread("", sentence) for sentence in algorithm.unread)
     used: set[str] = set()
     asked: dict[str, Unread | None] = {}
     for pod in (*(item for item in objects if type(item) is Pod), *pending):

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import attrs
 
 from ..api.controlplane.quotas import quota_notices
-from ..api.inventory import ON_A_NODE, TABLE_HINT, Inventory, read_files, take_in, why_not_waiting
+from ..api.inventory import ON_A_NODE, TABLE_HINT, Inventory, has_table, read_files, take_in, why_not_waiting
 from ..api.load import Loaded
 from ..api.objects import KubeObject, Node, Pod, ResourceQuota
 from ..api.objects.pods import DEFAULT_SCHEDULER
@@ -113,7 +113,7 @@ class Files:
 
         Raises :class:`~kubeclassic.exceptions.ManifestError`, and :class:`~.edits.EditError` for edits.
         """
-        parsed, where = parsed_edits(edits, defaults), _named(paths)
+        parsed, where = parsed_edits(edits, defaults), named(paths)
         read = read_files(paths, pods, defaults=defaults, strict_fields=strict_fields, stdin=stdin, keeps_manifests=keeps_manifests)
         if parsed is None:
             return cls(read, defaults, where=where)
@@ -155,7 +155,7 @@ def parsed_edits(texts: Iterable[str], defaults: bool) -> Edits | None:
     return Edits.parse(given, defaults=defaults)
 
 
-def _named(paths: PathLike | Iterable[PathLike]) -> str:
+def named(paths: PathLike | Iterable[PathLike]) -> str:
     """The files that were given, as messages name them."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     return ", ".join("standard input" if os.fspath(path) == "-" else os.fspath(path) for path in given[:3]) + ", ..." * (len(given) > 3)
@@ -165,7 +165,7 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
     """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster. *where*: its files."""
     nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
     if not nodes:
-        hint = f" ({TABLE_HINT})" if "of kind Table" in inventory.ignored else ""
+        hint = f" ({TABLE_HINT})" if has_table(inventory.ignored) else ""
         raise ManifestError(f"{where or CLUSTER}: got no Node, wanted one at least{hint}")
     there: list[KubeObject] = []
     pending: list[Pod] = []

@@ -19,7 +19,7 @@ from tests.support.program import inside
 
 CLUSTER, DRAIN = "examples/cluster", "examples/drain/cluster.yaml"
 SMALL, WEB, BIG, QUOTA = (f"examples/capacity/{name}.yaml" for name in ("small-pod", "web", "big-node", "quota"))
-TWO, PACKING = "examples/profiles/two-profiles.yaml", "examples/policies/bin-packing.yaml"
+TWO, PACKING = "examples/profiles/two-profiles.yaml", "examples/policies/bin-packing.json"
 OLD = Classic(release="1.12", gates="PodPriority=false")
 GANG = "examples/gang/cluster.yaml --profile examples/gang/profile.yaml --rules examples/gang/gang.py:Gang"
 LOW = {

@@ -138,7 +138,7 @@ class TestASchedulerDecidesOn:
     def test_with_files_that_are_gone(self, root: Path, tmp_path: Path) -> None:
         """A Policy is read once: the copy does not look for the file again."""
         file = tmp_path / "policy.yaml"
-        file.write_bytes((root / "examples" / "policies" / "bin-packing.yaml").read_bytes())
+        file.write_bytes((root / "examples" / "policies" / "bin-packing.json").read_bytes())
         ours = Scheduler(Cluster.load(root / "examples" / "cluster"), Classic(policy=file))
         file.unlink()
         theirs = pickle.loads(pickle.dumps(ours))

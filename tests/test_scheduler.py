@@ -364,7 +364,7 @@ class TestConfiguration:
 
     def test_policy(self, root: Path) -> None:
         """A Policy may be a file or its JSON form."""
-        policies: list[Any] = [{"predicates": [{"name": "HostName"}]}, root / "examples" / "policies" / "bin-packing.yaml"]
+        policies: list[Any] = [{"predicates": [{"name": "HostName"}]}, root / "examples" / "policies" / "bin-packing.json"]
         found = [scheduler(*self.NODES, policy=policy).algorithm for policy in policies]
         assert [rule.name for rule in found[0].predicates] == ["CheckNodeUnschedulable", "HostName", "PodToleratesNodeTaints"]
         assert "FillNodesUp" in {rule.name for rule, _ in found[1].priorities}

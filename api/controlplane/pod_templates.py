@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ...exceptions import ManifestError
 from ..objects import KubeObject, LabelSelector, Map, ObjectMeta, OwnerReference, Pod
 from ..objects.metadata import OneOf, Part
+from ..reading.builtin import is_built_in
 from ..reading.decode import decode_kind, describe
 from ..reading.mismatch import Mismatch
 from ..reading.typed import ReadBy, one_of, read, whole
@@ -105,6 +106,8 @@ class Workload(Part, frozen=True, kw_only=True):
         """Whether an object with this *metadata* belongs to the workload: by UID if both are known, else by kind and name."""
         owner = metadata.controller
         if owner is None or (metadata.namespace or "default") != self.namespace or owner.kind != self.kind:
+            return False
+        if not is_built_in(owner.kind, owner.api_version):
             return False
         if owner.uid and self.metadata.uid:
             return owner.uid == self.metadata.uid

@@ -13,9 +13,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from .builtin import is_built_in
 from .unknownfields import Fields, misnamed
-
-_GROUPS = frozenset(["", "apps", "batch", "extensions", "policy", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io"])
 
 
 def api_fields(kind: str, api_version: Any = "") -> Fields | None:
@@ -24,8 +23,7 @@ def api_fields(kind: str, api_version: Any = "") -> Fields | None:
     >>> "hostNetwork" in api_fields("Pod")["spec"], api_fields("Service", "serving.knative.dev/v1")
     (True, None)
     """
-    group = api_version.rpartition("/")[0] if isinstance(api_version, str) else ""
-    return _fields(kind) if group in _GROUPS and kind in _types() else None
+    return _fields(kind) if is_built_in(kind, api_version) and kind in _types() else None
 
 
 def has_only_api_fields(kind: str, document: Mapping[str, Any]) -> bool:

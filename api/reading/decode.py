@@ -13,8 +13,9 @@ from msgspec.structs import force_setattr
 
 from ...exceptions import ManifestError
 from ..objects import KINDS, KubeObject, Pod
+from .builtin import is_built_in
 from .convert import quickly, shared
-from .mismatch import Mismatch, shown
+from .mismatch import Mismatch, without_kind
 from .podspecs import spec_of
 from .typed import entries
 
@@ -22,14 +23,16 @@ __all__ = ["decode", "decode_kind", "describe"]
 
 
 def decode(document: Mapping[str, Any], where: str = "", *, strict: bool = True, keeps_manifest: bool = False) -> KubeObject | None:
-    """The object in *document*; None for a kind that scheduling does not read.
+    """The object in *document*; None for a kind, or an API group, that scheduling does not read.
 
-    *kind* alone picks the class; the API group does not count. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where*
-    (file, document, kind and name; if empty, kind and name) and the path to the wrong field.
+    Raises :class:`~kubeclassic.exceptions.ManifestError` with *where* (file, document, kind and name; if empty, kind and name) and the path
+    to the wrong field.
     """
     kind = document.get("kind") if isinstance(document, Mapping) else None
     if not isinstance(kind, str):
-        raise ManifestError(f"{where or 'manifest'}: kind: got {shown(kind)}, wanted the kind of a Kubernetes object")
+        raise without_kind(where or "manifest", document)
+    if not is_built_in(kind, document.get("apiVersion")):
+        return None
     return decode_kind(kind, document, where, strict=strict, keeps_manifest=keeps_manifest)
 
 

@@ -18,7 +18,7 @@ from .formats.files import as_text, is_archive, manifests_in, pieces_of, read_fi
 from .formats.jsonlists import LongList, is_list_without_kind, long_list
 from .formats.jsonvalues import json_values
 from .formats.repeats import Repeats
-from .mismatch import shown
+from .mismatch import shown, without_kind
 
 __all__ = ["Document", "File", "PathLike", "json_lines", "only_document", "parsed", "read_documents", "read_files"]
 
@@ -30,6 +30,9 @@ _LONG_PACKED = 1 << 14
 _MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _TABLE = re.compile(rb"\s*(?:NAMESPACE +)?NAME +[A-Z][A-Z0-9() -]*\r?\n")
 _DESCRIPTION = re.compile(rb"\s*Name: {2,}\S+\r?\n(?:[A-Z][A-Za-z -]*:|No )")
+_CHATTER = re.compile(rb"\A((Warning: |[EIW]\d{4} )[^\n]*\n)+")
+"""What kubectl says on standard error, before the objects."""
+_TEMPLATE = re.compile(rb"\{(?=\{[^{}]*\}\}|%[^\n]*%\}).")
 _SWALLOWS = re.compile(r"(?:items\[\d+\]\.)?(kind|apiVersion|metadata|spec|items)\Z")
 """Keys that are never written twice by intention: a second one begins another object."""
 
@@ -43,6 +46,7 @@ class Document:
     found: bool = False
     repeated: tuple[str, ...] = ()
     """The paths of keys that an object has twice; the last one counts."""
+    is_yaml: bool = False
 
 
 @attrs.frozen(repr=False)
@@ -63,10 +67,17 @@ class File:
     def documents(self) -> Iterator[Document]:
         """Each object; each object of an array is a document of its own."""
         number, content = 0, self.content
-        for value, repeats in _values(content, self.where, self.name.removesuffix(".gz")) if content else ():
-            for data in value if isinstance(value, list) else [value]:
-                number += 1
-                yield _document(data, repeats, f"{self.where}, document {number}", self.found)
+        try:
+            values, is_yaml = _values(content, self.where, self.name.removesuffix(".gz")) if content else ((), False)
+            for value, repeats in values:
+                for data in value if isinstance(value, list) else [value]:
+                    number += 1
+                    yield _document(data, repeats, f"{self.where}, document {number}", self.found, is_yaml)
+        except ManifestError as error:
+            if (found := _TEMPLATE.search(content)) is None:
+                raise
+            place, marks = str(error).partition(": ")[0], "{{ ... }}" if found[0] == b"{{" else "{% ... %}"
+            raise ManifestError(f"{place}: got a template ({marks}): render it first, as `helm template` does") from None
 
     def refuse_without_kind(self) -> None:
         """Raise :class:`~kubeclassic.exceptions.ManifestError` for a long list without a kind, before all of it is read."""
@@ -74,7 +85,7 @@ class File:
             return
         with suppress(OSError), pieces_of(self.name) as stream:
             if is_list_without_kind(stream):
-                raise ManifestError(f"{self.where}, document 1: kind: got null, wanted the kind of a Kubernetes object")
+                raise without_kind(f"{self.where}, document 1")
 
     @contextmanager
     def long_list(self) -> Iterator[LongList | None]:
@@ -159,20 +170,21 @@ def json_lines(path: PathLike) -> Iterator[tuple[str, Any]]:
 def parsed(content: str | bytes, where: str) -> list[Any]:
     """The values of a text, JSON or YAML, within all the bounds that files have. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    return [value for value, _ in _values(unpacked(raw, where), where, "")]
+    return [value for value, _ in _values(unpacked(raw, where), where, "")[0]]
 
 
-def _document(data: Any, repeats: Repeats, place: str, found: bool) -> Document:
+def _document(data: Any, repeats: Repeats, place: str, found: bool, is_yaml: bool) -> Document:
     if not isinstance(data, dict):
         raise ManifestError(f"{place}: got {shown(data)}, wanted a Kubernetes object")
     repeated = repeats.paths(data)
     for path in filter(_SWALLOWS.match, repeated):
         raise ManifestError(f"{place}: {path}: given twice, wanted it once; a line with --- belongs between two objects")
-    return Document(data, place, found, repeated)
+    return Document(data, place, found, repeated, is_yaml)
 
 
-def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeats]]:
-    """The values of a file: JSON if it looks like that, else YAML. YAML would include JSON, but is slower to read."""
+def _values(content: bytes, where: str, name: str) -> tuple[Iterable[tuple[Any, Repeats]], bool]:
+    """The values of a file, and whether it is YAML: JSON if it looks like that. YAML would include JSON, but is slower to read."""
+    content = _CHATTER.sub(lambda lines: b"\n" * lines[0].count(b"\n"), content)
     if content.startswith(_MARKS_OF_UTF_16):
         content = as_text(content, where).encode("utf-8", "surrogatepass")
     if not _looks_like_json(content) and not name.endswith((".json", ".jsonl")):
@@ -180,13 +192,13 @@ def _values(content: bytes, where: str, name: str) -> Iterable[tuple[Any, Repeat
         form = "table of kubectl get" if _TABLE.match(content) else "text of kubectl describe" if _DESCRIPTION.match(content) else ""
         if form:
             raise ManifestError(f"{where}: got the {form}, which is for people, wanted objects: write kubectl get ... -o json")
-        return _yaml_values(content, where)
+        return _yaml_values(content, where), True
     if not name.endswith((".yaml", ".yml")):
-        return json_values(content, where)
+        return json_values(content, where), False
     try:
-        return list(json_values(content, where))
+        return list(json_values(content, where)), False
     except ManifestError:
-        return _yaml_values(content, where)
+        return _yaml_values(content, where), True
 
 
 def _yaml_values(content: bytes, where: str) -> Iterable[tuple[Any, Repeats]]:

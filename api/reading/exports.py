@@ -8,11 +8,12 @@ from typing import Any
 from ...exceptions import ManifestError
 from .mismatch import shown
 
-LISTS: Mapping[str, str] = {
-    "namespaces": "Namespace", "priorityClasses": "PriorityClass", "storageClasses": "StorageClass", "pvs": "PersistentVolume",
-    "pvcs": "PersistentVolumeClaim", "nodes": "Node", "pods": "Pod",
+LISTS: Mapping[str, tuple[str, str]] = {
+    "namespaces": ("v1", "Namespace"), "priorityClasses": ("scheduling.k8s.io/v1", "PriorityClass"),
+    "storageClasses": ("storage.k8s.io/v1", "StorageClass"), "pvs": ("v1", "PersistentVolume"), "pvcs": ("v1", "PersistentVolumeClaim"),
+    "nodes": ("v1", "Node"), "pods": ("v1", "Pod"),
 }  # fmt: skip
-"""A list of the export -> the kind of its objects, in the order in which they are taken."""
+"""A list of the export -> apiVersion and kind of its objects, in the order in which they are taken."""
 CONFIG = "schedulerConfig"
 NOT_READ = "the scheduler's configuration in it is not read; `kubeclassic import simulator --profile FILE` writes it"
 
@@ -25,12 +26,12 @@ def is_simulator_export(data: Mapping[str, Any]) -> bool:
 def simulator_items(data: Mapping[str, Any], where: str) -> list[Mapping[str, Any]]:
     """The objects of an export, with their kinds. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
     items: list[Mapping[str, Any]] = []
-    for name, kind in LISTS.items():
+    for name, (api_version, kind) in LISTS.items():
         found = data.get(name) or []
         if not isinstance(found, list):
             raise ManifestError(f"{where}: {name}: got {shown(found)}, wanted a list")
         for number, item in enumerate(found, 1):
             if not isinstance(item, dict):
                 raise ManifestError(f"{where}: {name}: item {number}: got {shown(item)}, wanted a Kubernetes object")
-            items.append({"apiVersion": "v1", **item, "kind": kind})
+            items.append({"apiVersion": api_version, **item, "kind": kind})
     return items

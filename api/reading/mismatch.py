@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from ...exceptions import one_line
+from ...exceptions import ManifestError, one_line
 
 _LONGEST_TEXT = 200
 _LONGEST_NUMBER = 1 << 12
@@ -28,6 +28,12 @@ class Mismatch(Exception):
 
     def __str__(self) -> str:
         return f"{self.path}: got {shown(self.got)}, wanted {self.wanted}".removeprefix(": ")
+
+
+def without_kind(where: object, document: object = None) -> ManifestError:
+    """The error about a document that does not say its kind."""
+    got = shown(document["kind"]) if isinstance(document, Mapping) and "kind" in document else "nothing"
+    return ManifestError(f"{where}: kind: got {got}, wanted the kind of a Kubernetes object")
 
 
 def shown(value: object) -> str:

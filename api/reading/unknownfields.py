@@ -44,16 +44,16 @@ def fields_of(annotation: Any) -> Fields | None:
     return next((found for part in parts if (found := fields_of(part)) is not None), None)
 
 
-def unknown_fields(value: Any, fields: Fields | None, path: str = "") -> Iterator[str]:
-    """The paths of the fields in the JSON *value* that *fields* does not have.
+def unknown_fields(value: Any, fields: Fields | None, path: str = "", *, any_case: bool = False) -> Iterator[str]:
+    """The paths of the fields in the JSON *value* that *fields* does not have, with *any_case* in any case of letters.
 
     >>> list(unknown_fields({"items": [{"name": 1}, {"nam": 2}]}, named("", items=named("name"))))
     ['items[1].nam']
     """
-    return (path for path, _ in misnamed(value, fields, path))
+    return (path for path, _ in misnamed(value, fields, path, any_case))
 
 
-def misnamed(value: Any, fields: Fields | None, path: str = "") -> Iterator[tuple[str, str]]:
+def misnamed(value: Any, fields: Fields | None, path: str = "", any_case: bool = False) -> Iterator[tuple[str, str]]:
     """Like :func:`unknown_fields`, with the names that are near.
 
     >>> list(misnamed({"nam": 2}, named("name")))
@@ -61,12 +61,13 @@ def misnamed(value: Any, fields: Fields | None, path: str = "") -> Iterator[tupl
     """
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from misnamed(item, fields, f"{path}[{index}]")
+            yield from misnamed(item, fields, f"{path}[{index}]", any_case)
     elif isinstance(value, Mapping) and fields is not None:
+        known = {name.lower(): part for name, part in fields.items()} if any_case else fields
         for name, item in value.items():
             inner = f"{path}.{name}" if path else str(name)
-            if name in fields:
-                yield from misnamed(item, fields[name], inner)
+            if (key := str(name).lower() if any_case else name) in known:
+                yield from misnamed(item, known[key], inner, any_case)
             else:
                 yield inner, did_you_mean(str(name), fields)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import click
 
-from ...choices import ORDERS, TIE_BREAKS
+from ...choices import LEAVE_OUT, ORDERS, TIE_BREAKS
 from ...framework.options import FIELDS, declared_of
 from ..console.output import warn
 from .commands import INPUT, SECTIONS, CommonOption
@@ -45,6 +45,7 @@ TYPES: Mapping[str, dict[str, Any]] = {
     "positive": {"type": Whole(1, 2**63 - 1)},
     "bytes": {"callback": in_bytes},
     "choice": {"type": click.Choice(list(TIE_BREAKS))},
+    "plugins": {"type": click.Choice([LEAVE_OUT])},
     "flag": {"is_flag": True},
     "no-flag": {"is_flag": True, "callback": lambda context, parameter, given: not given},
     "places": {"multiple": True},

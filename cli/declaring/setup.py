@@ -13,7 +13,7 @@ import attrs
 
 from ...api.objects import Node
 from ...api.reading.mismatch import shown
-from ...choices import TIE_BREAKS
+from ...choices import LEAVE_OUT, TIE_BREAKS
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...extenders.choice import ConfiguredExtenders
@@ -177,6 +177,8 @@ def _read(name: str, key: str, text: str) -> Any:
         return tuple(text.split(","))
     if takes == "choice" and text not in TIE_BREAKS:
         raise UnknownNameError(f"--{name}: {key}: got {shown(text)}, wanted {', '.join(TIE_BREAKS)}")
+    if takes == "plugins" and text != LEAVE_OUT:
+        raise UnknownNameError(f"--{name}: {key}: got {shown(text)}, wanted {LEAVE_OUT}")
     if takes in ("whole", "positive"):
         if not NUMBER.fullmatch(text):
             told = text[:20] + "..." * (len(text) > 20)

@@ -485,6 +485,8 @@ class Release(Struct, frozen=True, kw_only=True):
     texts: Mapping[str, str]
     """Predicate: the message for an unknown predicate in a Policy; priority: the message for an unknown priority in a
     Policy; overflow: the message for weights that are too large together. Format strings, by subject."""
+    policy_form: Literal["JSON", "YAML", "strict"]
+    """How a Policy may be written: as JSON alone, as YAML too, or strictly: with no unknown key and none given twice."""
     ignorable_extenders_last: bool
     """Extenders that may be ignored are called last."""
     extenders: ExtenderCells
@@ -560,7 +562,9 @@ class Release(Struct, frozen=True, kw_only=True):
     client: ClientCells
     framework: FrameworkCells = field(default_factory=FrameworkCells)
     configuration: ConfigurationCells = field(default_factory=ConfigurationCells)
-    """Means nothing where predicates and priorities run."""
+    """Where predicates and priorities run, only ``fields_lacked`` counts, beside what the first release of the framework lacks."""
+    missing_plugins: Mapping[str, str] = _NONE
+    """Extension point -> the refusal of a configuration that names a plugin there, where there are none."""
     queueing: QueueingCells = field(default_factory=QueueingCells)
     """Its events; means nothing where predicates and priorities run."""
     devices: DeviceCells = field(default_factory=DeviceCells)

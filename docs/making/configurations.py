@@ -15,8 +15,8 @@ import attrs
 from making.fieldwords import WORDS
 from making.markdown import block, code, escaped, prose, table
 
-from kubeclassic.algorithmprovider.config import API_VERSIONS
 from kubeclassic.algorithmprovider.config import AlgorithmConfiguration as OlderConfiguration
+from kubeclassic.algorithmprovider.files import API_VERSIONS
 from kubeclassic.algorithmprovider.gates import resolved_gates
 from kubeclassic.algorithmprovider.policy import Policy
 from kubeclassic.api.objects.metadata import attributes, is_value, json_names
@@ -31,7 +31,7 @@ from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 FOLDER = "reference/configuration"
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = {
-    "policy": "examples/policies/bin-packing.yaml",
+    "policy": "examples/policies/bin-packing.json",
     "component": "examples/policies/scheduler-config.yaml",
     "profile": "examples/profiles/two-profiles.yaml",
 }

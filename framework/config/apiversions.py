@@ -23,6 +23,7 @@ RENAMED = {"postFilter": "preScore"}
 UNRESERVE = "unreserve"
 _FIRST = "profiles[0]."
 WEIGHT = "hardPodAffinitySymmetricWeight"
+FAILURE_DOMAINS = "failureDomains"
 NEW_HTTPS = "extenders.enableHTTPS"
 _SOURCE = named("provider", policy=named("", file=named("path"), configMap=named("namespace name")))
 _LOCKS = named("lockObjectName lockObjectNamespace")
@@ -113,7 +114,7 @@ def of_all_versions(newest: Fields) -> Fields:
     profile, election = newest["profiles"] or {}, newest["leaderElection"] or {}
     flat = {name: profile[name] for name in ONE_PROFILE}
     extenders = {**(newest["extenders"] or {}), **named("enableHttps")}
-    older = named(f"disablePreemption bindTimeoutSeconds {WEIGHT}", algorithmSource=_SOURCE)
+    older = named(f"disablePreemption bindTimeoutSeconds {FAILURE_DOMAINS} {WEIGHT}", algorithmSource=_SOURCE)
     return {**newest, **older, **flat, "leaderElection": {**election, **_LOCKS}, "extenders": extenders}
 
 

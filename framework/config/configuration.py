@@ -14,21 +14,35 @@ from typing import Any, TypeAlias
 import attrs
 
 from ...algorithmprovider.extenders import ExtenderConfig, faults_of
+from ...algorithmprovider.files import configuration_document, is_policy
 from ...algorithmprovider.gates import resolved_gates
+from ...algorithmprovider.policy import unread_field
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.objects.quantity import Int32
-from ...api.reading.documents import PathLike, only_document
+from ...api.reading.documents import PathLike
 from ...api.reading.mismatch import Mismatch, shown
 from ...api.reading.typed import read
 from ...api.reading.unknownfields import TYPE_META, Fields, fields_of, misnamed, named, pruned
+from ...choices import FIRST_FRAMEWORK
+from ...choices import KIND as KIND
 from ...core.release import ConfigurationCells, Gates, Release
-from ...exceptions import KubeclassicError, PolicyError
+from ...exceptions import PolicyError
 from ..plugin import Plugin
 from ..releases import DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, PROFILE_RELEASE
 from ..status import POINTS
 from ..tables.versions import cells_in
 from . import apiversions
-from .apiversions import WEIGHT, disables_preemption, is_flat, of_all_versions, own_path, with_plugins, with_profiles, without
+from .apiversions import (
+    FAILURE_DOMAINS,
+    WEIGHT,
+    disables_preemption,
+    is_flat,
+    of_all_versions,
+    own_path,
+    with_plugins,
+    with_profiles,
+    without,
+)
 from .args import later_args, read_args, reads_args, unknown_args
 from .defaults import GROUP, PluginSet, default_plugins, merged
 from .fielderrors import ConfigurationError, Context, ProfileFault, aggregated, invalid, mismatched, unknown
@@ -40,7 +54,6 @@ def extender_faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:
     return (invalid(path, value, text) for path, value, text, _ in faults_of(extenders))
 
 
-KIND = "KubeSchedulerConfiguration"
 SORT = "queueSort"
 AFFINITY = "InterPodAffinity"
 _UNREAD = {"unread": True}
@@ -69,6 +82,8 @@ class KubeSchedulerConfiguration:
 
     unread: tuple[str, ...] = attrs.field(default=(), metadata=_UNREAD)
     """The fields that it has in vain: unknown ones, where these are ignored."""
+    notes: tuple[str, ...] = attrs.field(default=(), metadata=_UNREAD)
+    """What else does not count of what was given, in sentences."""
 
     @property
     def context(self) -> Context:
@@ -119,6 +134,15 @@ TAKEN_BY_POLICY = "this is a Policy: --policy takes it for releases up to 1.22, 
 def fields_without(lacked: frozenset[str]) -> Fields:
     """The fields of a configuration, of all versions but for those that are *lacked*."""
     return without(of_all_versions(configuration_fields()), lacked)
+
+
+def unread_of_first(document: Mapping[str, Any], release: Release) -> tuple[str, ...]:
+    """The fields that *release* ignores of *document*, which is of the first version of the configuration or empty, in sentences."""
+    lacked = cells_in(FRAMEWORK_RELEASES[FIRST_FRAMEWORK].configuration, "v1alpha1").fields_lacked
+    if release.predicates:
+        lacked = lacked - {FAILURE_DOMAINS} | release.configuration.fields_lacked
+    # Gates are no field of it upstream, but count here.
+    return tuple(unread_field(path, release) for path, _ in misnamed(document, {**fields_without(lacked), "featureGates": None}))
 
 
 def read_configuration(
@@ -237,17 +261,14 @@ def load_configuration(
 ) -> KubeSchedulerConfiguration:
     """The configuration in the file *path*, JSON or YAML, as *release* reads it; its errors name the file."""
     resolved_gates(release, gates)
-    try:
-        document = only_document(path, KIND)
-    except KubeclassicError as error:
-        raise PolicyError(str(error)) from None
+    document = configuration_document(path)
     if document.repeated and not passes_over(document.data, release):
         raise PolicyError(f"{path}: strict decoding error: {', '.join(f'duplicate field {shown(field)}' for field in document.repeated)}")
     try:
         return read_configuration(document.data, gates, release)
     except PolicyError as error:
         refused = PolicyError(f"{path}: {error}")
-        if document.data.get("kind") == "Policy":
+        if is_policy(document):
             refused.add_note(TAKEN_BY_POLICY)
         raise refused from None
 

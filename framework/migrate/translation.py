@@ -73,7 +73,7 @@ def migrate(
         _check_spread(target)
     asked = config or AlgorithmConfiguration()
     config = asked.with_defaults(release)
-    config.validate()
+    config.validate(release)
     registry = Registry.of(release, resolved_gates(release, config.gates), CATALOGUE)
     chosen = select(registry, policy, config.source.provider or DEFAULT_PROVIDER, config.hard_pod_affinity_weight)
     draft = _Draft(policy, config, target, asked.percentage)

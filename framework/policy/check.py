@@ -6,15 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ...algorithmprovider.check import PolicyCheck, RunningPredicate, WeightedPriority, faults_of, hint_of_rules
+from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ...algorithmprovider.check import PolicyCheck, PolicyFault, RunningPredicate, WeightedPriority, check, faults_of, hint_of_rules
+from ...algorithmprovider.config import AlgorithmSource, PolicyFile
 from ...algorithmprovider.extenders import in_calling_order
-from ...algorithmprovider.gates import resolved_gates
-from ...algorithmprovider.policy import Policy, read_policy, unknown_keys
+from ...algorithmprovider.files import API_VERSIONS
+from ...algorithmprovider.gates import parse_gates, resolved_gates
+from ...algorithmprovider.policy import Policy, read_policy
 from ...algorithmprovider.registry import DEFAULT_PROVIDER
 from ...algorithmprovider.releases import find_release
+from ...api.reading.documents import Document
+from ...api.record import replace
 from ...core.release import PolicyCells, Release
 from ...exceptions import PolicyError, UnknownNameError
-from ..config.configuration import KubeSchedulerConfiguration
+from ..config.configuration import KubeSchedulerConfiguration, unread_of_first
 from ..config.profiles import ProfileConfig
 from ..profile import build_profiles
 from ..registry import registry_of
@@ -40,8 +45,35 @@ def release_with_policies(name: str, instead: str = "") -> Release:
     return found
 
 
+def profile_to_check(read: PolicyFile, release: str | None) -> Document | None:
+    """The configuration in *read* where *release*, or without one the usual release for it, runs the plugins that it names."""
+    written = read.configuration
+    if written is None or written.data.get("apiVersion") not in API_VERSIONS or release is None:
+        return read.profile
+    return written if framework_release(release) is not None and read.config.source == AlgorithmSource() else None
+
+
+def check_file(read: PolicyFile, release: Release, gates: str | None, catalogue: Catalogue = CATALOGUE) -> PolicyCheck:
+    """What a Policy or a provider means on *release*, with the component configuration that names it; a refusal is part of the report.
+
+    Gates that the release refuses raise :class:`~kubeclassic.exceptions.PolicyError`.
+    """
+    config = read.config.with_defaults(release)
+    switches = {**config.gates, **parse_gates(gates or "")}
+    started: dict[str, Any] = {"provider": config.source.provider, "hard_pod_affinity_weight": config.hard_pod_affinity_weight}
+    try:
+        config.validate(release)
+    except PolicyError as error:
+        return PolicyCheck(release=release.version, refused=str(error), faults=(PolicyFault("", str(error)),))
+    if release.policies is None:
+        found = check(read.document, release, switches, catalogue, **started)
+    else:
+        found = check_translated(read.document, release, switches, **started)
+    return replace(found, warnings=(*unread_of_first(config.written, release), *found.warnings))
+
+
 def check_translated(
-    policy: Mapping[str, Any] | None,
+    policy: Document | Mapping[str, Any] | None,
     release: Release,
     gates: Mapping[str, bool] | str | None = None,
     *,
@@ -63,7 +95,7 @@ def check_translated(
             config = configuration_of_policy(given, release, gates=gates, hard_pod_affinity_weight=hard_pod_affinity_weight)
         built = build_profiles(config, registry_of(release))
     except PolicyError as error:
-        faults = faults_of(policy, str(error), _building(release, gates, hard_pod_affinity_weight))
+        faults = faults_of(policy, release, str(error), _building(release, gates, hard_pod_affinity_weight))
         hints = dict.fromkeys(hint for fault in faults if (hint := hint_of_rules(fault.what)) is not None)
         return PolicyCheck(release=release.version, refused=str(error), faults=faults, warnings=tuple(hints))
     algorithm, profile = next(iter(built.values())).algorithm, config.profiles[0]
@@ -76,7 +108,7 @@ def check_translated(
         extenders=tuple(one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)),
         check_all=config.checks_all,
         hard_pod_affinity_weight=args.hard_pod_affinity_weight,
-        warnings=tuple(_warnings(policy or {}, written, config, profile, cells)),
+        warnings=tuple(_warnings(given, written, config, profile, cells)),
     )
 
 
@@ -106,16 +138,16 @@ def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:
 
 
 def _warnings(
-    document: Mapping[str, Any], policy: Policy, config: KubeSchedulerConfiguration, profile: ProfileConfig, cells: PolicyCells
+    given: Policy | None, policy: Policy, config: KubeSchedulerConfiguration, profile: ProfileConfig, cells: PolicyCells
 ) -> Iterator[str]:
-    yield from (f"{path}: unknown key, ignored" for path in unknown_keys(document))
+    yield from config.notes
     yield from _about_names(policy, cells)
     filters = [plugin.name for plugin in profile.plugins["filter"].enabled]
     if REQUESTS not in filters:
         yield f"plugin {REQUESTS} does not run: nothing looks at what pods request"
     if policy.always_check_all and not config.checks_all:
         yield "alwaysCheckAllPredicates: no effect on this release: plugins stop at the first that rejects a node"
-    if not cells.preempts and document:
+    if not cells.preempts and given is not None:
         yield "no pod preempts others: this release adds no plugin for it to a Policy's"
     named = {cells.aliases.get(entry.name, entry.name) for entry in policy.priorities or ()}
     if {"SelectorSpreadPriority", "EvenPodsSpreadPriority"} <= named and cells.spread_gate and config.gates[cells.spread_gate]:

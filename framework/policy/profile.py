@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from ...algorithmprovider.gates import resolved_gates
-from ...algorithmprovider.policy import Policy
+from ...algorithmprovider.policy import Policy, decoded, notes_on_form
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.release import Gates, PolicyCells, Release
 from ...exceptions import PolicyError
@@ -42,6 +42,7 @@ def configuration_of_policy(
     *gates* are the changes to the default gates. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
     """
     cells, known = _cells(release), resolved_gates(release, gates)
+    notes, policy = tuple(notes_on_form(policy, release)), decoded(policy, release)
     validate(policy, cells)
     rules = PolicyRules.of(policy, cells, known)
     weight = policy.hard_pod_affinity_weight or (
@@ -63,6 +64,7 @@ def configuration_of_policy(
         profiles=(profile,),
         extenders=policy.extenders,
         checks_all=policy.always_check_all and cells.checks_all,
+        notes=notes,
     )
 
 

@@ -65,6 +65,7 @@ V1_27: Release = replace(
     gates=gates_of("1.27"),
     gate_effects=(),
     ignorable_extenders_last=True,
+    policy_form="strict",
     extenders=ExtenderCells(
         adds_nodes=False,
         unknown_node='extender "{url}" claims a filtered node "{node}" which is not found in the input node list',

@@ -33,7 +33,7 @@ FLAT_POINTS = frozenset({"plugins.multiPoint", "plugins.preEnqueue", "plugins.pr
 """The extension points that v1alpha1 does not have; what is preScore later is its postFilter."""
 NEW_HTTPS, OLD_HTTPS = "extenders.enableHTTPS", "extenders.enableHttps"
 """How v1beta1 and later spell it, and how v1alpha2, which has the extenders of a Policy."""
-NEWEST = ADDRESSES | ALPHA | FLAT | {OLD_HTTPS}
+NEWEST = ADDRESSES | ALPHA | FLAT | {OLD_HTTPS, "failureDomains"}
 """What the newest version does not have."""
 USAGE_AND_LABELS = frozenset({*USAGE, "NodeLabel", "ServiceAffinity"})
 """The arguments that v1beta1 has, and v1beta2 not."""

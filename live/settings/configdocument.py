@@ -9,9 +9,8 @@ from typing import Annotated, Any, TypeAlias
 
 import attrs
 
-from ...algorithmprovider.config import KIND
+from ...algorithmprovider.files import KIND, configuration_document
 from ...api.meaning.durations import duration
-from ...api.reading.documents import only_document
 from ...api.reading.mismatch import Mismatch
 from ...api.reading.typed import ReadBy, read
 from ...exceptions import PolicyError
@@ -70,7 +69,7 @@ def load_surroundings(file: str) -> Surroundings:
 
     Raises :class:`~kubeclassic.exceptions.PolicyError` or ``ManifestError``, which say where and what.
     """
-    document = only_document(file, KIND)
+    document = configuration_document(file)
     where = document.where
     try:
         found = read(Surroundings, document.data)

@@ -12,12 +12,11 @@ from typing import Any, cast
 import attrs
 import yaml
 
-from ...algorithmprovider.config import POLICY_KEY, policy_document
+from ...algorithmprovider.files import configuration_document
 from ...algorithmprovider.registry import DEFAULT_PROVIDER
 from ...api.inventory import config_maps
 from ...api.load import Loaded
 from ...api.objects.pods import DEFAULT_SCHEDULER
-from ...api.reading.documents import parsed, read_documents
 from ...api.reading.notices import unread_sentences, warning_records
 from ...exceptions import KubeclassicError
 from ...framework.options import GivenOptions
@@ -212,22 +211,18 @@ def _source(options: GivenOptions, spec: SchedulerSpec, loaded: Loaded) -> Sourc
         if given is None:
             return Source(PROFILE, DEFAULT_PROFILE)
         path = Path(cast("str | os.PathLike[str]", given))
-        (document,) = read_documents(path)
-        return Source(PROFILE, path.name, document.data, str(path))
+        return Source(PROFILE, path.name, configuration_document(path).data, str(path))
     configuration = spec.config
     policy = configuration.source.policy
     if configuration.source.provider or policy is None:
         return Source(PROVIDER, configuration.source.provider or DEFAULT_PROVIDER)
+    written = configuration.policy_document(config_maps([loaded]))
+    assert written is not None
+    document = written.data if written.data.get("apiVersion") else {"kind": "Policy", "apiVersion": "v1"}
     if policy.file is not None:
         path = configuration.folder / policy.file
-        return Source(POLICY, path.name, policy_document(path).data, str(path))
-    source = policy.config_map
-    assert source is not None
-    found = config_maps([loaded]).get((source.namespace, source.name), {}).get("data") or {}
-    if POLICY_KEY not in found:
-        raise KubeclassicError(f'ConfigMap {source.namespace}/{source.name}: got no Policy, wanted one at key "{POLICY_KEY}"')
-    (document,) = parsed(found[POLICY_KEY], f"ConfigMap {source.name}")
-    return Source(POLICY, f"ConfigMap {source.name}", document)
+        return Source(POLICY, path.name, document, str(path))
+    return Source(POLICY, policy.where(Path()), document)
 
 
 def kept_words(options: GivenOptions, spec: SchedulerSpec) -> list[str]:

@@ -1,11 +1,13 @@
 """Traces of SimKube: owners of pods that come, change and go, in one msgpack file; and how long their pods ran.
 
 An owner's pods are made as its controller would make them. When an owner changes its pod template, its pods go and new ones come; when
-only its replicas change, some come or go. SimKube keeps no nodes: the user gives them beside the trace.
+only its replicas change, some come or go. A CronJob has a pod for each run that the trace has, a bare pod is its own owner. SimKube keeps
+no nodes: the user gives them beside the trace.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -15,6 +17,8 @@ import msgspec
 
 from ...api.controlplane.workloads import WORKLOADS, expand
 from ...api.objects import Pod
+from ...api.reading.builtin import kind_with_group
+from ...api.reading.decode import decode
 from ...api.reading.formats.files import read_file, unpacked
 from ...api.reading.mismatch import shown
 from ...exceptions import ManifestError
@@ -26,7 +30,12 @@ LATEST = 10**12
 """No time of a trace is later, in seconds."""
 _EVENTS_AT, _INDEX_AT, _LIVES_AT = 1, 2, 3
 """Where version 1, a list, has its parts."""
-Key = tuple[str, str, str]
+Key = tuple[str, str]
+"""Kind, and ``namespace/name``."""
+Life = tuple[Decimal, Decimal | None]
+"""When a pod began to run and when it ended; None: it ran on."""
+_TYPE = re.compile(r"\.([A-Z]\w*)\Z")
+"""The end of a kind with its apiVersion, ``apps/v1.Deployment``; names of objects have small letters."""
 
 
 def read(path: PathLike) -> Trace:
@@ -41,7 +50,7 @@ def read(path: PathLike) -> Trace:
             raise ManifestError(f"{where}: ts: got {shown(time)}, wanted seconds since 1970")
         for item in _objects(event, "applied_objs", where):
             key = _key(item, where)
-            if key[0] not in WORKLOADS:
+            if key[0] not in (*WORKLOADS, "Pod"):
                 trace.dropped[f"objects of kind {key[0]}"] += 1
             else:
                 owners.setdefault(key, _Owner()).apply(item, Decimal(str(time)))
@@ -50,22 +59,29 @@ def read(path: PathLike) -> Trace:
                 owner.end(0, Decimal(str(time)))
     lives = _lives(document)
     for key, owner in owners.items():
-        trace.pods += owner.made(lives.get(f"{key[1]}/{key[2]}", []))
+        found = lives.get(key, lives.get(("", key[1]), []))
+        if key[0] == "CronJob":
+            runs = [(made, number, begin) for made in owner.pods[-1:] for number, (begin, _) in enumerate(found)]
+            owner.pods = [attrs.evolve(made, number=number, begun=begin, ended=None) for made, number, begin in runs]
+            trace.dropped.update([] if found else ["CronJobs without recorded runs"])
+        trace.pods += owner.made(found)
     trace.pods.sort(key=lambda item: float(item["metadata"]["annotations"]["kubeclassic/creation-time"]))
     return trace
 
 
 @attrs.define
 class _Owner:
-    """A workload, with the pods that it has had so far."""
+    """A workload or a bare pod, with the pods that it has had so far."""
 
     pods: list[_Made] = attrs.field(factory=list)
     template: Any = ""
 
     def apply(self, manifest: Manifest, time: Decimal) -> None:
         """It comes or changes."""
-        template = manifest.get("spec", {}).get("template")
-        wanted = [item for item in expand([manifest]).objects if isinstance(item, Pod)]
+        if manifest["kind"] == "CronJob":  # suspended or not, its runs were
+            manifest = {**manifest, "spec": {**manifest.get("spec", {}), "suspend": False}}
+        made = [decode(manifest)] if manifest["kind"] == "Pod" else expand([manifest], cron_jobs=True).objects
+        wanted, template = [item for item in made if isinstance(item, Pod)], _template(manifest)
         alive = [made for made in self.pods if made.ended is None]
         if template != self.template:
             self.end(0, time)
@@ -79,10 +95,11 @@ class _Owner:
         for made in [made for made in self.pods if made.ended is None][kept:]:
             made.ended = time
 
-    def made(self, lives: Sequence[Decimal]) -> Iterator[Manifest]:
+    def made(self, lives: Sequence[Life]) -> Iterator[Manifest]:
         """The pods as manifests; the first ones run as long as *lives* say."""
         for number, each in enumerate(self.pods):
-            yield each.manifest(lives[number] if number < len(lives) else None)
+            begin, end = lives[number] if number < len(lives) else (Decimal(0), None)
+            yield each.manifest(None if end is None else end - begin)
 
 
 @attrs.define
@@ -94,14 +111,24 @@ class _Made:
     ended: Decimal | None = None
 
     def manifest(self, runs: Decimal | None) -> Manifest:
-        spec = self.owner["spec"]
-        template = (spec["jobTemplate"]["spec"] if self.owner.get("kind") == "CronJob" else spec).get("template") or {}
+        name, is_bare = self.owner["metadata"]["name"], self.owner["kind"] == "Pod"
         metadata = {
-            "name": f"{self.owner['metadata']['name']}-{self.number}", "namespace": self.pod.namespace,
-            "labels": dict(self.pod.labels), "ownerReferences": [_reference(self.owner)],
+            "name": name if is_bare and not self.number else f"{name}-{self.number}", "namespace": self.pod.namespace,
+            "labels": dict(self.pod.labels), **({} if is_bare else {"ownerReferences": [_reference(self.owner)]}),
         }  # fmt: skip
-        item = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": dict(template.get("spec") or {})}
+        item = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": dict(_template(self.owner).get("spec") or {})}
         return timed(item, created=self.begun, deleted=self.ended, runs=runs)
+
+
+def _template(manifest: Manifest) -> Manifest:
+    """What the pods of a workload are made of; a bare pod without its node."""
+    spec = manifest.get("spec") or {}
+    if manifest["kind"] == "Pod":
+        return {"spec": {name: value for name, value in spec.items() if name != "nodeName"}}
+    if manifest["kind"] == "CronJob":
+        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+    found: Manifest = spec.get("template") or {}
+    return found
 
 
 def _reference(owner: Manifest) -> Manifest:
@@ -158,15 +185,15 @@ def _key(item: Manifest, where: str) -> Key:
     if not isinstance(name, str) or not isinstance(item.get("kind"), str) or not isinstance(item.get("spec", {}), dict):
         raise ManifestError(f"{where}: got {shown(item)}, wanted a Kubernetes object with kind, metadata.name and spec")
     assert isinstance(metadata, dict)
-    return str(item["kind"]), str(metadata.get("namespace") or "default"), name
+    return kind_with_group(item["kind"], item.get("apiVersion")), f"{metadata.get('namespace') or 'default'}/{name}"
 
 
-def _lives(document: Any) -> dict[str, list[Decimal]]:
-    """Owner, as ``namespace/name`` -> for how long its finished pods ran, in seconds, in the order of the trace."""
-    found: dict[str, list[Decimal]] = {}
+def _lives(document: Any) -> dict[Key, list[Life]]:
+    """Owner -> when its pods ran, in the order of the trace; kinds are empty where it has none."""
+    found: dict[Key, list[Life]] = {}
     for part in (_part(document, "index", _INDEX_AT), _part(document, "pod_lifecycles", _LIVES_AT)):
-        for owner, spans in _spans(part, ""):
-            found.setdefault(owner, []).extend(spans)
+        for owner, life in _spans(part, ("", "")):
+            found.setdefault(owner, []).append(life)
     return found
 
 
@@ -174,15 +201,19 @@ def _is_time(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LATEST
 
 
-def _spans(part: Any, owner: str) -> Iterator[tuple[str, list[Decimal]]]:
-    """What finished below *part*, by the nearest key that is ``namespace/name``."""
-    if isinstance(part, dict) and isinstance(ended := part.get("Finished"), list) and len(ended) == 2:
-        begin, end = ended
-        if _is_time(begin) and _is_time(end):
-            yield owner, [Decimal(str(end)) - Decimal(str(begin))]
-    elif isinstance(part, dict):
-        for key, inner in part.items():
-            yield from _spans(inner, key if isinstance(key, str) and "/" in key else owner)
-    elif isinstance(part, list):
-        for inner in part:
-            yield from _spans(inner, owner)
+def _spans(part: Any, owner: Key) -> Iterator[tuple[Key, Life]]:
+    """When pods ran below *part*, by the nearest keys that are a kind and a name."""
+    for inner in part if isinstance(part, list) else ():
+        yield from _spans(inner, owner)
+    for key, inner in part.items() if isinstance(part, dict) else ():
+        times = inner if isinstance(inner, list) else [inner]
+        if (key, len(times)) in (("Finished", 2), ("Running", 1)) and all(map(_is_time, times)):
+            yield owner, (Decimal(str(times[0])), Decimal(str(times[1])) if len(times) > 1 else None)
+            continue
+        kind, name = owner
+        for text in key if isinstance(key, tuple) else (key,):
+            if found := _TYPE.search(str(text)):
+                kind = kind_with_group(found[1], text[: found.start()])
+            elif "/" in str(text):
+                name = text
+        yield from _spans(inner, (kind, name))

@@ -13,7 +13,7 @@ from ...algorithmprovider.policy import Policy
 from ...algorithmprovider.releases import RELEASES
 from ...core.engine import Engine
 from ...core.release import Release
-from ...exceptions import UnknownNameError
+from ...exceptions import PolicyError, UnknownNameError
 from ...extenders.choice import ConfiguredExtenders
 from ...framework.config.configuration import KubeSchedulerConfiguration
 from ...framework.copying import Frozen, freeze_spec, thaw_spec
@@ -117,7 +117,14 @@ class StartedWith:
 
 def stages_of(versions: Sequence[str], given: StartedWith) -> list[Stage]:
     """The stages of *versions*, each with the configuration that *given* becomes there."""
-    return [_stage(ALL_RELEASES[version], given, ALL_RELEASES[versions[0]]) for version in versions]
+    found = list[Stage]()
+    for version in versions:
+        try:
+            found.append(_stage(ALL_RELEASES[version], given, ALL_RELEASES[versions[0]]))
+        except PolicyError as error:
+            error.add_note(f"it is release {version} that refuses it")
+            raise
+    return found
 
 
 def _stage(release: Release, given: StartedWith, first: Release) -> Stage:

@@ -36,13 +36,15 @@ class TestCheck:
         """A refusal is part of the report, with the gate that is behind it."""
         report = check({**HEAD, "predicates": [{"name": "CheckNodeDiskPressure"}]}, LAST)
         assert report.refused == "Invalid configuration: Predicate type not found for CheckNodeDiskPressure"
-        assert report.warnings == ("CheckNodeDiskPressure is not registered while gate TaintNodesByCondition is on",)
+        (hint,) = report.warnings
+        assert hint.startswith("CheckNodeDiskPressure is not registered while gate TaintNodesByCondition is on: --feature-gates")
         assert check({**HEAD, "predicates": [{"name": "CheckNodeDiskPressure"}]}, LAST, "TaintNodesByCondition=false").refused is None
 
     def test_priority_of_a_gate(self):
         """A priority that a gate brings is hinted at too."""
         report = check({**HEAD, "priorities": [{"name": "ResourceLimitsPriority", "weight": 1}]}, LAST)
-        assert report.warnings == ("ResourceLimitsPriority is not registered while gate ResourceLimitsPriorityFunction is off",)
+        switch = "--feature-gates ResourceLimitsPriorityFunction=true registers it"
+        assert report.warnings == (f"ResourceLimitsPriority is not registered while gate ResourceLimitsPriorityFunction is off: {switch}",)
 
     def test_bad_gate(self):
         """A gate that there is not is not the Policy's fault."""
@@ -98,13 +100,13 @@ class TestWarnings:
         assert warnings(priorities=written) == ("priority Ratio: resource cpu: got weight -1, wanted 1 or more; upstream only logs it",)
 
     def test_the_rest(self):
-        """Unknown keys, no priorities at all, a timeout in seconds, no kind."""
-        assert warnings(Predicates=[]) == ("Predicates: unknown key, ignored",)
+        """Unknown keys, no priorities at all, a timeout in seconds, no name."""
+        assert warnings(Predicates=[]) == ("Predicates of the Policy does not count: 1.16 does not know the field",)
         assert warnings(priorities=[]) == ("no priorities and no extenders: every node scores 1",)
         assert warnings(extenders=[{"urlPrefix": "http://a", "httpTimeout": 5}]) == (
             "extender http://a: httpTimeout is 0.000000005 s: it is a whole number of nanoseconds",
         )
-        assert check({}, LAST).warnings[0].startswith("kind and apiVersion: one is absent")
+        assert warnings(predicates=[None]) == ("an entry of the Policy has no name, wanted that of a predicate",)
 
 
 class TestDescribe:

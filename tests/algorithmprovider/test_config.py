@@ -8,7 +8,8 @@ import json
 import pytest
 
 from kubeclassic.algorithmprovider import RELEASES
-from kubeclassic.algorithmprovider.config import load_configuration, load_policy, policy_document, read_configuration
+from kubeclassic.algorithmprovider.config import load_configuration, load_policy, read_configuration
+from kubeclassic.algorithmprovider.files import policy_document
 from kubeclassic.exceptions import PolicyError
 from tests.support.refusals import refusal_text
 
@@ -100,7 +101,7 @@ class TestPolicyFiles:
     def test_error_names_the_file(self, tmp_path):
         """What cannot be read is said with file and path."""
         file = tmp_path / "policy.json"
-        file.write_text('{"predicates": 3}')
+        file.write_text('{"apiVersion": "v1", "predicates": 3}')
         with pytest.raises(PolicyError, match=r"policy.json, document 1: invalid policy: predicates: got 3, wanted a list"):
             load_policy(file)
 

@@ -6,7 +6,8 @@ import pytest
 
 from kubeclassic.algorithmprovider import RELEASES, resolve
 from kubeclassic.algorithmprovider.check import check
-from kubeclassic.algorithmprovider.config import load_configuration, policy_document
+from kubeclassic.algorithmprovider.config import load_configuration
+from kubeclassic.algorithmprovider.files import policy_document
 
 ALL = tuple(RELEASES)
 MEANT_FOR = {
@@ -14,7 +15,7 @@ MEANT_FOR = {
     "kubernetes-classic.json": ALL,
     "kubernetes-old-names.json": ALL,
     "kubernetes-with-extender.json": ALL,
-    "bin-packing.yaml": ALL,
+    "bin-packing.json": ALL,
     "cinder-volumes.json": ALL[2:],
     "openshift-3.json": ALL[:1],
     "openshift-4-configmap.yaml": ALL[1:],

@@ -124,7 +124,7 @@ class TestChanges:
         [
             ("add", pod("p"), "Pod default/p: metadata.name: got the name of one that is there, wanted a new one"),
             ("add", manifest("Ingress", "i"), "manifest: got an object of kind Ingress, which scheduling does not read"),
-            ("add", {"metadata": {}}, "manifest 1: kind: got null, wanted the kind of a Kubernetes object"),
+            ("add", {"metadata": {}}, "manifest 1: kind: got nothing, wanted the kind of a Kubernetes object"),
             ("add", manifest("Node", "n", spec=1), "manifest 1 (Node n): spec: got 1, wanted an object"),
             ("update", manifest("Node", "x"), 'Node: got "x", which the cluster does not have'),
             ("update", pod("p", nodeName="b"), 'Pod default/p: spec.nodeName: got "b", wanted a: pods do not move'),

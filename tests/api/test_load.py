@@ -107,6 +107,36 @@ class TestFormats:
         assert len(calls) == 2
 
 
+class TestGroups:
+    """An object is its group and kind."""
+
+    @pytest.mark.parametrize(
+        ("item", "ignored"),
+        [
+            ({"apiVersion": "longhorn.io/v1beta2", "kind": "Node", "metadata": {"name": "n1"}}, "Node (longhorn.io)"),
+            ({"apiVersion": "longhorn.io/v1beta2", "kind": "NodeList", "items": [{"metadata": {"name": "n1"}}]}, "Node (longhorn.io)"),
+            ({"kind": "NodeList", "items": [{"metadata": {"name": "n1"}}], "apiVersion": "longhorn.io/v1"}, "Node (longhorn.io)"),
+            ({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {}}, "Job (batch.volcano.sh)"),
+            ({"apiVersion": "v2", "kind": "Pod", "metadata": {"name": "p2"}}, "Pod (v2)"),
+            ({"apiVersion": "v2", "kind": "PodList", "items": [{"metadata": {"name": "p2"}}]}, "Pod (v2)"),
+            ({"apiVersion": "v1", "kind": "Secret"}, "Secret"),
+        ],
+    )
+    @pytest.mark.parametrize("padding", [0, 1 << 19])
+    def test_objects_of_other_groups_are_ignored(self, tmp_path: Path, item: dict[str, Any], ignored: str, padding: int) -> None:
+        """Objects of other groups and versions are counted, also in long lists, whose items take their apiVersion from the list."""
+        written(tmp_path, "core/n1.json", json.dumps(NODE))
+        written(tmp_path, "others/n1.json", json.dumps(item) + " " * padding)
+        loaded = load(tmp_path)
+        assert (names(loaded), loaded.ignored) == (["Node n1"], {ignored: 1})
+
+    @pytest.mark.parametrize("version", ["extensions/v1beta1", "apps/v1beta1", "apps/v1beta2", "apps/v1", None])
+    def test_old_groups_count(self, tmp_path: Path, version: str | None) -> None:
+        """A Deployment is one in each group that had it."""
+        loaded = load(written(tmp_path, "a.json", json.dumps({"apiVersion": version, "kind": "Deployment"})))
+        assert (len(loaded.raw["Deployment"]), loaded.ignored) == (1, {})
+
+
 class TestYamlScalars:
     def test_dates_and_times_of_day_are_texts(self, tmp_path: Path) -> None:
         """Dates, times of day and equals signs stay texts; numbers are numbers."""
@@ -143,13 +173,13 @@ class TestErrors:
             ("a.yaml", b"kind: \xff", "a.yaml: byte 6: got bytes that are no text, wanted UTF-8"),
             ("a.yaml", "kind: Node\nmetadata: {name: a}\n---\n- 5\n", "a.yaml, document 2: got 5, wanted a Kubernetes object"),
             ("a.yaml", "just text", 'a.yaml, document 1: got "just text", wanted a Kubernetes object'),
-            ("a.yaml", "x: 1", "a.yaml, document 1: kind: got null, wanted the kind of a Kubernetes object"),
+            ("a.yaml", "x: 1", "a.yaml, document 1: kind: got nothing, wanted the kind of a Kubernetes object"),
             ("a.yaml", "kind: Node", "a.yaml, document 1 (Node): metadata.name: got nothing, wanted a name"),
             ("a.json", '{"kind": "List", "items": 5}', "a.json, document 1: items: got 5, wanted a list"),
             (
                 "a.json",
                 '{"kind": "List", "items": [{}]}',
-                "a.json, document 1, item 1: kind: got null, wanted the kind of a Kubernetes object",
+                "a.json, document 1, item 1: kind: got nothing, wanted the kind of a Kubernetes object",
             ),
             ("a.json", '{"kind": "PodList", "items": [5]}', "a.json, document 1, item 1: got 5, wanted a Kubernetes object"),
             (

@@ -91,13 +91,13 @@ class TestOptions:
     @pytest.mark.parametrize("flag", ["--policy", "--policy-config-file"])
     def test_policy(self, folder: Path, flag: str) -> None:
         """A Policy's priorities decide, under kube-scheduler's own flag too."""
-        (folder / "policy.json").write_text('{"kind": "Policy", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}')
+        (folder / "policy.json").write_text('{"apiVersion": "v1", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}')
         assert hosts("cluster.yaml", flag, "policy.json") == {"default/web": "b"}
 
     @pytest.mark.parametrize("release", ["1.16", "1.17", "1.18", "1.19", "1.20", "1.21", "1.22"])
     def test_policy_in_a_config_map(self, folder: Path, release: str) -> None:
         """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
-        policy = json.dumps({"kind": "Policy", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]})
+        policy = json.dumps({"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]})
         config_map = {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {"policy.cfg": policy}}
         (folder / "map.json").write_text(json.dumps(config_map))
         assert hosts("cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {"default/web": "b"}

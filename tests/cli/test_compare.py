@@ -76,9 +76,11 @@ class TestConfigurations:
         packing = NamedSetup.parse("c", "provider=ClusterAutoscalerProvider").engine()
         assert "MostRequestedPriority" in [priority.name for priority, _ in packing.algorithm.priorities]
         assert NamedSetup.parse("d", "extenders='replay a b.jsonl'").setup.get("extenders") == "replay a b.jsonl"
+        profile.write_text(header + "profiles: [{plugins: {score: {enabled: [{name: Coscheduling}]}}}]\n")
+        assert "Coscheduling" in NamedSetup.parse("e", f"profile='{profile}' plugins=leave-out").engine().algorithm.unread[0]
         with pytest.raises(UnknownNameError):
             NamedSetup.parse("a", "seed=1")
-        assert len(OPTIONS) == 11
+        assert len(OPTIONS) == 12
 
 
 @pytest.fixture(scope="module", params=["free", "locked"])

@@ -53,7 +53,7 @@ SIMULATE = [
     ("quantity.yaml", 'quantity.yaml, document 1 (Node a): status.allocatable.cpu: got "1x", wanted a quantity such as 500m, 2 or 1.5Gi'),
     ("number.yaml", 'number.yaml, document 1 (Pod web): spec.priority: got "high", wanted a whole number'),
     ("list.yaml", "list.yaml, document 1: got 1, wanted a Kubernetes object"),
-    ("kindless.yaml", "kindless.yaml, document 1: kind: got null, wanted the kind of a Kubernetes object"),
+    ("kindless.yaml", "kindless.yaml, document 1: kind: got nothing, wanted the kind of a Kubernetes object"),
     ("nameless.yaml", "nameless.yaml, document 1 (Node): metadata.name: got nothing, wanted a name"),
     ("twice.yaml", "twice.yaml, document 2 (Node a): metadata.name: got a again, wanted each node once"),
     ("template.yaml", "Deployment web: spec.template: got nothing, wanted a pod template"),
@@ -126,7 +126,8 @@ PROFILES = [
         "--profile plugin.yaml",
         "plugin.yaml: initializing profiles: creating profile for scheduler name default-scheduler: "
         'FilterPlugin "Nope" does not exist\n'
-        "no plugin Nope is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it",
+        "no plugin Nope is known; if it was compiled into your scheduler, --rules FILE.py:NAME can supply it, and --plugins leave-out goes "
+        "without",
     ),
     (
         "--release 1.27 --config older.yaml",

@@ -58,7 +58,7 @@ class TestMigrate:
         """Where the release refuses the Policy nothing is written, and upstream's text is the error."""
         target = tmp_path / "profile.yaml"
         target.write_text("before")
-        result = run("-", "-o", target, stdin='{"predicates": [{"name": "NoSuch"}]}')
+        result = run("-", "-o", target, stdin='{"apiVersion": "v1", "predicates": [{"name": "NoSuch"}]}')
         assert "Predicate type not found for NoSuch" in str(result.exception)
         assert target.read_text() == "before"
 
@@ -80,13 +80,14 @@ class TestMigrate:
 class TestDeviations:
     def test_it_is_told(self, run: Run) -> None:
         """A note says where upstream's own translation does something else."""
-        result = run("-", stdin='{"priorities": [{"name": "BalancedResourceAllocation", "weight": 3}]}')
+        result = run("-", stdin='{"apiVersion": "v1", "priorities": [{"name": "BalancedResourceAllocation", "weight": 3}]}')
         assert "(upstream's translation keeps the weight" in result.stderr
         assert yaml.safe_load(result.stdout)["profiles"][0]["plugins"]["score"]["enabled"][0]["weight"] == 6
 
     def test_selector_spread(self, run: Run) -> None:
         """--selector-spread keeps the old formula, and says what that plugin is worth."""
-        result = run("-", "--selector-spread", stdin='{"priorities": [{"name": "SelectorSpreadPriority", "weight": 2}]}')
+        policy = '{"apiVersion": "v1", "priorities": [{"name": "SelectorSpreadPriority", "weight": 2}]}'
+        result = run("-", "--selector-spread", stdin=policy)
         assert {"name": "SelectorSpread", "weight": 2} in yaml.safe_load(result.stdout)["profiles"][0]["plugins"]["multiPoint"]["enabled"]
         assert "do not count on it in later releases" in result.stderr
 
@@ -119,7 +120,7 @@ class TestCheck:
 
     def test_differences(self, run: Run) -> None:
         """Each difference is told with both nodes and the rule; exit status 1, and the profile is there all the same."""
-        result = run(EXAMPLES / "policies" / "bin-packing.yaml", "--check", EXAMPLES / "cluster")
+        result = run(EXAMPLES / "policies" / "bin-packing.json", "--check", EXAMPLES / "cluster")
         different = [line for line in result.stderr.splitlines() if line.startswith("different: ")]
         assert result.exit_code == 1
         assert len(different) == 6
@@ -129,7 +130,7 @@ class TestCheck:
 
     def test_some_are_shown(self, run: Run) -> None:
         """--show says how many differences are told one by one, and what is left is counted."""
-        result = run(EXAMPLES / "policies" / "bin-packing.yaml", "--check", EXAMPLES / "cluster", "--show", "2")
+        result = run(EXAMPLES / "policies" / "bin-packing.json", "--check", EXAMPLES / "cluster", "--show", "2")
         assert result.stderr.count("different: ") == 2
         assert "4 more are different" in result.stderr
 
@@ -137,7 +138,7 @@ class TestCheck:
     def test_a_report(self, run: Run, tmp_path: Path, suffix: str) -> None:
         """--report writes the whole comparison, with both tables, in the form of its name."""
         report = tmp_path / f"check{suffix}"
-        run(EXAMPLES / "policies" / "bin-packing.yaml", "--report", report, "--check", EXAMPLES / "cluster")
+        run(EXAMPLES / "policies" / "bin-packing.json", "--report", report, "--check", EXAMPLES / "cluster")
         text = report.read_text()
         assert "FillNodesUp" in text
         assert "NodeResourcesFit" in text

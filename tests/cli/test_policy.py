@@ -26,12 +26,13 @@ class TestPolicyCheck:
 
     def test_refused(self, run):
         """A refusal goes to standard error, with its reason; exit status 1."""
-        result = run("-", "--release", "1.13", stdin='{"predicates": [{"name": "CheckNodeDiskPressure"}]}')
+        result = run("-", "--release", "1.13", stdin='{"apiVersion": "v1", "predicates": [{"name": "CheckNodeDiskPressure"}]}')
         assert result.exit_code == 1
         assert result.stdout == ""
         assert result.stderr.splitlines() == [
             "refused by 1.13: standard input: Invalid configuration: Predicate type not found for CheckNodeDiskPressure",
-            "warning: CheckNodeDiskPressure is not registered while gate TaintNodesByCondition is on",
+            "warning: CheckNodeDiskPressure is not registered while gate TaintNodesByCondition is on: "
+            "--feature-gates TaintNodesByCondition=false registers it",
         ]
 
     def test_faults_of_a_profile(self, run):
@@ -58,7 +59,8 @@ class TestPolicyCheck:
 
     def test_json(self, run):
         """-o json prints one document, warnings in it."""
-        result = run("-", "-o", "json", "--feature-gates", "EvenPodsSpread=true", stdin='{"predicates": [{"name": "EvenPodsSpread"}]}')
+        policy = '{"apiVersion": "v1", "a": 1, "predicates": [{"name": "EvenPodsSpread"}]}'
+        result = run("-", "-o", "json", "--feature-gates", "EvenPodsSpread=true", stdin=policy)
         record = json.loads(result.stdout)
         assert [entry["name"] for entry in record["predicates"]][-1] == "EvenPodsSpread"
         assert len(record["warnings"]) == 2

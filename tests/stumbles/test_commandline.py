@@ -232,7 +232,7 @@ class TestRules:
 
 
 class TestPolicies:
-    @pytest.mark.parametrize("file", ["scheduler-config.yaml", "openshift-4-configmap.yaml", "bin-packing.yaml"])
+    @pytest.mark.parametrize("file", ["scheduler-config.yaml", "openshift-4-configmap.yaml", "bin-packing.json"])
     def test_check_reads_what_migrate_reads(self, file: str) -> None:
         """A component configuration, a ConfigMap and a Policy are all understood by ``policy check``."""
         assert ran("policy", "check", str(ROOT / "examples/policies" / file), "-o", "json").document["priorities"]

@@ -208,7 +208,7 @@ class TestStreams:
     def test_closed_standard_input(self, folder: Path) -> None:
         """So is a standard input that is closed and was to be read."""
         done = shell("exec <&-", "policy", "check", "-")
-        assert (done.returncode, done.stderr) == (2, "kubeclassic: standard input: bad file descriptor\n")
+        assert (done.returncode, done.stderr) == (2, "kubeclassic: invalid policy: standard input: bad file descriptor\n")
 
     def test_a_reader_that_has_gone(self) -> None:
         """Where the reader of standard output has gone nothing is said, and the exit status is 141, as of SIGPIPE."""

@@ -43,7 +43,7 @@ COMMANDS: Mapping[str, str] = {
     "compare-free": 'compare examples/cluster --a release=1.16 --b "release=1.34 percentage=100" --mode free -o json',
     "upgrade": "upgrade examples/cluster --from 1.12 -o json",
     "policy-migrate": f"policy migrate {_POLICY} -o json --check examples/cluster",
-    "policy-migrate-1.34": "policy migrate examples/policies/bin-packing.yaml --to 1.34 -o json",
+    "policy-migrate-1.34": "policy migrate examples/policies/bin-packing.json --to 1.34 -o json",
     "policy-check": f"policy check {_POLICY} -o json",
     "releases": "releases -o json",
     "releases-1.16": "releases 1.16 -o json",

@@ -43,7 +43,7 @@ def _sweep(content: bytes) -> None:
 
 
 def _sweeps() -> list[bytes]:
-    places = {"cluster": EXAMPLES / "cluster", "policy": EXAMPLES / "policies" / "bin-packing.yaml"}
+    places = {"cluster": EXAMPLES / "cluster", "policy": EXAMPLES / "policies" / "bin-packing.json"}
     return [text.format_map(places).encode() for text in SWEEPS]
 
 

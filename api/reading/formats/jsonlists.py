@@ -118,6 +118,11 @@ class LongList:
         """The kind of its items; empty: they say it themselves, or the list does at its end."""
         return str(self.outside.get("kind", "")).removesuffix("List")
 
+    @property
+    def api_version(self) -> Any:
+        """The apiVersion of items that say neither it nor their kind."""
+        return self.outside.get("apiVersion") if self.kind else None
+
     def items(self) -> Iterator[Parts]:
         """The fields of each item, still text. Raises :class:`Uncertain`, also at the end."""
         window, between = self._window, b""
@@ -129,7 +134,7 @@ class LongList:
                 between = between or window.between()
                 yield from window.items(between)
         while window.sign(b",}") == b",":
-            if _note(window, self.outside) == "items":
+            if _note(window, self.outside) in ("items", "apiVersion"):  # items may have been taken for what they are not
                 raise Uncertain
         kind = self.outside.get("kind")
         if window.next() or not isinstance(kind, str) or not kind.endswith("List"):

@@ -84,14 +84,15 @@ class ChurnWorkload:
 
     # --- making -----------------------------------------------------------------------------------------------------
 
-    def _named(self, template: KubeObject, namespace: str | None) -> KubeObject:
+    def _named(self, template: KubeObject, namespace: str | None, *, is_alone: bool = False) -> KubeObject:
         base = f"{template.kind} {namespace or ''}/{template.metadata.name}"
         self._numbers[base] = number = self._numbers.get(base, -1) + 1
-        return named(template, number, namespace, template.kind.lower())
+        name = template.metadata.name
+        return named(template, name if name and is_alone and not number else f"{name or template.kind.lower()}-{number}", namespace)
 
     def _create_nodes(self, operation: Operation) -> None:
         for number in range(operation.count):
-            node = self._named(operation.templates[0], None)
+            node = self._named(operation.templates[0], None, is_alone=operation.count == 1)
             if operation.label_key:
                 values = operation.label_values or (node.name,)
                 labels = {**node.labels, operation.label_key: values[number % len(values)]}

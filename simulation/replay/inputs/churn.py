@@ -259,9 +259,8 @@ class _Settings:
         return replace(found, metadata=replace(found.metadata, name=prefix.rstrip("-.")))
 
 
-def named(template: KubeObject, number: int, namespace: str | None, generate: str) -> KubeObject:
-    """Object number *number* of *template*; *generate*: what its name begins with if the template has no name."""
-    name = f"{template.metadata.name or generate}-{number}"
+def named(template: KubeObject, name: str, namespace: str | None) -> KubeObject:
+    """An object of *template*, called *name*."""
     metadata = replace(template.metadata, name=name, namespace=namespace or template.metadata.namespace)
     if isinstance(template, Node):
         metadata = replace(metadata, labels=strings({**metadata.labels, "kubernetes.io/hostname": name}))

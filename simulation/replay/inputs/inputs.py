@@ -25,6 +25,7 @@ from ....api.reading.formats.files import read_stream
 from ....api.reading.notices import Notice, Oddities
 from ....core.pods.requests import NATIVE, PODS, of_node
 from ....exceptions import ManifestError
+from ...scenario import CLUSTER, named
 from ...traces import openb
 from ..cluster.podlifecycle import Lifetime
 from .churn import Operation, is_operation, nodes_of, read_operations
@@ -91,7 +92,7 @@ def read_inputs(
 
     *objects* are there like those in manifests. Raises :class:`~kubeclassic.exceptions.ManifestError`.
     """
-    reader = _Reader(choice, stdin, tuple(objects), odd=Oddities(choice.strict_fields))
+    reader = _Reader(choice, stdin, named(paths), tuple(objects), odd=Oddities(choice.strict_fields))
     with no_garbage_collection():
         for path in paths:
             reader.sort(os.fspath(path))
@@ -102,6 +103,8 @@ def read_inputs(
 class _Reader:
     choice: InputOptions
     stdin: IO[bytes] | None
+    where: str
+    """The files that were given, in messages."""
     given: tuple[KubeObject, ...] = ()
     manifests: list[str] = attrs.field(factory=list)
     tables: dict[str, str] = attrs.field(factory=dict)
@@ -215,7 +218,7 @@ class _Reader:
     def _placed(self, events: list[Event]) -> tuple[list[Event], float]:
         """The events in order, in seconds from the beginning, and the date of the beginning."""
         if not any(isinstance(event.item, Node) and event.verb == ADD for event in events) and not nodes_of(self.operations):
-            raise ManifestError("cluster: got no Node, wanted one at least")
+            raise ManifestError(f"{self.where or CLUSTER}: got no Node, wanted one at least")
         origin = min((event.time for event in events if event.time != START), default=0.0) if self.times.dated else 0.0
         moved = [
             Event(self._since(event.time, origin), event.verb, event.item, event.where, self._lifetime(event.lifetime, origin))

@@ -46,7 +46,8 @@ TEMPLATE: dict[str, Any] = {
 def workload(kind: str, name: str = "web", owner: dict[str, Any] | None = None, uid: str = "", **spec: Any) -> dict[str, Any]:
     metadata = {"name": name, "namespace": "x", "uid": uid, **({"ownerReferences": [owner]} if owner else {})}
     selector = {"app": "web"} if kind == "ReplicationController" else {"matchLabels": {"app": "web"}}
-    return {"kind": kind, "apiVersion": "apps/v1", "metadata": metadata, "spec": {"selector": selector, "template": TEMPLATE, **spec}}
+    version = {"Job": "batch/v1", "CronJob": "batch/v1", "ReplicationController": "v1"}.get(kind, "apps/v1")
+    return {"kind": kind, "apiVersion": version, "metadata": metadata, "spec": {"selector": selector, "template": TEMPLATE, **spec}}
 
 
 def owned(kind: str, owner: str, name: str, uid: str = "", phase: str = "Running", **spec: Any) -> Pod:
@@ -75,7 +76,8 @@ class TestReplicas:
         assert names(made) == ["x/web-0", "x/web-1"]
         pod = pods(made)[0]
         assert pod.labels == {"app": "web"}
-        assert pod.metadata.controller == OwnerReference(kind=kind, name="web", uid="u", api_version="apps/v1", controller=True)
+        version = workload(kind)["apiVersion"]
+        assert pod.metadata.controller == OwnerReference(kind=kind, name="web", uid="u", api_version=version, controller=True)
         assert pod.spec.containers[0].requests == {"cpu": Quantity.of(1)}
         assert pod.spec.scheduler_name == "default-scheduler"
 

@@ -240,7 +240,7 @@ class TestErrors:
             ),
             ({"kind": "Pod", "spec": {"tolerations": [{"operator": "exists"}]}}, 'got "exists", wanted Equal or Exists'),
             ({"kind": "Service", "spec": {"selector": {"a": 1}}}, "Service: spec.selector.a: got 1"),
-            ({"metadata": {}}, "manifest: kind: got null, wanted the kind of a Kubernetes object"),
+            ({"metadata": {}}, "manifest: kind: got nothing, wanted the kind of a Kubernetes object"),
         ],
     )
     def test_errors_say_where(self, document: dict[str, Any], text: str) -> None:

@@ -31,7 +31,7 @@ def test_no_folder_of_the_author(name: str, tmp_path: Path, monkeypatch: pytest.
     odd = home / "examples/cluster/odd.yaml"
     odd.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: odd}\nspec: {nodeSelectr: {a: b}, containers: [{name: c}]}\n")
     places = {
-        "cluster": home / "examples/cluster", "policy": home / "examples/policies/bin-packing.yaml",
+        "cluster": home / "examples/cluster", "policy": home / "examples/policies/bin-packing.json",
         "pod": home / "examples/capacity/small-pod.yaml",
     }  # fmt: skip
     words = [word.format(**places) for word in COMMANDS[name]] + ["--output", str(home / "out"), "--report", str(home / "page.html")]

@@ -36,7 +36,7 @@ FIELDS = [
     (
         AlgorithmConfiguration,
         "kind apiVersion schedulerName algorithmSource hardPodAffinitySymmetricWeight percentageOfNodesToScore disablePreemption"
-        " bindTimeoutSeconds featureGates",
+        " bindTimeoutSeconds featureGates plugins",
     ),
     (AlgorithmSource, "provider policy"),
     (PluginEntry, "name weight"),

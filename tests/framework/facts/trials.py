@@ -8,11 +8,14 @@ from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
+from kubeclassic.algorithmprovider.config import AlgorithmConfiguration
+from kubeclassic.algorithmprovider.policy import WrittenPolicy, faults_of_form
 from kubeclassic.core.decision.preemptionplan import Preemption
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.release import Release
 from kubeclassic.core.run import Run
 from kubeclassic.core.volumes.assumecache import VolumeError
+from kubeclassic.exceptions import PolicyError
 from kubeclassic.extenders.choice import make_extenders
 from kubeclassic.extenders.overhttp import PostReply
 from kubeclassic.framework.config.configuration import read_configuration
@@ -26,6 +29,7 @@ from kubeclassic.simulation.conform import build, engine_for
 from tests.framework.facts.forms import Json, case, disabled, enabled, node, pod, policy, profile
 from tests.support.build import obj
 from tests.support.permitbuild import Doorman, names
+from tests.support.refusals import refusal_text
 
 Trial = Callable[[Release], object]
 """What a release answers; it differs from what the release says without the fact."""
@@ -214,8 +218,26 @@ def without_a_filter(release: Release) -> object:
     return _configured(release, document, cordoned).cycle(obj(pod("web"))).host
 
 
+def policy_in_yaml(release: Release) -> object:
+    """What is said of a Policy that is YAML."""
+    return list(faults_of_form(WrittenPolicy(is_yaml=True), release))
+
+
+def naming_a_plugin(point: str) -> Trial:
+    """What is said of a configuration that names a plugin at an extension point."""
+
+    def refused(release: Release) -> object:
+        config = AlgorithmConfiguration(plugins={point: ("Mine",)})
+        return refusal_text(PolicyError, config.validate, release) if point in release.missing_plugins else None
+
+    return refused
+
+
 TRIALS: Mapping[str, Trial] = {
     "profiles-disable-plugins": without_a_filter,
+    "policies-in-yaml": policy_in_yaml,
+    "plugins-refused": naming_a_plugin("reserve"),
+    "all-points-refused": naming_a_plugin("filter"),
     "own-nomination-left-out": own_nomination,
     "nominated-at-once": nominated_at_once,
     "claim-errors-with-namespace": missing_claim,

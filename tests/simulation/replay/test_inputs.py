@@ -185,7 +185,7 @@ class TestBadInput:
 
     def test_no_node(self, tmp_path: Path) -> None:
         """A cluster that never has a node is bad input."""
-        with pytest.raises(ManifestError, match="cluster: got no Node, wanted one at least"):
+        with pytest.raises(ManifestError, match=r"events\.jsonl: got no Node, wanted one at least"):
             of_file(tmp_path, lines(recorded(0, "Add", "web")), "events.jsonl")
 
 

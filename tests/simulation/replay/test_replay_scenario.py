@@ -36,6 +36,12 @@ class TestOperations:
         assert [name for _, name in told(records, "Scheduled")] == ["default/pod-0", "default/pod-1", "default/pod-2"]
         assert made.cluster.ledger.capacity.tolist() == [8000, 64 * 2**30, 220]
 
+    def test_one_node_with_a_name_keeps_it(self, tmp_path: Path) -> None:
+        """A node that is made alone has the name of its template, by which pods may ask for it; more are numbered."""
+        one = "- {opcode: createNodes, count: 1, nodeTemplate: {metadata: {name: big}}}\n"
+        _, records = run(tmp_path, one + one.replace("count: 1", "count: 2"))
+        assert [name for _, name in told(records, "NodeAdded")] == ["big", "big-1", "big-2"]
+
     def test_parameters_paths_and_labels(self, tmp_path: Path) -> None:
         """Counts may be parameters, templates may be in files, nodes get labels in turn."""
         (tmp_path / "pod.yaml").write_text("kind: Pod\nmetadata: {name: file}\nspec: {containers: [{name: c}]}\n")

@@ -65,6 +65,30 @@ class TestSimKube:
         assert kubeclassic.simulate([found.manifest, node]).hosts == {"shop/web-0": "a", "shop/web-1": "a"}
 
 
+    POD: ClassVar[Manifest] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"}, "spec": {"nodeName": "n"}}
+    JOB: ClassVar[Manifest] = {"spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}}
+    CRON_JOB: ClassVar[Manifest] = {
+        "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "p", "namespace": "shop"},
+        "spec": {"schedule": "* * * * *", "suspend": True, "jobTemplate": JOB},
+    }  # fmt: skip
+
+    def test_bare_pods_and_runs_of_cron_jobs(self, tmp_path: Path) -> None:
+        """A bare pod has its own life, a CronJob of the same name a pod for each run that was recorded; without any it is dropped."""
+        volcano = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "p", "namespace": "shop"}, "spec": {}}
+        idle = {**self.CRON_JOB, "metadata": {"name": "idle"}}
+        lives = {
+            ("v1.Pod", "shop/p"): {1: [{"Finished": [101, 131]}]},
+            ("batch/v1.CronJob", "shop/p"): {1: [{"Finished": [140, 170]}, {"Running": 200}]},
+        }
+        events = [{"ts": 100, "applied_objs": [self.POD, self.CRON_JOB, volcano, idle], "deleted_objs": []}]
+        document = {"version": 2, "config": {}, "events": events, "index": {}, "pod_lifecycles": lives}
+        assert self.spans(document, tmp_path) == [("100", None, "30"), ("140", None, "30"), ("200", None, None)]
+        trace = simkube.read(tmp_path / "trace")
+        assert trace.dropped == {"objects of kind Job (batch.volcano.sh)": 1, "CronJobs without recorded runs": 1}
+        assert [item["metadata"]["name"] for item in trace.pods] == ["p", "p-0", "p-1"]
+        assert trace.pods[0]["spec"] == {}
+
+
 class TestSimulator:
     EXPORT: ClassVar[Manifest] = {
         "pods": [{"metadata": {"name": "p", "namespace": "default"}, "spec": {"containers": [{"name": "c"}]}}],

@@ -25,7 +25,7 @@ from tests.support.program import inside
 
 CLUSTER = ROOT / "examples" / "cluster"
 STEPS = ("1.12", "1.16", "1.17", "1.22", "1.29")
-POLICY = ROOT / "examples" / "policies" / "bin-packing.yaml"
+POLICY = ROOT / "examples" / "policies" / "bin-packing.json"
 
 
 def upgraded(**asked: Any) -> UpgradeResult:

@@ -31,7 +31,7 @@ def migrated(name: str, folder: Path, *more: str) -> tuple[dict[str, Any], str, 
 @pytest.fixture(scope="module")
 def packing(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str, str]:
     """A Policy that fills nodes up, some of whose decisions the profile makes otherwise."""
-    return migrated("bin-packing.yaml", tmp_path_factory.mktemp("report"))
+    return migrated("bin-packing.json", tmp_path_factory.mktemp("report"))
 
 
 def shown(html: str, name: str) -> str:
@@ -51,7 +51,7 @@ class TestPage:
         record, html, _ = packing
         policy, profile = (shown(html, name) for name in ("policy", "profile"))
         assert json.loads(policy[policy.index("{") : policy.rindex("}") + 1]) == record["migration"]["policy"]
-        assert record["migration"]["policy"] == yaml.safe_load((POLICIES / "bin-packing.yaml").read_text())
+        assert record["migration"]["policy"] == yaml.safe_load((POLICIES / "bin-packing.json").read_text())
         assert yaml.safe_load(profile.split("The profile")[1].split("Fingerprint")[0]) == record["migration"]["profile"]
 
     def test_all_notes(self, packing: tuple[dict[str, Any], str, str]) -> None:
@@ -80,7 +80,7 @@ class TestPage:
         """Inputs, warnings, releases and the command stand in it."""
         _, html, _ = packing
         about = html[html.index('class="soft origin"') :]
-        for text in ("bin-packing.yaml", "11 nodes", "1.16 (as 1.16.14)", "1.27 (as 1.27.14)", "warnings", "Repeat it with"):
+        for text in ("bin-packing.json", "11 nodes", "1.16 (as 1.16.14)", "1.27 (as 1.27.14)", "warnings", "Repeat it with"):
             assert text in about
 
 
