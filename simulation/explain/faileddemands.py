@@ -22,7 +22,7 @@ from .amounts import makers_of
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .spreads import spread_counts
 from .values import NodeReport, Objection
-from .volumes import LIMITS, VOLUMES, VolumeDemands
+from .volumes import VOLUMES, VolumeDemands
 
 SELECTORS = frozenset({"GeneralPredicates", "MatchNodeSelector", "NodeAffinity"})
 AFFINITY = frozenset({"MatchInterPodAffinity", "InterPodAffinity"})
@@ -44,7 +44,7 @@ class FailedDemand(Record):
         str,
         says(
             "nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request, toleration, taint,"
-            " volume, claim, pod: one on the node."
+            " driver: of volumes, volume, claim, pod: one that counts on the node."
         ),
     ]
     text: Annotated[str, says("The demand, such as pool=general.")]
@@ -81,6 +81,7 @@ class Causes:
             self._taints(failing)
         self._resources(failing)
         self._volumes(failing)
+        self._nominated(failing)
         if rules & (AFFINITY | SPREAD | PORTS):
             self._of_pods(failing, rules)
         by_node: dict[str, list[str]] = {}
@@ -92,7 +93,8 @@ class Causes:
         return told, tuple(sorted(demands, key=lambda one: -one.nodes))
 
     def _add(self, demand: FailedDemand, *reports: NodeReport) -> None:
-        self._found.setdefault(demand, []).extend(report.name for report in reports)
+        if reports:
+            self._found.setdefault(demand, []).extend(report.name for report in reports)
 
     def _against(self, reports: Iterable[NodeReport], rules: Collection[str]) -> Iterator[tuple[NodeReport, Node]]:
         """The nodes that one of *rules* has something against."""
@@ -187,7 +189,10 @@ class Causes:
                 self._add(FailedDemand("pod", f"{entry.pod.key} counts {rounded(name, counted)} {name}, for {makers}", 0, ""), report)
 
     def _volumes(self, reports: Sequence[NodeReport]) -> None:
-        """The volumes that nodes cannot reach, attach or make: also of nodes that PreFilter left out, which no rule was asked about."""
+        """The volumes that nodes cannot attach, reach or make: also of nodes that PreFilter left out, which no rule was asked about."""
+        for report in reports:
+            for excess in report.volumes or ():
+                self._add(FailedDemand("driver", excess.words, 0, ""), report)
         demands = VolumeDemands(self.engine, self.pod)
         if not demands.claims:
             return
@@ -197,9 +202,14 @@ class Causes:
                 continue
             found = [*demands.unreached(node)] if rules & VOLUMES or not rules else []
             found += [*demands.unbound(node)] if rules & VOLUMES else []
-            found += [*demands.over_limit(node)] if rules & LIMITS else []
             for field, text in found:
                 self._add(FailedDemand(field, text, 0, ""), report)
+
+    def _nominated(self, reports: Sequence[NodeReport]) -> None:
+        """The pods that are in the way on a node only as room was made for them there."""
+        for report in reports:
+            for key in dict.fromkeys(key for objection in report.objections for key in objection.nominated or ()):
+                self._add(FailedDemand("pod", f"{key} counts: it is nominated to this node", 0, ""), report)
 
     # --- what pods there are ----------------------------------------------------------------------------------------
 
@@ -208,10 +218,12 @@ class Causes:
         for about, demand, pod in demands:
             found = self.judged(pod)
             failing = [one for one in reports if _reasons(one.objections, about) & _reasons(found.get(one.name, ()), about)]
+            behind = [one for one in failing if any(objection.nominated for objection in one.objections if objection.rule in about)]
+            self._add(replace(demand, note="only because nominated pods count"), *behind)
+            failing = [one for one in failing if one not in behind]
             if about == SPREAD and failing and not demand.absent:
                 demand = replace(demand, note="; ".join(filter(None, [demand.note, self._spread(pod, failing)])))
-            if failing:
-                self._add(demand, *failing)
+            self._add(demand, *failing)
         self._kept_away(reports)
 
     def _spread(self, pod: Pod, failing: Sequence[NodeReport]) -> str:

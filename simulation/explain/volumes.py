@@ -12,7 +12,6 @@ from ...core.cluster.listings import Listings
 from ...core.engine import Engine
 
 VOLUMES = frozenset({"CheckVolumeBinding", "VolumeBinding", "NoVolumeZoneConflict", "VolumeZone"})
-LIMITS = frozenset({"MaxCSIVolumeCountPred", "NodeVolumeLimits"})
 _DOMAINS = ("topology.kubernetes.io", "failure-domain.beta.kubernetes.io")
 ZONES = tuple(f"{domain}/{word}" for domain in _DOMAINS for word in ("zone", "region"))
 STATIC = "kubernetes.io/no-provisioner"
@@ -77,26 +76,6 @@ class VolumeDemands:
         if sizes and (wanted is None or sizes[-1].nanos >= wanted.nanos):
             return ""
         return f"{sizes[-1]} published here" if sizes else "nothing published here"
-
-    def over_limit(self, node: Node) -> Iterator[tuple[str, str]]:
-        """The drivers that can attach no more volumes to the node."""
-        listed = self.listings.csi_nodes.get(node.name)
-        limits = {} if listed is None else {driver.name: driver.count for driver in listed.drivers if driver.count is not None}
-        wanted = {driver: name for claim in self.claims for driver, name in self._attached(claim)}
-        for driver in dict.fromkeys(driver for driver in wanted if driver in limits):
-            pods = self.engine.pods_on(node.name)
-            keys = {key for pod in pods for key in self.engine.claims_of(pod)}
-            claims = (claim for key in keys if (claim := self.listings.claims.get(key)) is not None)
-            there = {name for claim in claims for one, name in self._attached(claim) if one == driver}
-            yield "volume", f"of driver {driver}: {len(there):,} there, {limits[driver]:,} at most"
-
-    def _attached(self, claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
-        """The driver and the name of the volume of *claim*; of one to be made, the claim's own."""
-        volume = self.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
-        if volume is not None and volume.spec.source.csi is not None:
-            yield volume.spec.source.csi.driver, volume.name
-        elif volume is None and (kind := self.listings.classes.get(claim.storage_class)) is not None:
-            yield kind.provisioner, claim.key
 
 
 def _needs(volume: PersistentVolume, node: Node) -> str:
