@@ -15,7 +15,7 @@ from ..algorithmprovider.check import hint_of_rules
 from ..algorithmprovider.config import KIND, AlgorithmConfiguration, has_profiles, read_configuration, read_policy_file
 from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
-from ..algorithmprovider.releases import DEFAULT_RELEASE
+from ..algorithmprovider.releases import DEFAULT_RELEASE, RELEASES
 from ..api.reading.notices import NoticeGroup
 from ..api.reading.secrets import without_secrets
 from ..api.record import Count, Record, plain, says
@@ -28,7 +28,7 @@ from ..framework.migrate.carrying import carried
 from ..framework.migrate.fromplugins import migrate_profile, running
 from ..framework.migrate.listed import listed
 from ..framework.migrate.profiledocument import target_release
-from ..framework.migrate.translation import Migration
+from ..framework.migrate.translation import SPREAD_BY_SELECTOR, Migration
 from ..framework.migrate.translation import migrate as translate
 from ..framework.options import FIELDS, declared_of
 from ..framework.policy.check import release_with_policies
@@ -155,7 +155,11 @@ class MigrateResult(Result):
         causes = cause_table(against)
         return View(
             title=type(self).__name__, verdict=_verdict(self.report, against), facts=facts, shares=checked.shares,
-            text=[paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against))],
+            text=[
+                paragraphs([f"{_verdict(self.report, against)}."]),
+                paragraphs(["What to do next:", *(f"  {step}" for step in next_steps(self.report, against))]), paragraphs(self.notes),
+                paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against)),
+            ],
             tables=[causes, notes, checked.table("pods")], main="notes",
         )  # fmt: skip
 
@@ -321,6 +325,30 @@ def _lost(against: ConfigurationPair) -> Words:
         return Words()
     loses = " pod loses its place (" if len(lost.pods) == 1 else " pods lose their place ("
     return Words("; ", Number(len(lost.pods)), loses, reasons_of(lost), ")")
+
+
+def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[Words]:
+    """What to do next, the most urgent first."""
+    option = "policy" if report.source == "Policy" else "profile"
+    if against.agreement.different or against.agreement.gated:
+        yield Words("Look at each decision that is different, and ask whether you can accept it.")
+        may_spread = report.release in RELEASES and report.target in SPREAD_BY_SELECTOR
+        spread = [Words(" or try ", Name("--selector-spread"), ",")] * may_spread
+        pair = f'--a "release={report.release} {option}=FILE" --b "release={report.target} profile=profile.yaml"'
+        change = Words("Change a weight of the profile by hand,", *spread, " and compare again: ")
+        yield Words(change, Name(f"kubeclassic compare CLUSTER {pair}"))
+        course = f"kubeclassic upgrade CLUSTER --from {report.release} --to {report.target} --{option} FILE"
+        yield Words("See in which release each of them changes, and why: ", Name(course))
+    if any("left out" in note.text for note in report.notes):
+        yield Words("Read the notes on what was left out, and replace what you rely on.")
+    if not report.newer_labels:
+        yield Words("Check once more with ", Name("--newer-labels"), " if nodes get the labels of newer releases with the upgrade.")
+    if report.profile.get("extenders"):
+        how = "the check did not call them" if report.left_out else "the check called them, or took their kept answers"
+        yield Words(f"Test the extenders: {how}.")
+    shadow = f"kubeclassic shadow --release {report.target} --profile profile.yaml"
+    yield Words("Let the profile decide beside the scheduler that runs, before it replaces it: ", Name(shadow))
+    yield Words("Start kube-scheduler with it: ", Name("kube-scheduler --config profile.yaml"))
 
 
 def _different(comparison: CompareResult, show: int | None) -> Iterator[str]:
