@@ -15,7 +15,7 @@ from ..algorithmprovider.check import hint_of_rules
 from ..algorithmprovider.config import KIND, AlgorithmConfiguration, has_profiles, read_configuration, read_policy_file
 from ..algorithmprovider.gates import parse_gates
 from ..algorithmprovider.policy import Policy, read_policy
-from ..algorithmprovider.releases import DEFAULT_RELEASE, RELEASES
+from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
 from ..api.reading.secrets import without_secrets
 from ..api.record import Count, Record, plain, says
@@ -33,7 +33,7 @@ from ..framework.migrate.translation import migrate as translate
 from ..framework.options import FIELDS, declared_of
 from ..framework.policy.check import release_with_policies
 from ..framework.profilecheck import check_runs, release_with_profiles
-from ..framework.releases import DEFAULT_FRAMEWORK
+from ..framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK
 from ..simulation.compare.agreement import DIFFERENT, GATED
 from ..simulation.compare.document import ConfigurationPair
 from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees, with_newer_labels
@@ -332,7 +332,7 @@ def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[
     option = "policy" if report.source == "Policy" else "profile"
     if against.agreement.different or against.agreement.gated:
         yield Words("Look at each decision that is different, and ask whether you can accept it.")
-        may_spread = report.release in RELEASES and report.target in SPREAD_BY_SELECTOR
+        may_spread = bool(ALL_RELEASES[report.release].predicates) and report.target in SPREAD_BY_SELECTOR
         spread = [Words(" or try ", Name("--selector-spread"), ",")] * may_spread
         pair = f'--a "release={report.release} {option}=FILE" --b "release={report.target} profile=profile.yaml"'
         change = Words("Change a weight of the profile by hand,", *spread, " and compare again: ")
