@@ -8,7 +8,7 @@ import attrs
 
 from ..api.objects import Pod
 from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
-from ..api.words import count_of, listed, short_name
+from ..api.words import count_of, listed, quoted, short_name
 from ..core.decision.decision import Decision
 from ..simulation.explain.explanation import Explanation, ExplanationDocument, PodQuestion
 from ..simulation.explain.values import (
@@ -172,10 +172,10 @@ def of_workload(question: PodQuestion, pod: Pod) -> str:
     """Which pod of its workload it is, and how many of them find a node."""
     count, waiting, nodes = len(question.workload_pods), question.workload_waiting or (), question.waiting_nodes or ()
     if waiting:
-        which = f"{pod.name} waits" if len(waiting) == 1 else f"{pod.name} is the first that waits"
+        which = f"{quoted(pod.name)} waits" if len(waiting) == 1 else f"{quoted(pod.name)} is the first that waits"
         those = f"; the pods for {listed(nodes, len(nodes))} wait" if len(nodes) > 1 else ""
         return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {question.workload} find a node; {which}{those}."
-    others = f"; {pod.name} stands for {count_of(count, 'pod')}" if count > 1 else ""
+    others = f"; {quoted(pod.name)} stands for {count_of(count, 'pod')}" if count > 1 else ""
     return f"A pod of {question.workload}{others}."
 
 
