@@ -275,11 +275,16 @@ def parts_of(name: str, given: object) -> Sequence[Part]:
         return given.objects
     if isinstance(given, str | os.PathLike | KubeObject | Mapping):
         return (given,)
-    found = tuple(given) if isinstance(given, Iterable) else (given,)
+    found = tuple(map(_manifests, given if isinstance(given, Iterable) else (given,)))
     for part in found:
         if not isinstance(part, str | os.PathLike | KubeObject | Mapping):
             raise wrong_type(name, part, WANTED)
     return found
+
+
+def _manifests(part: Any) -> Any:
+    """The manifests that *part* holds, where it is what an import gave; else the part itself."""
+    return part if isinstance(part, KubeObject) else getattr(part, "manifest", part)
 
 
 def _paths(parts: Iterable[Part]) -> list[str | os.PathLike[str]]:

@@ -93,8 +93,7 @@ class Causes:
         return told, tuple(sorted(demands, key=lambda one: -one.nodes))
 
     def _add(self, demand: FailedDemand, *reports: NodeReport) -> None:
-        if reports:
-            self._found.setdefault(demand, []).extend(report.name for report in reports)
+        self._found.setdefault(demand, []).extend(report.name for report in reports)
 
     def _against(self, reports: Iterable[NodeReport], rules: Collection[str]) -> Iterator[tuple[NodeReport, Node]]:
         """The nodes that one of *rules* has something against."""
@@ -219,11 +218,13 @@ class Causes:
             found = self.judged(pod)
             failing = [one for one in reports if _reasons(one.objections, about) & _reasons(found.get(one.name, ()), about)]
             behind = [one for one in failing if any(objection.nominated for objection in one.objections if objection.rule in about)]
-            self._add(replace(demand, note="only because nominated pods count"), *behind)
+            if behind:
+                self._add(replace(demand, note="only because nominated pods count"), *behind)
             failing = [one for one in failing if one not in behind]
             if about == SPREAD and failing and not demand.absent:
                 demand = replace(demand, note="; ".join(filter(None, [demand.note, self._spread(pod, failing)])))
-            self._add(demand, *failing)
+            if failing:
+                self._add(demand, *failing)
         self._kept_away(reports)
 
     def _spread(self, pod: Pod, failing: Sequence[NodeReport]) -> str:
