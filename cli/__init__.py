@@ -32,6 +32,7 @@ COMMANDS = {
     "serve": CommandPlace("serve", "Be the extender of another scheduler.", RUN),
     "conform": CommandPlace("conform", "Prove it: run cases that the original scheduler answered.", MORE),
     "import": CommandPlace("importing", "Turn a published trace into manifests.", MORE),
+    "examples": CommandPlace("examples", "Write the examples of the documentation to a folder.", MORE),
     "releases": CommandPlace("releases", "What the releases are, and how two of them differ.", MORE),
     "schema": CommandPlace("schema", "What the JSON of the commands holds.", MORE),
     "completion": CommandPlace("completion", "Print the script that completes commands in a shell.", MORE),
