@@ -16,7 +16,7 @@ from ....framework.releases import find_any_release
 from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, named, sentence
-from ..page.parts import BAD, NEAR, SAME, bullets, facts, facts_of, paragraph, plain_table, section
+from ..page.parts import BAD, NEAR, SAME, bullets, card, facts, facts_of, paragraph, plain_table, section
 from ..tables import TextTable, wrapped
 
 Check: TypeAlias = "PolicyCheck | ProfileCheck"
@@ -106,8 +106,8 @@ def check_html(report: Check, about: About, extenders: Sequence[ExtenderConfig] 
 def _lead(report: Check) -> Markup:
     """How much runs."""
     record = as_document(report)
-    return facts(*facts_of(record, [card for card in CARDS if card[0].partition(".")[0] in record], ()))
+    return facts(*facts_of(record, [shown for shown in CARDS if shown[0].partition(".")[0] in record], ()))
 
 
 def _html(part: str | CheckedTable) -> Markup:
-    return paragraph(named(part)) if isinstance(part, str) else plain_table(part.headers, part.rows)
+    return paragraph(named(part)) if isinstance(part, str) else card("", plain_table(part.headers, part.rows))
