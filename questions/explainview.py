@@ -30,6 +30,8 @@ from .result import joined
 NO_HOST = "<none>"
 NEAREST, BEST, SHOWN = 5, 5, 3
 """How many nodes text shows that do not fit, and that do, unless all are asked for; and how many reasons are in the verdict."""
+MOST_CAUSES = 12
+"""What fails, where text does not show all."""
 CHOSEN, FITS, NOT_REACHED, TURNED_DOWN = "chosen", "fits", "fits, not reached", "turned down"
 STATES = {CHOSEN: MEANINGS["good"], FITS: MEANINGS["near"], NOT_REACHED: MEANINGS["held"], TURNED_DOWN: MEANINGS["bad"]}
 
@@ -136,7 +138,7 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     devices = device_part(nearest.name, nearest.devices or ()) if nearest is not None and decision.host is None else []
     parts = [
         [*paragraphs(head), *error], paragraphs(_why(found)), _fitting(found, every), _groups(found),
-        _causes(found), _nearest(found, every),
+        _causes(found, every), _nearest(found, every),
         devices, paragraphs(_eviction_sentences(found.eviction)),
     ]  # fmt: skip
     return [part for part in parts if part]
@@ -342,8 +344,13 @@ def _groups(found: Explanation) -> Part:
     return [reasons_table(found), *paragraphs(["(nodes: with this reason; only this: with no other)"])]
 
 
-def _causes(found: Explanation) -> Part:
-    return [attrs.evolve(causes_table(found), forms=TEXT)] if found.causes else []
+def _causes(found: Explanation, every: bool) -> Part:
+    if not found.causes:
+        return []
+    table = causes_table(found)
+    rows = table.rows if every else table.rows[:MOST_CAUSES]
+    told = f"(the first {len(rows):,} of {len(table.rows):,}; --all shows every one)" if len(rows) < len(table.rows) else ""
+    return [attrs.evolve(table, rows=rows, forms=TEXT), *paragraphs([told])]
 
 
 def causes_table(found: Explanation) -> Table:
