@@ -164,10 +164,10 @@ class MigrateResult(Result):
         )  # fmt: skip
 
     def proof_view(self) -> View:
-        """The whole comparison, and the notes."""
+        """The verdict and what to do next, the whole comparison, and the notes."""
         checked = View(title="") if self.comparison is None else self.comparison.view()
         notes = paragraphs(f"{note.subject}: {note.text}" for note in self.report.notes)
-        return attrs.evolve(checked, text=[*checked.text, notes])
+        return attrs.evolve(checked, text=[*self.view().text[:2], *checked.text, notes])
 
 
 def check_spread(release: Release, target: Release, asked: bool) -> None:
