@@ -22,7 +22,7 @@ from .amounts import makers_of
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .spreads import spread_counts
 from .values import NodeReport, Objection
-from .volumes import VOLUMES, VolumeDemands
+from .volumes import DISKS, VOLUMES, VolumeDemands
 
 SELECTORS = frozenset({"GeneralPredicates", "MatchNodeSelector", "NodeAffinity"})
 AFFINITY = frozenset({"MatchInterPodAffinity", "InterPodAffinity"})
@@ -192,15 +192,18 @@ class Causes:
         for report in reports:
             for excess in report.volumes or ():
                 self._add(FailedDemand("driver", excess.words, 0, ""), report)
-        demands = VolumeDemands(self.engine, self.pod)
-        if not demands.claims:
-            return
-        for report in reports:
+        demands, refused = VolumeDemands(self.engine, self.pod), dict[frozenset[str], list[tuple[str, str]]]()
+        for report in reports if self.pod.spec.volumes else ():
             rules, node = {objection.rule for objection in report.objections}, self.engine.node(report.name)
             if node is None:
                 continue
             found = [*demands.unreached(node)] if rules & VOLUMES or not rules else []
             found += [*demands.unbound(node)] if rules & VOLUMES else []
+            found += [*demands.in_use(node)] if rules & DISKS else []
+            reasons = frozenset([*report.reasons, *(reason for objection in report.objections for reason in objection.reasons)])
+            if reasons not in refused:
+                refused[reasons] = list(demands.refused(reasons))
+            found += refused[reasons]
             for field, text in found:
                 self._add(FailedDemand(field, text, 0, ""), report)
 

@@ -111,6 +111,29 @@ def test_the_limit_of_a_plugin_in_the_tree(release: str) -> None:
     assert causes([*cluster, manifests.pod("asked", volumes=[*disks[39:], {"name": "e", "emptyDir": {}}])], release) == words
 
 
+@pytest.mark.parametrize("release", ["1.27", "1.28", "1.34"])
+def test_who_has_the_volume(release: str) -> None:
+    """The pod that uses a claim for one pod alone is named on each node, that with the same disk on its own."""
+    there = volume("pv-1", "z1", claimRef={"namespace": "default", "name": "data"}, accessModes=["ReadWriteOncePod"])
+    mine = claim("data", volume="pv-1")
+    mine["spec"]["accessModes"] = ["ReadWriteOncePod"]
+    disk = [{"name": "d", "awsElasticBlockStore": {"volumeID": "v"}}]
+    first = asks("data") | {"metadata": {"name": "first"}}
+    first["spec"] = first["spec"] | {"nodeName": "a"}
+    nodes = [node("a", "z1"), node("b", "z1"), LATE]
+    found = explain([*nodes, there, mine, first, asks("data")], "asked", release).document.causes
+    assert [(one.words, one.nodes) for one in found] == [("claim data is for one pod alone, and default/first has it", 2)]
+    other = [manifests.pod("other", on="a", volumes=disk), manifests.pod("asked", volumes=disk)]
+    assert "volume d is a disk that default/other has" in causes([nodes[0], *other], release)
+
+
+def test_a_claim_that_no_volume_is_made_for() -> None:
+    """A class that binds at once has to have bound."""
+    assert causes([node("a", "z1"), LATE | {"volumeBindingMode": "Immediate"}, claim("data"), asks("data")]) == [
+        "claim data of class fast has no volume yet, and the class binds at once"
+    ]
+
+
 @pytest.mark.parametrize("release", ["1.16", "1.22", "1.34"])
 def test_nominated_pods_in_the_way(release: str) -> None:
     """A pod for which room was made is named where it alone is in the way, and no count is told that leaves it out."""
