@@ -15,7 +15,7 @@ import attrs
 from ...api.meaning.labels import SelectorError, compile_node_term, compile_selector, tolerates
 from ...api.objects import Affinity, LabelSelector, Node, NodeSelectorTerm, Pod, PodAffinity, PodAffinityTerm, PodSpec, Requirement
 from ...api.record import Count, Record, replace, says
-from ...api.words import rounded
+from ...api.words import count_of, rounded
 from ...core.engine import Engine
 from ...exceptions import near_names
 from .amounts import makers_of
@@ -81,6 +81,7 @@ class Causes:
             self._taints(failing)
         self._resources(failing)
         self._volumes(failing)
+        self._devices(failing)
         self._nominated(failing)
         if rules & (AFFINITY | SPREAD | PORTS):
             self._of_pods(failing, rules)
@@ -206,6 +207,15 @@ class Causes:
             found += refused[reasons]
             for field, text in found:
                 self._add(FailedDemand(field, text, 0, ""), report)
+
+    def _devices(self, reports: Sequence[NodeReport]) -> None:
+        """The claims to devices of which a node has too few, or enough for each request alone."""
+        for report in reports:
+            accounts = report.devices or ()
+            few = [one for one in accounts if len(one.usable) < max(one.wanted, 1)]
+            for one in few or accounts:
+                there = f"{len(one.usable):,} of {count_of(one.wanted, 'device')}" if few else "devices, but not for all requests together,"
+                self._add(FailedDemand("claim", f"{one.claim}, request {one.request}: {there} can be had", 0, ""), report)
 
     def _nominated(self, reports: Sequence[NodeReport]) -> None:
         """The pods that are in the way on a node only as room was made for them there."""
