@@ -64,7 +64,7 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     nodes = [item for item in objects if isinstance(item, Node)]
     yield from _without_effect(waiting, nodes)
     is_dump = any(node.metadata.uid and node.metadata.creation_timestamp for node in nodes)
-    pods = [item for item in objects if isinstance(item, Pod) and (item.metadata.uid or not is_dump)]
+    pods = [item for item in objects if isinstance(item, Pod) and (item.metadata.uid or item.spec.node_name or not is_dump)]
     if not pods and (is_dump or any(node.status.kubelet_version for node in nodes)):
         yield Notice("", NO_PODS)
     if not is_dump:
