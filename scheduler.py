@@ -13,7 +13,6 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from .algorithmprovider.releases import DEFAULT_RELEASE
 from .api.cluster import Cluster
 from .api.inventory import is_placed, why_not_waiting
 from .api.objects import Pod
@@ -28,9 +27,8 @@ from .core.run import Run
 from .exceptions import KubeclassicError, check_type, wrong_type
 from .extenders.choice import asked_extenders
 from .framework.copying import Frozen, freeze_run, freeze_spec, thaw_run, thaw_spec
-from .framework.options import Classic, Framework, options_of
+from .framework.options import Classic, Framework, settled_options
 from .framework.profile import Profile
-from .framework.releases import chosen_release, is_auto
 from .framework.schedulerspec import SchedulerSpec
 
 __all__ = ["GivenPod", "Scheduler"]
@@ -47,8 +45,8 @@ class Scheduler:
 
     :param cluster: a :class:`~kubeclassic.Cluster`.
     :param options: :class:`~kubeclassic.Classic` for a release with predicates and priorities, 1.12 to 1.16,
-        :class:`~kubeclassic.Framework` for one with profiles, from 1.17 on, or the release alone. ``"auto"`` is the release nearest to
-        that of the cluster's nodes, if they say one. By default the newest release with predicates and priorities.
+        :class:`~kubeclassic.Framework` for one with profiles, from 1.17 on, or the release alone. By default, and for ``"auto"``,
+        the release nearest to that of the nodes that the cluster has now; the newest if they say none, 1.16 for ``Classic()``.
 
     A scheduler can be copied and pickled, and so can its decisions. ``copy.copy`` gives one that decides on as this one would and follows
     the same cluster; with ``copy.deepcopy`` and ``pickle`` the cluster is copied as well.
@@ -60,10 +58,7 @@ class Scheduler:
 
     def __init__(self, cluster: Cluster, options: Classic | Framework | str | None = None) -> None:
         check_cluster("cluster", cluster)
-        if isinstance(options, str) and is_auto(options):
-            options = chosen_release(options, (node.status.kubelet_version for node in cluster.nodes), DEFAULT_RELEASE).version
-        found = options_of({"release": options}) if options is None or isinstance(options, str) else options
-        check_type("options", found, (Classic, Framework), 'Classic(...), Framework(...) or a release such as "1.16"')
+        found = settled_options(options, "options", lambda: (node.status.kubelet_version for node in cluster.nodes))
         self._spec: SchedulerSpec | None = SchedulerSpec.of(found, asked_extenders(found.extenders)).read()
         self._start(cluster, self._spec.engine(cluster.config_maps), self._spec.scheduler_names)
 

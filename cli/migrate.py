@@ -37,7 +37,7 @@ NEEDS = (("--report", "--check"), ("--newer-labels", "--check"), ("--extenders",
 @click.option(
     "--release", metavar="RELEASE",
     help="The release that runs it now; of a Policy one without Policies is short for --to."
-    f"  [default: {DEFAULT_RELEASE}; of profiles {DEFAULT_FRAMEWORK}, or the last that reads them]",
+    f"  [default: {DEFAULT_RELEASE}; of profiles the newest that reads them]",
 )  # fmt: skip
 @click.option("--to", "target", metavar="RELEASE", help=f"The release that is to run the profile.  [default: {DEFAULT_FRAMEWORK}]")
 @click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 import click
@@ -23,6 +24,10 @@ from .declaring.paths import SERVER_VERSION
 from .declaring.setup import NamedSetup, Setup
 from .notices import tell_line, tell_notices
 
+if TYPE_CHECKING:
+    from ..live.client.transport import Transport
+    from ..live.process.logs import Log
+
 
 def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Input:
     """Read *paths* and ``--pods``, and make the scheduler that *setup* asks for.
@@ -33,11 +38,12 @@ def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Inp
         setup.spec  # noqa: B018  # mistakes are reported before any file is read
     with reading(paths):
         files = cluster.files(paths, keeps_manifests=setup.may_call_extenders)
-    settled = settled_for(setup, files.nodes)
+    settled = setup.settled(files.nodes, version_read())
     spec = settled.spec
     with reading(paths):
         scenario = files.scenario(spec.scheduler_names, cron_jobs=cluster.cron_jobs, priorities=spec.keeps_priorities)
     if is_auto(setup.release):
+        note(auto_told(find_any_release(settled.version), files.nodes, version_read()))
         scenario = _with_server_notice(scenario, settled.version)
     tell_edits(scenario)
     return Input.of(
@@ -114,14 +120,26 @@ def tell_edits(scenario: Scenario) -> None:
 
 def settled_for(setup: Setup, nodes: Sequence[Node]) -> Setup:
     """*setup* with the release of *nodes* in place of ``auto``, and a line that says so."""
-    server = server_version()
+    server = version_read()
     settled = setup.settled(nodes, server)
     if is_auto(setup.release):
         note(auto_told(find_any_release(settled.version), nodes, server))
     return settled
 
 
-def server_version() -> str:
+async def settled_by_server(setup: Setup, transport: Transport, log: Log) -> Setup:
+    """*setup* with the release of the API server at the end of *transport* in place of ``auto``, and a log line that says so."""
+    from ..live.snapshot import server_version
+
+    if not is_auto(setup.release):
+        return setup
+    server = await server_version(transport)
+    settled = setup.settled((), server)
+    log.info(f"release {settled.version}: the API server runs {server or 'one that it does not name'}")
+    return settled
+
+
+def version_read() -> str:
     """The version of the API server that was read, if its nodes say none; else empty."""
     context = click.get_current_context(silent=True)
     found: str = "" if context is None else context.meta.get(SERVER_VERSION, "")
@@ -130,7 +148,7 @@ def server_version() -> str:
 
 def _with_server_notice(scenario: Scenario, release: str) -> Scenario:
     """*scenario* with a warning if the *release* that ``auto`` took is not that of the API server."""
-    if not (server := server_version()):
+    if not (server := version_read()):
         return scenario
     return attrs.evolve(scenario, warnings=(*scenario.warnings, *auto_notice(find_any_release(release), (), server)))
 
@@ -139,17 +157,15 @@ def contestants(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: Sequenc
     """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission does."""
     with reading(paths):
         files = cluster.files(paths, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))
-    server = server_version()
+    server = version_read()
     settled = [one.settled(files.nodes, server) for one in wanted]
     by_nodes = [one.name for one in wanted if is_auto(one.setup.release)]
-    for one in settled:
-        if one.name in by_nodes:
-            note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes, server)}")
     spec = settled[0].setup.spec
     with reading(paths):
         scenario = files.scenario(spec.first_scheduler_name, cron_jobs=cluster.cron_jobs, priorities=spec.keeps_priorities)
     for one in settled:
         if one.name in by_nodes:
+            note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes, server)}")
             scenario = _with_server_notice(scenario, one.setup.version)
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from ..choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE
+from ..choices import DEFAULT_RELEASE
 from ..exceptions import UnknownNameError
 from .declaring.commands import CommandGroup
 from .declaring.outputs import HTML, Output, output_options
@@ -34,7 +34,7 @@ policy.add_command(migrate_policy)
 @click.argument("file", type=FILE)
 @click.option(
     "--release", metavar="RELEASE",
-    help=f"The release that is to read it.  [default: {DEFAULT_RELEASE}; of profiles {DEFAULT_FRAMEWORK}, or the last that reads them]",
+    help=f"The release that is to read it.  [default: {DEFAULT_RELEASE}; of profiles the newest that reads them]",
 )  # fmt: skip
 @click.option("--feature-gates", "gates", metavar="A=true,...", help="Gates that differ from the release's defaults.")
 @click.option("--rules", multiple=True, metavar="FILE.py:NAME", help="Your own rules: a Python file or module, and the Catalogue in it.")

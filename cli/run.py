@@ -22,8 +22,8 @@ from .declaring.paramtypes import FILE
 
 if TYPE_CHECKING:
     from ..core.decision.decision import Decision
-    from ..framework.options import GivenOptions
     from ..live.client.credentials import Access
+    from ..live.client.transport import Transport
     from ..live.process.logs import Log
     from ..live.scheduler.flags import RunSettings
     from .declaring.setup import Setup
@@ -96,28 +96,27 @@ def run(
     kubeclassic run --kubeconfig ~/.kube/config --scheduler-name classic --lock-object-name classic --release 1.14
     kubeclassic run --kubeconfig ~/.kube/config --dry-run --explain -o json
     """
-    from ..framework.options import options_of
-    from ..live.scheduler.flags import access_of, read_settings, release_of_config
+    from ..framework.releases import is_auto
+    from ..live.scheduler.flags import access_of, read_settings
 
-    if setup.release is None and setup.get("config") is not None:
-        setup = setup.with_(release=release_of_config(setup.get("config")))
-    setup.spec  # noqa: B018  # its errors say more
-    options = options_of(setup.lasting().values)
+    if not is_auto(setup.release):
+        setup.spec  # noqa: B018  # its errors say more
     given = {name: value for name in FLAGS if (value := flags.get(f"flag_{name}".replace("-", "_"))) is not None}
-    config = setup.get("config") or getattr(options, "profile", None)
-    settings = read_settings(given, config, kubeconfig, is_dry=dry_run)
+    settings = read_settings(given, setup.get("config") or setup.get("profile"), kubeconfig, is_dry=dry_run)
     told = {"on_decision": _teller(form, explain)} if dry_run or explain else {}
     access, log = access_of(settings, context), log_of(settings.logs)
-    sys.exit(asyncio.run(_scheduled(options, settings, access, log, details=explain, is_dry=dry_run, **told)))
+    sys.exit(asyncio.run(_scheduled(setup.lasting(), settings, access, log, details=explain, is_dry=dry_run, **told)))
 
 
-async def _scheduled(options: GivenOptions, settings: RunSettings, access: Access, log: Log, **more: Any) -> int:
+async def _scheduled(setup: Setup, settings: RunSettings, access: Access, log: Log, **more: Any) -> int:
     """Schedule until a signal; the exit status. The lease is renewed on a thread of its own, with the same credentials."""
     from ..extenders.choice import asked_extenders
+    from ..framework.options import options_of
     from ..framework.schedulerspec import SchedulerSpec
     from ..live.client.credentials import plugin_of
     from ..live.client.http import HttpTransport
     from ..live.scheduler.following import STATUS, end_at_signals, unless
+    from .opening import settled_by_server
 
     end, ended_by = end_at_signals()
     async with AsyncExitStack() as stack:
@@ -126,10 +125,14 @@ async def _scheduled(options: GivenOptions, settings: RunSettings, access: Acces
         with needing_extra("run", "live"):
             from ..live.process.process import LeaderLostError, Process, last_line
             from ..live.scheduler.election import LeaseThread
-        spec = SchedulerSpec.of(options, asked_extenders("call" if options.extenders is None else options.extenders))
         lease = None if settings.election is None else LeaseThread(access)
-        making = None if link is None else Process.of(spec, settings, access, link, log=log, lease_thread=lease, **more)
-        process = None if making is None else await unless(end, making)
+
+        async def made(link: Transport) -> Process:
+            options = options_of((await settled_by_server(setup, link, log)).values)
+            spec = SchedulerSpec.of(options, asked_extenders("call" if options.extenders is None else options.extenders))
+            return await Process.of(spec, settings, access, link, log=log, lease_thread=lease, **more)
+
+        process = None if link is None else await unless(end, made(link))
         lost = None
         try:
             if process is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import CONTEXT_HELP
 
 if TYPE_CHECKING:
+    from ..live.client.credentials import Access
     from ..live.process.logs import Log
     from ..live.server.served import ServedCluster
     from .declaring.setup import Setup
@@ -91,6 +93,7 @@ def serve(
         from ..live.server.app import ServerSite
         from ..live.server.limits import MEBIBYTE, ServerLimits
         from ..live.server.serving import Listening, read_token, run_server
+    from ..framework.releases import is_auto
     from ..live.client.kubeconfig import access_to
 
     listening = Listening(
@@ -105,17 +108,27 @@ def serve(
     )  # fmt: skip
     access = access_to(kubeconfig, context) if live else None
     log = log_of(LogSettings(form=log_form))
-    cluster = _served(paths, setup.lasting(), log, defaults=not no_defaults, verbose=verbose)
+    setup = setup.lasting()
+    if access is not None and is_auto(setup.release):
+        setup = asyncio.run(_settled(setup, access, log))
+    cluster = _served(paths, setup, log, defaults=not no_defaults, verbose=verbose)
     by = signal.SIGINT if run_server(ServerSite(cluster, listening, limits, access, log).serve()) else signal.SIGTERM
     log.info(last_line(by))
     sys.exit(STATUS[by])
+
+
+async def _settled(setup: Setup, access: Access, log: Log) -> Setup:
+    from ..live.client.http import HttpTransport
+    from .opening import settled_by_server
+
+    async with HttpTransport(access) as transport:
+        return await settled_by_server(setup, transport, log)
 
 
 def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, verbose: bool) -> ServedCluster:
     """The cluster of the files; without any it has no objects yet."""
     from ..api.objects import Node, Pod
     from ..api.words import count_of
-    from ..framework.releases import is_auto
     from ..live.server.served import ServedCluster
     from .notices import tell_notices
     from .opening import opened
@@ -124,8 +137,6 @@ def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, 
         found = opened(paths, ClusterChoice(no_defaults=not defaults), setup)
         tell_notices(found.scenario.warnings, verbose)
         cluster = ServedCluster.of(found.scenario, found.spec.engine, defaults)
-    elif is_auto(setup.release):
-        raise KubeclassicError("--release: got auto with --kubeconfig, wanted a release: the nodes are not known yet")
     else:
         cluster = ServedCluster(setup.spec.engine, defaults)
     engine = cluster.engine

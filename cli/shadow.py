@@ -65,14 +65,20 @@ def shadow(
 async def _shadowed(
     kubeconfig: Path | None, context: str | None, setup: Setup, seconds: float | None, shows_all: bool, form: str, log: Log,
 ) -> ShadowAgreement:  # fmt: skip
+    from ..framework.releases import is_auto
     from ..live.client.http import HttpTransport
     from ..live.client.kubeconfig import access_to
     from ..live.scheduler.shadow.shadow import shadowed
+    from .opening import settled_by_server
+
+    if not is_auto(setup.release):
+        setup.spec  # noqa: B018  # mistakes are told before the API server is asked
 
     def tell(judgement: PodJudgement) -> None:
         if shows_all or judgement.differs:
             click.echo(json.dumps(judgement.record()) if form == "json" else visible(judgement.line()))
 
-    engine = setup.lasting().spec.engine()
     async with HttpTransport(access_to(kubeconfig, context)) as transport:
+        setup = await settled_by_server(setup.lasting(), transport, log)
+        engine = setup.spec.engine()
         return await shadowed(engine, min(setup.spec.scheduler_names), transport, tell, seconds=seconds, log=log)

@@ -55,8 +55,7 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
     other workloads still lack. Records go to standard output; summary and warnings to standard error.
 
     A pod that makes room by evicting others is tried again after all other pods, for as long as it makes room. Evicted pods are gone;
-    with --reschedule-evicted their ReplicaSets, StatefulSets, Jobs and other controllers make new ones. Pods without a controller do not
-    come back.
+    the controllers that own them (ReplicaSets, StatefulSets, Jobs and others) make new ones with --reschedule-evicted.
 
     Tables fit the terminal (or COLUMNS, if that is set): names are shortened in the middle. Into a pipe or a file nothing is cut. json,
     yaml and csv have exact amounts: millicores, bytes, pieces. `kubeclassic schema simulate` describes the fields.
@@ -73,7 +72,7 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
     In a newer cluster add ,volumeattachments,deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices
 
     \b
-    kubeclassic simulate cluster.json --release auto --pods new.yaml
+    kubeclassic simulate cluster.json --pods new.yaml
     kubeclassic simulate cluster/ --release 1.13 -o wide --sort-by -cpu -n shop
     kubeclassic simulate cluster/ --nodes --sort-by "cpu free"
     kubeclassic simulate cluster/ -o json | jq -r '.pods[] | [.pod, .requests.cpu, .evictedBy] | @tsv'

@@ -43,7 +43,7 @@ def snapshot(live: LiveCluster, output: str | None, redact: bool, redact_map: Pa
     \b
     kubeclassic snapshot --kubeconfig ~/.kube/config --output cluster.json.gz
     kubeclassic snapshot --kubeconfig ~/.kube/config --redact --redact-map names.json --output cluster.json
-    kubeclassic simulate cluster.json.gz --release auto
+    kubeclassic simulate cluster.json.gz
     """
     from ..live.snapshotredaction import redact as redacted
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ..choices import DEFAULT_RELEASE, LOCKED, MODES, NEWEST_RELEASE
+from ..exceptions import UnknownNameError
 from .declaring.commands import CommonOption, command
 from .declaring.options import ClusterChoice, cluster_options, process_options
 from .declaring.outputs import Output, check_together, output_options
@@ -20,8 +21,9 @@ FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 @command(short_help="Which upgrade moves which pod, and why?")
 @takes_paths()
 @click.option(
-    "--from", "start", cls=CommonOption, metavar="RELEASE", default=DEFAULT_RELEASE, show_default=True, help="The release of today."
-)
+    "--from", "start", cls=CommonOption, metavar="RELEASE",
+    help=f"The release of today.  [default: that of the nodes; {DEFAULT_RELEASE} with --policy, or where they say none]",
+)  # fmt: skip
 @click.option(
     "--to", "end", cls=CommonOption, metavar="RELEASE", default=NEWEST_RELEASE, show_default=True,
     help="The release at the end of the way.",
@@ -48,8 +50,8 @@ FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 )  # fmt: skip
 @click.option("--show", type=click.IntRange(min=0), default=20, show_default=True, help="table: list this many decisions.")
 def upgrade(
-    paths: tuple[Path, ...], start: str, end: str, steps: str | None, policy: Path | None, profile: Path | None, percentage: int | None,
-    pod: str, mode: str, jobs: int, dask: str | None, cluster: ClusterChoice, output: Output, show: int,
+    paths: tuple[Path, ...], start: str | None, end: str, steps: str | None, policy: Path | None, profile: Path | None,
+    percentage: int | None, pod: str, mode: str, jobs: int, dask: str | None, cluster: ClusterChoice, output: Output, show: int,
 ) -> None:  # fmt: skip
     """Schedule the pods that wait in PATHS in each release from --from to --to, and say which release moves which pod, and why.
 
@@ -73,20 +75,32 @@ def upgrade(
     kubeclassic upgrade cluster/ --steps 1.16,1.22,1.27 --pod shop/web-0
     kubeclassic upgrade cluster/ --from 1.12 --mode free --jobs 4
     """
+    from ..framework.releases import find_any_release, nearest_release, telling_versions
     from ..questions.upgrade import UpgradeOptions, ask, started_with
     from ..simulation.executors import executor_of
     from .answering import about, answer
-    from .opening import Console, scenario_of_default
+    from .console.output import note
+    from .opening import Console, scenario_of_default, version_read
     from .report.questions.upgradepage import upgrade_html
 
     check_together({"--policy": policy is not None, "--profile": profile is not None}, [], [("--policy", "--profile")])
     given = started_with(policy, profile, percentage)
+    ways = tuple(filter(None, (steps or "").split(",")))
+    scenario = None
+    if start is None and not ways:
+        scenario = scenario_of_default(paths, cluster)
+        runs = telling_versions((node.status.kubelet_version for node in scenario.nodes), version_read())
+        nearest = nearest_release(runs) if policy is None else None
+        start = DEFAULT_RELEASE if nearest is None else nearest[0].version
+        if nearest is not None:
+            note(f"from {start}: the cluster runs {nearest[1]}")
+        if start == find_any_release(end).version:
+            raise UnknownNameError(f"--from: got none, and the cluster runs {start}, wanted an earlier release")
     options = UpgradeOptions(
-        start=start, end=end, steps=tuple(filter(None, (steps or "").split(","))), given=given, mode=mode, pod=pod,
-        show=None if output.wide else show,
+        start=start or "", end=end, steps=ways, given=given, mode=mode, pod=pod, show=None if output.wide else show
     )  # fmt: skip
-    versions = options.versions
-    scenario = scenario_of_default(paths, cluster)
+    versions = options.versions  # mistakes are told before the cluster is read
+    scenario = scenario or scenario_of_default(paths, cluster)
     with executor_of(jobs, dask) as executor:
         found = ask(scenario, options, cluster.order, Console(output.verbose), executor)
     sys.exit(answer(found, output, lambda: upgrade_html(found, about(scenario, (*paths, *cluster.pods), releases=versions))))

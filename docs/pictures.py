@@ -48,7 +48,7 @@ STEPS = ("Take the next pod", "Filter: does the node fit?", "Score: how well doe
 
 def cycle() -> str:
     """One scheduling cycle: the steps, and below each what it did for a pod of the example cluster."""
-    found = explain(EXAMPLE, DECIDED).record()
+    found = explain(EXAMPLE, DECIDED, "1.16").record()
     nodes = sorted(found["nodes"], key=lambda node: (not node["fits"], node["node"]))
     height = 116 + 26 * len(nodes) + 96
     parts = [*_steps(), *_the_pod(found), *_verdicts(nodes), *_scores(nodes, found["host"]), *_way_out(height)]

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from ..algorithmprovider.description import describe, gate_in_words
-from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.record import DocumentRecord, Record, field, says
+from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
 from ..core.release import Release
 from .correspondences import Successor, points_in, successors, weights
 from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
 from .migrate.equivalents import PRIORITIES
 from .registry import registry_of
-from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
+from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
 
 DECIDING: Mapping[str, str] = {
     "CSIMigrationGCE": "whether volumes of GCE disks can count for their CSI driver",
@@ -89,7 +89,7 @@ class ReleaseSummary(Record):
     release: str
     like: Annotated[str, says("The patch level that it is like.")]
     runs: Generation
-    is_default: Annotated[bool, says("Taken where none is named: without a profile, or with one.")] = field(name="default")
+    is_default: Annotated[bool, says("Taken by default with a Policy, or where no node says one.")] = field(name="default")
     other_patches: OtherPatches = ""
 
 
@@ -180,7 +180,7 @@ ReleasesDocument = Annotated[
 
 def summaries() -> tuple[ReleaseSummary, ...]:
     """Every release, oldest first."""
-    defaults = (DEFAULT_RELEASE, DEFAULT_FRAMEWORK)
+    defaults = (DEFAULT_RELEASE, NEWEST_RELEASE)
     return tuple(
         ReleaseSummary(
             name,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from ..choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, FIRST_FRAMEWORK
-from ..exceptions import UnknownNameError, check_type, did_you_mean, wrong_type
+from ..choices import DEFAULT_RELEASE, FIRST_FRAMEWORK, KIND, NEWEST_RELEASE
+from ..exceptions import KubeclassicError, UnknownNameError, check_type, did_you_mean, wrong_type
 
 if TYPE_CHECKING:
     from ..algorithmprovider.catalogue import Catalogue
@@ -121,9 +121,8 @@ class SchedulerOptions(ABC):
     """What schedulers of all releases take."""
 
     release: str | None = option(
-        None, flags=("--release",), common=True, metavar="RELEASE", types=(str,), wanted=f'a text such as "{DEFAULT_RELEASE}"',
-        help="The release that schedules, such as 1.14 or v1.14.3; auto: that of the nodes, or the nearest."
-        f"  [default: {DEFAULT_RELEASE}; with --profile {DEFAULT_FRAMEWORK}]",
+        None, flags=("--release",), common=True, metavar="RELEASE", types=(str,), wanted=f'a text such as "{NEWEST_RELEASE}"',
+        help=f"The release that schedules, such as 1.14 or v1.14.3.  [default: auto, that of the nodes; {DEFAULT_RELEASE} with a Policy]",
         key="release", example="RELEASE",
     )  # fmt: skip
     config: GivenConfig | GivenProfile | None = option(
@@ -192,6 +191,11 @@ class SchedulerOptions(ABC):
         self.version  # noqa: B018  # an unknown release is an error at once
 
     @property
+    def follows_nodes(self) -> bool:
+        """Whether the nodes say the release: options of releases with predicates are of 1.16 where they name none."""
+        return False
+
+    @property
     @abstractmethod
     def version(self) -> str:
         """The release without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one of the other kind."""
@@ -258,7 +262,7 @@ class Framework(PolicyOptions):
         None, flags=("--profile",), common=True, takes="file", types=_profiles,
         wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
         help=f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
-        key="profile", example="FILE", words="profile", instead=f"release {DEFAULT_FRAMEWORK}",
+        key="profile", example="FILE", words="profile", instead=f"release {NEWEST_RELEASE}",
     )  # fmt: skip
     plugins: Sequence[type[Plugin]] = option((), types=(Sequence,), wanted="a list of subclasses of Plugin", instead="a catalogue")
 
@@ -272,10 +276,14 @@ class Framework(PolicyOptions):
         check_older(attrs.asdict(self, recurse=False), self.version)
 
     @property
+    def follows_nodes(self) -> bool:
+        return follows_nodes(attrs.asdict(self, recurse=False))
+
+    @property
     def version(self) -> str:
         from .releases import FRAMEWORK_RELEASES, framework_release
 
-        found = framework_release(self.release or DEFAULT_FRAMEWORK)
+        found = framework_release(self.release or default_release(attrs.asdict(self, recurse=False), among=FRAMEWORK_RELEASES))
         if found is None:
             raise UnknownNameError(f'release: got "{self.release}", wanted {", ".join(FRAMEWORK_RELEASES)}')
         return found.version
@@ -369,8 +377,87 @@ def version_of(values: Mapping[str, Any]) -> str:
     """The release that *values* choose, without a patch level. Raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
     from .releases import find_any_release
 
-    default = DEFAULT_RELEASE if values.get("profile") is None else DEFAULT_FRAMEWORK
-    return find_any_release(values.get("release") or default, " or auto").version
+    return find_any_release(values.get("release") or default_release(values), " or auto").version
+
+
+def follows_nodes(values: Mapping[str, Any]) -> bool:
+    """Whether the nodes say the release: where it is ``auto``, or not named and no option is one of releases with Policies alone."""
+    from .releases import AUTO
+
+    return values.get("release") in (None, AUTO) and (values.get("release") == AUTO or not _has_policy(values))
+
+
+def settled_options(
+    scheduler: GivenOptions | str | None, name: str, kubelet_versions: Callable[[], Iterable[str]]
+) -> GivenOptions:  # fmt: skip
+    """*scheduler* as options, with the release of *kubelet_versions* where the nodes say it; *name*: the argument, in messages.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for an unknown release, or another value.
+    """
+    if scheduler is None or isinstance(scheduler, str):
+        is_settled = not follows_nodes({"release": scheduler})
+        return options_of({"release": scheduler if is_settled else default_release({}, kubelet_versions())})
+    check_type(name, scheduler, (Classic, Framework), f'Classic(...), Framework(...) or a release such as "{NEWEST_RELEASE}"')
+    if not scheduler.follows_nodes:
+        return scheduler
+    from .releases import FRAMEWORK_RELEASES
+
+    found = default_release(attrs.asdict(scheduler, recurse=False), kubelet_versions(), FRAMEWORK_RELEASES)
+    return attrs.evolve(scheduler, release=found)
+
+
+def _has_policy(values: Mapping[str, Any]) -> bool:
+    from ..algorithmprovider.config import API_VERSIONS
+    from .userrules import names_catalogue
+
+    if values.get("profile") is not None:
+        return False
+    theirs = {*OLDER, *(attrs.fields_dict(Classic).keys() - attrs.fields_dict(Framework).keys())}
+    config = _written(values.get("config"))
+    older = config.get("apiVersion") in API_VERSIONS or "algorithmSource" in config
+    return older or any(_is_given(name, values.get(name)) for name in theirs) or names_catalogue(values.get("rules") or ())
+
+
+def default_release(
+    values: Mapping[str, Any], kubelet_versions: Iterable[str] = (), among: Iterable[str] | None = None
+) -> str:  # fmt: skip
+    """The release where *values* do not name one, or name ``auto``, in a cluster whose nodes run *kubelet_versions*.
+
+    That is the release of Policies where one of the options is theirs; else that of the nodes, or the newest where they say none, but
+    always one that reads the profile. *among*: the releases that may be meant, oldest first, every one by default.
+    """
+    from ..algorithmprovider.config import API_VERSIONS
+    from ..core.release import Release
+    from .releases import ALL_RELEASES, framework_release, nearest_release
+
+    known = list(ALL_RELEASES if among is None else among)
+    if not follows_nodes(values):
+        return DEFAULT_RELEASE if DEFAULT_RELEASE in known else known[0]
+    profile = values.get("config") if values.get("profile") is None else values.get("profile")
+    if isinstance(read_for := getattr(profile, "release", None), Release):
+        return read_for.version
+    version = str(_written(profile).get("apiVersion", ""))
+    older = version in API_VERSIONS and values.get("profile") is None
+    reading = [
+        name for name in known
+        if (version.rpartition("/")[2] in found.configuration.api_versions if (found := framework_release(name)) else older)
+    ]  # fmt: skip
+    nearest = nearest_release(kubelet_versions, reading or known)
+    return (reading or known)[-1] if nearest is None else nearest[0].version
+
+
+def _written(given: object) -> Mapping[str, Any]:
+    """A configuration as it is written; empty where there is none, or none can be read: its reader says why."""
+    from ..api.reading.documents import only_document
+
+    if isinstance(given, Mapping):
+        return given
+    if not isinstance(given, str | os.PathLike) or os.fspath(given) == "-":
+        return {"apiVersion": given.api_version} if hasattr(given, "api_version") else {}
+    try:
+        return only_document(given, KIND).data
+    except KubeclassicError:
+        return {}
 
 
 def in_words(values: Mapping[str, Any]) -> Iterable[str]:

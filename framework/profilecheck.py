@@ -11,15 +11,15 @@ from ..algorithmprovider.gates import resolved_gates
 from ..api.reading.documents import Document
 from ..api.reading.unknownfields import copied, removed
 from ..api.record import DocumentRecord, Record, replace, says
-from ..choices import DEFAULT_FRAMEWORK
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError
 from .config.apiversions import own_path, with_profiles
 from .config.args import reads_args, takes_args
 from .config.configuration import KubeSchedulerConfiguration, decoded_configuration, passes_over
-from .config.defaults import GROUP, default_plugins
+from .config.defaults import default_plugins
 from .config.fielderrors import ConfigurationError, ProfileFault, fault_of
 from .config.profiles import ProfileConfig
+from .options import default_release
 from .plugin import Plugin
 from .profile import Profile, build_profiles, faults_of
 from .registry import registry_of, with_plugins
@@ -53,7 +53,7 @@ class ProfileCheck(DocumentRecord, kw_only=True):
 
 
 def release_with_profiles(name: str | None, document: Mapping[str, Any]) -> Release:
-    """The release called *name*; None: the usual one if it reads the version of *document*, else the last that does.
+    """The release called *name*; None: the newest that reads the version of *document*.
 
     Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
@@ -62,10 +62,7 @@ def release_with_profiles(name: str | None, document: Mapping[str, Any]) -> Rele
         if found is None:
             raise UnknownNameError(f"--release: got {name}, which reads no profiles; wanted {', '.join(FRAMEWORK_RELEASES)}")
         return found
-    version = str(document.get("apiVersion", "")).removeprefix(f"{GROUP}/")
-    reading = [found for found in FRAMEWORK_RELEASES.values() if version in found.configuration.api_versions]
-    usual = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
-    return usual if usual in reading or not reading else reading[-1]
+    return FRAMEWORK_RELEASES[default_release({"profile": document}, among=FRAMEWORK_RELEASES)]
 
 
 def check_profile(

@@ -101,10 +101,10 @@ def telling_versions(kubelet_versions: Iterable[str], server: str = "") -> tuple
     return found if nearest_release(found) is not None else (server,)
 
 
-def nearest_release(kubelet_versions: Iterable[str]) -> tuple[Release, str] | None:
+def nearest_release(kubelet_versions: Iterable[str], among: Iterable[str] = ALL_RELEASES) -> tuple[Release, str] | None:
     """The release nearest to the newest of *kubelet_versions*, and that; of two as near the newer one. None if none says a release.
 
-    Of several the newest counts, since no node may be newer than the control plane.
+    Of several the newest counts, since no node may be newer than the control plane. *among*: versions, oldest first.
 
     >>> [found.version for found, version in [nearest_release(["v1.12.3", "v1.14.10-gke.27"])]]
     ['1.14']
@@ -112,15 +112,7 @@ def nearest_release(kubelet_versions: Iterable[str]) -> tuple[Release, str] | No
     newest = max(kubelet_versions, key=_minor, default="")
     if (minor := _minor(newest)) < 0:
         return None
-    return min(reversed(list(ALL_RELEASES.values())), key=lambda found: abs(_minor(found.version) - minor)), newest
-
-
-def chosen_release(name: str, kubelet_versions: Iterable[str], default: str) -> Release:
-    """As :func:`find_any_release`; for ``auto`` the one nearest to what the nodes run, or *default* if they do not say."""
-    if not is_auto(name):
-        return find_any_release(name)
-    found = nearest_release(kubelet_versions)
-    return ALL_RELEASES[default] if found is None else found[0]
+    return ALL_RELEASES[min(reversed(list(among)), key=lambda version: abs(_minor(version) - minor))], newest
 
 
 def find_any_release(name: str, more: str = "") -> Release:

@@ -44,6 +44,11 @@ def _together(catalogue: Catalogue, other: Catalogue) -> Catalogue:
     return catalogue
 
 
+def names_catalogue(places: Iterable[str]) -> bool:
+    """Whether rules of releases with predicates and priorities are at one of *places*."""
+    return any(isinstance(_found(place, object, "name"), Catalogue) for place in places)
+
+
 def plugins_of(places: Iterable[str]) -> list[type[Plugin]]:
     """The plugins at *places*: ``MODULE:NAME`` or ``FILE.py:NAME`` of a plugin's class, or of a list of such."""
     plugins: list[type[Plugin]] = []

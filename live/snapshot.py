@@ -68,7 +68,7 @@ async def take_snapshot(transport: Transport, needs: Collection[str] = (), allow
     refused = {kind: part.refusal for kind, part in parts.items() if part.refusal}
     check_rights({kind: part.items for kind, part in parts.items()}, refused, needs, allowed)
     return ClusterSnapshot(
-        server_version="" if any(_kubelet_version(node) for node in parts["Node"].items) else await _server_version(api),
+        server_version="" if any(_kubelet_version(node) for node in parts["Node"].items) else await server_version(api.transport),
         items=tuple(item for part in parts.values() for item in part.items),
         versions={kind: part.version for kind, part in parts.items() if part.version},
         notes=tuple(f"{kind}: may not be listed, so it is as if there were none: {text}" for kind, text in refused.items()),
@@ -82,9 +82,9 @@ def _kubelet_version(node: Manifest) -> str:
     return found if isinstance(found, str) else ""
 
 
-async def _server_version(api: Api) -> str:
+async def server_version(transport: Transport) -> str:
     """The version of the API server; empty where it does not say one."""
-    found = read_object((await api.transport.send(Request("GET", "/version", headers={"accept": "application/json"}))).body)
+    found = read_object((await transport.send(Request("GET", "/version", headers={"accept": "application/json"}))).body)
     version = None if found is None else found.get("gitVersion")
     return version if isinstance(version, str) else ""
 

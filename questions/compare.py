@@ -12,7 +12,7 @@ from ..api.reading.notices import Notice, NoticeGroup, grouped
 from ..api.view import View
 from ..exceptions import UnknownNameError
 from ..framework.options import FIELDS, GivenOptions, declared_of
-from ..framework.releases import AUTO
+from ..framework.releases import AUTO, is_auto
 from ..simulation.compare.agreement import LOCKED, Mode
 from ..simulation.compare.compare import Comparison
 from ..simulation.compare.compare import compare as compare_all
@@ -25,8 +25,8 @@ from ..simulation.input import (
     GivenScheduler,
     Observer,
     options_given,
+    release_asked,
     scenario_of,
-    settled_for,
     spec_of,
 )
 from ..simulation.nodesbyuse import NodeUse, NodeUses, pods_on_nodes
@@ -128,16 +128,17 @@ def compare(
     if 2 + len(more) > len(NAMES):
         raise UnknownNameError(f"compare: got {2 + len(more)} configurations, wanted {len(NAMES)} at most")
     asked = dict(zip(NAMES, (a, b, *more), strict=False))
-    given = {name: options_given(settled_for(cluster, one), name) for name, one in asked.items()}
+    given = {name: options_given(one, cluster, name) for name, one in asked.items()}
     specs = {name: spec_of(options) for name, options in given.items()}
     first = specs["a"]
     names = [first.first_scheduler_name]
     scenario = scenario_of(cluster, pods, scheduler_names=names, defaults=defaults, priorities=first.keeps_priorities)
     engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
-    texts = {name: f"release={one}" if isinstance(one, str) else _told(given[name]) for name, one in asked.items()}
-    by_nodes = [name for name, one in asked.items() if one == AUTO]
-    named = [one if isinstance(one, str) else given[name].release for name, one in asked.items()]
-    return ask(ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=named, order=order), mode, newer_labels=newer_labels)
+    texts = {name: f"release={one or AUTO}" if isinstance(one, str | None) else _told(one) for name, one in asked.items()}
+    named = {name: release_asked(one) for name, one in asked.items()}
+    by_nodes = [name for name, release in named.items() if is_auto(release)]
+    read = ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=named.values(), order=order)
+    return ask(read, mode, newer_labels=newer_labels)
 
 
 def _told(options: GivenOptions) -> str:

@@ -230,7 +230,7 @@ def migrate(
 
     :param policy: a Policy, a ConfigMap that holds one, a KubeSchedulerConfiguration (v1alpha1) that points to one, or one with profiles
         of an older version: a file, or its JSON form.
-    :param release: the release that runs it now; by default 1.16 a Policy, and 1.27 or the last that reads it a profile.
+    :param release: the release that runs it now; by default 1.16 a Policy, and the newest that reads it a profile.
     :param to: the release that is to run the profile.
     :param gates: the feature gates that differ from the release's defaults.
     :param selector_spread: spread pods with plugin SelectorSpread, which has the old formula.

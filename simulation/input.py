@@ -16,12 +16,11 @@ from ..api.load import Loaded, load, load_documents
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup, grouped, refuse_unread
-from ..choices import DEFAULT_RELEASE
 from ..core.engine import Engine
-from ..exceptions import ManifestError, UnknownNameError, check_type, wrong_type
+from ..exceptions import ManifestError, UnknownNameError, wrong_type
 from ..extenders.choice import asked_extenders
-from ..framework.options import Classic, Framework, GivenOptions, options_of
-from ..framework.releases import AUTO, chosen_release, framework_release, is_auto
+from ..framework.options import Classic, Framework, GivenOptions, settled_options
+from ..framework.releases import AUTO, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
 from .releasenotes import with_pod_notices, with_release_notices
 from .scenario import ORDERS, Scenario, idle_notices, parsed_edits, read_scenario, sorted_out
@@ -188,38 +187,36 @@ def input_of(
     scenario = scenario_of(
         cluster, pods, scheduler_names=spec.scheduler_names, defaults=defaults, edits=edits, priorities=spec.keeps_priorities
     )
-    asked_for = scheduler if isinstance(scheduler, str | None) else scheduler.release
-    return Input.of(scenario, spec, release=asked_for, order=order, defaults=defaults)
+    return Input.of(scenario, spec, release=release_asked(scheduler), order=order, defaults=defaults)
 
 
-def options_given(scheduler: GivenScheduler, name: str = "scheduler") -> GivenOptions:
-    """*scheduler* as options. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for an unknown release, or another value."""
-    if scheduler is None or isinstance(scheduler, str):
-        return options_of({"release": scheduler})
-    check_type(name, scheduler, (Classic, Framework), 'Classic(...), Framework(...) or a release such as "1.16"')
-    return scheduler
+def options_given(scheduler: GivenScheduler, cluster: GivenCluster = (), name: str = "scheduler") -> GivenOptions:
+    """*scheduler* as options, with the release that the nodes of *cluster* run where it names none.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for an unknown release, or another value.
+    """
+
+    def versions() -> Iterator[str]:
+        loaded = (_loaded(number, part, True) for number, part in enumerate(parts_of("cluster", cluster), 1))
+        return (node.status.kubelet_version for found in loaded for node in found.of(Node))
+
+    return settled_options(scheduler, name, versions)
 
 
 def release_asked(scheduler: GivenScheduler) -> str | None:
-    """The release as *scheduler* asks for it: perhaps ``auto``, None for the default. Raises as :func:`options_given`."""
-    return AUTO if scheduler == AUTO else options_given(scheduler).release
+    """The release as *scheduler* asks for it: ``auto`` where the nodes say it, None for that of Policies."""
+    if scheduler is None or isinstance(scheduler, str):
+        return AUTO if scheduler is None else scheduler
+    return AUTO if scheduler.follows_nodes else scheduler.release
 
 
 def spec_of(scheduler: GivenScheduler, cluster: GivenCluster = (), **changes: Any) -> SchedulerSpec:
-    """What *scheduler* is made from, with *changes* of its options; ``auto`` is the release of the nodes of *cluster*.
+    """What *scheduler* is made from, with *changes* of its options; by default of the release that the nodes of *cluster* run.
 
     Raises as :class:`~kubeclassic.Scheduler` does.
     """
-    options = attrs.evolve(options_given(settled_for(cluster, scheduler)), **changes)
+    options = attrs.evolve(options_given(scheduler, cluster), **changes)
     return SchedulerSpec.of(options, asked_extenders(options.extenders)).read()
-
-
-def settled_for(cluster: GivenCluster, scheduler: GivenScheduler) -> GivenScheduler:
-    """*scheduler*, but with the release that the nodes of *cluster* run in place of ``auto``."""
-    if scheduler != AUTO:
-        return scheduler
-    loaded = (_loaded(number, part, True) for number, part in enumerate(parts_of("cluster", cluster), 1))
-    return chosen_release(AUTO, (node.status.kubelet_version for found in loaded for node in found.of(Node)), DEFAULT_RELEASE).version
 
 
 def scenario_of(

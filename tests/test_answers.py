@@ -33,16 +33,18 @@ EVICTING: list[dict[str, Any]] = [
 """A pod of a ReplicaSet, which has to leave for another one."""
 
 OF_GOLDEN: Mapping[str, Callable[[], Any]] = {
-    "explain-placed": lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"),
-    "explain-unschedulable": lambda: kubeclassic.explain(CLUSTER, "analytics/yearly-report"),
+    "explain-placed": lambda: kubeclassic.explain(CLUSTER, "shop/orders-1", "1.16"),
+    "explain-unschedulable": lambda: kubeclassic.explain(CLUSTER, "analytics/yearly-report", "1.16"),
     "conform": lambda: kubeclassic.conform("tests/conformance/1.16/preemption.cases.jsonl.gz"),
-    "capacity": lambda: kubeclassic.capacity(CLUSTER, [SMALL, WEB], ratio=(5, 1)),
-    "capacity-quota": lambda: kubeclassic.capacity([CLUSTER, QUOTA], SMALL),
-    "add-node": lambda: kubeclassic.add_nodes(CLUSTER, "like:general-a1", pod=SMALL, pods=200),
-    "add-node-mix": lambda: kubeclassic.add_nodes(CLUSTER, ["like:gpu-b1", BIG], costs={"gpu-b1": 5, "big": 2}),
-    "drain": lambda: kubeclassic.drain(DRAIN, ["worker-2", "worker-3"], ignore_daemonsets=True),
-    "drain-cluster": lambda: kubeclassic.drain(CLUSTER, "general-a1", ignore_daemonsets=True, delete_emptydir_data=True),
-    "drain-auto": lambda: kubeclassic.drain(DRAIN, auto=True, ignore_daemonsets=True, delete_emptydir_data=True, force=True),
+    "capacity": lambda: kubeclassic.capacity(CLUSTER, [SMALL, WEB], "1.16", ratio=(5, 1)),
+    "capacity-quota": lambda: kubeclassic.capacity([CLUSTER, QUOTA], SMALL, "1.16"),
+    "add-node": lambda: kubeclassic.add_nodes(CLUSTER, "like:general-a1", "1.16", pod=SMALL, pods=200),
+    "add-node-mix": lambda: kubeclassic.add_nodes(CLUSTER, ["like:gpu-b1", BIG], "1.16", costs={"gpu-b1": 5, "big": 2}),
+    "drain": lambda: kubeclassic.drain(DRAIN, ["worker-2", "worker-3"], "1.16", ignore_daemonsets=True),
+    "drain-cluster": lambda: kubeclassic.drain(CLUSTER, "general-a1", "1.16", ignore_daemonsets=True, delete_emptydir_data=True),
+    "drain-auto": lambda: kubeclassic.drain(
+        DRAIN, scheduler="1.16", auto=True, ignore_daemonsets=True, delete_emptydir_data=True, force=True
+    ),
     "compare": lambda: kubeclassic.compare(CLUSTER, "1.12", "1.16"),
     "compare-free": lambda: kubeclassic.compare(
         CLUSTER, "1.16", Framework(release="1.34", percentage_of_nodes_to_score=100), mode="free"
@@ -55,7 +57,7 @@ OTHERS: Mapping[str, Callable[[], Any]] = {
         kubeclassic.simulate(CLUSTER, Classic(release="1.14", hard_pod_affinity_weight=9), edits=EDIT, order="priority")
     ),
     f"simulate {CLUSTER} --release 1.27 --set '{EDIT}' --order priority": lambda: (
-        kubeclassic.simulate(CLUSTER, Framework(), edits=EDIT, order="priority")
+        kubeclassic.simulate(CLUSTER, Framework(release="1.27"), edits=EDIT, order="priority")
     ),
     f"capacity {CLUSTER} --add-node {BIG}": lambda: kubeclassic.add_nodes(CLUSTER, BIG),
     f"drain {CLUSTER} --auto --ignore-daemonsets --force --keep 1": lambda: (

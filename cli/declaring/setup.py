@@ -13,12 +13,12 @@ import attrs
 
 from ...api.objects import Node
 from ...api.reading.mismatch import shown
-from ...choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE, TIE_BREAKS
+from ...choices import TIE_BREAKS
 from ...core.engine import Engine
 from ...exceptions import PolicyError, UnknownNameError, did_you_mean
 from ...extenders.choice import ConfiguredExtenders
-from ...framework.options import FIELDS, Declared, declared_of, in_words, options_of, version_of
-from ...framework.releases import AUTO, FRAMEWORK_RELEASES, chosen_release, is_auto, telling_versions
+from ...framework.options import FIELDS, Declared, declared_of, default_release, follows_nodes, in_words, options_of, version_of
+from ...framework.releases import AUTO, FRAMEWORK_RELEASES, is_auto, telling_versions
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 
 
@@ -53,8 +53,8 @@ class Setup:
 
     @property
     def release(self) -> str | None:
-        """The release as it was given."""
-        found: str | None = self.get("release")
+        """The release as it was given; ``auto`` where the nodes say it, too."""
+        found: str | None = AUTO if follows_nodes(self.values) else self.get("release")
         return found
 
     @property
@@ -71,9 +71,8 @@ class Setup:
         """The same, with the release that *nodes* run in place of ``auto``, or else that of the API *server*."""
         if not is_auto(self.release):
             return self
-        default = DEFAULT_RELEASE if self.get("profile") is None else DEFAULT_FRAMEWORK
         versions = telling_versions((node.status.kubelet_version for node in nodes), server)
-        return self.with_(release=chosen_release(AUTO, versions, default).version)
+        return self.with_(release=default_release(self.values, versions))
 
     def in_words(self) -> list[str]:
         """The options that choose rules, a line each; empty where all is as the release does it."""

@@ -91,8 +91,6 @@ UP_TO_1_22: Mapping[str, tuple[str, str, Json]] = {
     "ServiceAffinity": ("1.21", "spread", _asked("InOneZone", ARGUMENTS["CheckServiceAffinity"])),
 }  # fmt: skip
 """Plugin that later releases lack -> a release that has it, the cluster of its example, and the rules of a Policy that it is made of."""
-SINCE_LATER = ("DynamicResources",)
-"""Plugins that the first release with plugins does not run."""
 NEWEST = list(FRAMEWORK_RELEASES)[-1]
 GATES = {
     "EvenPodsSpread": "EvenPodsSpread=true", "EvenPodsSpreadPriority": "EvenPodsSpread=true",
@@ -211,8 +209,8 @@ def of_plugin(name: str) -> Example:
     files = {f"{cluster}.yaml": _text(cluster), PROFILE: _yaml(_profile(name))}
     if cluster == "queue":
         return Example(files, f"kubeclassic simulate {cluster}.yaml --order queue --profile {PROFILE}", None)
-    newest = f" --release {NEWEST}" if name in SINCE_LATER else ""
-    return Example(files, f"kubeclassic explain {cluster}.yaml web{newest} --profile {PROFILE}", "web")
+    gone = name in FRAMEWORK_RELEASES[NEWEST].configuration.gone_plugins
+    return Example(files, f"kubeclassic explain {cluster}.yaml web{' --release 1.27' if gone else ''} --profile {PROFILE}", "web")
 
 
 def _profile(plugin: str) -> Json:

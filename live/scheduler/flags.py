@@ -11,14 +11,9 @@ from typing import TypeVar, cast
 
 import attrs
 
-from ...algorithmprovider.config import API_VERSIONS
 from ...algorithmprovider.gates import FALSE, TRUE
-from ...algorithmprovider.releases import RELEASES
 from ...api.meaning.durations import parse_duration
-from ...api.reading.documents import only_document
-from ...choices import DEFAULT_RELEASE, KIND
 from ...exceptions import KubeclassicError, PolicyError
-from ...framework.releases import ALL_RELEASES
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
 from ..client.api import Api
 from ..client.credentials import Access, KubeconfigError
@@ -230,29 +225,6 @@ def _place(written: str) -> tuple[str, int]:
 
 
 # --- the scheduler and the API server -------------------------------------------------------------------------------
-
-
-def release_of_config(file: Path) -> str | None:
-    """The release that the configuration in *file* is for; None where it is the default, or no release reads it.
-
-    Raises :class:`FlagError` where several others read it: the file alone does not say which is meant.
-    """
-    written = only_document(str(file), KIND).data.get("apiVersion")
-    reading = [name for name in ALL_RELEASES if written in _versions_read(name)]
-    if not reading or DEFAULT_RELEASE in reading:
-        return None
-    if len(reading) > 1:
-        raise FlagError(
-            f'{file}: apiVersion: got "{written}", which releases {reading[0]} to {reading[-1]} read, wanted --release with one of them'
-        )
-    return reading[0]
-
-
-def _versions_read(name: str) -> list[str]:
-    """The apiVersions of configurations that a release reads."""
-    if name in RELEASES:
-        return list(API_VERSIONS)
-    return [f"{GROUP}/{version}" for version in ALL_RELEASES[name].configuration.api_versions]
 
 
 def access_of(settings: RunSettings, context: str | None) -> Access:

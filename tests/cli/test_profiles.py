@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
+from kubeclassic.framework.releases import DEFAULT_FRAMEWORK, NEWEST_RELEASE
 from tests.support.program import ran
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -139,7 +139,7 @@ class TestDecisions:
     def test_what_runs(self, folder: Path) -> None:
         """--verbose tells each profile's plugins by extension point, with the weights of scores."""
         told = ran("simulate", "cluster.yaml", "--profile", "two.yaml", "--verbose", status=(0, 1)).err
-        assert f"release {DEFAULT_FRAMEWORK}, 3 nodes, 1 pod waits\n" in told
+        assert f"release {NEWEST_RELEASE}, 3 nodes, 1 pod waits\n" in told
         assert told.count("  score: NodeResourcesFit x 1\n") == 2
         assert "profile packer\n" in told
         assert "  bind: DefaultBinder\n" in told

@@ -87,10 +87,10 @@ class TestKubeconfigInPlaceOfPaths:
     @pytest.mark.parametrize(
         "words",
         [
-            ["simulate", "-o", "jsonl"],
-            ["explain", "shop/orders-0", "-o", "json"],
+            ["simulate", "--release", "1.27", "-o", "jsonl"],
+            ["explain", "shop/orders-0", "--release", "1.27", "-o", "json"],
             ["compare", "--a", "release=1.15", "--b", "release=1.16", "-o", "json"],
-            ["replay"],
+            ["replay", "--release", "1.27"],
             ["policy", "migrate", str(ROOT / "examples/policies/kubernetes-classic.json"), "--release", "1.16", "-o", "json"],
         ],
         ids=lambda words: words[0],

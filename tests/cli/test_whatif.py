@@ -35,7 +35,7 @@ def written(folder: Path, *items: Any) -> str:
 class TestText:
     def test_what_helps(self, told: Ran) -> None:
         """Groups of changes, numbered, each with its edit as a shell takes it."""
-        out = told(EXAMPLE, REPORT, "--what-if", "--order", "priority").out
+        out = told(EXAMPLE, REPORT, "--what-if", "--order", "priority", "--release", "1.16").out
         lines = out.splitlines()
         assert lines[0] == f"{REPORT}: <none>"
         assert lines[3:6] == [
@@ -65,14 +65,14 @@ class TestText:
 
     def test_nothing_helps(self, told: Ran) -> None:
         """Where no single change helps it says so, with exit status 1."""
-        out = told(EXAMPLE, "shop/orders-1", "--want", "general-a1", status=1).out
+        out = told(EXAMPLE, "shop/orders-1", "--want", "general-a1", "--release", "1.16", status=1).out
         assert "No change helps, nor do two together: " in out
         assert "general-a1 does not fit: " in out
         assert "more would do (needs 4, free " in out
 
     def test_what_keeps_it_from_a_node(self, told: Ran, tmp_path: Path) -> None:
         """A node that fits has lost by a rule, has lost the draw, or was not reached."""
-        out = told(EXAMPLE, "shop/cache-wkw9cj5hqm-0", "--want", "general-c1").out
+        out = told(EXAMPLE, "shop/cache-wkw9cj5hqm-0", "--want", "general-c1", "--release", "1.16").out
         assert "general-c1 fits, but general-b1 is better by: LeastRequested, 6 against 7." in out
         out = told(EXAMPLE, "shop/orders-1", "--want", "database-a1").out
         assert "database-a1 fits and is as good as database-c1, which was taken of the best." in out
@@ -82,7 +82,7 @@ class TestText:
 
     def test_all_about_the_node(self, told: Ran) -> None:
         """-o wide has every rule's verdict on the wanted node."""
-        out = told(EXAMPLE, "deploy/storefront", "--want", "gpu-b1", "-o", "wide").out
+        out = told(EXAMPLE, "deploy/storefront", "--want", "gpu-b1", "--release", "1.16", "-o", "wide").out
         assert "PREDICATE" in out
         assert "Tolerate the taint nvidia.com/gpu=present:NoSchedule, and select gpu-b1 by its hostname -> gpu-b1" in out
 

@@ -157,10 +157,10 @@ class TestAccepted:
 
 class TestReleases:
     @pytest.mark.parametrize(
-        ("api", "release"), [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.27"), ("v9", "1.27")]
+        ("api", "release"), [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.34"), ("v9", "1.34")]
     )
     def test_the_usual_one(self, api: str, release: str) -> None:
-        """Without a name it is the usual release, or the last that reads the version."""
+        """Without a name it is the newest release that reads the version."""
         assert release_with_profiles(None, {"apiVersion": f"{GROUP}/{api}"}).version == release
 
     def test_one_without_profiles(self) -> None:

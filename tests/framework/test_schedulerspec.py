@@ -45,13 +45,13 @@ def test_it_makes_the_same_scheduler_each_time() -> None:
     ("options", "message"),
     [
         ({"release": "1.27", "policy": {}}, "policy: got one, which release 1.27 does not have, wanted a profile"),
-        ({"profile": {}, "release": "1.14"}, "profile: got one, which release 1.14 does not have, wanted release 1.27"),
+        ({"profile": {}, "release": "1.14"}, "profile: got one, which release 1.14 does not have, wanted release 1.34"),
         ({"profile": {}, "config": {}}, "profile cannot be combined with config: from 1.17 on they are the same"),
         (
-            {"config": read_configuration()},
+            {"config": read_configuration(), "release": "1.16"},
             "config: got a value of type KubeSchedulerConfiguration, wanted one of releases with predicates",
         ),
-        ({"percentage_of_nodes_to_score": 101}, "percentageOfNodesToScore: Invalid value: 101: not in valid range 0-100"),
+        ({"percentage_of_nodes_to_score": 101}, "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),
         ({"release": "1.30", "gates": {"PodLevelResources": True}}, "gates: unrecognized feature gate: PodLevelResources; "),
     ],
 )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kubeclassic
+from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject
-from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES, chosen_release, is_of, minor_of, nearest_release
+from kubeclassic.framework.options import default_release
+from kubeclassic.framework.releases import ALL_PATCH_LEVELS, ALL_RELEASES, is_of, minor_of, nearest_release
 from kubeclassic.simulation.releasenotes import (
     CAPACITY_STAYS,
     NO_CSI_NODES,
@@ -55,17 +59,39 @@ class TestNearest:
         nearest = nearest_release(versions)
         assert nearest is not None
         assert nearest[0].version == found
-        assert chosen_release("auto", versions, "1.13").version == found
+        assert default_release({}, versions) == found
 
     @pytest.mark.parametrize("versions", [[], [""], ["unknown", "2.0"]])
     def test_nobody_says(self, versions: list[str]) -> None:
-        """Without a version there is no nearest release, and the default is taken."""
+        """Without a version there is no nearest release, and the newest is taken."""
         assert nearest_release(versions) is None
-        assert chosen_release("auto", versions, "1.13").version == "1.13"
+        assert default_release({}, versions) == "1.34"
 
-    def test_a_name_is_a_name(self) -> None:
-        """A release by name is taken whatever the nodes say."""
-        assert chosen_release("v1.14.3", ["v1.27.0"], "1.16").version == "1.14"
+    @pytest.mark.parametrize("options", [
+        {"policy": {}}, {"provider": "DefaultProvider"}, {"hard_pod_affinity_weight": 3}, {"scheduler_name": "mine"},
+        {"catalogue": CATALOGUE},
+        {"config": {"apiVersion": "kubescheduler.config.k8s.io/v1alpha1"}}, {"config": {"algorithmSource": {}}},
+        {"rules": ["kubeclassic.rules:CATALOGUE"]},
+    ])  # fmt: skip
+    def test_options_of_policies(self, options: dict[str, Any]) -> None:
+        """Where an option is one of releases with Policies alone, the nodes do not count, but for ``auto``."""
+        assert default_release(options, ["v1.30.0"]) == "1.16"
+        assert default_release({**options, "release": "auto"}, ["v1.15.0"]) == "1.15"
+
+    @pytest.mark.parametrize(
+        ("version", "nodes", "found"),
+        [
+            ("v1", "v1.30.0", "1.30"), ("v1", "", "1.34"), ("v1", "v1.14.0", "1.25"), ("v1beta2", "v1.34.0", "1.27"),
+            ("v1beta2", "v1.24.0", "1.24"), ("v1alpha2", "", "1.18"), ("v9", "v1.22.0", "1.22"),
+        ],
+    )  # fmt: skip
+    def test_a_profile_is_read(self, version: str, nodes: str, found: str, tmp_path: Path) -> None:
+        """The release is the nearest that reads the version of the profile, given as a file too."""
+        profile = {"apiVersion": f"kubescheduler.config.k8s.io/{version}", "kind": "KubeSchedulerConfiguration"}
+        file = tmp_path / "profile.json"
+        file.write_text(json.dumps(profile))
+        for options in ({"profile": profile}, {"profile": file}, {"config": file}):
+            assert default_release(options, [nodes]) == found
 
     def test_minor(self) -> None:
         """A kubelet that says nothing is of any release."""

@@ -60,7 +60,8 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Told:
     monkeypatch.chdir(tmp_path)
 
     def ask(*arguments: str, columns: int = 200) -> str:
-        done = inside("explain", "c.json", "--alone", *arguments, cwd=Path(), columns=columns)
+        release = () if "--release" in arguments else ("--release", "1.16")
+        done = inside("explain", "c.json", "--alone", *release, *arguments, cwd=Path(), columns=columns)
         return f"{done.stdout}{done.returncode}"
 
     return ask

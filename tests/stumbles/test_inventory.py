@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic import Cluster, Scheduler, simulate
+from kubeclassic import Classic, Cluster, Framework, Scheduler, simulate
 from kubeclassic.api.controlplane.workloads import WORKLOADS
 from kubeclassic.api.objects import KINDS
 from tests.support.keywords import keywords_of
@@ -160,13 +160,15 @@ class TestReleases:
     """Point 6."""
 
     def test_nodes_of_another_release_are_told(self, told: Told) -> None:
-        """Nodes that say v1.27 while nobody chose a release get a note; none where the release was chosen."""
+        """Nodes that say v1.27 get a note where an option of Policies chose the release; none where the release was chosen."""
         given = (node("a", version="v1.27.3"), node("b", version="v1.27.3"), pod("p"))
-        assert told.of(*given).warnings() == [
+        provider = ("--provider", "DefaultProvider")
+        assert told.of(*given, options=provider).warnings() == [
             "Node a and 1 more: its kubelet is of 1.27, and the release is 1.16 by default (--release auto takes that of the nodes)"
         ]
         assert told.of(*given, options=("--release", "1.16")).warnings() == []
-        assert told.of(node("a", version="v1.16.9"), pod("p")).warnings() == []
+        assert told.of(*given).warnings() == []
+        assert told.of(node("a", version="v1.16.9"), pod("p"), options=provider).warnings() == []
 
     @pytest.mark.parametrize(
         ("version", "line"),
@@ -176,23 +178,26 @@ class TestReleases:
             ("v1.30.1", "release 1.30: the newest node runs v1.30.1"),
             ("v1.36.0", "release 1.34: the newest node runs v1.36.0, to which it is the nearest that is known"),
             ("v1.20.0", "release 1.20: the newest node runs v1.20.0"),
-            ("", "release 1.16, the default: no node says status.nodeInfo.kubeletVersion"),
+            ("", "release 1.34, the default: no node says status.nodeInfo.kubeletVersion"),
         ],
     )
     @pytest.mark.parametrize("command", ["simulate", "explain", "compare", "replay"])
     def test_auto_takes_that_of_the_nodes(self, told: Told, command: str, version: str, line: str) -> None:
-        """--release auto takes the nodes' release, or the nearest one, and says so."""
+        """Without a release it is that of the nodes, or the nearest one, as with --release auto, and a line says so."""
         options = {"explain": ("p",), "compare": ("--a", "release=auto", "--b", "release=1.16")}.get(command, ())
-        chosen = () if command == "compare" else ("--release", "auto")
-        told.of(node("old", version="v1.12.1"), node("a", version=version), pod("p"), command=command, options=(*options, *chosen))
         wanted = line if version else "release 1.12: the newest node runs v1.12.1"
-        assert wanted in told.err
+        for chosen in ((), ("--release", "auto")):
+            chosen = () if command == "compare" else chosen
+            told.of(node("old", version="v1.12.1"), node("a", version=version), pod("p"), command=command, options=(*options, *chosen))
+            assert wanted in told.err
 
     def test_auto_in_python(self) -> None:
-        """A Scheduler takes release="auto" too."""
+        """A Scheduler is of the nodes' release too, unless it is told otherwise."""
         cluster = Cluster([node("a", version="v1.26.1"), pod("p")])
-        assert Scheduler(cluster, "auto").algorithm.release.version == "1.26"
-        assert Scheduler(Cluster([node("a"), pod("p")]), "auto").algorithm.release.version == "1.16"
+        for given in (None, "auto", Framework(), Framework(percentage_of_nodes_to_score=50)):
+            assert Scheduler(cluster, given).algorithm.release.version == "1.26"
+        assert Scheduler(cluster, Classic()).algorithm.release.version == "1.16"
+        assert Scheduler(Cluster([node("a"), pod("p")]), "auto").algorithm.release.version == "1.34"
 
     @pytest.mark.parametrize(
         ("spec", "name"),
@@ -237,15 +242,15 @@ class TestReleases:
     def test_gates_decide_too(self, told: Told) -> None:
         """A field that needs a gate is told where the gate is off, with the gate's name."""
         spread = pod("p", topologySpreadConstraints=[{"topologyKey": "z", "maxSkew": 1}])
-        (line,) = told.of(node("a"), spread).warnings()
+        (line,) = told.of(node("a"), spread, options=("--release", "1.16")).warnings()
         assert line.endswith("does not read spec.topologySpreadConstraints without --feature-gates EvenPodsSpread=true")
-        assert told.of(node("a"), spread, options=("--feature-gates", "EvenPodsSpread=true")).warnings() == []
+        assert told.of(node("a"), spread, options=("--release", "1.16", "--feature-gates", "EvenPodsSpread=true")).warnings() == []
         assert told.of(node("a"), spread, options=("--release", "1.27")).warnings() == []
 
     def test_newer_zone_labels_alone(self, told: Told) -> None:
         """Nodes with the newer zone label alone are told where the release reads the older one."""
         zoned = node("a", labels={"topology.kubernetes.io/zone": "z"})
-        (line,) = told.of(zoned, pod("p")).warnings()
+        (line,) = told.of(zoned, pod("p"), options=("--release", "1.16")).warnings()
         assert line.startswith("Node a: release 1.16 does not read its zone")
         assert told.of(zoned, pod("p"), options=("--release", "1.27")).warnings() == []
 

@@ -51,7 +51,7 @@ def told(folder: Path) -> Any:
     """A function from arguments to what ``simulate cluster.yaml`` says with them on standard output; ``told.err`` is the rest."""
 
     def simulate(*arguments: str, status: int = 1, columns: int = 0) -> str:
-        found = ran("simulate", "cluster.yaml", *arguments, status=status, columns=columns)
+        found = ran("simulate", "cluster.yaml", "--release", "1.16", *arguments, status=status, columns=columns)
         simulate.err = found.err  # type: ignore[attr-defined]  # a function can carry it
         return found.out
 
@@ -173,7 +173,7 @@ class TestForms:
 
     def test_an_unknown_column_is_refused_before_the_run(self, folder: Path) -> None:
         """The columns that there are, and the nearest one, are told."""
-        told = ran("simulate", "cluster.yaml", "--sort-by", "prioritie", status=2)
+        told = ran("simulate", "cluster.yaml", "--release", "1.16", "--sort-by", "prioritie", status=2)
         assert told.out == ""
         assert told.err.startswith('kubeclassic: --sort-by: got "prioritie", wanted one of pod, ')
         assert told.err.endswith('did you mean "priority"?\n')
@@ -207,7 +207,7 @@ class TestForms:
         self, folder: Path, arguments: tuple[str, ...], fault: str
     ) -> None:
         """Unknown fields, broken selectors and options that do not go together are refused in one line."""
-        assert ran("simulate", "cluster.yaml", *arguments, status=2).err.startswith(f"kubeclassic: {fault}")
+        assert ran("simulate", "cluster.yaml", "--release", "1.16", *arguments, status=2).err.startswith(f"kubeclassic: {fault}")
 
 
 class TestWidths:
@@ -248,7 +248,7 @@ main()
 def at_a_terminal(environment: dict[str, str]) -> str:
     """What ``simulate cluster.yaml`` prints at a terminal."""
     ours, theirs = os.openpty()
-    program = [sys.executable, "-c", PROGRAM, "simulate", "cluster.yaml"]
+    program = [sys.executable, "-c", PROGRAM, "simulate", "cluster.yaml", "--release", "1.16"]
     kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     subprocess.run(program, stdout=theirs, stderr=subprocess.PIPE, env={**kept, "TERM": "xterm", **environment}, check=False)
     os.close(theirs)

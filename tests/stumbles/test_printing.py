@@ -70,7 +70,7 @@ class TestWidth:
     @WIDTHS
     def test_what_runs_and_the_summary_fit(self, printed: Printed, width: int) -> None:
         """The lists of rules of --verbose, and the sentences of a summary, are broken between words."""
-        _, err = printed(width, "simulate", "dump.json", "--verbose")
+        _, err = printed(width, "simulate", "dump.json", "--release", "1.16", "--verbose")
         assert "ignored: " in err
         assert "\npriorities: " in err
         assert [line for line in too_long(err, width) if "a-service-whose-team" not in line] == []
@@ -93,14 +93,14 @@ class TestWords:
 
     def test_a_sum_that_wraps_has_no_share(self, printed: Printed) -> None:
         """Where requests of a node do not fit into 64 bits its use is an overflow, not minus a billion percent."""
-        _, err = printed(100, "simulate", "dump.json")
+        _, err = printed(100, "simulate", "dump.json", "--release", "1.16")
         (line,) = (line for line in err.splitlines() if line.startswith("memory "))
         assert "overflow" in line
         assert "-" not in line.partition("TiB")[2]
 
     def test_a_pod_that_is_refused_says_why(self, printed: Printed) -> None:
         """``explain`` of a pod that the API server would refuse is the reason, not that there is no such pod."""
-        _, err = printed(200, "simulate", "dump.json", "--verbose")
+        _, err = printed(200, "simulate", "dump.json", "--release", "1.16", "--verbose")
         refused = next(line for line in err.splitlines() if "refused by the API server: no PriorityClass" in line)
         out, _ = printed(200, "explain", "dump.json", refused.split()[2].rstrip(":"))
         assert "refused by the API server: no PriorityClass with name missing-class was found" in out

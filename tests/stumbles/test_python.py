@@ -83,7 +83,7 @@ def test_what_hangs_on_a_decision_says_what_it_is(name: str) -> None:
 
 def test_notebooks_get_html(example: Cluster) -> None:
     """Clusters, decisions and results have a form for notebooks, by itself and escaped."""
-    decision = Scheduler(example).explain("analytics/yearly-report")
+    decision = Scheduler(example, "1.16").explain("analytics/yearly-report")
     shown = [example, decision, kubeclassic.simulate(example), kubeclassic.explain(example, "shop/orders-1")]
     for item in shown:
         text = item._repr_html_()
@@ -187,7 +187,7 @@ def test_simulate_is_one_call(root: Path, example: Cluster) -> None:
 def test_replay_is_one_call(root: Path, tmp_path: Path) -> None:
     """``kubeclassic.replay`` has the events that the command writes."""
     path, file = root / "examples" / "day.yaml", tmp_path / "events"
-    assert run(["replay", str(path), "--seed", "7", "--output", str(file)]) == 0
+    assert run(["replay", str(path), "--release", "1.16", "--seed", "7", "--output", str(file)]) == 0
     wanted = [json.loads(line) for line in file.read_text().splitlines()]
     found = kubeclassic.replay(path, scheduler=Classic(seed=7), series_every="1h")
     assert list(found.events) == [event for event in wanted if event["event"] != "Summary"]

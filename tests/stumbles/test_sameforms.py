@@ -124,7 +124,7 @@ class TestNotebooks:
 
 def test_a_batch_for_rules() -> None:
     """What a rule is asked with is public: no name of it begins with an underscore."""
-    scheduler = kubeclassic.Scheduler(kubeclassic.Cluster.load(CLUSTER))
+    scheduler = kubeclassic.Scheduler(kubeclassic.Cluster.load(CLUSTER), "1.16")
     pod, nodes, cycle = scheduler.batch("shop/orders-0")
     assert (nodes.n, pod.requests["cpu"], cycle.pod.key) == (11, 4000, "shop/orders-0")
     assert "._" not in Path(ROOT / "docs/python/rules.md").read_text(encoding="utf-8").replace("__", "")

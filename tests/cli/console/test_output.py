@@ -15,7 +15,7 @@ from kubeclassic.core.engine import Engine
 from tests.support.program import ran
 
 CLUSTER = Path(__file__).resolve().parents[3] / "examples" / "cluster"
-SIMULATE = ["simulate", str(CLUSTER)]
+SIMULATE = ["simulate", str(CLUSTER), "--release", "1.16"]
 PENDING = 22
 
 

@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.live.client.credentials import KubeconfigError
 from kubeclassic.live.scheduler.election import LeaseTimes
-from kubeclassic.live.scheduler.flags import FlagError, Listener, RunSettings, access_of, read_settings, release_of_config
+from kubeclassic.live.scheduler.flags import FlagError, Listener, RunSettings, access_of, read_settings
 from kubeclassic.live.settings.flagtable import REFUSED
 from tests.support.program import inside
 
@@ -131,20 +131,6 @@ class TestConfiguration:
             settings(config)
         assert said in str(found.value)
         assert "\n" not in str(found.value)
-
-    @pytest.mark.parametrize(
-        ("version", "release"),
-        [("kubescheduler.config.k8s.io/v1alpha2", "1.18"), ("kubescheduler.config.k8s.io/v1alpha1", None), ("nothing/v1", None)],
-    )
-    def test_the_configuration_names_the_release(self, config: Path, version: str, release: str | None) -> None:
-        """A version that one release alone reads names it; the default release stays where it reads the file, or none does."""
-        config.write_text(CONFIG.replace("kubescheduler.config.k8s.io/v1", version))
-        assert release_of_config(config) == release
-
-    def test_a_configuration_of_several_releases(self, config: Path) -> None:
-        """Where several read it one has to be named."""
-        with pytest.raises(FlagError, match=r"which releases 1\.25 to 1\.34 read, wanted --release with one of them"):
-            release_of_config(config)
 
 
 def test_how_the_server_is_reached(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,8 +70,9 @@ class TestRows:
         listed = [*({"name": f"{name}Priority", "weight": 1} for name in kept), {"name": "NodePreferAvoidPodsPriority", "weight": 10000}]
         listed += [{"name": name, "weight": weight} for name, weight in weights.items() if weight]
         policy = {"apiVersion": "v1", "kind": "Policy", "priorities": listed}
-        (row,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": {f"weights.{name}": weight for name, weight in weights.items()}}).rows
-        (plain,) = kubeclassic.sweep({"cluster": CLUSTER}).rows
+        grid = {"release": "1.16", **{f"weights.{name}": weight for name, weight in weights.items()}}
+        (row,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": grid}).rows
+        (plain,) = kubeclassic.sweep({"cluster": CLUSTER, "grid": {"release": "1.16"}}).rows
         used = {usage.resource: usage for usage in kubeclassic.simulate(CLUSTER, scheduler=Classic(policy=policy)).summary.resources}
         deviations = [round(usage.imbalance.standard_deviation, 6) for name, usage in used.items() if name != "pods"]
         assert row["imbalance"] == pytest.approx(sum(deviations) / len(deviations), abs=2e-6)

@@ -61,7 +61,7 @@ class TestAlibaba2026:
         """A node has its model as a label, and memory for each core; a job that wants a model gets a node of it."""
         nodes, pods = read(tmp_path, self.NODES, "alibaba-2026-nodes"), read(tmp_path, self.JOBS, "alibaba-2026-jobs")
         assert nodes[0]["status"]["allocatable"] == {"pods": "110", "cpu": "96", GPU: "8000", "memory": "393216Mi"}
-        hosts = kubeclassic.simulate([*nodes, *pods]).hosts
+        hosts = kubeclassic.simulate([*nodes, *pods], "1.16").hosts
         assert hosts["default/b-0"] == hosts["default/b-1"] == "node-1"
 
 
@@ -109,4 +109,4 @@ def test_google(tmp_path: Path) -> None:
     ])})  # fmt: skip
     assert [times(node) for node in nodes] == [{CREATED: "0"}, {CREATED: "3", DELETED: "9"}]
     assert nodes[0]["metadata"]["labels"] == {"kubernetes.io/hostname": "5", "platform": "p1"}
-    assert kubeclassic.simulate([*nodes, *pods]).hosts["default/77-0"] == "5"
+    assert kubeclassic.simulate([*nodes, *pods], "1.16").hosts["default/77-0"] == "5"
