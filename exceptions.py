@@ -50,6 +50,10 @@ class RuleError(KubeclassicError):
         return self.text
 
 
+class RuleWarning(UserWarning):
+    """A user's own rule asks for something that is nowhere, such as a resource by a wrong name."""
+
+
 class WrongTypeError(KubeclassicError, TypeError):
     """A value of a type that cannot be used here; the text says what was got and what is wanted. It is a TypeError too."""
 
@@ -128,4 +132,5 @@ def wrong_type(name: str, value: object, wanted: str) -> WrongTypeError:
     """The error that *name* got *value* where *wanted* was wanted."""
     text = repr(value)
     got = f"{text} ({type(value).__name__})" if len(text) <= 60 else f"a value of type {type(value).__name__}"
-    return WrongTypeError(f"{name}: got {got}, wanted {wanted}")
+    hint = "; its .cluster() is a Cluster" if callable(getattr(value, "cluster", None)) else ""
+    return WrongTypeError(f"{name}: got {got}, wanted {wanted}{hint}")

@@ -110,6 +110,18 @@ def brief(value: float) -> str:
     return f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
+_OF_SENTENCES = frozenset(["all", "any", "each", "fewer", "less", "more", "most", "new", "no", "node", "none", "one", "only", "pod"])
+
+
+def quoted(name: str) -> str:
+    """The name of a pod, in quotes where it would be read as a word of the sentence.
+
+    >>> quoted("web"), quoted("more")
+    ('web', '"more"')
+    """
+    return f'"{name}"' if name in _OF_SENTENCES else name
+
+
 def short_name(resource: str) -> str:
     """A resource's name without its domain, for headers."""
     return resource.rpartition("/")[2]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from .console.exitstatus import BAD_INPUT, INTERRUPTED, status_after, status_of, status_of_exit
+from .console.output import warn_of_rules
 from .console.streams import Stopped, end_on_interrupt, end_streams, prepare_streams, unwind_on_signals
 from .declaring.commands import CommandPlace, DeclaredCommands, LazyGroup
 
@@ -31,6 +32,7 @@ COMMANDS = {
     "serve": CommandPlace("serve", "Be the extender of another scheduler.", RUN),
     "conform": CommandPlace("conform", "Prove it: run cases that the original scheduler answered.", MORE),
     "import": CommandPlace("importing", "Turn a published trace into manifests.", MORE),
+    "examples": CommandPlace("examples", "Write the examples of the documentation to a folder.", MORE),
     "releases": CommandPlace("releases", "What the releases are, and how two of them differ.", MORE),
     "schema": CommandPlace("schema", "What the JSON of the commands holds.", MORE),
     "completion": CommandPlace("completion", "Print the script that completes commands in a shell.", MORE),
@@ -69,6 +71,7 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and end the process: 0 and 1 are a command's answers, 2 is bad input, told in one line."""
     prepare_streams()
+    warn_of_rules()
     unwind_on_signals()
     status = run(arguments)
     end_on_interrupt()

@@ -105,7 +105,7 @@ def migrate_policy(
     if cluster is not None and report is not None:  # it is the larger one: where it cannot be written, nothing is
         _report(found, report, cluster, (file, *paths, *more))
     status = answer(found, output, forms=forms)
-    for told in found.notes:
+    for told in found.notes if cluster is None else ():
         tell_line(told)
     if cluster is not None:
         _tell_check(found, show)

@@ -10,7 +10,8 @@ import os
 import reprlib
 import sys
 import traceback
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Collection
 from types import CodeType
 from typing import Any
 
@@ -18,8 +19,8 @@ import attrs
 import numpy as np
 
 from ..api.objects.quantity import MAX_INT64
-from ..exceptions import PolicyError, RuleError
-from .arrays.batch import Batch
+from ..exceptions import PolicyError, RuleError, RuleWarning, did_you_mean
+from .arrays.batch import WATCHER, Batch
 from .arrays.counts import Clause, Sums
 from .arrays.types import Scores
 from .failures import Failures
@@ -68,6 +69,7 @@ class RuleGuard:
     check: Check | None = None
 
     def __call__(self, *arguments: Any) -> Any:
+        watching = WATCHER.set(self._tell_missing)
         try:
             answer = self.method(*arguments)
             return answer if self.check is None else self.check(answer, arguments)
@@ -79,6 +81,14 @@ class RuleGuard:
             if ends_program(error):
                 raise
             raise _failed(self.name, self.method, error) from error
+        finally:
+            WATCHER.reset(watching)
+
+    def _tell_missing(self, resource: str, there: Collection[str]) -> None:
+        if there:
+            near = did_you_mean(resource, there)
+            text = f"{self.name}: asks for {resource}, which no node has; there are {', '.join(there)}{near}"
+            warnings.warn(text, RuleWarning, stacklevel=3)
 
 
 def guarded(name: str, method: Method, check: Check | None = None) -> Method:

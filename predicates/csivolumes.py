@@ -182,6 +182,8 @@ def _read_csi_node(i: int, name: str, limits: VolumeLimits, cycle: Cycle) -> Non
 
 Volumes = dict[Hashable, str]
 """Volume -> limit key."""
+Excess = tuple[str, int, int, int]
+"""A driver, or the key of its limit: how many of its volumes are there, how many more the pod has, and the limit."""
 
 
 def _there(volumes: Iterable[Attachable], migrated: frozenset[str]) -> Volumes | Fault:
@@ -217,12 +219,23 @@ def _attachments(name: str, cycle: Cycle) -> Volumes:
     return found
 
 
-def _exceeds(new: Volumes, attached: Volumes, others: Volumes, limits: VolumeLimits, i: int) -> bool:
+def _excess(new: Volumes, attached: Volumes, limits: VolumeLimits, i: int, nodes: Batch, cycle: Cycle) -> Iterator[Excess]:
+    others = _attachments(nodes.name(i), cycle) if cycle.algorithm.release.volumes.counts_attachments else {}
     # Upstream: a volume of the pod that only a VolumeAttachment has counts twice.
     before = Counter({**others, **attached}.values())
-    more = Counter(key for identity, key in new.items() if identity not in attached)
-    numbers = {key: int(limits.by_key[key][i]) for key in more}
-    return any(numbers[key] != NO_LIMIT and before[key] + count > numbers[key] for key, count in more.items())
+    for key, count in Counter(key for identity, key in new.items() if identity not in attached).items():
+        limit = int(limits.by_key[key][i])
+        if limit != NO_LIMIT and before[key] + count > limit:
+            yield key.removeprefix(PREFIX), before[key], count, limit
+
+
+def csi_excess(pod: Template, nodes: Batch, cycle: Cycle, i: int) -> Iterator[Excess]:
+    """The drivers whose limit *pod* would exceed on node *i*."""
+    limits = _limits({volume.limit_key for volume in _volumes(pod, cycle, incoming=True)}, nodes, cycle)
+    migrated = limits.migrated[int(limits.plugins[i])]
+    new, attached = _there(_volumes(pod, cycle, incoming=True), migrated), _attached(i, nodes, migrated, cycle)
+    if not isinstance(new, Fault) and not isinstance(attached, Fault):
+        yield from _excess(new, attached, limits, i, nodes, cycle)
 
 
 @predicate(NAME, reads=Reads.PODS | Reads.VOLUMES | Reads.NODE, key=lambda pod: pod.claims, concerns=has_volumes)
@@ -258,8 +271,7 @@ def _over_limits(news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle:
             if isinstance(attached, Fault):
                 faults[i], exceeded[i] = attached, False
             else:
-                others = _attachments(nodes.name(i), cycle) if cycle.algorithm.release.volumes.counts_attachments else {}
-                exceeded[i] = _exceeds(news[group], attached, others, limits, i)
+                exceeded[i] = any(_excess(news[group], attached, limits, i, nodes, cycle))
     return errors_of(faults, nodes.n), Failures.where(MAX_VOLUME_COUNT_EXCEEDED, exceeded)
 
 

@@ -228,16 +228,19 @@ def _count(ids: Ids, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count:
     return Count(attached, new, _limits(disk, nodes, cycle), exempt, faults)
 
 
+def disk_count(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Count | Fault | None:
+    """The disks of one type on *nodes* and of *pod*, or what is wrong with a claim of it; None where it has no such disk."""
+    ids = _ids(pod, disk, cycle, incoming=True) if pod.volumes else frozenset[Hashable]()
+    if isinstance(ids, Fault):
+        return ids
+    return _count(ids, disk, nodes, cycle) if ids else None
+
+
 def disk_failures(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> Failures | None:
     """The objections to *nodes* because of disks of one type."""
-    if not pod.volumes:
-        return None
-    ids = _ids(pod, disk, cycle, incoming=True)
-    if isinstance(ids, Fault):
-        return ids.on(np.ones(nodes.n, np.bool_))
-    if not ids:
-        return None
-    count = _count(ids, disk, nodes, cycle)
+    count = disk_count(pod, disk, nodes, cycle)
+    if not isinstance(count, Count):
+        return None if count is None else count.on(np.ones(nodes.n, np.bool_))
     return Failures.joined([count.errors, Failures.where(MAX_VOLUME_COUNT_EXCEEDED, count.exceeded)])
 
 
@@ -265,11 +268,9 @@ def _predicate(disk: DiskType) -> Predicate:
 
 def leave_counts(pod: Template, disk: DiskType, nodes: Batch, cycle: Cycle) -> None:
     """With gate BalanceAttachedNodeVolumes, leave the numbers of disks of one type on *nodes*, which have been judged for *pod*."""
-    if not pod.volumes or not cycle.enabled(VOLUMES_GATE):
-        return
-    ids = _ids(pod, disk, cycle, incoming=True)
-    if ids and not isinstance(ids, Fault):
-        _leave(_count(ids, disk, nodes, cycle), nodes)
+    count = disk_count(pod, disk, nodes, cycle) if cycle.enabled(VOLUMES_GATE) else None
+    if isinstance(count, Count):
+        _leave(count, nodes)
 
 
 def _leave(count: Count, nodes: Batch) -> None:

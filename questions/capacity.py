@@ -17,7 +17,7 @@ from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
 from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, kind_of
-from ..api.words import amount, count_of, listed, rounded, short_name, used_up
+from ..api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
 from ..core.pods.requests import PODS
 from ..exceptions import check_type, wrong_type
 from ..simulation.capacity.answer import CapacityDocument, CopyShortage, Headroom, PendingPods, Stop
@@ -252,7 +252,7 @@ def _loaded(number: int, part: Part, defaults: bool) -> tuple[str, Loaded]:
 def _verdict(found: CapacityResult) -> Words:
     """The count in one sentence, with what stops the next copy."""
     fits, wanted = found.fits, found.wanted
-    names = [Name(placed.name) for placed in found.counted.placed]
+    names = [Name(quoted(placed.name)) for placed in found.counted.placed]
     of = Words(" of ", joined(names, " and "))
     if wanted is not None and fits >= wanted:
         return Words("All ", Number(wanted), " copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")

@@ -25,9 +25,11 @@ RESULTS = {PASSES: MEANINGS["good"], IDLE: "var(--line)", FAILS: MEANINGS["bad"]
 def close_up_parts(found: Explanation, close: CloseUp) -> list[Part]:
     """All about the node of *close*."""
     whole = (f"Decided before any node was looked at: {reason}" for reason in close.whole_pod)
+    report = found.report_of(close.node)
+    fails = f"What fails: {'; '.join(report.causes)}." if report is not None and report.causes else ""
     parts: list[Part] = [
         paragraphs([f"{found.decision.pod.key} on {close.node}: {_outcome(found, close)}", *whole]),
-        [rules_table(found, close)] if close.verdicts else [], [room_table(close)] if close.room else [],
+        [rules_table(found, close)] if close.verdicts else [], paragraphs([fails]), [room_table(close)] if close.room else [],
         device_part(close.node, close.devices or ()),
         [scores_table(close), *paragraphs(_standing(close))] if close.scores else [], paragraphs(_evictions(found, close)),
     ]  # fmt: skip

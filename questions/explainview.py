@@ -8,7 +8,7 @@ import attrs
 
 from ..api.objects import Pod
 from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
-from ..api.words import count_of, listed, short_name
+from ..api.words import count_of, listed, quoted, short_name
 from ..core.decision.decision import Decision
 from ..simulation.explain.explanation import Explanation, ExplanationDocument, PodQuestion
 from ..simulation.explain.values import (
@@ -30,6 +30,8 @@ from .result import joined
 NO_HOST = "<none>"
 NEAREST, BEST, SHOWN = 5, 5, 3
 """How many nodes text shows that do not fit, and that do, unless all are asked for; and how many reasons are in the verdict."""
+MOST_CAUSES = 12
+"""What fails, where text does not show all."""
 CHOSEN, FITS, NOT_REACHED, TURNED_DOWN = "chosen", "fits", "fits, not reached", "turned down"
 STATES = {CHOSEN: MEANINGS["good"], FITS: MEANINGS["near"], NOT_REACHED: MEANINGS["held"], TURNED_DOWN: MEANINGS["bad"]}
 
@@ -136,7 +138,7 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     devices = device_part(nearest.name, nearest.devices or ()) if nearest is not None and decision.host is None else []
     parts = [
         [*paragraphs(head), *error], paragraphs(_why(found)), _fitting(found, every), _groups(found),
-        _causes(found), _nearest(found, every),
+        _causes(found, every), _nearest(found, every),
         devices, paragraphs(_eviction_sentences(found.eviction)),
     ]  # fmt: skip
     return [part for part in parts if part]
@@ -172,10 +174,10 @@ def of_workload(question: PodQuestion, pod: Pod) -> str:
     """Which pod of its workload it is, and how many of them find a node."""
     count, waiting, nodes = len(question.workload_pods), question.workload_waiting or (), question.waiting_nodes or ()
     if waiting:
-        which = f"{pod.name} waits" if len(waiting) == 1 else f"{pod.name} is the first that waits"
+        which = f"{quoted(pod.name)} waits" if len(waiting) == 1 else f"{quoted(pod.name)} is the first that waits"
         those = f"; the pods for {listed(nodes, len(nodes))} wait" if len(nodes) > 1 else ""
         return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {question.workload} find a node; {which}{those}."
-    others = f"; {pod.name} stands for {count_of(count, 'pod')}" if count > 1 else ""
+    others = f"; {quoted(pod.name)} stands for {count_of(count, 'pod')}" if count > 1 else ""
     return f"A pod of {question.workload}{others}."
 
 
@@ -342,8 +344,13 @@ def _groups(found: Explanation) -> Part:
     return [reasons_table(found), *paragraphs(["(nodes: with this reason; only this: with no other)"])]
 
 
-def _causes(found: Explanation) -> Part:
-    return [attrs.evolve(causes_table(found), forms=TEXT)] if found.causes else []
+def _causes(found: Explanation, every: bool) -> Part:
+    if not found.causes:
+        return []
+    table = causes_table(found)
+    rows = table.rows if every else table.rows[:MOST_CAUSES]
+    told = f"(the first {len(rows):,} of {len(table.rows):,}; --all shows every one)" if len(rows) < len(table.rows) else ""
+    return [attrs.evolve(table, rows=rows, forms=TEXT), *paragraphs([told])]
 
 
 def causes_table(found: Explanation) -> Table:

@@ -14,6 +14,7 @@ import attrs
 
 from ..api.cluster import Cluster
 from ..api.view import Column, Table, View
+from ..api.words import count_of
 from ..simulation.traces import columnmap, openb, simkube, simulatorexport
 from ..simulation.traces.made import Trace
 from ..simulation.traces.rows import PathLike
@@ -53,13 +54,21 @@ class ImportResult(Result):
         """Kind of manifest -> how many there are."""
         return Counter(item["kind"] for item in self.manifest["items"])
 
+    @cached_property
+    def resources(self) -> tuple[str, ...]:
+        """The resources that nodes have or pods request."""
+        nodes = (item.get("status", {}).get("allocatable", {}) for item in self.manifest["items"] if item["kind"] == "Node")
+        pods = (item["spec"].get("containers", ()) for item in self.manifest["items"] if item["kind"] == "Pod")
+        asked = (one.get("resources", {}).get("requests", {}) for containers in pods for one in containers)
+        return tuple(dict.fromkeys(name for amounts in (*nodes, *asked) for name in amounts if name != "pods"))
+
     def view(self) -> View:
         nodes, pods = (self.kinds.get(kind, 0) for kind in ("Node", "Pod"))
         metadata = [(item["kind"], item["metadata"]) for item in self.manifest["items"]]
         rows = [[kind, found.get("namespace"), found["name"]] for kind, found in metadata]
         return View(
             title=type(self).__name__,
-            verdict=f"{nodes:,} nodes and {pods:,} pods.",
+            verdict=f"{count_of(nodes, 'node')} and {count_of(pods, 'pod')}; resources: {', '.join(self.resources) or 'none'}.",
             facts={"nodes": nodes, "pods": pods},
             tables=[Table("objects", list(map(Column, ("kind", "namespace", "name"))), rows, noun="object")],
         )

@@ -29,12 +29,12 @@ from ..framework.migrate.carrying import carried
 from ..framework.migrate.fromplugins import migrate_profile, running
 from ..framework.migrate.listed import listed
 from ..framework.migrate.profiledocument import target_release
-from ..framework.migrate.translation import Migration
+from ..framework.migrate.translation import SPREAD_BY_SELECTOR, Migration
 from ..framework.migrate.translation import migrate as translate
 from ..framework.options import FIELDS, declared_of
 from ..framework.policy.check import release_with_policies
 from ..framework.profilecheck import check_runs, release_with_profiles
-from ..framework.releases import DEFAULT_FRAMEWORK
+from ..framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK
 from ..simulation.compare.agreement import DIFFERENT, GATED
 from ..simulation.compare.document import ConfigurationPair
 from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees, with_newer_labels
@@ -159,15 +159,19 @@ class MigrateResult(Result):
         causes = cause_table(against)
         return View(
             title=type(self).__name__, verdict=_verdict(self.report, against), facts=facts, shares=checked.shares,
-            text=[paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against))],
+            text=[
+                paragraphs([f"{_verdict(self.report, against)}."]),
+                paragraphs(["What to do next:", *(f"  {step}" for step in next_steps(self.report, against))]), paragraphs(self.notes),
+                paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against)),
+            ],
             tables=[causes, notes, checked.table("pods")], main="notes",
         )  # fmt: skip
 
     def proof_view(self) -> View:
-        """The whole comparison, and the notes."""
+        """The verdict and what to do next, the whole comparison, and the notes."""
         checked = View(title="") if self.comparison is None else self.comparison.view()
         notes = paragraphs(f"{note.subject}: {note.text}" for note in self.report.notes)
-        return attrs.evolve(checked, text=[*checked.text, notes])
+        return attrs.evolve(checked, text=[*self.view().text[:2], *checked.text, notes])
 
 
 def check_spread(release: Release, target: Release, asked: bool) -> None:
@@ -325,6 +329,30 @@ def _lost(against: ConfigurationPair) -> Words:
         return Words()
     loses = " pod loses its place (" if len(lost.pods) == 1 else " pods lose their place ("
     return Words("; ", Number(len(lost.pods)), loses, reasons_of(lost), ")")
+
+
+def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[Words]:
+    """What to do next, the most urgent first."""
+    option = "policy" if report.source == "Policy" else "profile"
+    if against.agreement.different or against.agreement.gated:
+        yield Words("Look at each decision that is different, and ask whether you can accept it.")
+        may_spread = bool(ALL_RELEASES[report.release].predicates) and report.target in SPREAD_BY_SELECTOR
+        spread = [Words(" or try ", Name("--selector-spread"), ",")] * may_spread
+        pair = f'--a "release={report.release} {option}=FILE" --b "release={report.target} profile=profile.yaml"'
+        change = Words("Change a weight of the profile by hand,", *spread, " and compare again: ")
+        yield Words(change, Name(f"kubeclassic compare CLUSTER {pair}"))
+        course = f"kubeclassic upgrade CLUSTER --from {report.release} --to {report.target} --{option} FILE"
+        yield Words("See in which release each of them changes, and why: ", Name(course))
+    if any("left out" in note.text for note in report.notes):
+        yield Words("Read the notes on what was left out, and replace what you rely on.")
+    if not report.newer_labels:
+        yield Words("Check once more with ", Name("--newer-labels"), " if nodes get the labels of newer releases with the upgrade.")
+    if report.profile.get("extenders"):
+        how = "the check did not call them" if report.left_out else "the check called them, or took their kept answers"
+        yield Words(f"Test the extenders: {how}.")
+    shadow = f"kubeclassic shadow --release {report.target} --profile profile.yaml"
+    yield Words("Let the profile decide beside the scheduler that runs, before it replaces it: ", Name(shadow))
+    yield Words("Start kube-scheduler with it: ", Name("kube-scheduler --config profile.yaml"))
 
 
 def _different(comparison: CompareResult, show: int | None) -> Iterator[str]:

@@ -14,7 +14,7 @@ from ..algorithmprovider.config import read_policy_file
 from ..algorithmprovider.files import configuration_document
 from ..algorithmprovider.policy import Policy, read_policy
 from ..api.objects.pods import DEFAULT_SCHEDULER
-from ..api.reading.notices import NoticeGroup, grouped
+from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, replace
 from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
 from ..api.words import count_of
@@ -22,8 +22,7 @@ from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..framework.facts.facttable import ReleaseFact
 from ..simulation.compare.agreement import LOCKED, MODES, Mode
 from ..simulation.compare.causes import KINDS
-from ..simulation.input import SILENT, GivenCluster, Observer, check_order, scenario_of
-from ..simulation.releasenotes import with_release_notices
+from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, scenario_of
 from ..simulation.scenario import Scenario
 from ..simulation.upgrade.causes import BY_FACT, EARLIER
 from ..simulation.upgrade.stages import POLICY, StartedWith, stages_of, way_of
@@ -242,10 +241,11 @@ def ask(
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
     stages = stages_of(options.versions, options.given)
-    ends = [stages[at].engine(scenario.config_maps).algorithm for at in (0, -1)]
-    noted = with_release_notices(scenario, ends, asked=options.steps or (options.start, options.end))
-    warnings = grouped(noted.warnings)
-    way = Way.of(noted, stages, options.given.traits, mode=options.mode, order=check_order(order))
+    ends = {stage.release.version: stage.engine(scenario.config_maps) for stage in (stages[0], stages[-1])}
+    given = ComparisonInput.of(scenario, ends, {}, asked=options.steps or (options.start, options.end), order=order)
+    observer.ready(given)
+    warnings = given.warnings
+    way = Way.of(given.scenario, stages, options.given.traits, mode=options.mode, order=order)
     pod = _checked_pod(options.pod, scenario)
     document = through_all(way, observer, tuple(group.record() for group in warnings), executor)
     if pod:

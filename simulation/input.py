@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import attrs
 
@@ -31,7 +31,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Part: TypeAlias = "str | os.PathLike[str] | KubeObject | Mapping[str, Any]"
 """A path, an object or a manifest."""
-GivenCluster: TypeAlias = "Cluster | Part | Iterable[Part]"
+
+
+class Imported(Protocol):
+    """What holds manifests, as an ImportResult does."""
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """A ``v1`` ``List``."""
+        ...
+
+
+GivenCluster: TypeAlias = "Cluster | Part | Imported | Iterable[Part | Imported]"
 """A Cluster; a file, a directory or several; objects and manifests."""
 GivenScheduler: TypeAlias = "Classic | Framework | str | None"
 """The options of a scheduler, or its release alone; None: the default release as it is; ``auto``: that of the nodes, or the nearest."""
@@ -272,11 +283,16 @@ def parts_of(name: str, given: object) -> Sequence[Part]:
         return given.objects
     if isinstance(given, str | os.PathLike | KubeObject | Mapping):
         return (given,)
-    found = tuple(given) if isinstance(given, Iterable) else (given,)
+    found = tuple(map(_manifests, given if isinstance(given, Iterable) else (given,)))
     for part in found:
         if not isinstance(part, str | os.PathLike | KubeObject | Mapping):
             raise wrong_type(name, part, WANTED)
     return found
+
+
+def _manifests(part: Any) -> Any:
+    """The manifests that *part* holds, where it is what an import gave; else the part itself."""
+    return part if isinstance(part, KubeObject) else getattr(part, "manifest", part)
 
 
 def _paths(parts: Iterable[Part]) -> list[str | os.PathLike[str]]:

@@ -57,14 +57,15 @@ def run(module: str, *arguments: str) -> str:
 
 
 def test_a_wheel_holds_the_package_alone(root: Path, built: Path) -> None:
-    """A wheel holds every file of every package, py.typed and style sheets among them, and nothing of tests or examples."""
+    """A wheel holds every file of every package, py.typed and style sheets among them, and the examples; nothing of tests."""
     (wheel,) = built.glob("*.whl")
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     packages = [init.parent for init in root.glob("*/__init__.py") if init.parent.name not in ("tests", "build")]
     files = [*root.glob("*.py"), root / "py.typed", *(file for package in packages for file in package.rglob("*") if file.is_file())]
     wanted = {file.relative_to(root).as_posix() for file in files if file.suffix != ".pyc"}
     assert {Path(name).suffix for name in wanted} == {".py", ".typed", ".css", ".html", ".js", ".txt"}
-    assert held == {f"kubeclassic/{name}" for name in wanted}
+    samples = {path.relative_to(root) for path in (root / "examples").rglob("*") if path.is_file()}
+    assert held == {f"kubeclassic/{name}" for name in wanted} | {f"kubeclassic/{path}" for path in samples if not hides(path)}
 
 
 def test_an_sdist_holds_what_tests_need(root: Path, built: Path) -> None:
@@ -104,13 +105,17 @@ def test_the_version_has_one_source(root: Path, built: Path) -> None:
 
 
 def test_the_wheel_runs(root: Path, built: Path, tmp_path: Path) -> None:
-    """The unpacked wheel alone, without the tree, schedules the example cluster."""
+    """The unpacked wheel alone, without the tree, writes the examples and schedules their cluster."""
     (wheel,) = built.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path)
     script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import kubeclassic.cli as cli; print(cli.__file__); cli.main()"
-    command = [sys.executable, "-c", script, "simulate", str(root / "examples" / "cluster"), "-o", "name"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stderr
+    asked = {("examples",): 0, ("simulate", "examples/cluster", "-o", "name"): 1, ("examples", "examples"): 2}
+    (written, done, again) = (
+        subprocess.run([sys.executable, "-c", script, *words], cwd=tmp_path, capture_output=True, text=True, check=False) for words in asked
+    )
+    assert [one.returncode for one in (written, done, again)] == list(asked.values()), done.stderr
+    assert {path.name for path in (tmp_path / "examples").iterdir()} == {path.name for path in (root / "examples").iterdir()}
+    assert "DIR: got examples, which is there" in again.stderr
     place, *hosts = done.stdout.splitlines()
     assert place == str(tmp_path / "kubeclassic" / "cli" / "__init__.py")
     assert len(hosts) == 21

@@ -48,7 +48,8 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
     """What *objects*, all of a cluster, lack and their waiting pods could need. *lacks_classes*: pods name priority classes
     that are not there.
 
-    Whole kinds are missed only in a dump of a live cluster: an input by hand lacks what it lacks on purpose.
+    Whole kinds are missed only in a dump of a live cluster, pods also where nodes name a kubelet: an input by hand lacks what it
+    lacks on purpose.
     """
     waiting = [item for item in objects if isinstance(item, Pod) and (not (item.spec.node_name or item.is_terminal or item.is_terminating))]
     there = _There.of(objects)
@@ -60,11 +61,14 @@ def missing_kinds(objects: Sequence[KubeObject], lacks_classes: bool = False) ->
         lacks = {_lack(pod, volume.persistent_volume_claim, there) for volume in pod.spec.volumes if volume.persistent_volume_claim}
         for what in sorted(filter(None, lacks)):
             yield Notice(f"Pod {pod.key}", what)
-    yield from _without_effect(waiting, [item for item in objects if isinstance(item, Node)])
-    if not _is_dump(objects):
-        return
-    if not any(isinstance(item, Pod) for item in objects):
+    nodes = [item for item in objects if isinstance(item, Node)]
+    yield from _without_effect(waiting, nodes)
+    is_dump = any(node.metadata.uid and node.metadata.creation_timestamp for node in nodes)
+    pods = [item for item in objects if isinstance(item, Pod) and (item.metadata.uid or item.spec.node_name or not is_dump)]
+    if not pods and (is_dump or any(node.status.kubelet_version for node in nodes)):
         yield Notice("", NO_PODS)
+    if not is_dump:
+        return
     if lacks_classes and not there.has(PriorityClass):
         yield Notice("", NO_PRIORITY_CLASSES)
     if not there.has(Service) and any(pod.labels for pod in waiting):
@@ -186,11 +190,6 @@ def _lack(pod: Pod, name: str, there: _There) -> str:
     if claim.spec.volume_name:
         return "" if there.has(PersistentVolume, claim.spec.volume_name) else NO_VOLUME
     return NO_CLASS if claim.storage_class and not there.has(StorageClass, claim.storage_class) else ""
-
-
-def _is_dump(objects: Sequence[KubeObject]) -> bool:
-    """Whether the nodes come from an API server."""
-    return any(isinstance(item, Node) and item.metadata.uid and item.metadata.creation_timestamp for item in objects)
 
 
 def _may_preempt(waiting: Sequence[Pod], objects: Sequence[KubeObject]) -> bool:

@@ -35,7 +35,7 @@ def has_only(name: str, value: Any) -> bool:
     """Whether *value* has only the fields of the API's type of that name in Go, at all levels."""
     try:
         msgspec.convert(value, type_with_all_fields(name))
-    except (msgspec.ValidationError, RecursionError):  # other fields, or a single value in place of an object
+    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):  # other fields, or a single value in place of an object
         return not any(misnamed(value, _fields(name)))
     return True
 

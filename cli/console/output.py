@@ -6,13 +6,14 @@ import os
 import re
 import stat
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import IO
+from typing import IO, Any
 
 import click
 
-from ...exceptions import KubeclassicError, visible
+from ...exceptions import KubeclassicError, RuleWarning, visible
 from .streams import held
 
 STANDARD = "-"
@@ -194,3 +195,13 @@ def note_lines(lines: Iterable[str]) -> None:
 def warn(text: str) -> None:
     """A warning, on standard error."""
     note(f"warning: {text}")
+
+
+def warn_of_rules() -> None:
+    """Let what Python warns of in a user's rules look as other warnings do."""
+    show = warnings.showwarning
+
+    def shown(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        warn(str(message)) if issubclass(category, RuleWarning) else show(message, category, *place, **more)
+
+    warnings.showwarning = shown

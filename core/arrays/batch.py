@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextvars import ContextVar
 from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
@@ -41,6 +42,8 @@ class Lazy(Generic[T]):
         return found
 
 
+WATCHER: ContextVar[Callable[[str, Collection[str]], None] | None] = ContextVar("watcher", default=None)
+"""What is told, while a user's rule runs, of a resource that no node has, and of those that nodes have."""
 NO_COLUMN: NodeColumn[str | None] = NodeColumn(None)
 
 
@@ -176,6 +179,8 @@ class Batch:
     def allocatable(self, resource: str) -> Ints:
         """Allocatable of *resource* (cpu in millicores): int64[n], 0 where the node has none, and for ``pods``: see :attr:`max_pods`."""
         index = self.table.resources.get(resource)
+        if (tell := WATCHER.get()) is not None and (index is None or not self.table.allocatable[index].any()) and resource != PODS:
+            tell(resource, [name for name, at in self.table.resources.items() if self.table.allocatable[at].any()])
         return np.zeros(self.n, np.int64) if index is None else self._of(self.table.allocatable[index])
 
     def allocatables(self, resources: tuple[str, ...]) -> Ints:

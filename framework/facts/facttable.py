@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -17,6 +18,7 @@ from .middle import MIDDLE_FACTS
 from .newer import NEWER_FACTS
 from .older import OLDER_FACTS
 
+_GATE = re.compile(r"with gate (\w+)")
 OtherPatches = Annotated[str, says("What other patch levels are known to decide otherwise; empty: nothing is known.")]
 
 
@@ -33,8 +35,10 @@ class ReleaseFact(Record):
 
     @classmethod
     def of(cls, fact: Fact) -> ReleaseFact:
-        """*fact* as data."""
-        return cls(fact.id, fact.release, fact.plugin, fact.sentence, fact.upstream, fact.fixed, fact.decides)
+        """*fact* as data; a gate that it speaks of says if it is off by default."""
+        gates = ALL_RELEASES[fact.release].gates
+        sentence = _GATE.sub(lambda found: found[0] if gates[found[1]].default else f"{found[0]}, off by default,", fact.sentence)
+        return cls(fact.id, fact.release, fact.plugin, sentence.removesuffix(","), fact.upstream, fact.fixed, fact.decides)
 
 
 FACTS: tuple[Fact, ...] = (*CLASSIC_FACTS, *OLDER_FACTS, *MIDDLE_FACTS, *NEWER_FACTS)

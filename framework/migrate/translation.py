@@ -83,10 +83,14 @@ def migrate(
     return Migration(draft.document(), tuple(draft.notes))
 
 
+SPREAD_BY_SELECTOR = [name for name, release in TARGETS.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins]
+"""The targets with plugin SelectorSpread."""
+
+
 def _check_spread(target: Release) -> None:
-    if SELECTOR_SPREAD in target.configuration.gone_plugins:
-        known = [name for name, release in TARGETS.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins]
-        raise UnknownNameError(f"selector spread: got it for {target.version}, which has no such plugin, wanted {', '.join(known)}")
+    if target.version not in SPREAD_BY_SELECTOR:
+        wanted = ", ".join(SPREAD_BY_SELECTOR)
+        raise UnknownNameError(f"selector spread: got it for {target.version}, which has no such plugin, wanted {wanted}")
 
 
 @attrs.define(repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -26,6 +26,11 @@ from ...core.rule import Predicate
 from ...core.run import Run
 from ...exceptions import UnknownNameError, did_you_mean
 from ...framework.plugins.dynamicresources import DynamicResources
+from ...framework.plugins.volumelimits import AzureDiskLimits, CinderLimits, EBSLimits, GCEPDLimits
+from ...predicates.csivolumes import csi_excess
+from ...predicates.reasons import MAX_VOLUME_COUNT_EXCEEDED
+from ...predicates.volumecounts import Count as DiskCount
+from ...predicates.volumecounts import disk_count
 from ..records import shortage_of
 from ..scenario import Scenario
 from ..simulate import Simulation
@@ -42,11 +47,16 @@ from .values import (
     RuleVerdict,
     Verdict,
     Victim,
+    VolumeExcess,
     choice_among,
     eviction_for,
     leads,
     why_no_room,
 )
+
+_DISK_PLUGINS = (EBSLimits, GCEPDLimits, AzureDiskLimits, CinderLimits)
+DISKS = {name: plugin.disk for plugin in _DISK_PLUGINS for name in (plugin.name, plugin.disk.name)}
+"""The rules about disks of one type, predicates and plugins -> the type."""
 
 
 @attrs.define(eq=False)
@@ -99,7 +109,7 @@ class JudgedNodes:
         has_devices = any(objection.rule == DynamicResources.name for objection in objections)
         return self._report(
             row, visited, refusal, reasons=refusal.reasons, objections=objections, shortages=tuple(self._shortages(row, list(reasons))),
-            devices=(self._accounts(row) if has_devices else ()) or UNSET,
+            devices=(self._accounts(row) if has_devices else ()) or UNSET, volumes=tuple(self._excess(row, objections)) or UNSET,
         )  # fmt: skip
 
     def _report(self, row: int, visited: bool, refusal: NodeFailure | None = None, **found: Any) -> NodeReport:
@@ -112,6 +122,18 @@ class JudgedNodes:
         profile = self.engine.profiles.get(self.decision.pod.spec.scheduler_name or DEFAULT_SCHEDULER)
         plugin: Any = None if profile is None else profile.plugins().get(DynamicResources.name)
         return () if plugin is None else tuple(plugin.accounts(self.cycle, row))
+
+    def _excess(self, row: int, objections: Iterable[Objection]) -> Iterator[VolumeExcess]:
+        """The volumes that exceed a limit on *row*."""
+        judged, pod = self.judged(row), self.cycle.template
+        for rule in [one.rule for one in objections if MAX_VOLUME_COUNT_EXCEEDED.text in one.reasons]:
+            if judged is None:
+                return
+            nodes, at = judged[0].nodes.some(np.array([judged[1]])), 0
+            if rule not in DISKS:
+                yield from (VolumeExcess(*found) for found in csi_excess(pod, nodes, self.cycle, at))
+            elif isinstance(count := disk_count(pod, DISKS[rule], nodes, self.cycle), DiskCount):
+                yield VolumeExcess(DISKS[rule].plugin, int(count.attached[at]), int(count.new[at]), int(count.limit[at]))
 
     # --- one row ----------------------------------------------------------------------------------------------------
 
@@ -128,7 +150,14 @@ class JudgedNodes:
     def objections(self, row: int) -> tuple[Objection, ...]:
         """What every predicate or plugin has against a row, in running order."""
         judged = self.judged(row)
-        return () if judged is None else tuple(self._objections(*judged))
+        if judged is None or self.details.search is None:
+            return ()
+        found, plain = tuple(self._objections(*judged)), self.details.search.verdict.plain
+        if judged[0] is plain:
+            return found
+        before = {one.rule: one.reasons for one in self._objections(plain, row)}
+        added = tuple(edit.entry.pod.key for edit in judged[0].nodes.edits_at(judged[1]))
+        return tuple(replace(one, nominated=added) if before.get(one.rule) != one.reasons else one for one in found)
 
     def _objections(self, judgement: FilterPass, at: int) -> Iterator[Objection]:
         counted = True

@@ -15,14 +15,14 @@ import attrs
 from ...api.meaning.labels import SelectorError, compile_node_term, compile_selector, tolerates
 from ...api.objects import Affinity, LabelSelector, Node, NodeSelectorTerm, Pod, PodAffinity, PodAffinityTerm, PodSpec, Requirement
 from ...api.record import Count, Record, replace, says
-from ...api.words import rounded
+from ...api.words import count_of, rounded
 from ...core.engine import Engine
 from ...exceptions import near_names
 from .amounts import makers_of
 from .clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
 from .spreads import spread_counts
 from .values import NodeReport, Objection
-from .volumes import LIMITS, VOLUMES, VolumeDemands
+from .volumes import DISKS, VOLUMES, VolumeDemands
 
 SELECTORS = frozenset({"GeneralPredicates", "MatchNodeSelector", "NodeAffinity"})
 AFFINITY = frozenset({"MatchInterPodAffinity", "InterPodAffinity"})
@@ -44,7 +44,7 @@ class FailedDemand(Record):
         str,
         says(
             "nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, topologySpreadConstraints, hostPort, request, toleration, taint,"
-            " volume, claim, pod: one on the node."
+            " driver: of volumes, volume, claim, pod: one that counts on the node."
         ),
     ]
     text: Annotated[str, says("The demand, such as pool=general.")]
@@ -81,6 +81,8 @@ class Causes:
             self._taints(failing)
         self._resources(failing)
         self._volumes(failing)
+        self._devices(failing)
+        self._nominated(failing)
         if rules & (AFFINITY | SPREAD | PORTS):
             self._of_pods(failing, rules)
         by_node: dict[str, list[str]] = {}
@@ -187,19 +189,39 @@ class Causes:
                 self._add(FailedDemand("pod", f"{entry.pod.key} counts {rounded(name, counted)} {name}, for {makers}", 0, ""), report)
 
     def _volumes(self, reports: Sequence[NodeReport]) -> None:
-        """The volumes that nodes cannot reach, attach or make: also of nodes that PreFilter left out, which no rule was asked about."""
-        demands = VolumeDemands(self.engine, self.pod)
-        if not demands.claims:
-            return
+        """The volumes that nodes cannot attach, reach or make: also of nodes that PreFilter left out, which no rule was asked about."""
         for report in reports:
+            for excess in report.volumes or ():
+                self._add(FailedDemand("driver", excess.words, 0, ""), report)
+        demands, refused = VolumeDemands(self.engine, self.pod), dict[frozenset[str], list[tuple[str, str]]]()
+        for report in reports if self.pod.spec.volumes else ():
             rules, node = {objection.rule for objection in report.objections}, self.engine.node(report.name)
             if node is None:
                 continue
             found = [*demands.unreached(node)] if rules & VOLUMES or not rules else []
             found += [*demands.unbound(node)] if rules & VOLUMES else []
-            found += [*demands.over_limit(node)] if rules & LIMITS else []
+            found += [*demands.in_use(node)] if rules & DISKS else []
+            reasons = frozenset([*report.reasons, *(reason for objection in report.objections for reason in objection.reasons)])
+            if reasons not in refused:
+                refused[reasons] = list(demands.refused(reasons))
+            found += refused[reasons]
             for field, text in found:
                 self._add(FailedDemand(field, text, 0, ""), report)
+
+    def _devices(self, reports: Sequence[NodeReport]) -> None:
+        """The claims to devices of which a node has too few, or enough for each request alone."""
+        for report in reports:
+            accounts = report.devices or ()
+            few = [one for one in accounts if len(one.usable) < max(one.wanted, 1)]
+            for one in few or accounts:
+                there = f"{len(one.usable):,} of {count_of(one.wanted, 'device')}" if few else "devices, but not for all requests together,"
+                self._add(FailedDemand("claim", f"{one.claim}, request {one.request}: {there} can be had", 0, ""), report)
+
+    def _nominated(self, reports: Sequence[NodeReport]) -> None:
+        """The pods that are in the way on a node only as room was made for them there."""
+        for report in reports:
+            for key in dict.fromkeys(key for objection in report.objections for key in objection.nominated or ()):
+                self._add(FailedDemand("pod", f"{key} counts: it is nominated to this node", 0, ""), report)
 
     # --- what pods there are ----------------------------------------------------------------------------------------
 
@@ -208,6 +230,10 @@ class Causes:
         for about, demand, pod in demands:
             found = self.judged(pod)
             failing = [one for one in reports if _reasons(one.objections, about) & _reasons(found.get(one.name, ()), about)]
+            behind = [one for one in failing if any(objection.nominated for objection in one.objections if objection.rule in about)]
+            if behind:
+                self._add(replace(demand, note="only because nominated pods count"), *behind)
+            failing = [one for one in failing if one not in behind]
             if about == SPREAD and failing and not demand.absent:
                 demand = replace(demand, note="; ".join(filter(None, [demand.note, self._spread(pod, failing)])))
             if failing:

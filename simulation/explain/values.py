@@ -29,6 +29,20 @@ class NodeShortage(Record):
         derive(self, missing=self.asked - self.free)
 
 
+class VolumeExcess(Record):
+    """Volumes of which a node cannot attach as many more as the pod has."""
+
+    driver: Annotated[str, says("The driver, or the in-tree plugin.")]
+    attached: Count
+    asked: Annotated[Count, says("How many more the pod has.")]
+    limit: int
+
+    @property
+    def words(self) -> str:
+        """All of it in a line."""
+        return f"{self.driver}: {self.attached:,} of {self.limit:,} attached, asks {self.asked:,} more"
+
+
 class NearestShortage(Record):
     """The node where least of a resource is missing, and how much, in millicores, bytes or pieces."""
 
@@ -61,6 +75,9 @@ class Objection(Record):
     reasons: Names
     evictable: Annotated[bool, says("Whether it can go away with pods that leave the node.")]
     counted: Annotated[bool, says("False where an earlier rule failed, so that the scheduler did not ask this one.")] = True
+    nominated: Annotated[
+        Names | UnsetType, says("The pods nominated to the node, where it objects only because they count.")
+    ] = UNSET
 
 
 class NodeReport(Record):
@@ -75,6 +92,7 @@ class NodeReport(Record):
     causes: Annotated[Names, says("The selectors, terms and constraints of the pod that fail here, and the untolerated taints.")] = ()
     objections: Annotated[tuple[Objection, ...], says("Of every rule, asked or not.")] = ()
     shortages: tuple[NodeShortage, ...] = ()
+    volumes: Annotated[tuple[VolumeExcess, ...] | UnsetType, says("Where volumes exceed a limit.")] = UNSET
     scores: Scores = field(default_factory=dict)
     total: Annotated[int | None, says("null if the node was not scored.")] = None
     code: Annotated[str | UnsetType | None, says("From 1.17 on: the code of its status.")] = UNSET
@@ -100,6 +118,7 @@ class NodeReport(Record):
         devices = self.devices or ()
         without = sum(short.has_none for short in self.shortages) + any(not (one.usable or one.refused) for one in devices)
         missing = [max(one.wanted - len(one.usable), 0) / max(one.wanted, 1) for one in devices]
+        lacking += [(one.attached + one.asked - one.limit) / one.asked for one in self.volumes or ()]
         return self.obstacles, without, self.obstacles > len(lacking), max([*lacking, *missing], default=0.0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import attrs
 
@@ -10,9 +10,11 @@ from ...api.meaning.labels import SelectorError, compile_node_term, compile_sele
 from ...api.objects import CSIStorageCapacity, Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from ...core.cluster.listings import Listings
 from ...core.engine import Engine
+from ...core.volumes.binder import SOLE_USER
+from ...predicates.disks import disks_conflict
 
 VOLUMES = frozenset({"CheckVolumeBinding", "VolumeBinding", "NoVolumeZoneConflict", "VolumeZone"})
-LIMITS = frozenset({"MaxCSIVolumeCountPred", "NodeVolumeLimits"})
+DISKS = frozenset({"NoDiskConflict", "VolumeRestrictions"})
 _DOMAINS = ("topology.kubernetes.io", "failure-domain.beta.kubernetes.io")
 ZONES = tuple(f"{domain}/{word}" for domain in _DOMAINS for word in ("zone", "region"))
 STATIC = "kubernetes.io/no-provisioner"
@@ -42,6 +44,22 @@ class VolumeDemands:
             where = "" if volume is None else _needs(volume, node)
             if volume is not None and where:
                 yield "volume", f"{volume.name} of claim {claim.name} needs {where}"
+
+    def refused(self, reasons: Collection[str]) -> Iterator[tuple[str, str]]:
+        """The claims for which *reasons* leave no node to the pod: those without a volume yet, and those that another pod has."""
+        texts = " ".join(reasons)
+        for claim in self.claims:
+            if "unbound immediate" in texts and not claim.spec.volume_name:
+                yield "claim", f"{claim.name} of class {claim.storage_class} has no volume yet, and the class binds at once"
+            if SOLE_USER in texts and SOLE_USER in claim.spec.access_modes:
+                everyone = (pod for name in self.engine.node_names() for pod in self.engine.pods_on(name))
+                users = [pod.key for pod in everyone if claim.key in self.engine.claims_of(pod)]
+                yield from (("claim", f"{claim.name} is for one pod alone, and {user} has it") for user in users[:1])
+
+    def in_use(self, node: Node) -> Iterator[tuple[str, str]]:
+        """The disks of the pod that pods on the node have."""
+        pairs = ((one, other, pod) for pod in self.engine.pods_on(node.name) for one in self.pod.spec.volumes for other in pod.spec.volumes)
+        yield from (("volume", f"{one.name} is a disk that {pod.key} has") for one, other, pod in pairs if disks_conflict(one, other))
 
     def unbound(self, node: Node) -> Iterator[tuple[str, str]]:
         """The claims for which the node has no volume, and none can be made."""
@@ -77,26 +95,6 @@ class VolumeDemands:
         if sizes and (wanted is None or sizes[-1].nanos >= wanted.nanos):
             return ""
         return f"{sizes[-1]} published here" if sizes else "nothing published here"
-
-    def over_limit(self, node: Node) -> Iterator[tuple[str, str]]:
-        """The drivers that can attach no more volumes to the node."""
-        listed = self.listings.csi_nodes.get(node.name)
-        limits = {} if listed is None else {driver.name: driver.count for driver in listed.drivers if driver.count is not None}
-        wanted = {driver: name for claim in self.claims for driver, name in self._attached(claim)}
-        for driver in dict.fromkeys(driver for driver in wanted if driver in limits):
-            pods = self.engine.pods_on(node.name)
-            keys = {key for pod in pods for key in self.engine.claims_of(pod)}
-            claims = (claim for key in keys if (claim := self.listings.claims.get(key)) is not None)
-            there = {name for claim in claims for one, name in self._attached(claim) if one == driver}
-            yield "volume", f"of driver {driver}: {len(there):,} there, {limits[driver]:,} at most"
-
-    def _attached(self, claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
-        """The driver and the name of the volume of *claim*; of one to be made, the claim's own."""
-        volume = self.listings.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
-        if volume is not None and volume.spec.source.csi is not None:
-            yield volume.spec.source.csi.driver, volume.name
-        elif volume is None and (kind := self.listings.classes.get(claim.storage_class)) is not None:
-            yield kind.provisioner, claim.key
 
 
 def _needs(volume: PersistentVolume, node: Node) -> str:

@@ -66,6 +66,7 @@ EXAMPLES = (
     _subject("new-nodes", "capacity examples/cluster --add-node examples/capacity/big-node.yaml", "table"),
     _subject("drain", "drain examples/cluster --auto --ignore-daemonsets --delete-emptydir-data", "table map"),
     _subject("sweep", "sweep examples/sweep.yaml --jobs 1", "table"),
+    _subject("policy-check", "policy check examples/policies/openshift-labels.json", ""),
 )
 LARGE = (
     _subject("compare-openb", f"compare {SOME} --a release=1.16 --b release=1.27", "table map", 1),

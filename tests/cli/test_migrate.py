@@ -124,6 +124,10 @@ class TestCheck:
         different = [line for line in result.stderr.splitlines() if line.startswith("different: ")]
         assert result.exit_code == 1
         assert len(different) == 6
+        lines = [line for line in said(result.stderr) if line and not line.startswith(("warning: ", "("))]
+        assert lines[0] == "6 of 22 decisions are different with the profile: all by NodeResourcesFit."
+        assert lines[1] == "What to do next:"
+        assert sum("--selector-spread" in line for line in lines) == 1
         assert all(" before, " in line and "NodeResourcesFit scores " in line for line in different)
         assert "  6 different" in result.stderr
         assert yaml.safe_load(result.stdout)["profiles"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -56,6 +57,20 @@ class TestPolicyCheck:
         assert "NodePreferAvoidPods" in result.stdout
         record = json.loads(run("-", "-o", "json", "--release", "1.19", stdin=text).stdout)
         assert (record["release"], record["kind"], record["profiles"][0]["schedulerName"]) == ("1.19", "ProfileCheck", "default-scheduler")
+
+    def test_a_page(self, run, tmp_path):
+        """-o html and --report write a page of it: the verdict, what runs or every fault, and what never runs first of all."""
+        text = '{"predicates": [{"name": "Own", "argument": {"serviceAffinity": {"labels": ["r"]}}}, {"name": "HostName"}]}'
+        result = run("-", "-o", "html", "--report", str(tmp_path / "check.html"), stdin=text)
+        assert (result.exit_code, result.stderr) == (0, "")
+        page = (tmp_path / "check.html").read_text()
+        shown = re.sub(r"<[^>]+>", "", result.stdout)
+        assert "1.16 starts with standard input." in shown
+        assert shown.index("predicate Own: accepted, but never runs") < shown.index("hardPodAffinitySymmetricWeight 1")
+        assert re.sub(r"\d\d:\d\d", "", page) == re.sub(r"\d\d:\d\d", "", result.stdout)
+        refused = run("-", "-o", "html", stdin='{"predicates": [{"name": "Nope"}, {"name": "Nix"}]}')
+        assert refused.exit_code == 1
+        assert "Predicate type not found for Nix" in re.sub(r"<[^>]+>", "", refused.stdout)
 
     def test_json(self, run):
         """-o json prints one document, warnings in it."""

@@ -53,9 +53,9 @@ def test_every_rule_has_a_formula_and_no_other_has() -> None:
 @pytest.mark.parametrize("made", [examples.of_predicate, examples.of_priority, examples.of_plugin])
 def test_what_a_rule_lacks_is_told_in_words(made: Callable[[str], object], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a new rule has no formula or no example yet, the error names the table, its file and the guide."""
-    said = r'^RoomyNode has no entry in EXAMPLES of docs/making/examples\.py: its page needs one \(CONTRIBUTING\.md, "Add a predicate"'
+    said = r'^NoSuchRule has no entry in EXAMPLES of docs/making/examples\.py: its page needs one \(CONTRIBUTING\.md, "Add a predicate"'
     with pytest.raises(MissingWordsError, match=said):
-        made("RoomyNode")
+        made("NoSuchRule")
     monkeypatch.setattr(rules, "FORMULAS", {})
     with pytest.raises(MissingWordsError, match=r"has no entry in FORMULAS of docs/making/rulewords\.py"):
         list(rules.pages())

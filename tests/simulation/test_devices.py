@@ -105,6 +105,8 @@ def test_explain_says_what_stands_against_each_device(files: Any, told: Any) -> 
     cluster = files("cluster.yaml", *CLUSTER[:2], gpus("a", "a100", "t4"), *CLUSTER[4:], pod("p", "two-a100"))
     for options in ((), ("--node", "a")):
         found = told("explain", cluster, "p", *options)
+        (cause,) = (one for one in found["causes"] if one["nodes"] == 1 and one["text"].endswith(", request r0: 1 of 2 devices can be had"))
+        assert cause["field"] == "claim"
         (account,) = (found["closeUp"] if options else found["nodes"][0])["devices"]
         assert (account["wanted"], account["usable"]) == (2, [f"{DRIVER}/a/gpu-0"])
         (refused,) = account["refused"]

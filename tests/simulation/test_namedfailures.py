@@ -99,7 +99,53 @@ def test_a_driver_s_limit() -> None:
     there = asks("other") | {"metadata": {"name": "there"}}
     there["spec"] = there["spec"] | {"nodeName": "a"}
     claims = [claim("data", volume="pv-data"), claim("other", volume="pv-other")]
-    assert causes([node("a", "z1"), LATE, listed, *volumes, *claims, there, asks("data")]) == ["volume of driver d: 1 there, 1 at most"]
+    assert causes([node("a", "z1"), LATE, listed, *volumes, *claims, there, asks("data")]) == ["driver d: 1 of 1 attached, asks 1 more"]
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.16", "1.20", "1.27"])
+def test_the_limit_of_a_plugin_in_the_tree(release: str) -> None:
+    """Disks count by type, and of two nodes that with less too many is the nearest."""
+    disks = [{"name": f"d{at}", "awsElasticBlockStore": {"volumeID": f"v{at}"}} for at in range(41)]
+    cluster = [node("a", "z1"), node("b", "z1"), *(manifests.pod(on, on=on, volumes=disks[:many]) for on, many in (("a", 39), ("b", 38)))]
+    words = [f"driver kubernetes.io/aws-ebs: {there} of 39 attached, asks 2 more" for there in (38, 39)]
+    assert causes([*cluster, manifests.pod("asked", volumes=[*disks[39:], {"name": "e", "emptyDir": {}}])], release) == words
+
+
+@pytest.mark.parametrize("release", ["1.27", "1.28", "1.34"])
+def test_who_has_the_volume(release: str) -> None:
+    """The pod that uses a claim for one pod alone is named on each node, that with the same disk on its own."""
+    there = volume("pv-1", "z1", claimRef={"namespace": "default", "name": "data"}, accessModes=["ReadWriteOncePod"])
+    mine = claim("data", volume="pv-1")
+    mine["spec"]["accessModes"] = ["ReadWriteOncePod"]
+    disk = [{"name": "d", "awsElasticBlockStore": {"volumeID": "v"}}]
+    first = asks("data") | {"metadata": {"name": "first"}}
+    first["spec"] = first["spec"] | {"nodeName": "a"}
+    nodes = [node("a", "z1"), node("b", "z1"), LATE]
+    found = explain([*nodes, there, mine, first, asks("data")], "asked", release).document.causes
+    assert [(one.words, one.nodes) for one in found] == [("claim data is for one pod alone, and default/first has it", 2)]
+    other = [manifests.pod("other", on="a", volumes=disk), manifests.pod("asked", volumes=disk)]
+    assert "volume d is a disk that default/other has" in causes([nodes[0], *other], release)
+
+
+def test_a_claim_that_no_volume_is_made_for() -> None:
+    """A class that binds at once has to have bound."""
+    assert causes([node("a", "z1"), LATE | {"volumeBindingMode": "Immediate"}, claim("data"), asks("data")]) == [
+        "claim data of class fast has no volume yet, and the class binds at once"
+    ]
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.22", "1.34"])
+def test_nominated_pods_in_the_way(release: str) -> None:
+    """A pod for which room was made is named where it alone is in the way, and no count is told that leaves it out."""
+    port = [{"name": "c", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+    first = manifests.pod("first", containers=port, priority=10) | {"status": {"nominatedNodeName": "a"}}
+    tainted = node("b", "z1", taints=[{"key": "k", "effect": "NoSchedule"}])
+    found = explain([node("a", "z1"), tainted, manifests.pod("asked", containers=port), first], "asked", release, alone=True).document
+    told = {one.words: (one.nodes, one.note) for one in found.causes}
+    assert told == {
+        "taint k:NoSchedule": (1, ""), "pod default/first counts: it is nominated to this node": (1, ""),
+        "hostPort 80": (1, "only because nominated pods count"),
+    }  # fmt: skip
 
 
 @given(

@@ -18,10 +18,10 @@ import kubeclassic
 from kubeclassic import Cluster, KubeclassicError, Scheduler
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.cli import run
-from kubeclassic.exceptions import WrongTypeError
+from kubeclassic.exceptions import RuleWarning, WrongTypeError
 from kubeclassic.framework.options import Classic, Framework, options_of
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.rules import Batch, Cycle, Reads, Template
+from kubeclassic.rules import CATALOGUE, Batch, Cycle, Reads, Template, priority
 from tests.support.build import node, pod
 from tests.support.program import ran
 
@@ -221,9 +221,29 @@ def test_import_openb_is_one_call(tmp_path: Path) -> None:
     pods.write_text("name,cpu_milli,memory_mib,num_gpu,gpu_milli\np1,1000,100,0,0\n")
     found = kubeclassic.traces.import_openb(nodes, pods)
     assert repr(found) == "<ImportResult: nodes 1, pods 1>"
-    assert kubeclassic.simulate(found.cluster()).hosts == {"openb/p1": "n1"}
+    assert kubeclassic.simulate(found.cluster()).hosts == kubeclassic.simulate([found]).hosts == {"openb/p1": "n1"}
+    assert found.view().verdict == "1 node and 1 pod; resources: cpu, memory."
+    with pytest.raises(WrongTypeError, match=r"wanted paths; its \.cluster\(\) is a Cluster$"):
+        Cluster.load(found)  # type: ignore[arg-type]
     found.write(tmp_path / "out.json")
     assert kubeclassic.simulate(tmp_path / "out.json").ok
+
+
+def test_a_rule_that_asks_for_a_resource_of_no_node() -> None:
+    """It gets zeros, and a warning with the names that there are; names of nodes' resources are fine, pods or not."""
+    node = {"kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "4", "pods": "9", "x.com/gpu": "1"}}}
+    asked = ["cpu", "x.com/gpu", "pods"]
+
+    @priority("Own", reads=Reads.NODE)
+    def score(pod: Template, nodes: Batch, cycle: Cycle) -> Any:
+        return sum(nodes.allocatable(name) for name in asked) // 1000
+
+    classic = Classic(catalogue=CATALOGUE.with_(score, weight=1))
+    pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]}}
+    assert kubeclassic.simulate([node, pod], classic).ok
+    asked.append("x.com/gpus")
+    with pytest.warns(RuleWarning, match=r'^priority "Own": asks for x.com/gpus, which no node has; there are cpu, x.com/gpu; did'):
+        assert kubeclassic.simulate([node, pod], classic).ok
 
 
 @pytest.mark.parametrize("page", ["docs/python/python.md", "docs/python/rules.md"])

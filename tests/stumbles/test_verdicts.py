@@ -125,7 +125,12 @@ class TestInputsThatLack:
     def test_nodes_without_pods(self, folder: Path) -> None:
         """Nodes alone (``kubectl get no -o json``): capacity would be that of an empty cluster, and a warning says so."""
         nodes = written("nodes.yaml", from_a_server(NODE))
-        for asked in (["simulate", nodes], ["capacity", nodes, "--pod", str(ROOT / "examples/capacity/small-pod.yaml")]):
+        neat = written("neat.yaml", {**NODE, "status": {**NODE["status"], "nodeInfo": {"kubeletVersion": "v1.30.1"}}})
+        small, name = str(ROOT / "examples/capacity/small-pod.yaml"), NODE["metadata"]["name"]
+        for asked in (
+            ["simulate", nodes], ["capacity", nodes, "--pod", small], ["simulate", nodes, "--pods", small], ["drain", neat, name],
+            ["simulate", neat], ["upgrade", neat], ["compare", neat, "--a", "release=1.30", "--b", "release=1.34"],
+        ):  # fmt: skip
             assert "warning: got no Pod in the input, so its nodes count as empty (kubectl get pods -A)\n" in ran(*asked, status=(0, 1)).err
         whole = written("whole.yaml", from_a_server(NODE), from_a_server(pod("p")))
         assert "got no Pod" not in ran("simulate", whole, status=(0, 1)).err

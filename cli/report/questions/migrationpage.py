@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import yaml
 
-from ....questions.migrate import MigrateResult
-from ....simulation.compare.agreement import AgreementCounts
+from ....questions.migrate import MigrateResult, next_steps
+from ....simulation.compare.document import ConfigurationPair
 from ..listing import indented
 from ..page.about import About
 from ..page.document import Page, page_html
@@ -34,50 +34,25 @@ def migration_html(found: MigrateResult, about: About | None = None) -> str:
         section("The Policy" if found.report.source == "Policy" else "The older profile", *_before(found), name="policy"),
         section("The profile", *_profile(found), name="profile"),
     ]
-    steps, losers = [next_step(text) for text in _next(found)], "" if found.comparison is None else who(found.comparison.document)
+    steps = [next_step(spoken(step)) for step in next_steps(found.report, _compared(found))]
+    steps.append(next_step("File this page: it holds all that the check has read and found, and the profile at its end."))
+    losers = "" if found.comparison is None else who(found.comparison.document)
     return page_html(Page(title, spoken(found.view().verdict), about or About(), sections, _lead(found), losers, steps))
 
 
-def _agreement(found: MigrateResult) -> AgreementCounts:
+def _compared(found: MigrateResult) -> ConfigurationPair:
     if found.comparison is None:
         raise ValueError("the profile was not checked")
-    return found.comparison.document.against[0].agreement
+    return found.comparison.document.against[0]
 
 
 def _lead(found: MigrateResult) -> Markup:
     migration = found.report
-    proof = {"against": [{"agreement": _agreement(found)}], "migration": migration}
+    proof = {"against": [{"agreement": _compared(found).agreement}], "migration": migration}
     cards = [fact(counted(proof, path), text, colour) for path, text, colour in COUNTS]
     cards += facts_of(proof, (("migration.leftOut", "extenders left out", BAD),), ())
     cards += facts_of(proof, NOTES)
     return sentence(facts(*cards), soft(f"Both decide on the same state each time; only the decisions of {migration.release} take effect."))
-
-
-# --- what to do next ------------------------------------------------------------------------------------------------
-
-
-def _next(found: MigrateResult) -> Iterator[Text]:
-    """Steps, the most urgent first."""
-    agreement, migration = _agreement(found), found.report
-    if agreement.different or agreement.gated:
-        listed = element("a", "Which pods, and why", href="#list")
-        yield sentence("Look at each decision that is different under ", listed, ": is it acceptable?")
-        yield sentence(
-            "Change a weight of the profile by hand, or try ", code("--selector-spread"), ", and compare again: ",
-            code(f'kubeclassic compare CLUSTER --a "release=... policy=FILE" --b "release={migration.target} profile=profile.yaml"'),
-        )  # fmt: skip
-    if any("left out" in note.text for note in migration.notes):
-        yield sentence("Read the notes on what was ", element("a", "left out", href="#notes"), ", and replace what you rely on.")
-    if not migration.newer_labels:
-        yield sentence("Check once more with ", code("--newer-labels"), " if nodes get the labels of newer releases with the upgrade.")
-    if migration.profile.get("extenders"):
-        how = "the check does not call them" if migration.left_out else "the check called them, or took their kept answers"
-        yield sentence("Test the extenders: ", how, ".")
-    shadow = code(f"kubeclassic shadow --release {migration.target} --profile profile.yaml")
-    yield sentence("Let the profile decide beside the scheduler that runs, before it replaces it: ", shadow)
-    start = code("kube-scheduler --config profile.yaml")
-    yield sentence("Start kube-scheduler with it: ", start, ". The file is at the end of this page.")
-    yield "File this page: it holds all that the check has read and found."
 
 
 # --- the proof ------------------------------------------------------------------------------------------------------
