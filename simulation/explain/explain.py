@@ -224,7 +224,7 @@ def turn_of(simulation: Simulation, pod: Pod, *, alone: bool = False) -> tuple[R
         return attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others)).begin(), freed(pod)
     run = simulation.begin()
     for other in () if alone else takewhile(lambda other: other.key != pod.key, simulation.pods()):
-        run.cycle(other)
+        simulation.note(run.cycle(other))
     return run, pod
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ...api.load import Loaded
 from ...api.objects import Node, Pod, PodStatus, Toleration
-from ...api.record import plain
+from ...api.record import UNSET, plain
 from ...api.wire.ownfields import current_manifest
 from ...core.engine import Engine
 from ...core.pods.requests import CPU, MEMORY, PODS
@@ -28,6 +28,7 @@ from ..whatif.whatif import ScheduledPod, what_if
 from .actions import with_release
 from .labconfiguration import LabError
 from .labinput import check_node
+from .labrun import LabRun
 from .workbench import LabState, Workbench
 
 MOST_ROWS = 200
@@ -45,13 +46,25 @@ def why(bench: Workbench, state: LabState, key: str, node: str | None = None) ->
             if pod.spec.node_name:
                 engine = simulation.begin_without(pod).engine
                 moment = f"as if it were not on {pod.spec.node_name} yet"
-                return {"moment": moment, **explained(explain(engine, freed(pod), node=node), engine, node)}
-            explanation = explain_in(simulation, pod, node=node)
-            before = [one.key for one in simulation.pods()].index(pod.key)
-            moment = f"when {before} {'pod was' if before == 1 else 'pods were'} tried before it"
-            return {"moment": moment, **explained(explanation, simulation.engine, node)}
+                found = explained(explain(engine, freed(pod), node=node), engine, node)
+            else:
+                found = explained(explain_in(simulation, pod, node=node), simulation.engine, node)
+                before = [one.key for one in simulation.pods()].index(pod.key)
+                moment = f"when {before} {'pod was' if before == 1 else 'pods were'} tried before it"
     except UnknownNameError as error:
         raise LabError(str(error), "why") from None
+    later = _in_the_end(bench.answer(state), key, pod.spec.node_name or found["host"])
+    return {"moment": moment, **found, "words": found["words"] + later}
+
+
+def _in_the_end(answer: LabRun, key: str, host: str | None) -> str:
+    """What became of the pod *key* after it had *host*; empty: nothing."""
+    last = answer.host_of(key)
+    if last == host:
+        return ""
+    if last is None:
+        return f". In the end it has no node: {answer.texts.texts[int(answer.whys[answer.layout.pod_at[key]])]}"
+    return f". In the end it is on {last}, where it has made room"
 
 
 def found_pod(scenario: Scenario, key: str) -> Pod:
@@ -206,7 +219,8 @@ def what_helps(bench: Workbench, state: LabState, key: str) -> dict[str, Any]:
         found = what_if(question, pod, simulation)
     suggestions = [
         {
-            "change": one.change, "host": one.host, "victims": list(one.victims), "evictedBy": one.evicted_by,
+            "change": one.change, "host": one.host, "victims": list(one.leaving), "evictedBy": one.evicted_by,
+            "effect": "" if one.effect is UNSET else one.effect.words, "isCostly": one.is_costly,
             "edits": list(one.patch) if all(map(_is_edit, one.patch)) else None, "words": list(one.patch),
         }
         for one in found.suggestions

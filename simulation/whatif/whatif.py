@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from itertools import islice, takewhile
+from itertools import dropwhile, islice, takewhile
 from typing import Annotated, ClassVar
 
 import attrs
@@ -34,7 +34,7 @@ from ..scenario import Scenario
 from ..simulate import Simulation
 from . import corrections, nodechanges, podchanges
 from .configurations import Configurations
-from .context import DISTURBS, Helpful, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext, changed_scenario, outcomes_after
+from .context import DISTURBS, Effect, Helpful, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext, changed_scenario
 
 FIRSTS = 4
 """How many changes of the pod are tried as the first one."""
@@ -125,7 +125,7 @@ class ScheduledPod:
         classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
         siblings, name = self._siblings(run.engine, pod)
         patcher = SpecPatcher(self.defaults, classes, keeps_priorities(run.engine.gates))
-        return WhatIfContext(run, pod, patcher, siblings=siblings, replicas_name=name)
+        return WhatIfContext(run, pod, patcher, siblings=siblings, replicas_name=name, begun=simulation)
 
     def _siblings(self, engine: Engine, pod: Pod) -> tuple[tuple[Pod, ...], str]:
         """The other pods of the controller of *pod*, and a pattern that means it and them alone; empty: there is none."""
@@ -185,6 +185,7 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     waiting_nodes: WaitingNodes = UNSET
     want: Annotated[str | None, says("The node that the pod should get; null: any.")]
     fits: Annotated[bool, says("The pod gets a node, or the wanted one, without any change.")]
+    evicted_by: Annotated[str | None, says("The pod that takes its place later; null: none does, or it does not fit.")]
     keeps: Annotated[Keeps | None, says("What keeps the pod from the wanted node.")]
     missing: Missing
     causes: Annotated[tuple[FailedDemand, ...], says("What of the pod fails on nodes, and which taints; that of most nodes first.")]
@@ -203,6 +204,8 @@ class WhatIf:
     """Those that disturb least first."""
     tried: int
     """How many decisions were asked for."""
+    evicted_by: str | None = None
+    """The pod that takes its place later, where it fits without any change."""
 
     @property
     def host(self) -> str | None:
@@ -225,7 +228,7 @@ class WhatIf:
         decision, close = self.explanation.decision, self.explanation.close_up
         return WhatIfDocument(
             warnings=warnings, pod=decision.pod.key, host=decision.host, error=decision.error, release=self.explanation.release,
-            **attrs.asdict(self.explanation.question), want=self.want, fits=self.fits,
+            **attrs.asdict(self.explanation.question), want=self.want, fits=self.fits, evicted_by=self.evicted_by,
             keeps=None if close is None or self.fits else Keeps.of(close), missing=self.explanation.missing,
             causes=self.explanation.causes, tried=self.tried, suggestions=self.suggestions,
         )  # fmt: skip
@@ -245,36 +248,60 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
     explanation = attrs.evolve(explanation, missing=missing_in(asked.scenario, explanation))
     context.want, context.reports = asked.want, explanation.nodes
     before = WhatIf(explanation, asked.want, (), 0)
-    if before.fits or explanation.missing:
+    if before.fits:
+        return attrs.evolve(before, evicted_by=_evicted_later(asked, pod, begun))
+    if explanation.missing:
         return before
     found = list(_suggestions(asked, context, pod, explanation.decision.is_gated, tell))
     found += _pairs(context, found, tell)
     tell("the other pods")
-    homes = {other.key: name for name, pods in context.engine.pods_by_node().items() for other in pods}
-    seen = [_seen_later(asked, pod, one, homes) for one in found]
-    once: dict[frozenset[str], Suggestion] = {}
-    for one in sorted(seen, key=lambda one: one.rank):
-        once.setdefault(frozenset(one.suggestion.patch), one.suggestion)
-    return attrs.evolve(before, suggestions=tuple(once.values()), tried=context.tried)
+    once: dict[frozenset[str], Helpful] = {}
+    for one in sorted(found, key=lambda one: one.rank):
+        once.setdefault(frozenset(one.suggestion.patch), one)
+    seen = sorted(_seen_later(asked, pod, begun, list(once.values())), key=lambda one: one.rank)
+    return attrs.evolve(before, suggestions=tuple(one.suggestion for one in seen), tried=context.tried)
 
 
-def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful, before: Mapping[str, str]) -> Helpful:
-    """*one* in a whole run: who takes the pod's place or the room for it, and how many pods of a workload find a node.
-
-    *before*: pod -> its node without the change, of those that come before it.
-    """
+def _seen_later(asked: ScheduledPod, pod: Pod, begun: Simulation, found: Sequence[Helpful]) -> Sequence[Helpful]:
+    """*found* in whole runs: beside *begun*, which is at the turn of *pod* and goes on without any change."""
     is_alone = all(other.key == pod.key for other in asked.scenario.pending)
-    if asked.alone or asked.question.placed_on is not None or is_alone:
-        return one
-    scenario = changed_scenario(asked.scenario, pod, one.change)
-    spec = asked.spec if one.spec is None else one.spec
-    outcomes = outcomes_after(Simulation(scenario, spec.engine(asked.config_maps), asked.order))
-    after, suggestion = outcomes[pod.key], one.suggestion
+    if asked.alone or asked.question.placed_on is not None or is_alone or not found:
+        return found
+    homes = {other.key: name for name, pods in begun.engine.pods_by_node().items() for other in pods}
+    _finish(begun, pod)
+    return [_in_whole_run(asked, pod, one, begun, homes) for one in found]
+
+
+def _evicted_later(asked: ScheduledPod, pod: Pod, begun: Simulation) -> str | None:
+    """The pod after *pod* that preempts it, where *begun* goes on from its turn."""
+    if asked.alone or pod.spec.node_name or all(other.priority <= pod.priority for other in asked.scenario.pending):
+        return None
+    _finish(begun, pod)
+    return begun.evicted.get(pod.key)
+
+
+def _finish(simulation: Simulation, pod: Pod) -> None:
+    """Go on with *simulation*, which is at the turn of *pod* or new."""
+    is_new = not simulation.has_begun
+    for _ in simulation.decisions() if is_new else simulation.rest(list(dropwhile(lambda other: other.key != pod.key, simulation.pods()))):
+        pass
+
+
+def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulation, homes: Mapping[str, str]) -> Helpful:
+    """Who takes the pod's place or the room for it, what becomes of the others, and how many pods of a workload find a node.
+
+    *homes*: pod -> its node without the change, of those that come before it.
+    """
+    changed = attrs.evolve(asked, scenario=changed_scenario(asked.scenario, pod, one.change))
+    simulation = changed.simulation(asked.spec) if one.begun is None else one.begun
+    _finish(simulation, pod)
+    outcomes = simulation.outcomes
+    after, suggestion = outcomes[pod.key], replace(one.suggestion, effect=_effect(pod, before, simulation))
     if after.eviction is not None:
         suggestion = replace(suggestion, evicted_by=after.eviction.by)
     elif after.host is None:
         earlier = takewhile(lambda key: key != pod.key, outcomes)
-        took = (key for key in earlier if outcomes[key].host == suggestion.host != before.get(key))
+        took = (key for key in earlier if outcomes[key].host == suggestion.host != homes.get(key))
         suggestion = replace(suggestion, taken_by=next(took, ""))
     if not asked.question.workload_waiting:
         return attrs.evolve(one, suggestion=suggestion)
@@ -282,6 +309,24 @@ def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful, before: Mapping[str
     placed = len(set(asked.question.workload_pods) - lost)
     is_enough = placed == len(asked.question.workload_pods)
     return attrs.evolve(one, suggestion=replace(suggestion, placed=placed), is_enough=is_enough)
+
+
+def _effect(pod: Pod, before: Simulation, after: Simulation) -> Effect:
+    """What a change does to all pods: two whole runs, without it and with it."""
+    was_out, is_out = _without_node(before), _without_node(after)
+    owner, there = pod.metadata.controller, before.outcomes
+    own = {pod.key, *(key for key, one in there.items() if owner is not None and one.pod.metadata.controller == owner)}
+    lost = [key for key in is_out if key not in was_out and key != pod.key]
+    return Effect(
+        len(there), sum(key not in is_out for key in there), sum(key not in was_out for key in there),
+        tuple(key for key in lost if not is_out[key]), tuple(key for key in lost if is_out[key]),
+        tuple(key for key in was_out if key not in is_out and key not in own),
+    )  # fmt: skip
+
+
+def _without_node(run: Simulation) -> dict[str, bool]:
+    """The pods without a node at the end of a whole *run*, and whether each was evicted."""
+    return {**dict.fromkeys(run.evicted, True), **{key: one.eviction is not None for key, one in run.outcomes.items() if one.host is None}}
 
 
 def _suggestions(asked: ScheduledPod, context: WhatIfContext, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Helpful]:
