@@ -33,7 +33,7 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "1 of 22 pods still waits for a node"),
     "capacity": (lambda: kubeclassic.capacity(CLUSTER, SMALL), "123 more copies of small-pod fit; then cpu has run out on 5 nodes."),
     "drain": (lambda: kubeclassic.drain(CLUSTER, ["general-a1"]), "general-a1 cannot go."),
-    "what_if": (lambda: kubeclassic.what_if(CLUSTER, "analytics/yearly-report"), "9 changes help."),
+    "what_if": (lambda: kubeclassic.what_if(CLUSTER, "analytics/yearly-report"), "9 changes help, 6 at a cost."),
     "add_nodes": (lambda: kubeclassic.add_nodes(CLUSTER, [BIG]), "Add 1 big: each of 22 pods finds a node."),
     "migrate": (lambda: kubeclassic.migrate(str(EXAMPLES / "policies" / "kubernetes-classic.json")), "The Policy as a profile"),
 }
