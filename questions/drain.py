@@ -14,7 +14,7 @@ import attrs
 from ..api.garbage import settled as without_collection
 from ..api.objects import Node
 from ..api.reading.notices import NoticeGroup
-from ..api.view import MEANINGS, TEXT, Column, Name, Number, Share, Table, View, Words
+from ..api.view import CHANGES, EVERYWHERE, MEANINGS, TEXT, Column, Name, Number, Share, Table, View, Words
 from ..api.words import count_doing, count_of
 from ..core.decision.fiterror import reasons_in
 from ..exceptions import check_type
@@ -38,7 +38,8 @@ MOST_REASONS = 10
 """Of those against nodes that short text lists."""
 GOOD, NEAR, BAD = (MEANINGS[name] for name in ("good", "near", "bad"))
 MOVES, GONE, PREEMPTED = "moves", "gone for good", "preempted, moves"
-OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, GONE: BAD}
+WAITS = CHANGES["waits"][0]
+OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, WAITS: BAD, GONE: BAD}
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -69,8 +70,10 @@ class DrainResult(Result):
 
     @cached_property
     def reasons(self) -> Counter[str]:
-        """The reasons against nodes, without names and numbers -> how many nodes have to stay for it."""
-        return Counter(without_names(why) for why in self.plan.answer.cannot.values())
+        """The reasons against nodes, without names and numbers -> how many nodes have to stay for it; of nodes that are gone: pods wait."""
+        answer = self.plan.answer
+        waiting = (one.why or "" for one in answer.evictions if one.replacement and one.to is None)
+        return Counter(map(without_names, waiting if answer.gone else answer.cannot.values()))
 
     @property
     def about_reasons(self) -> str | None:
@@ -97,8 +100,8 @@ class DrainResult(Result):
                 "release": answer.release, "nodes": len(self.plan.asked), "can": len(self.can),
                 "moves": len(self.moves), "rounds": answer.summary.rounds,
             },
-            shares=[Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
-            tables=[_nodes(self), _reasons(self), _evictions(answer), _staying(answer), _budgets(answer)],
+            shares=_shares(answer),
+            tables=[_waiting(answer), _nodes(self), _reasons(self), _evictions(answer), _staying(answer), _budgets(answer)],
         )  # fmt: skip
 
 
@@ -131,7 +134,7 @@ def drain(
     cluster: GivenCluster, nodes: str | Iterable[str] = (), scheduler: GivenScheduler = None, *, auto: bool = False, keep: int = 0,
     zone: str | None = None, node_selector: str | None = None, ignore_daemonsets: bool = False, delete_emptydir_data: bool = False,
     force: bool = False, recreate_bare: bool = False, disable_eviction: bool = False, pod_selector: str | None = None,
-    pending_first: bool = False, pods: GivenCluster = (), order: str = "input", defaults: bool = True,
+    pending_first: bool = False, gone: bool = False, pods: GivenCluster = (), order: str = "input", defaults: bool = True,
 ) -> DrainResult:  # fmt: skip
     """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and placed elsewhere.
 
@@ -150,6 +153,7 @@ def drain(
     :param disable_eviction: delete pods without asking disruption budgets.
     :param pod_selector: evict only pods with these labels.
     :param pending_first: place the pods that wait before the first eviction.
+    :param gone: the nodes are not drained but gone at once, as when a zone fails: who finds another node, and who waits.
     :param pods: more pods (or workloads) that wait, given like the cluster.
     :param order: in which order pods are tried that wait, or that are evicted together: ``input``, ``priority`` or ``queue``.
     :param defaults: False: take objects as they are, without the API server's defaults.
@@ -169,7 +173,7 @@ def drain(
         disable_eviction=disable_eviction, pod_selector=matcher("pod_selector", pod_selector),
     )  # fmt: skip
     question = DrainQuestion(
-        nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector, pending_first=pending_first,
+        nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector, pending_first=pending_first, gone=gone,
     )  # fmt: skip
     return ask(input_of(cluster, scheduler, pods, order=order, defaults=defaults), question, flags)
 
@@ -185,8 +189,10 @@ def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _verdict(answer: DrainDocument) -> Words:
-    """How many nodes can go, and what it takes, in one sentence."""
+    """How many nodes can go, and what it takes, in one sentence; of nodes that are gone what becomes of their pods."""
     summary = answer.summary
+    if answer.gone:
+        return Words(Number(summary.can), f" node{' is' if summary.can == 1 else 's are'} gone: ", _fates(answer), ".")
     can, asked = Number(summary.can), Number(summary.asked)
     if summary.asked == 1:
         node = next(iter([*answer.can, *answer.cannot]))
@@ -208,11 +214,39 @@ def _takes(answer: DrainDocument) -> Words:
     return Words(": ", pods, " in ", rounds)
 
 
+def _fates(answer: DrainDocument) -> Words:
+    """What becomes of the pods of nodes that are gone, and of those that are preempted."""
+    gone, preempted = (sum(test(one) for one in answer.evictions) for test in (_is_for_good, lambda one: one.by is not None))
+    parts = [
+        (answer.summary.evictions - preempted, "pod loses its node", "pods lose their node"),
+        (preempted, "is preempted", "are preempted"), (answer.summary.moved, "finds another", "find another"),
+        (answer.summary.without_node, "waits", "wait"), (gone, "is not made anew", "are not made anew"),
+        (len(answer.staying), "ends with its node", "end with their node"),
+    ]
+    told = [Words(Number(count), " ", one if count == 1 else several) for at, (count, one, several) in enumerate(parts) if count or not at]
+    return Words(*(part for at, words in enumerate(told) for part in ((", ", words) if at else (words,))))
+
+
+def _is_for_good(one: DrainEviction) -> bool:
+    """Whether no pod is made in place of one that leaves."""
+    return one.replacement is None
+
+
+def _shares(answer: DrainDocument) -> list[Share]:
+    summary = answer.summary
+    if answer.gone:
+        return [Share("find another node", summary.moved, "good"), Share("wait", summary.without_node, "bad")]
+    return [Share("can go", len(answer.can), "good"), Share("cannot go", len(answer.cannot), "bad")]
+
+
 def summary_lines(answer: DrainDocument) -> Iterator[str]:
     """The answer, and what it takes."""
     summary = answer.summary
+    if answer.gone:
+        yield str(_verdict(answer))
+        return
     yield f"{summary.can:,} of {count_of(summary.asked, 'node')} can go" + (" together" if summary.can > 1 else "")
-    gone = sum(one.replacement is None for one in answer.evictions)
+    gone = sum(map(_is_for_good, answer.evictions))
     told = [count_doing(summary.moved, "pod", "move") + f" in {count_of(summary.rounds, 'round')}"] if answer.evictions else []
     told += [f"{count_of(gone, 'pod')} gone for good"] if gone else []
     told += [f"{count_of(len(answer.staying), 'pod')} left on these nodes"] if answer.staying else []
@@ -229,9 +263,10 @@ def without_names(why: str) -> str:
     >>> without_names("a/b finds no other node: 0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.")
     'a pod finds no other node: Insufficient cpu, node(s) were unschedulable'
     """
-    _, found, after = why.partition(" finds no other node: ")
-    if found:
-        return f"a pod finds no other node: {', '.join(sorted(reasons_in(after.partition(VOLUMES)[0])))}"
+    before, _, after = why.rpartition(" finds no other node: ")
+    if before or why.startswith("0/"):
+        told = ", ".join(sorted(reasons_in(after.partition(VOLUMES)[0])))
+        return f"a pod finds no other node: {told}" if before else told
     return why.partition(": ")[0]
 
 
@@ -240,10 +275,13 @@ def without_names(why: str) -> str:
 
 def _nodes(found: DrainResult) -> Table:
     """A row a node: those that can go in the order in which they are emptied, then the others, which short text of a search leaves out."""
+    stops = not found.plan.answer.gone
     columns = (
-        Column("node", "name"), Column("can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=(*TEXT, "page")),
+        Column("node", "name"),
+        Column("can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=(*TEXT, "page") if stops else ()),
         Column("can", forms=("data",)), Column("can", forms=("csv",)), Column("evicted", "count", forms=(*TEXT, "page", "csv")),
-        Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT), Column("what stops it", forms=("page",)),
+        Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT if stops else ()),
+        Column("what stops it", forms=("page",) if stops else ()),
         Column("why", forms=("data", "csv")),
     )  # fmt: skip
     answer, evicted = found.plan.answer, found.plan.evictions_by_node()
@@ -252,16 +290,19 @@ def _nodes(found: DrainResult) -> Table:
     rows += [[name, "no", False, "false", None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
     details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
     minor = range(len(answer.can), len(rows)) if answer.searched else ()
-    return Table("nodes", columns, rows, noun="node", details=details, minor=minor)
+    forms = ("wide", "page", "data", "csv") if answer.gone else EVERYWHERE
+    return Table("nodes", columns, rows, noun="node", details=details, minor=minor, forms=forms)
 
 
 def _reasons(found: DrainResult) -> Table:
-    """Of a search: why the other nodes stay, the most frequent reason first."""
+    """Of a search: why the other nodes stay, the most frequent reason first; of nodes that are gone: why pods wait."""
     rows: list[list[Any]] = [[often, why] for why, often in found.reasons.most_common(MOST_REASONS)]
     if rest := found.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
-    shows = rows and found.plan.answer.searched
-    return Table("reasons", (Column("nodes that stay", "count"), Column("why")), rows, forms=("table",) if shows else ())
+    answer = found.plan.answer
+    shows = rows and (answer.searched or answer.gone)
+    who = "pods that wait" if answer.gone else "nodes that stay"
+    return Table("reasons", (Column(who, "count"), Column("why")), rows, forms=("table",) if shows else ())
 
 
 def _evictions(answer: DrainDocument) -> Table:
@@ -280,10 +321,17 @@ def _evictions(answer: DrainDocument) -> Table:
     return Table("evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms)
 
 
+def _waiting(answer: DrainDocument) -> Table:
+    """The pods that find no node after theirs is gone."""
+    columns = (Column("pod that waits", "name"), Column("from", "name", filter=True), Column("why"))
+    rows = [[one.replacement, one.node, one.why] for one in answer.evictions if one.replacement and one.to is None]
+    return Table("waiting", columns, rows, noun="pod that waits", several="pods that wait", forms=("wide", "page") if rows else ())
+
+
 def _eviction(one: DrainEviction) -> list[Any]:
     new = one.replacement
-    why = f"preempted by {one.by}" if one.by else GONE if new is None else None
-    outcome = GONE if new is None else PREEMPTED if one.by else MOVES
+    why = f"preempted by {one.by}" if one.by else (one.why or GONE) if new is None else None if one.to else WAITS
+    outcome = GONE if new is None else WAITS if one.to is None else PREEMPTED if one.by else MOVES
     renamed = new if new != one.pod else None
     return [one.round, one.pod, one.node, one.by, new, one.node, one.to, renamed, why, new, one.round, outcome, one.by]
 

@@ -18,6 +18,8 @@ from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, Resourc
 from ...api.objects.quantity import ZERO, Quantity
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.schedulerspec import SchedulerSpec
+from ..drain.lost import Loss
+from ..drain.trial import SteadyState
 from ..scenario import Scenario
 from .templates import PodTemplate, numbers_for, template_of
 
@@ -174,11 +176,13 @@ class CapacityQuestion:
 
 def asked(
     scenario: Scenario, given: Sequence[tuple[str, Loaded]], spec: SchedulerSpec, *, ratio: Sequence[int] | None = None,
-    limit: int | None = None, exclude: Sequence[str] = (), pending_first: bool = False, order: str = "input", defaults: bool = True,
+    limit: int | None = None, exclude: Sequence[str] = (), gone: bool = False, pending_first: bool = False, order: str = "input",
+    defaults: bool = True,
 ) -> CapacityQuestion:  # fmt: skip
     """The question to the scheduler of *spec* for the templates that are *given*, each with the words for where it is from.
 
-    *exclude*: names of nodes, or label selectors. With *defaults* copies are admitted as the API server would do it.
+    *exclude*: names of nodes, or label selectors; with *gone* what is made in place of the pods there waits too, and those that wait now
+    are left out unless *pending_first*. With *defaults* copies are admitted as the API server would do it.
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
     if limit is not None and limit < 1:
@@ -195,7 +199,7 @@ def asked(
     if names and len(found) == len(names):
         raise QuestionError(f"exclude-nodes: got {', '.join(exclude)}, which is every node, wanted one left at least")
     excluded = tuple(name for name in names if name in found)
-    left = without_nodes(scenario, excluded)
+    left = _after_loss(scenario, excluded, spec, pending_first) if gone else without_nodes(scenario, excluded)
     made = [template_of(loaded, where, left.objects, strict=defaults) for where, loaded in given]
     _check_names(made)
     served = [_served(template, spec.scheduler_names) for template in made]
@@ -263,6 +267,13 @@ def without_nodes(scenario: Scenario, excluded: Collection[str]) -> Scenario:
         return scenario
     nodes = ((item.name if isinstance(item, Node) else item.spec.node_name if isinstance(item, Pod) else "") for item in scenario.objects)
     return attrs.evolve(scenario, objects=tuple(item for item, node in zip(scenario.objects, nodes, strict=True) if node not in excluded))
+
+
+def _after_loss(scenario: Scenario, excluded: Collection[str], spec: SchedulerSpec, pending_first: bool) -> Scenario:
+    """*scenario* where the nodes *excluded* are gone, and what is made in place of their pods waits."""
+    steady = SteadyState(scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
+    left = Loss.of(steady, excluded).scenario
+    return attrs.evolve(scenario, objects=left.objects, pending=(*(scenario.pending if pending_first else ()), *left.pending))
 
 
 # --- the API server -------------------------------------------------------------------------------------------------

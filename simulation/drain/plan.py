@@ -10,14 +10,16 @@ import attrs
 from msgspec import structs
 from msgspec.structs import replace
 
-from ...api.meaning.labels import Matcher, SelectorError, parse_selector, zone_of
+from ...api.meaning.labels import ZONES, Matcher, SelectorError, everything, parse_selector, zone_of
 from ...api.objects import Node
 from ...api.reading.notices import InputWarning, ResultDocument
-from ...api.record import Count, Record, field, says
+from ...api.record import Count, Names, Record, field, says
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean
 from ..capacity.room import FreeRoom
+from ..newnodes.kinds import LIKE
 from .auto import DrainWish, OnNode, StayingPod, Verification, find, ignored, verify
+from .lost import Loss
 from .rules import BudgetUse, DrainFlags
 from .trial import EvictedPod, SteadyState
 
@@ -39,6 +41,7 @@ class DrainEviction(Record):
     by: Annotated[str | None, says("The pod that preempts it; null: the drain evicts it.")]
     replacement: Annotated[str | None, says("The pod that is made in its place; null: it is gone for good.")]
     to: Annotated[str | None, says("The node of that pod.")]
+    why: Annotated[str | None, says("--gone: why that pod waits, or why there is none.")] = None
 
 
 class DrainSummary(Record):
@@ -53,6 +56,7 @@ class DrainSummary(Record):
     placed_before: Annotated[Count, says("Waiting pods that found a node before the drain.")]
     waiting: Annotated[Count, says("Pods that found none even then.")]
     left_out: Annotated[Count, says("Pods that wait and were left out: neither placed nor in anybody's way.")]
+    without_node: Annotated[Count, says("--gone: pods that are made anew and find no node.")] = 0
 
 
 class DrainDocument(ResultDocument, kw_only=True):
@@ -67,15 +71,17 @@ class DrainDocument(ResultDocument, kw_only=True):
     ]
     moves: Annotated[tuple[DrainMove, ...], says("The evictions in whose place another pod finds a node.")]
     evictions: Annotated[tuple[DrainEviction, ...], says("All pods that leave a node, in order.")]
-    staying: Annotated[tuple[StayingPod, ...], says("Pods that a drain leaves on nodes that can go.")]
+    staying: Annotated[tuple[StayingPod, ...], says("Pods that a drain leaves on nodes that can go; --gone: that end with them.")]
     budgets: Annotated[tuple[BudgetUse, ...], says("The PodDisruptionBudgets of pods that leave.")]
     searched: Annotated[bool, says("The nodes that can go were looked for; a larger set can still exist.")]
     summary: DrainSummary
+    gone: Annotated[bool, says("The nodes are gone at once: can has all of them.")] = False
+    add_nodes: Annotated[Names, says("--gone: options of kubeclassic capacity that ask which nodes to add; empty: none.")] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether the answer is yes: all that were named can go, or a search found any."""
-        return bool(self.can) and (self.searched or not self.cannot)
+        """Whether the answer is yes: all that were named can go, or a search found any; of nodes that are gone: no pod of theirs waits."""
+        return bool(self.can) and (self.searched or not self.cannot) and not self.summary.without_node
 
 
 @attrs.frozen(eq=False)
@@ -116,10 +122,26 @@ def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verificatio
     answer = DrainDocument(
         release=trial.engine.release.version, can=verification.can,
         cannot={name: verification.cannot[name] for name in asked if name in verification.cannot}, moves=moves,
-        evictions=tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to) for one in left),
+        evictions=tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to, one.why) for one in left),
         staying=verification.staying, budgets=trial.budgets.used(), searched=searched, summary=summary,
     )  # fmt: skip
     return DrainPlan(answer, asked, left)
+
+
+def loss_of(steady: SteadyState, question: DrainQuestion, flags: DrainFlags) -> DrainPlan:
+    """What becomes of the pods where the nodes of *question* are gone at once."""
+    if flags.pod_selector is not everything:
+        raise UnknownNameError(f"{question.mark}gone: got it beside {question.option('pod_selector')}, wanted one of them")
+    asked = tuple(dict.fromkeys(question.nodes))
+    loss = Loss.of(steady, asked, recreates_bare=flags.recreate_bare)
+    loss.place()
+    plan = _plan(steady, asked, Verification(asked, {}, attrs.evolve(loss.trial, evictions=loss.evictions, rounds=1), loss.ending))
+    waiting = sum(one.waits for one in loss.evictions)
+    kinds = loss.like_waiting(elsewhere=question.zone is not None)
+    kinds_asked = (word for name in kinds for word in ("--add-node", LIKE + name))
+    words = ("--exclude-nodes", question.chosen_by(steady.nodes), "--gone", *kinds_asked)
+    summary = replace(plan.answer.summary, without_node=waiting)
+    return attrs.evolve(plan, answer=replace(plan.answer, gone=True, add_nodes=words if waiting else (), summary=summary))
 
 
 # --- before and after -----------------------------------------------------------------------------------------------
@@ -153,6 +175,8 @@ def before_and_after(steady: SteadyState, plan: DrainPlan) -> tuple[NodeOccupanc
             pod = eviction.pod
             metadata = replace(pod.metadata, name=key.rpartition("/")[2], uid=key)
             run.put(replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node)))
+    for pod in [pod for name in plan.answer.can if plan.answer.gone for pod in run.engine.pods_on(name)]:
+        run.delete(pod)
     return before, NodeOccupancy.of(run.engine)
 
 
@@ -170,6 +194,8 @@ class DrainQuestion:
     node_selector: str | None = None
     pending_first: bool = False
     """Place the pods that wait before the first eviction; else they are left out."""
+    gone: bool = False
+    """The nodes are gone at once, as when they fail: budgets and flags do not stop that."""
     mark: str = ""
     """What stands before the names of options in errors."""
 
@@ -193,32 +219,44 @@ class DrainQuestion:
             return self
         chosen = tuple(node.name for node in nodes if wish.chooses(node))
         if not chosen:
-            raise UnknownNameError(f'{self._name("node_selector")}: got "{self.node_selector}", which chooses no node')
+            raise UnknownNameError(f'{self.option("node_selector")}: got "{self.node_selector}", which chooses no node')
         return attrs.evolve(self, nodes=chosen)
 
     def _check_options(self) -> None:
         is_choice = self.zone is not None or self.node_selector is not None
         if self.node_selector is not None and not self.node_selector.strip():
-            raise UnknownNameError(f'{self._name("node_selector")}: got "", wanted labels such as pool=general')
+            raise UnknownNameError(f'{self.option("node_selector")}: got "", wanted labels such as pool=general')
         if self.nodes and (self.auto or is_choice):
-            other = f"{self.mark}auto" if self.auto else f"{self.mark}zone or {self._name('node_selector')}"
+            other = f"{self.mark}auto" if self.auto else f"{self.mark}zone or {self.option('node_selector')}"
             raise UnknownNameError(f'node: got "{self.nodes[0]}" beside {other}, wanted one of them')
         if not (self.nodes or self.auto or is_choice):
-            choices = f"{self.mark}zone, {self._name('node_selector')} or {self.mark}auto"
+            choices = f"{self.mark}zone, {self.option('node_selector')} or {self.mark}auto"
             raise UnknownNameError(f"node: got none, wanted the names of nodes, {choices}")
+        if self.gone and self.auto:
+            raise UnknownNameError(f"{self.mark}gone: got it beside {self.mark}auto, wanted one of them")
         if self.keep < 0 or (self.keep and not self.auto):
             wanted = f"{self.mark}auto too" if self.keep > 0 else "0 or more"
             raise UnknownNameError(f"{self.mark}keep: got {self.keep}, wanted {wanted}")
 
-    def _name(self, option: str) -> str:
+    def option(self, option: str) -> str:
+        """The name of *option* in errors."""
         return f"{self.mark}{option.replace('_', '-') if self.mark else option}"
 
     def wish(self) -> DrainWish:
         """Which nodes may go."""
-        return DrainWish(keep=self.keep, zone=self.zone, selector=matcher(self._name("node_selector"), self.node_selector))
+        return DrainWish(keep=self.keep, zone=self.zone, selector=matcher(self.option("node_selector"), self.node_selector))
+
+    def chosen_by(self, nodes: Sequence[Node]) -> str:
+        """A selector that chooses the nodes and no other, or else their names."""
+        key = next((key for key in ZONES if any(node.labels.get(key) == self.zone for node in nodes)), "")
+        text = ",".join(filter(None, (self.node_selector, f"{key}={self.zone}" if self.zone else "")))
+        chosen = [node.name for node in nodes if parse_selector(text)(node.labels)] if "=" in text else []
+        return text if sorted(chosen) == sorted(self.nodes) else ",".join(self.nodes)
 
     def answer(self, steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
         """The answer to a question that was :meth:`checked`."""
+        if self.gone:
+            return loss_of(steady, self, flags)
         if self.auto:
             return search_for(steady, self.wish(), flags, on_node)
         asked = tuple(dict.fromkeys(self.nodes))

@@ -108,6 +108,13 @@ class EvictedPod:
     """The pod that its owner makes in its place; None: it is gone for good."""
     to: str | None = None
     """The node of that pod."""
+    why: str | None = None
+    """Why that pod has none, where nodes are gone at once."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether a pod is made in its place and finds no node."""
+        return self.replacement is not None and self.to is None
 
 
 @attrs.define(eq=False)
@@ -162,14 +169,15 @@ class DrainTrial:
             if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
                 left.append(pod)
             else:
-                self._leave(pod)
+                self.leave(pod)
                 made += self._replaced(EvictedPod(pod, node, self.rounds))
         if len(left) == len(pods):
             raise NotDrainable(f"{self.budgets.blocking(left[0])}: {some(pod.key for pod in left)}")
         self._place(made)
         return left
 
-    def _leave(self, pod: Pod) -> None:
+    def leave(self, pod: Pod) -> None:
+        """*pod* is gone, with the claims that were made for it."""
         self.run.delete(pod)
         for claim in own_claims(pod, self.engine) if pod.spec.volumes else ():
             self.run.delete(claim)
@@ -266,10 +274,14 @@ def _why(decision: Decision, eviction: EvictedPod, engine: Engine) -> str:
         return f"{what} waits on {decision.host} for plugins that permit the binding"
     if decision.is_gated:
         return f"{what} is gated, and not tried"
-    demands = VolumeDemands(engine, decision.pod)
+    return f"{what} finds no other node: {decision.error}{volumes_told(decision.pod, engine)}"
+
+
+def volumes_told(pod: Pod, engine: Engine) -> str:
+    """The volumes that keep *pod* from nodes; empty: none does."""
+    demands = VolumeDemands(engine, pod)
     volumes = {text: None for node in engine.nodes() for _, text in demands.unreached(node)} if demands.claims else {}
-    told = f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
-    return f"{what} finds no other node: {decision.error}{told}"
+    return f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
 
 
 # --- what a drain begins with ---------------------------------------------------------------------------------------
