@@ -12,13 +12,12 @@ from kubeclassic.api.objects import KubeObject
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.results import DrainResult
 from tests.conftest import ROOT
-from tests.support.build import node, obj
-from tests.support.drainbuild import ZONE, budget, owned
+from tests.support.build import node
+from tests.support.drainbuild import ZONE, budget, owned, with_devices
 from tests.support.program import ran
 
 STATIC = {"annotations": {"kubernetes.io/config.mirror": "x"}, "ownerReferences": [{"kind": "Node", "name": "a", "controller": True}]}
 ALWAYS = {"tolerations": [{"operator": "Exists"}]}
-DEVICES = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "t"}]}
 
 
 def lost(*objects: KubeObject, nodes: Any = "a", **options: Any) -> DrainResult:
@@ -29,29 +28,6 @@ def lost(*objects: KubeObject, nodes: Any = "a", **options: Any) -> DrainResult:
 def fates(found: DrainResult) -> dict[str, str | None]:
     """Pod that leaves -> its new node."""
     return {one.pod.key: one.to for one in found.plan.evictions}
-
-
-def with_devices() -> list[KubeObject]:
-    """A device on each of nodes a and b, and a pod on a with a claim from a template."""
-    slices = [
-        {"kind": "ResourceSlice", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": f"of-{name}"},
-         "spec": {"driver": "gpu", "nodeName": name, "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
-                  "devices": [{"name": "d"}]}}
-        for name in "ab"
-    ]  # fmt: skip
-    spec = {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu"}}]}}
-    allocated = {"devices": {"results": [{"request": "g", "driver": "gpu", "pool": "a", "device": "d"}]}}
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": "infer", "uid": "uid-infer", "controller": True}
-    status = {"allocation": allocated, "reservedFor": [{"resource": "pods", "name": "infer", "uid": "uid-infer"}]}
-    made = [
-        {"kind": "DeviceClass", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "gpu"}, "spec": {}},
-        {"kind": "ResourceClaimTemplate", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "t", "namespace": "default"},
-         "spec": {"spec": spec}},
-        {"kind": "ResourceClaim", "apiVersion": "resource.k8s.io/v1", "spec": spec, "status": status,
-         "metadata": {"name": "infer-gpu", "namespace": "default", "uid": "c", "ownerReferences": [owner]}},
-    ]  # fmt: skip
-    statuses = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "infer-gpu"}]}
-    return [*map(obj, (*slices, *made)), owned("infer", on="a", status=statuses, **DEVICES)]
 
 
 class TestWho:
