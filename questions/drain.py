@@ -70,10 +70,9 @@ class DrainResult(Result):
 
     @cached_property
     def reasons(self) -> Counter[str]:
-        """The reasons against nodes, without names and numbers -> how many nodes have to stay for it; of nodes that are gone: pods wait."""
+        """The reasons against nodes, without names and numbers -> how many have to stay for it; of nodes that are gone: pods wait."""
         answer = self.plan.answer
-        waiting = (one.why or "" for one in answer.evictions if one.replacement and one.to is None)
-        return Counter(map(without_names, waiting if answer.gone else answer.cannot.values()))
+        return Counter(map(without_names, [one.why or "" for one in answer.evictions if one.waits] or answer.cannot.values()))
 
     @property
     def about_reasons(self) -> str | None:
@@ -100,7 +99,7 @@ class DrainResult(Result):
                 "release": answer.release, "nodes": len(self.plan.asked), "can": len(self.can),
                 "moves": len(self.moves), "rounds": answer.summary.rounds,
             },
-            shares=_shares(answer),
+            shares=[] if answer.gone else [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
             tables=[_waiting(answer), _nodes(self), _reasons(self), _evictions(answer), _staying(answer), _budgets(answer)],
         )  # fmt: skip
 
@@ -192,7 +191,7 @@ def _verdict(answer: DrainDocument) -> Words:
     """How many nodes can go, and what it takes, in one sentence; of nodes that are gone what becomes of their pods."""
     summary = answer.summary
     if answer.gone:
-        return Words(Number(summary.can), f" node{' is' if summary.can == 1 else 's are'} gone: ", _fates(answer), ".")
+        return Words(f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}.")
     can, asked = Number(summary.can), Number(summary.asked)
     if summary.asked == 1:
         node = next(iter([*answer.can, *answer.cannot]))
@@ -214,29 +213,16 @@ def _takes(answer: DrainDocument) -> Words:
     return Words(": ", pods, " in ", rounds)
 
 
-def _fates(answer: DrainDocument) -> Words:
-    """What becomes of the pods of nodes that are gone, and of those that are preempted."""
-    gone, preempted = (sum(test(one) for one in answer.evictions) for test in (_is_for_good, lambda one: one.by is not None))
-    parts = [
-        (answer.summary.evictions - preempted, "pod loses its node", "pods lose their node"),
-        (preempted, "is preempted", "are preempted"), (answer.summary.moved, "finds another", "find another"),
-        (answer.summary.without_node, "waits", "wait"), (gone, "is not made anew", "are not made anew"),
-        (len(answer.staying), "ends with its node", "end with their node"),
-    ]
-    told = [Words(Number(count), " ", one if count == 1 else several) for at, (count, one, several) in enumerate(parts) if count or not at]
-    return Words(*(part for at, words in enumerate(told) for part in ((", ", words) if at else (words,))))
-
-
-def _is_for_good(one: DrainEviction) -> bool:
-    """Whether no pod is made in place of one that leaves."""
-    return one.replacement is None
-
-
-def _shares(answer: DrainDocument) -> list[Share]:
-    summary = answer.summary
-    if answer.gone:
-        return [Share("find another node", summary.moved, "good"), Share("wait", summary.without_node, "bad")]
-    return [Share("can go", len(answer.can), "good"), Share("cannot go", len(answer.cannot), "bad")]
+def _fates(answer: DrainDocument) -> Iterator[str]:
+    """What becomes of the pods of nodes that are gone, and of those that make room."""
+    summary, preempted = answer.summary, sum(one.by is not None for one in answer.evictions)
+    for number, verb, what in (
+        (summary.evictions - preempted, "lose", "their node"), (preempted, "make", "room"), (summary.moved, "find", "another"),
+        (summary.without_node, "wait", ""), (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
+        (len(answer.staying), "end", "with their node"),
+    ):  # fmt: skip
+        if number:
+            yield f"{count_doing(number, 'pod', verb)} {what}".rstrip()
 
 
 def summary_lines(answer: DrainDocument) -> Iterator[str]:
@@ -246,7 +232,7 @@ def summary_lines(answer: DrainDocument) -> Iterator[str]:
         yield str(_verdict(answer))
         return
     yield f"{summary.can:,} of {count_of(summary.asked, 'node')} can go" + (" together" if summary.can > 1 else "")
-    gone = sum(map(_is_for_good, answer.evictions))
+    gone = sum(one.replacement is None for one in answer.evictions)
     told = [count_doing(summary.moved, "pod", "move") + f" in {count_of(summary.rounds, 'round')}"] if answer.evictions else []
     told += [f"{count_of(gone, 'pod')} gone for good"] if gone else []
     told += [f"{count_of(len(answer.staying), 'pod')} left on these nodes"] if answer.staying else []
@@ -263,10 +249,9 @@ def without_names(why: str) -> str:
     >>> without_names("a/b finds no other node: 0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.")
     'a pod finds no other node: Insufficient cpu, node(s) were unschedulable'
     """
-    before, _, after = why.rpartition(" finds no other node: ")
-    if before or why.startswith("0/"):
-        told = ", ".join(sorted(reasons_in(after.partition(VOLUMES)[0])))
-        return f"a pod finds no other node: {told}" if before else told
+    _, found, after = why.partition(" finds no other node: ")
+    if found:
+        return f"a pod finds no other node: {', '.join(sorted(reasons_in(after.partition(VOLUMES)[0])))}"
     return why.partition(": ")[0]
 
 
@@ -275,23 +260,21 @@ def without_names(why: str) -> str:
 
 def _nodes(found: DrainResult) -> Table:
     """A row a node: those that can go in the order in which they are emptied, then the others, which short text of a search leaves out."""
-    stops = not found.plan.answer.gone
+    answer = found.plan.answer
     columns = (
         Column("node", "name"),
-        Column("can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=(*TEXT, "page") if stops else ()),
+        Column("gone" if answer.gone else "can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=(*TEXT, "page")),
         Column("can", forms=("data",)), Column("can", forms=("csv",)), Column("evicted", "count", forms=(*TEXT, "page", "csv")),
-        Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT if stops else ()),
-        Column("what stops it", forms=("page",) if stops else ()),
+        Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT), Column("what stops it", forms=("page",)),
         Column("why", forms=("data", "csv")),
     )  # fmt: skip
-    answer, evicted = found.plan.answer, found.plan.evictions_by_node()
+    evicted = found.plan.evictions_by_node()
     staying = Counter(one.node for one in answer.staying)
     rows: list[list[Any]] = [[name, "yes", True, "true", evicted[name], staying[name], None, None, None] for name in answer.can]
     rows += [[name, "no", False, "false", None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
     details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
     minor = range(len(answer.can), len(rows)) if answer.searched else ()
-    forms = ("wide", "page", "data", "csv") if answer.gone else EVERYWHERE
-    return Table("nodes", columns, rows, noun="node", details=details, minor=minor, forms=forms)
+    return Table("nodes", columns, rows, noun="node", details=details, minor=minor, forms=EVERYWHERE[answer.gone :])
 
 
 def _reasons(found: DrainResult) -> Table:
@@ -300,8 +283,7 @@ def _reasons(found: DrainResult) -> Table:
     if rest := found.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
     answer = found.plan.answer
-    shows = rows and (answer.searched or answer.gone)
-    who = "pods that wait" if answer.gone else "nodes that stay"
+    shows, who = rows and (answer.searched or answer.gone), "pods that wait" if answer.gone else "nodes that stay"
     return Table("reasons", (Column(who, "count"), Column("why")), rows, forms=("table",) if shows else ())
 
 
@@ -323,15 +305,15 @@ def _evictions(answer: DrainDocument) -> Table:
 
 def _waiting(answer: DrainDocument) -> Table:
     """The pods that find no node after theirs is gone."""
+    rows = [[one.replacement, one.node, one.why] for one in answer.evictions if one.waits]
     columns = (Column("pod that waits", "name"), Column("from", "name", filter=True), Column("why"))
-    rows = [[one.replacement, one.node, one.why] for one in answer.evictions if one.replacement and one.to is None]
     return Table("waiting", columns, rows, noun="pod that waits", several="pods that wait", forms=("wide", "page") if rows else ())
 
 
 def _eviction(one: DrainEviction) -> list[Any]:
     new = one.replacement
-    why = f"preempted by {one.by}" if one.by else (one.why or GONE) if new is None else None if one.to else WAITS
-    outcome = GONE if new is None else WAITS if one.to is None else PREEMPTED if one.by else MOVES
+    outcome = GONE if new is None else WAITS if one.waits else PREEMPTED if one.by else MOVES
+    why = f"preempted by {one.by}" if one.by else outcome if outcome in (GONE, WAITS) else None
     renamed = new if new != one.pod else None
     return [one.round, one.pod, one.node, one.by, new, one.node, one.to, renamed, why, new, one.round, outcome, one.by]
 

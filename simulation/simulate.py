@@ -107,16 +107,15 @@ class Simulation:
     """How many evictions were looked at for replacements."""
 
     def decisions(self) -> Iterator[Decision]:
-        """Each cycle's decision, in order; pods that preempted others are tried again after the others, then replacements."""
-        self.begin()
+        """Each cycle's decision, in order; pods that preempted others are tried again after the others, then replacements.
+
+        Where some pods had their turn already, the others have it.
+        """
+        run = self._run or self.begin()
         if self.on_begin is not None:
             self.on_begin()
-        yield from self.rest(self.pods())
-
-    def rest(self, pods: Sequence[Pod]) -> Iterator[Decision]:
-        """The decisions that are left where *pods* are those whose turn is still to come."""
-        run = self._run
-        while pods and run is not None:
+        pods: Sequence[Pod] = [pod for pod in self.pods() if pod.key not in self.outcomes]
+        while pods:
             for pod in pods:
                 yield self.note(run.cycle(pod))
             for pod in run.retries():
@@ -194,11 +193,6 @@ class Simulation:
             eviction.replacement, self._origins[made.key] = made.key, eviction.pod.key
             self.outcomes.pop(made.key, None)  # a StatefulSet's new pod has the name of the old one
         return made
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether the scheduler was told of the cluster."""
-        return self._run is not None
 
     @property
     def evicted(self) -> dict[str, str]:

@@ -272,8 +272,8 @@ def without_nodes(scenario: Scenario, excluded: Collection[str]) -> Scenario:
 def _after_loss(scenario: Scenario, excluded: Collection[str], spec: SchedulerSpec, pending_first: bool) -> Scenario:
     """*scenario* where the nodes *excluded* are gone, and what is made in place of their pods waits."""
     steady = SteadyState(scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
-    left = Loss.of(steady, excluded).scenario
-    return attrs.evolve(scenario, objects=left.objects, pending=(*(scenario.pending if pending_first else ()), *left.pending))
+    left = Loss.of(steady, excluded).scenario(scenario)
+    return attrs.evolve(left, pending=(*scenario.pending, *left.pending)) if pending_first else left
 
 
 # --- the API server -------------------------------------------------------------------------------------------------

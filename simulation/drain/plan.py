@@ -43,6 +43,11 @@ class DrainEviction(Record):
     to: Annotated[str | None, says("The node of that pod.")]
     why: Annotated[str | None, says("--gone: why that pod waits, or why there is none.")] = None
 
+    @property
+    def waits(self) -> bool:
+        """Whether that pod is made and finds no node."""
+        return self.replacement is not None and self.to is None
+
 
 class DrainSummary(Record):
     """A drain in numbers."""
@@ -117,7 +122,7 @@ def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verificatio
     moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
     summary = DrainSummary(
         nodes=len(steady.nodes), asked=len(asked), can=len(verification.can), evictions=len(left), moved=len(moves), rounds=trial.rounds,
-        placed_before=steady.placed, waiting=len(steady.waiting), left_out=steady.left_out,
+        placed_before=steady.placed, waiting=len(steady.waiting), left_out=steady.left_out, without_node=sum(one.waits for one in left),
     )  # fmt: skip
     answer = DrainDocument(
         release=trial.engine.release.version, can=verification.can,
@@ -126,22 +131,6 @@ def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verificatio
         staying=verification.staying, budgets=trial.budgets.used(), searched=searched, summary=summary,
     )  # fmt: skip
     return DrainPlan(answer, asked, left)
-
-
-def loss_of(steady: SteadyState, question: DrainQuestion, flags: DrainFlags) -> DrainPlan:
-    """What becomes of the pods where the nodes of *question* are gone at once."""
-    if flags.pod_selector is not everything:
-        raise UnknownNameError(f"{question.mark}gone: got it beside {question.option('pod_selector')}, wanted one of them")
-    asked = tuple(dict.fromkeys(question.nodes))
-    loss = Loss.of(steady, asked, recreates_bare=flags.recreate_bare)
-    loss.place()
-    plan = _plan(steady, asked, Verification(asked, {}, attrs.evolve(loss.trial, evictions=loss.evictions, rounds=1), loss.ending))
-    waiting = sum(one.waits for one in loss.evictions)
-    kinds = loss.like_waiting(elsewhere=question.zone is not None)
-    kinds_asked = (word for name in kinds for word in ("--add-node", LIKE + name))
-    words = ("--exclude-nodes", question.chosen_by(steady.nodes), "--gone", *kinds_asked)
-    summary = replace(plan.answer.summary, without_node=waiting)
-    return attrs.evolve(plan, answer=replace(plan.answer, gone=True, add_nodes=words if waiting else (), summary=summary))
 
 
 # --- before and after -----------------------------------------------------------------------------------------------
@@ -219,18 +208,18 @@ class DrainQuestion:
             return self
         chosen = tuple(node.name for node in nodes if wish.chooses(node))
         if not chosen:
-            raise UnknownNameError(f'{self.option("node_selector")}: got "{self.node_selector}", which chooses no node')
+            raise UnknownNameError(f'{self._name("node_selector")}: got "{self.node_selector}", which chooses no node')
         return attrs.evolve(self, nodes=chosen)
 
     def _check_options(self) -> None:
         is_choice = self.zone is not None or self.node_selector is not None
         if self.node_selector is not None and not self.node_selector.strip():
-            raise UnknownNameError(f'{self.option("node_selector")}: got "", wanted labels such as pool=general')
+            raise UnknownNameError(f'{self._name("node_selector")}: got "", wanted labels such as pool=general')
         if self.nodes and (self.auto or is_choice):
-            other = f"{self.mark}auto" if self.auto else f"{self.mark}zone or {self.option('node_selector')}"
+            other = f"{self.mark}auto" if self.auto else f"{self.mark}zone or {self._name('node_selector')}"
             raise UnknownNameError(f'node: got "{self.nodes[0]}" beside {other}, wanted one of them')
         if not (self.nodes or self.auto or is_choice):
-            choices = f"{self.mark}zone, {self.option('node_selector')} or {self.mark}auto"
+            choices = f"{self.mark}zone, {self._name('node_selector')} or {self.mark}auto"
             raise UnknownNameError(f"node: got none, wanted the names of nodes, {choices}")
         if self.gone and self.auto:
             raise UnknownNameError(f"{self.mark}gone: got it beside {self.mark}auto, wanted one of them")
@@ -238,29 +227,37 @@ class DrainQuestion:
             wanted = f"{self.mark}auto too" if self.keep > 0 else "0 or more"
             raise UnknownNameError(f"{self.mark}keep: got {self.keep}, wanted {wanted}")
 
-    def option(self, option: str) -> str:
-        """The name of *option* in errors."""
+    def _name(self, option: str) -> str:
         return f"{self.mark}{option.replace('_', '-') if self.mark else option}"
 
     def wish(self) -> DrainWish:
         """Which nodes may go."""
-        return DrainWish(keep=self.keep, zone=self.zone, selector=matcher(self.option("node_selector"), self.node_selector))
-
-    def chosen_by(self, nodes: Sequence[Node]) -> str:
-        """A selector that chooses the nodes and no other, or else their names."""
-        key = next((key for key in ZONES if any(node.labels.get(key) == self.zone for node in nodes)), "")
-        text = ",".join(filter(None, (self.node_selector, f"{key}={self.zone}" if self.zone else "")))
-        chosen = [node.name for node in nodes if parse_selector(text)(node.labels)] if "=" in text else []
-        return text if sorted(chosen) == sorted(self.nodes) else ",".join(self.nodes)
+        return DrainWish(keep=self.keep, zone=self.zone, selector=matcher(self._name("node_selector"), self.node_selector))
 
     def answer(self, steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
         """The answer to a question that was :meth:`checked`."""
         if self.gone:
-            return loss_of(steady, self, flags)
+            return self._loss(steady, flags)
         if self.auto:
             return search_for(steady, self.wish(), flags, on_node)
         asked = tuple(dict.fromkeys(self.nodes))
         return _plan(steady, asked, verify(steady, asked, flags, on_node))
+
+    def _loss(self, steady: SteadyState, flags: DrainFlags) -> DrainPlan:
+        """What becomes of the pods where the nodes are gone at once."""
+        if flags.pod_selector is not everything:
+            raise UnknownNameError(f"{self.mark}gone: got it beside {self._name('pod_selector')}, wanted one of them")
+        asked = tuple(dict.fromkeys(self.nodes))
+        loss = Loss.of(steady, asked, recreates_bare=flags.recreate_bare)
+        loss.trial.place(loss.made)
+        kinds = [word for name in loss.like_waiting(elsewhere=self.zone is not None) for word in ("--add-node", LIKE + name)]
+        zones = [
+            f"{key}={self.zone}" for key in ZONES
+            if self.zone and {node.name for node in steady.nodes if node.labels.get(key) == self.zone} == {*asked}
+        ]  # fmt: skip
+        words = ("--exclude-nodes", zones[0] if zones else ",".join(asked), "--gone", *kinds) if kinds else ()
+        plan = _plan(steady, asked, Verification(asked, {}, loss.trial, loss.ending))
+        return attrs.evolve(plan, answer=replace(plan.answer, gone=True, add_nodes=words))
 
 
 def matcher(name: str, text: str | None) -> Matcher:

@@ -151,8 +151,6 @@ DAEMONSET = "DaemonSet"
 
 DAEMONSET_STAYS = "DaemonSet-managed"
 MIRROR_STAYS = "a static pod of its kubelet"
-DAEMONSET_ENDS = "its DaemonSet makes none for a node that is gone"
-MIRROR_ENDS = "a static pod, which its node runs"
 NOT_SELECTED = "not selected by --pod-selector"
 
 DAEMONSET_REFUSED = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"

@@ -109,12 +109,16 @@ class EvictedPod:
     to: str | None = None
     """The node of that pod."""
     why: str | None = None
-    """Why that pod has none, where nodes are gone at once."""
+    """Why it has none, or why there is no such pod, where that does not stop the drain."""
 
     @property
     def waits(self) -> bool:
         """Whether a pod is made in its place and finds no node."""
         return self.replacement is not None and self.to is None
+
+
+MadeAgain = list[tuple[Pod, EvictedPod]]
+"""New pods, and in whose place they are."""
 
 
 @attrs.define(eq=False)
@@ -126,6 +130,8 @@ class DrainTrial:
     replacements: Replacements
     scheduler_names: frozenset[str]
     order: str = "input"
+    stops: bool = True
+    """A pod that finds no other node keeps its own from going; False: it waits."""
     cordoned: dict[str, Node] = attrs.field(factory=dict)
     """The nodes that are being emptied, as they were before."""
     evictions: list[EvictedPod] = attrs.field(factory=list)
@@ -163,17 +169,17 @@ class DrainTrial:
         """Evict all that budgets let go at the same time, and place what their owners make instead; answers who is still there."""
         self.engine.on_undo(setattr, self, "rounds", self.rounds)
         self.rounds += 1
-        made: list[tuple[Pod, EvictedPod]] = []
+        made: MadeAgain = []
         left: list[Pod] = []
         for pod in pods:
             if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
                 left.append(pod)
             else:
                 self.leave(pod)
-                made += self._replaced(EvictedPod(pod, node, self.rounds))
+                made += self.replaced(EvictedPod(pod, node, self.rounds))
         if len(left) == len(pods):
             raise NotDrainable(f"{self.budgets.blocking(left[0])}: {some(pod.key for pod in left)}")
-        self._place(made)
+        self.place(made)
         return left
 
     def leave(self, pod: Pod) -> None:
@@ -190,7 +196,7 @@ class DrainTrial:
         self.budgets.take(pod)
         self.engine.on_undo(self.budgets.take, pod, -1)
 
-    def _replaced(self, eviction: EvictedPod) -> list[tuple[Pod, EvictedPod]]:
+    def replaced(self, eviction: EvictedPod) -> MadeAgain:
         """Note *eviction*, and what the pod's owner makes in its place, if it does."""
         self.evictions.append(eviction)
         self.engine.on_undo(self.evictions.pop)
@@ -199,11 +205,11 @@ class DrainTrial:
             return []
         other = foreign_scheduler(pod, self.scheduler_names)
         if other is not None and (pod.metadata.controller is not None or self.replacements.recreates_bare):
-            raise NotDrainable(f'the pod in place of {pod.key} asks for another scheduler, "{other}"')
+            return self._without_node(eviction, f'the pod in place of {pod.key} asks for another scheduler, "{other}"')
         made = self.replacements.of(pod)
         if made is None:
             if eviction.by is not None:
-                raise NotDrainable(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again")
+                return self._without_node(eviction, f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again")
             return []
         eviction.replacement = made.key
         self.engine.on_undo(self.replacements.take_back, made)
@@ -212,30 +218,36 @@ class DrainTrial:
             self.run.put(claim)
         return [(made, eviction)]
 
+    def _without_node(self, eviction: EvictedPod, why: str) -> MadeAgain:
+        if self.stops:
+            raise NotDrainable(why)
+        eviction.why = why
+        return []
+
     # --- placing ----------------------------------------------------------------------------------------------------
 
-    def _place(self, made: list[tuple[Pod, EvictedPod]]) -> None:
+    def place(self, made: MadeAgain) -> None:
         """Place new pods, those that preempt others once more, and then those that are made in place of the preempted ones."""
         while made:
             of = {pod.uid: eviction for pod, eviction in made}
             for pod, _ in made:
                 for item in (*(new_claims(pod, self.engine) if pod.spec.volumes else ()), pod):
                     self.run.put(item)
-            victims: list[tuple[Pod, EvictedPod]] = []
+            victims: MadeAgain = []
             for pod in in_order([pod for pod, _ in made], self.order, self.engine):
                 victims += self._cycle(pod, of[pod.uid])
             for pod in self.run.retries():
                 victims += self._cycle(pod, of[pod.uid], retry=True)
             made = victims
 
-    def _cycle(self, pod: Pod, eviction: EvictedPod, *, retry: bool = False) -> list[tuple[Pod, EvictedPod]]:
+    def _cycle(self, pod: Pod, eviction: EvictedPod, *, retry: bool = False) -> MadeAgain:
         decision = self.run.cycle(pod, retry=retry)
         plan = decision.preemption
         if decision.host is not None and not decision.is_waiting:
             self._placed(decision, decision.host, eviction)
             return []
         if plan is None or plan.node is None or (retry and not plan.victims):
-            raise NotDrainable(_why(decision, eviction, self.run.engine))
+            return self._without_node(eviction, _why(decision, eviction, self.run.engine))
         return self._preempted(pod, plan)
 
     def _placed(self, decision: Decision, host: str, eviction: EvictedPod) -> None:
@@ -248,13 +260,13 @@ class DrainTrial:
         self.budgets.give(pod)
         self.engine.on_undo(self.budgets.give, pod, -1)
 
-    def _preempted(self, pod: Pod, plan: Preemption) -> list[tuple[Pod, EvictedPod]]:
+    def _preempted(self, pod: Pod, plan: Preemption) -> MadeAgain:
         assert plan.node is not None
-        made: list[tuple[Pod, EvictedPod]] = []
+        made: MadeAgain = []
         for victim in plan.victims:
             self._disrupted(victim)
         for victim in plan.victims:
-            made += self._replaced(EvictedPod(victim, plan.node, self.rounds, by=pod.key))
+            made += self.replaced(EvictedPod(victim, plan.node, self.rounds, by=pod.key))
         return made
 
 
@@ -274,14 +286,10 @@ def _why(decision: Decision, eviction: EvictedPod, engine: Engine) -> str:
         return f"{what} waits on {decision.host} for plugins that permit the binding"
     if decision.is_gated:
         return f"{what} is gated, and not tried"
-    return f"{what} finds no other node: {decision.error}{volumes_told(decision.pod, engine)}"
-
-
-def volumes_told(pod: Pod, engine: Engine) -> str:
-    """The volumes that keep *pod* from nodes; empty: none does."""
-    demands = VolumeDemands(engine, pod)
+    demands = VolumeDemands(engine, decision.pod)
     volumes = {text: None for node in engine.nodes() for _, text in demands.unreached(node)} if demands.claims else {}
-    return f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
+    told = f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
+    return f"{what} finds no other node: {decision.error}{told}"
 
 
 # --- what a drain begins with ---------------------------------------------------------------------------------------

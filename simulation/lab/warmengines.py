@@ -75,6 +75,11 @@ class WarmSimulation(Simulation):
         found = (there for pod in self.scenario.pending if (there := state(pod)) is not None)
         self.mixed |= {there.node_name for there in found if there.entry.template.ports}
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the scheduler was told of the cluster."""
+        return self._run is not None
+
 
 @attrs.define(eq=False)
 class KnownCluster:

@@ -89,11 +89,6 @@ class Effect(Record):
     spared: Annotated[Names, says("Pods of other controllers that have a node in the end after the change, and none without it.")] = ()
 
     @property
-    def harms(self) -> bool:
-        """Whether more of the others lose their node than are spared."""
-        return len(self.without_node) + len(self.evicted) > len(self.spared)
-
-    @property
     def words(self) -> str:
         """In a sentence.
 
@@ -142,8 +137,9 @@ class Suggestion(Record, kw_only=True):
 
     @property
     def is_costly(self) -> bool:
-        """Whether it costs another pod its node, or does not last."""
-        harms = bool(self.victims) if self.effect is UNSET else self.effect.harms
+        """Whether it costs more of the others their node than it spares, or does not last."""
+        effect = self.effect
+        harms = bool(self.victims) if effect is UNSET else len(effect.without_node + effect.evicted) > len(effect.spared)
         return harms or self.kind == "delete" or self.evicted_by is not None or self.taken_by is not UNSET
 
     @property

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from itertools import dropwhile, islice, takewhile
+from itertools import islice, takewhile
 from typing import Annotated, ClassVar
 
 import attrs
@@ -267,41 +267,35 @@ def _seen_later(asked: ScheduledPod, pod: Pod, begun: Simulation, found: Sequenc
     is_alone = all(other.key == pod.key for other in asked.scenario.pending)
     if asked.alone or asked.question.placed_on is not None or is_alone or not found:
         return found
-    homes = {other.key: name for name, pods in begun.engine.pods_by_node().items() for other in pods}
-    _finish(begun, pod)
-    return [_in_whole_run(asked, pod, one, begun, homes) for one in found]
+    _finish(begun)
+    return [_in_whole_run(asked, pod, one, begun) for one in found]
 
 
 def _evicted_later(asked: ScheduledPod, pod: Pod, begun: Simulation) -> str | None:
     """The pod after *pod* that preempts it, where *begun* goes on from its turn."""
     if asked.alone or pod.spec.node_name or all(other.priority <= pod.priority for other in asked.scenario.pending):
         return None
-    _finish(begun, pod)
+    _finish(begun)
     return begun.evicted.get(pod.key)
 
 
-def _finish(simulation: Simulation, pod: Pod) -> None:
-    """Go on with *simulation*, which is at the turn of *pod* or new."""
-    is_new = not simulation.has_begun
-    for _ in simulation.decisions() if is_new else simulation.rest(list(dropwhile(lambda other: other.key != pod.key, simulation.pods()))):
+def _finish(simulation: Simulation) -> None:
+    for _ in simulation.decisions():
         pass
 
 
-def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulation, homes: Mapping[str, str]) -> Helpful:
-    """Who takes the pod's place or the room for it, what becomes of the others, and how many pods of a workload find a node.
-
-    *homes*: pod -> its node without the change, of those that come before it.
-    """
+def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulation) -> Helpful:
+    """Who takes the pod's place or the room for it, what becomes of the others, and how many pods of a workload find a node."""
     changed = attrs.evolve(asked, scenario=changed_scenario(asked.scenario, pod, one.change))
     simulation = changed.simulation(asked.spec) if one.begun is None else one.begun
-    _finish(simulation, pod)
+    _finish(simulation)
     outcomes = simulation.outcomes
     after, suggestion = outcomes[pod.key], replace(one.suggestion, effect=_effect(pod, before, simulation))
     if after.eviction is not None:
         suggestion = replace(suggestion, evicted_by=after.eviction.by)
     elif after.host is None:
         earlier = takewhile(lambda key: key != pod.key, outcomes)
-        took = (key for key in earlier if outcomes[key].host == suggestion.host != homes.get(key))
+        took = (key for key in earlier if outcomes[key].host == suggestion.host != before.outcomes[key].host)
         suggestion = replace(suggestion, taken_by=next(took, ""))
     if not asked.question.workload_waiting:
         return attrs.evolve(one, suggestion=suggestion)

@@ -204,18 +204,18 @@ def _replay_round(replay: Replay, evictions: list[Json]) -> None:
     while gone:
         made = [(found, renewed(old, found["replacement"])) for found, old in gone if found["replacement"] is not None]
         victims: list[tuple[Json, Pod]] = []
-        again = []
-        for found, new in made:
-            decision = replay.come(new)
-            if decision.host is None:
-                assert decision.preemption is not None, decision.error
-                assert decision.preemption.node is not None, decision.error
-                again.append((found, new))
-                victims += [(preempted[one.key], replay.leave(one.key, by_drain=False)) for one in decision.preemption.victims]
-            else:
-                assert decision.host == found["to"]
-        for found, new in again:
-            assert replay.come(new).host == found["to"]
+        while made:
+            again = []
+            for found, new in made:
+                decision = replay.come(new)
+                if decision.host is None:
+                    assert decision.preemption is not None, decision.error
+                    assert decision.preemption.node is not None, decision.error
+                    again.append((found, new))
+                    victims += [(preempted[one.key], replay.leave(one.key, by_drain=False)) for one in decision.preemption.victims]
+                else:
+                    assert decision.host == found["to"]
+            made = again
         gone = victims
 
 

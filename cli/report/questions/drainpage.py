@@ -60,7 +60,8 @@ def _lead(record: Record) -> Markup:
     left = facts_of(record, (("staying.length", stay, SAME), ("summary.withoutNode", "pods wait", BAD)), ())
     apart = (("summary.waiting", "pods find no node even before", NEAR), ("summary.leftOut", "waiting pods left out", NEAR))
     waiting = facts_of(record, apart, ())
-    can = fact(counted(record, "can.length"), *(("nodes are gone", BAD) if record["gone"] else ("nodes can go", GOOD)))
+    word = LOST if record["gone"] else CAN
+    can = fact(counted(record, "can.length"), f"nodes {word}", STATES[word])
     return facts(can, *facts_of(record, CARDS[record["gone"] :]), *lost, *left, *waiting)
 
 
@@ -91,8 +92,8 @@ def _reasons(found: Sequence[tuple[str, int]]) -> Markup:
 
 def _map(found: DrainResult, record: Record) -> Section:
     names, can = [node.name for node in found.cluster], set(record["can"])
-    can_be = LOST if record["gone"] else CAN
-    states = [can_be if name in can else CANNOT if name in record["cannot"] else "" for name in names]
+    word = LOST if record["gone"] else CAN
+    states = [word if name in can else CANNOT if name in record["cannot"] else "" for name in names]
     sides = [
         MapSide(title, uses_of(one.room, names), [one.pods.get(name, ()) for name in names], states)
         for title, one in zip(("before", "after"), found.occupancy or (), strict=False)
