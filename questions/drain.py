@@ -100,7 +100,7 @@ class DrainResult(Result):
                 "moves": len(self.moves), "rounds": answer.summary.rounds,
             },
             shares=[] if answer.gone else [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
-            tables=[_waiting(answer), _nodes(self), _reasons(self), _evictions(answer), _staying(answer), _budgets(answer)],
+            tables=[_nodes(self), _reasons(self), _evictions(answer), _staying(answer), _budgets(answer)],
         )  # fmt: skip
 
 
@@ -295,7 +295,7 @@ def _evictions(answer: DrainDocument) -> Table:
         Column("by", forms=("data",)), Column("replacement", forms=("data",)), Column("from", "name", filter=True, forms=(*TEXT, "page")),
         Column("to", "name"), Column("as", "name", forms=TEXT), Column("why", forms=TEXT), Column("as", "name", forms=("page",)),
         Column("round", "count", forms=("page",)), Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=("page",)),
-        Column("preempted by", "name", forms=by_others),
+        Column("preempted by", "name", forms=by_others), Column("message", forms=("wide", "page") if answer.summary.without_node else ()),
     )  # fmt: skip
     rows = [_eviction(one) for one in answer.evictions]
     text = () if not rows else ("wide",) if answer.searched else TEXT
@@ -303,19 +303,12 @@ def _evictions(answer: DrainDocument) -> Table:
     return Table("evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms)
 
 
-def _waiting(answer: DrainDocument) -> Table:
-    """The pods that find no node after theirs is gone."""
-    rows = [[one.replacement, one.node, one.why] for one in answer.evictions if one.waits]
-    columns = (Column("pod that waits", "name"), Column("from", "name", filter=True), Column("why"))
-    return Table("waiting", columns, rows, noun="pod that waits", several="pods that wait", forms=("wide", "page") if rows else ())
-
-
 def _eviction(one: DrainEviction) -> list[Any]:
     new = one.replacement
     outcome = GONE if new is None else WAITS if one.waits else PREEMPTED if one.by else MOVES
     why = f"preempted by {one.by}" if one.by else outcome if outcome in (GONE, WAITS) else None
     renamed = new if new != one.pod else None
-    return [one.round, one.pod, one.node, one.by, new, one.node, one.to, renamed, why, new, one.round, outcome, one.by]
+    return [one.round, one.pod, one.node, one.by, new, one.node, one.to, renamed, why, new, one.round, outcome, one.by, one.why]
 
 
 def _staying(answer: DrainDocument) -> Table:

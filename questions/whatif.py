@@ -90,9 +90,7 @@ class WhatIfResult(Result):
     def view(self) -> View:
         count = len(self.suggestions)
         helps = Words(*self._start(), Number(count), helping(self.suggestions))
-        by = self.found.evicted_by
-        until = Words(", until ", Name(by), " takes its place") if by else ""
-        without = Words("The pod gets ", Name(self.host or ""), " without any change", until, ".")
+        without = Words("The pod gets ", Name(self.host or ""), " without any change.")
         return View(
             title=type(self).__name__,
             verdict=without if self.fits else helps if count else self._without_help(),
@@ -174,8 +172,7 @@ def what_if(
 def helping(found: Sequence[Suggestion]) -> str:
     """That so many changes as *found* help, after their number."""
     costly = sum(one.is_costly for one in found)
-    told = "but" if len(found) == 1 else "all" if costly == len(found) else f"{costly:,}"
-    return f" change{' helps' if len(found) == 1 else 's help'}{f', {told} at a cost' if costly else ''}."
+    return f" change{' helps' if len(found) == 1 else 's help'}{f', {costly:,} at a cost' if costly else ''}."
 
 
 # --- in words -------------------------------------------------------------------------------------------------------
@@ -191,8 +188,7 @@ def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     first += [_line(of_workload(question, decision.pod))] if question.workload_waiting else []
     first += message_parts(decision)
     if found.fits:
-        then = f"until {found.evicted_by} takes its place" if found.evicted_by else "so nothing has to change"
-        yield [*first, _line(f"It gets {decision.host} as it is, {then}.")]
+        yield [*first, _line(f"It gets {decision.host} as it is, so nothing has to change.")]
         return
     yield [
         *first,
@@ -245,7 +241,7 @@ def _helping(found: WhatIf) -> Iterator[Paragraph]:
             taken = "" if one.taken_by is UNSET else f", but {one.taken_by or 'another pod'} would take the room first"
             pods = found.explanation.question.workload_pods
             all_pods = "" if one.placed is UNSET else f"; then {one.placed:,} of {count_of(len(pods), 'pod')} find a node"
-            effect = "" if one.effect is UNSET else f"; {one.effect.words}"
+            effect = f"; {one.effect.words}" if one.effect else ""
             told = f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}{later}{taken}{all_pods}{effect}"
             yield _line(told, hanging="     ")
             yield from (Paragraph(f"     {_patch(text)}", wraps=False) for text in one.patch)
@@ -273,7 +269,7 @@ def _suggestions(found: Iterable[Suggestion]) -> Table:
         [
             one.change, ", ".join(one.patch), ";".join(one.patch), one.host, one.kind, one.disturbs, ", ".join(one.victims),
             ";".join(one.victims), one.verified, str(one.verified).lower(), one.evicted_by,
-            None if one.effect is UNSET else one.effect.words,
+            one.effect.words if one.effect else None,
         ]
         for one in found
     ]  # fmt: skip

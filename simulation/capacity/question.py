@@ -18,8 +18,7 @@ from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, Resourc
 from ...api.objects.quantity import ZERO, Quantity
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.schedulerspec import SchedulerSpec
-from ..drain.lost import Loss
-from ..drain.trial import SteadyState
+from ..drain.trial import SteadyState, after_loss
 from ..scenario import Scenario
 from .templates import PodTemplate, numbers_for, template_of
 
@@ -181,8 +180,8 @@ def asked(
 ) -> CapacityQuestion:  # fmt: skip
     """The question to the scheduler of *spec* for the templates that are *given*, each with the words for where it is from.
 
-    *exclude*: names of nodes, or label selectors; with *gone* what is made in place of the pods there waits too, and those that wait now
-    are left out unless *pending_first*. With *defaults* copies are admitted as the API server would do it.
+    *exclude*: names of nodes, or label selectors; with *gone* only what is made in place of the pods there waits. With *defaults*
+    copies are admitted as the API server would do it.
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
     if limit is not None and limit < 1:
@@ -199,7 +198,10 @@ def asked(
     if names and len(found) == len(names):
         raise QuestionError(f"exclude-nodes: got {', '.join(exclude)}, which is every node, wanted one left at least")
     excluded = tuple(name for name in names if name in found)
-    left = _after_loss(scenario, excluded, spec, pending_first) if gone else without_nodes(scenario, excluded)
+    left = without_nodes(scenario, excluded)
+    if gone:
+        steady = SteadyState(scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
+        left = after_loss(steady, scenario, excluded)
     made = [template_of(loaded, where, left.objects, strict=defaults) for where, loaded in given]
     _check_names(made)
     served = [_served(template, spec.scheduler_names) for template in made]
@@ -267,13 +269,6 @@ def without_nodes(scenario: Scenario, excluded: Collection[str]) -> Scenario:
         return scenario
     nodes = ((item.name if isinstance(item, Node) else item.spec.node_name if isinstance(item, Pod) else "") for item in scenario.objects)
     return attrs.evolve(scenario, objects=tuple(item for item, node in zip(scenario.objects, nodes, strict=True) if node not in excluded))
-
-
-def _after_loss(scenario: Scenario, excluded: Collection[str], spec: SchedulerSpec, pending_first: bool) -> Scenario:
-    """*scenario* where the nodes *excluded* are gone, and what is made in place of their pods waits."""
-    steady = SteadyState(scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
-    left = Loss.of(steady, excluded).scenario(scenario)
-    return attrs.evolve(left, pending=(*scenario.pending, *left.pending)) if pending_first else left
 
 
 # --- the API server -------------------------------------------------------------------------------------------------

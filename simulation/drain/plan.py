@@ -11,7 +11,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from ...api.meaning.labels import ZONES, Matcher, SelectorError, everything, parse_selector, zone_of
-from ...api.objects import Node
+from ...api.objects import Node, Pod
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Names, Record, field, says
 from ...core.engine import Engine
@@ -19,9 +19,8 @@ from ...exceptions import UnknownNameError, did_you_mean
 from ..capacity.room import FreeRoom
 from ..newnodes.kinds import LIKE
 from .auto import DrainWish, OnNode, StayingPod, Verification, find, ignored, verify
-from .lost import Loss
 from .rules import BudgetUse, DrainFlags
-from .trial import EvictedPod, SteadyState
+from .trial import UNASKED, EvictedPod, SteadyState, lose
 
 
 class DrainMove(Record):
@@ -120,14 +119,16 @@ def search_for(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node:
 def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, *, searched: bool = False) -> DrainPlan:
     trial, left = verification.trial, tuple(verification.trial.evictions)
     moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
+    evictions = tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to, one.why) for one in left)
     summary = DrainSummary(
         nodes=len(steady.nodes), asked=len(asked), can=len(verification.can), evictions=len(left), moved=len(moves), rounds=trial.rounds,
-        placed_before=steady.placed, waiting=len(steady.waiting), left_out=steady.left_out, without_node=sum(one.waits for one in left),
+        placed_before=steady.placed, waiting=len(steady.waiting), left_out=steady.left_out,
+        without_node=sum(one.waits for one in evictions),
     )  # fmt: skip
     answer = DrainDocument(
         release=trial.engine.release.version, can=verification.can,
         cannot={name: verification.cannot[name] for name in asked if name in verification.cannot}, moves=moves,
-        evictions=tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to, one.why) for one in left),
+        evictions=evictions,
         staying=verification.staying, budgets=trial.budgets.used(), searched=searched, summary=summary,
     )  # fmt: skip
     return DrainPlan(answer, asked, left)
@@ -248,16 +249,27 @@ class DrainQuestion:
         if flags.pod_selector is not everything:
             raise UnknownNameError(f"{self.mark}gone: got it beside {self._name('pod_selector')}, wanted one of them")
         asked = tuple(dict.fromkeys(self.nodes))
-        loss = Loss.of(steady, asked, recreates_bare=flags.recreate_bare)
-        loss.trial.place(loss.made)
-        kinds = [word for name in loss.like_waiting(elsewhere=self.zone is not None) for word in ("--add-node", LIKE + name)]
-        zones = [
-            f"{key}={self.zone}" for key in ZONES
-            if self.zone and {node.name for node in steady.nodes if node.labels.get(key) == self.zone} == {*asked}
-        ]  # fmt: skip
-        words = ("--exclude-nodes", zones[0] if zones else ",".join(asked), "--gone", *kinds) if kinds else ()
-        plan = _plan(steady, asked, Verification(asked, {}, loss.trial, loss.ending))
+        trial, made = lose(steady, asked, recreates_bare=flags.recreate_bare)
+        trial.place(made)
+        there = UNASKED.sort(item for item in steady.objects if isinstance(item, Pod) and item.spec.node_name in asked)
+        ending = tuple(StayingPod(pod.key, pod.spec.node_name, why) for pod, why in there.staying)
+        plan = _plan(steady, asked, Verification(asked, {}, trial, ending))
+        kinds = [word for name in self._like_lost(steady.nodes, plan.answer) for word in ("--add-node", LIKE + name)]
+        zones = {key: {node.name for node in steady.nodes if node.labels.get(key) == self.zone} for key in ZONES}
+        chosen = next((f"{key}={self.zone}" for key, names in zones.items() if names == {*asked}), ",".join(asked))
+        words = ("--exclude-nodes", chosen, "--gone", *kinds) if kinds else ()
         return attrs.evolve(plan, answer=replace(plan.answer, gone=True, add_nodes=words))
+
+    def _like_lost(self, nodes: Sequence[Node], answer: DrainDocument) -> list[str]:
+        """Nodes such as those of the pods that wait, one a zone: of those that are gone, or of the others if a whole zone is."""
+        lost = {one.node for one in answer.evictions if one.waits}
+        kinds = {(node.status.allocatable, node.spec.taints) for node in nodes if node.name in lost}
+        found = dict[object, str]()
+        for node in nodes:
+            kind = node.status.allocatable, node.spec.taints
+            if kind in kinds and (node.name in answer.can) == (self.zone is None):
+                found.setdefault((kind, zone_of(node.labels)), node.name)
+        return list(found.values())
 
 
 def matcher(name: str, text: str | None) -> Matcher:

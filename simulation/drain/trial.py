@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.garbage import no_garbage_collection
-from ...api.objects import KubeObject, Map, Node, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget
+from ...api.objects import (
+    KubeObject,
+    Map,
+    Node,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    ResourceClaim,
+)
 from ...api.objects.storage import BIND_COMPLETED
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
@@ -25,7 +35,7 @@ from ..replacements import Replacements, give_back, with_claims
 from ..replay.cluster.volumecontroller import claim_of, new_volume
 from ..scenario import Scenario, in_order
 from ..simulate import Simulation
-from .rules import UNSCHEDULABLE, Budgets, foreign_scheduler, is_made_again, some
+from .rules import UNSCHEDULABLE, Budgets, DrainFlags, foreign_scheduler, is_made_again, some
 
 DELAYED = "WaitForFirstConsumer"
 
@@ -110,11 +120,6 @@ class EvictedPod:
     """The node of that pod."""
     why: str | None = None
     """Why it has none, or why there is no such pod, where that does not stop the drain."""
-
-    @property
-    def waits(self) -> bool:
-        """Whether a pod is made in its place and finds no node."""
-        return self.replacement is not None and self.to is None
 
 
 MadeAgain = list[tuple[Pod, EvictedPod]]
@@ -363,3 +368,32 @@ def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozens
 def _bound(engine: Engine) -> Iterable[Pod]:
     """The pods on all nodes, node by node."""
     return [pod for pods in engine.pods_by_node().values() for pod in pods]
+
+
+# --- nodes that are gone --------------------------------------------------------------------------------------------
+
+UNASKED = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True, force=True)
+"""As nodes that fail: what a drain would leave on its node ends with it."""
+
+
+def lose(steady: SteadyState, nodes: Collection[str], *, recreates_bare: bool = False) -> tuple[DrainTrial, MadeAgain]:
+    """The cluster without *nodes*, which are gone at once, and what owners make in place of the pods on them, without a node yet."""
+    order = "queue" if steady.order == "input" else steady.order
+    trial = attrs.evolve(steady.trial(recreates_bare=recreates_bare), order=order, stops=False, rounds=1)
+    lost = [(pod, name) for name in nodes for pod in UNASKED.sort(trial.pods_on(name)).leaving]
+    for node in (node for node in steady.nodes if node.name in nodes):
+        for pod in trial.pods_on(node.name):
+            trial.leave(pod)
+        trial.run.delete(node)
+    return trial, [one for pod, name in lost for one in trial.replaced(EvictedPod(pod, name, 1))]
+
+
+def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) -> Scenario:
+    """*scenario*, which is that of *steady*, where *nodes* are gone, and what owners make in place of the pods on them waits."""
+    trial, made = lose(steady, nodes)
+    engine, others = trial.engine, (Node, Pod, PersistentVolumeClaim, ResourceClaim)
+    objects = (
+        *engine.nodes(), *(item for item in steady.objects if not isinstance(item, others)), *engine.listings.claims,
+        *engine.listings.resource_claims, *(claim for pod, _ in made for claim in new_claims(pod, engine)), *_bound(engine),
+    )  # fmt: skip
+    return attrs.evolve(scenario, objects=objects, pending=tuple(pod for pod, _ in made))

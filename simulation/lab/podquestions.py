@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ...api.load import Loaded
 from ...api.objects import Node, Pod, PodStatus, Toleration
-from ...api.record import UNSET, plain
+from ...api.record import plain
 from ...api.wire.ownfields import current_manifest
 from ...core.engine import Engine
 from ...core.pods.requests import CPU, MEMORY, PODS
@@ -59,12 +59,8 @@ def why(bench: Workbench, state: LabState, key: str, node: str | None = None) ->
 
 def _in_the_end(answer: LabRun, key: str, host: str | None) -> str:
     """What became of the pod *key* after it had *host*; empty: nothing."""
-    last = answer.host_of(key)
-    if last == host:
-        return ""
-    if last is None:
-        return f". In the end it has no node: {answer.texts.texts[int(answer.whys[answer.layout.pod_at[key]])]}"
-    return f". In the end it is on {last}, where it has made room"
+    last, why = answer.host_of(key), answer.texts.texts[int(answer.whys[answer.layout.pod_at[key]])]
+    return "" if last == host else f". In the end it {f'is on {last}, where it has made room' if last else f'has no node: {why}'}"
 
 
 def found_pod(scenario: Scenario, key: str) -> Pod:
@@ -220,7 +216,7 @@ def what_helps(bench: Workbench, state: LabState, key: str) -> dict[str, Any]:
     suggestions = [
         {
             "change": one.change, "host": one.host, "victims": list(one.leaving), "evictedBy": one.evicted_by,
-            "effect": "" if one.effect is UNSET else one.effect.words, "isCostly": one.is_costly,
+            "effect": one.effect.words if one.effect else "", "isCostly": one.is_costly,
             "edits": list(one.patch) if all(map(_is_edit, one.patch)) else None, "words": list(one.patch),
         }
         for one in found.suggestions

@@ -93,19 +93,13 @@ class Effect(Record):
         """In a sentence.
 
         >>> Effect(5, 3, 4, ("shop/b", "shop/c"), ("shop/a",), ("shop/d",)).words
-        'shop/b and shop/c find no node then, shop/a is evicted, 1 other is spared: 3 of 5 pods placed, 4 before'
+        'no node for shop/b and shop/c, shop/a evicted, 1 other spared; 3 of 5 pods placed, 4 before'
         """
-        harmed = [
-            f"{listed(names)} {one if len(names) == 1 else several}"
-            for names, one, several in (
-                (self.without_node, "finds no node then", "find no node then"), (self.evicted, "is evicted", "are evicted"),
-            )
-            if names
-        ]  # fmt: skip
-        if harmed and self.spared:
-            harmed.append("1 other is spared" if len(self.spared) == 1 else f"{len(self.spared):,} others are spared")
+        harmed = [f"no node for {listed(self.without_node)}"] if self.without_node else []
+        harmed += [f"{listed(self.evicted)} evicted"] if self.evicted else []
+        harmed += [f"{count_of(len(self.spared), 'other')} spared"] if harmed and self.spared else []
         counts = f"{self.placed:,} of {count_of(self.pods, 'pod')} placed, {self.placed_before:,} before"
-        return f"{', '.join(harmed)}: {counts}" if harmed else counts
+        return "; ".join(filter(None, [", ".join(harmed), counts]))
 
 
 class Suggestion(Record, kw_only=True):
@@ -132,14 +126,14 @@ class Suggestion(Record, kw_only=True):
 
     @property
     def leaving(self) -> Names:
-        """The victims that its effect does not name."""
-        return tuple(pod for pod in self.victims if self.effect is UNSET or pod not in self.effect.evicted)
+        """The victims, where no effect says what becomes of all pods."""
+        return () if self.effect else self.victims
 
     @property
     def is_costly(self) -> bool:
         """Whether it costs more of the others their node than it spares, or does not last."""
         effect = self.effect
-        harms = bool(self.victims) if effect is UNSET else len(effect.without_node + effect.evicted) > len(effect.spared)
+        harms = len(effect.without_node + effect.evicted) > len(effect.spared) if effect else bool(self.victims)
         return harms or self.kind == "delete" or self.evicted_by is not None or self.taken_by is not UNSET
 
     @property

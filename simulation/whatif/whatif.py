@@ -185,7 +185,6 @@ class WhatIfDocument(ResultDocument, kw_only=True):
     waiting_nodes: WaitingNodes = UNSET
     want: Annotated[str | None, says("The node that the pod should get; null: any.")]
     fits: Annotated[bool, says("The pod gets a node, or the wanted one, without any change.")]
-    evicted_by: Annotated[str | None, says("The pod that takes its place later; null: none does, or it does not fit.")]
     keeps: Annotated[Keeps | None, says("What keeps the pod from the wanted node.")]
     missing: Missing
     causes: Annotated[tuple[FailedDemand, ...], says("What of the pod fails on nodes, and which taints; that of most nodes first.")]
@@ -204,8 +203,6 @@ class WhatIf:
     """Those that disturb least first."""
     tried: int
     """How many decisions were asked for."""
-    evicted_by: str | None = None
-    """The pod that takes its place later, where it fits without any change."""
 
     @property
     def host(self) -> str | None:
@@ -228,7 +225,7 @@ class WhatIf:
         decision, close = self.explanation.decision, self.explanation.close_up
         return WhatIfDocument(
             warnings=warnings, pod=decision.pod.key, host=decision.host, error=decision.error, release=self.explanation.release,
-            **attrs.asdict(self.explanation.question), want=self.want, fits=self.fits, evicted_by=self.evicted_by,
+            **attrs.asdict(self.explanation.question), want=self.want, fits=self.fits,
             keeps=None if close is None or self.fits else Keeps.of(close), missing=self.explanation.missing,
             causes=self.explanation.causes, tried=self.tried, suggestions=self.suggestions,
         )  # fmt: skip
@@ -248,9 +245,7 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
     explanation = attrs.evolve(explanation, missing=missing_in(asked.scenario, explanation))
     context.want, context.reports = asked.want, explanation.nodes
     before = WhatIf(explanation, asked.want, (), 0)
-    if before.fits:
-        return attrs.evolve(before, evicted_by=_evicted_later(asked, pod, begun))
-    if explanation.missing:
+    if before.fits or explanation.missing:
         return before
     found = list(_suggestions(asked, context, pod, explanation.decision.is_gated, tell))
     found += _pairs(context, found, tell)
@@ -258,25 +253,11 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
     once: dict[frozenset[str], Helpful] = {}
     for one in sorted(found, key=lambda one: one.rank):
         once.setdefault(frozenset(one.suggestion.patch), one)
-    seen = sorted(_seen_later(asked, pod, begun, list(once.values())), key=lambda one: one.rank)
+    seen, is_alone = list(once.values()), all(other.key == pod.key for other in asked.scenario.pending)
+    if seen and not (is_alone or asked.alone or asked.question.placed_on):
+        _finish(begun)  # it is at the turn of *pod*, and goes on without any change
+        seen = sorted((_in_whole_run(asked, pod, one, begun) for one in seen), key=lambda one: one.rank)
     return attrs.evolve(before, suggestions=tuple(one.suggestion for one in seen), tried=context.tried)
-
-
-def _seen_later(asked: ScheduledPod, pod: Pod, begun: Simulation, found: Sequence[Helpful]) -> Sequence[Helpful]:
-    """*found* in whole runs: beside *begun*, which is at the turn of *pod* and goes on without any change."""
-    is_alone = all(other.key == pod.key for other in asked.scenario.pending)
-    if asked.alone or asked.question.placed_on is not None or is_alone or not found:
-        return found
-    _finish(begun)
-    return [_in_whole_run(asked, pod, one, begun) for one in found]
-
-
-def _evicted_later(asked: ScheduledPod, pod: Pod, begun: Simulation) -> str | None:
-    """The pod after *pod* that preempts it, where *begun* goes on from its turn."""
-    if asked.alone or pod.spec.node_name or all(other.priority <= pod.priority for other in asked.scenario.pending):
-        return None
-    _finish(begun)
-    return begun.evicted.get(pod.key)
 
 
 def _finish(simulation: Simulation) -> None:

@@ -22,7 +22,6 @@ CAN, CANNOT, LOST = "can go", "cannot go", "gone"
 STATES = {CAN: GOOD, CANNOT: BAD, LOST: BAD}
 CARDS = (("cannot.length", "nodes cannot go", BAD), ("moves.length", "pods move", SAME))
 LISTS = (
-    ("waiting", "Who waits", "Pods that are made in place of those on nodes that are gone, and find no other."),
     ("evictions", "Who moves where", "In this order; pods of one round leave at the same time."),
     ("staying", "Pods that stay on nodes that go", ""),
     ("budgets", "Disruption budgets",
@@ -47,7 +46,7 @@ def _who(record: Record) -> Markup:
     """The pods that have to leave, those that are not made again first."""
     why = "for good, as it is not made again"
     gone = [PodOutcome(one["pod"], "evicted", why) for one in record["evictions"] if one["replacement"] is None]
-    waits = [PodOutcome(one["pod"], "waits", one["why"]) for one in record["evictions"] if one["replacement"] and one["to"] is None]
+    waits = [PodOutcome(one["pod"], "waits", one["why"]) for one in record["evictions"] if one["replacement"] and not one["to"]]
     moves = [PodOutcome(one["pod"], "moved", sentence("from ", named(one["from"]), " to ", named(one["to"]))) for one in record["moves"]]
     title = "Who waits, who moves" if waits else "Who leaves for good, who moves" if gone else "Who moves"
     return who_html(title, [*gone, *waits, *moves], "evictions")

@@ -341,7 +341,7 @@ def _change(one: Suggestion) -> Markup:
         told_of += [", but ", named(one.taken_by) if one.taken_by else "another pod", " would take the room first"]
     if one.placed is not UNSET:
         told_of += [f"; then {one.placed:,} pods of the workload find a node"]
-    if one.effect is not UNSET:
+    if one.effect:
         told_of += ["; ", one.effect.words]
     how = (element("div", code(f"--set {shlex.quote(text)}") if is_edit(text) else named(text)) for text in one.patch)
     return element("li", sentence(*told_of), *how)

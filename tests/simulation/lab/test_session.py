@@ -143,7 +143,7 @@ class TestWhy:
         helps = what_helps(found.bench, found.state, REPORT)["suggestions"]
         costly = next(one for one in helps if one["edits"] == [f"pod {REPORT} requests.memory=28Gi"])
         assert costly["isCostly"]
-        assert "nightly-report-1 find no node then: 19 of 22 pods placed" in costly["effect"]
+        assert "nightly-report-1; 19 of 22 pods placed" in costly["effect"]
         found.do({"do": "edit", "texts": costly["edits"]})
         assert found.answer.host_of(REPORT) is None
         told = why(found.bench, found.state, REPORT)
