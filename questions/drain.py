@@ -218,11 +218,11 @@ def _fates(answer: DrainDocument) -> Iterator[str]:
     summary, preempted = answer.summary, sum(one.by is not None for one in answer.evictions)
     for number, verb, what in (
         (summary.evictions - preempted, "lose", "their node"), (preempted, "make", "room"), (summary.moved, "find", "another"),
-        (summary.without_node, "wait", ""), (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
+        (summary.without_node, "wait", "for a node"), (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
         (len(answer.staying), "end", "with their node"),
     ):  # fmt: skip
         if number:
-            yield f"{count_doing(number, 'pod', verb)} {what}".rstrip()
+            yield f"{count_doing(number, 'pod', verb)} {what}"
 
 
 def summary_lines(answer: DrainDocument) -> Iterator[str]:

@@ -255,21 +255,21 @@ class DrainQuestion:
         ending = tuple(StayingPod(pod.key, pod.spec.node_name, why) for pod, why in there.staying)
         plan = _plan(steady, asked, Verification(asked, {}, trial, ending))
         kinds = [word for name in self._like_lost(steady.nodes, plan.answer) for word in ("--add-node", LIKE + name)]
-        zones = {key: {node.name for node in steady.nodes if node.labels.get(key) == self.zone} for key in ZONES}
-        chosen = next((f"{key}={self.zone}" for key, names in zones.items() if names == {*asked}), ",".join(asked))
-        words = ("--exclude-nodes", chosen, "--gone", *kinds) if kinds else ()
+        labels = {node.name: node.labels for node in steady.nodes}
+        in_zone = (f"{key}={self.zone}" for key in ZONES if self.zone and {name for name in labels if labels[name].get(key) == self.zone} == {*asked})
+        words = ("--exclude-nodes", next(in_zone, ",".join(asked)), "--gone", *kinds) if kinds else ()
         return attrs.evolve(plan, answer=replace(plan.answer, gone=True, add_nodes=words))
 
     def _like_lost(self, nodes: Sequence[Node], answer: DrainDocument) -> list[str]:
-        """Nodes such as those of the pods that wait, one a zone: of those that are gone, or of the others if a whole zone is."""
+        """Nodes such as those of the pods that wait, one of a kind and zone: of those that are gone, or of the others if a zone is."""
         lost = {one.node for one in answer.evictions if one.waits}
-        kinds = {(node.status.allocatable, node.spec.taints) for node in nodes if node.name in lost}
-        found = dict[object, str]()
-        for node in nodes:
-            kind = node.status.allocatable, node.spec.taints
-            if kind in kinds and (node.name in answer.can) == (self.zone is None):
-                found.setdefault((kind, zone_of(node.labels)), node.name)
-        return list(found.values())
+        if not lost or len(answer.can) == len(nodes):
+            return []
+        sizes = {node.status.allocatable for node in nodes if node.name in lost}
+        there = [node for node in nodes if (node.name in answer.can) == (self.zone is None)]
+        alike = [node for node in there if node.status.allocatable in sizes] or there
+        own = {node.name: tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key) for node in alike}
+        return list({(node.status.allocatable, own[node.name], zone_of(node.labels)): node.name for node in alike}.values())
 
 
 def matcher(name: str, text: str | None) -> Matcher:

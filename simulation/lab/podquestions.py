@@ -28,7 +28,6 @@ from ..whatif.whatif import ScheduledPod, what_if
 from .actions import with_release
 from .labconfiguration import LabError
 from .labinput import check_node
-from .labrun import LabRun
 from .workbench import LabState, Workbench
 
 MOST_ROWS = 200
@@ -53,14 +52,11 @@ def why(bench: Workbench, state: LabState, key: str, node: str | None = None) ->
                 moment = f"when {before} {'pod was' if before == 1 else 'pods were'} tried before it"
     except UnknownNameError as error:
         raise LabError(str(error), "why") from None
-    later = _in_the_end(bench.answer(state), key, pod.spec.node_name or found["host"])
-    return {"moment": moment, **found, "words": found["words"] + later}
-
-
-def _in_the_end(answer: LabRun, key: str, host: str | None) -> str:
-    """What became of the pod *key* after it had *host*; empty: nothing."""
-    last, why = answer.host_of(key), answer.texts.texts[int(answer.whys[answer.layout.pod_at[key]])]
-    return "" if last == host else f". In the end it {f'is on {last}, where it has made room' if last else f'has no node: {why}'}"
+    answer = bench.answer(state)
+    last, text = answer.host_of(pod.key), answer.texts.texts[int(answer.whys[answer.layout.pod_at[pod.key]])]
+    if last != (pod.spec.node_name or found["host"]):
+        found["words"] += f". In the end it {f'is on {last}, where it has made room' if last else f'has no node: {text}'}"
+    return {"moment": moment, **found}
 
 
 def found_pod(scenario: Scenario, key: str) -> Pod:

@@ -255,21 +255,18 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
         once.setdefault(frozenset(one.suggestion.patch), one)
     seen, is_alone = list(once.values()), all(other.key == pod.key for other in asked.scenario.pending)
     if seen and not (is_alone or asked.alone or asked.question.placed_on):
-        _finish(begun)  # it is at the turn of *pod*, and goes on without any change
+        for _ in begun.decisions():  # it is at the turn of *pod*, and goes on without any change
+            pass
         seen = sorted((_in_whole_run(asked, pod, one, begun) for one in seen), key=lambda one: one.rank)
     return attrs.evolve(before, suggestions=tuple(one.suggestion for one in seen), tried=context.tried)
-
-
-def _finish(simulation: Simulation) -> None:
-    for _ in simulation.decisions():
-        pass
 
 
 def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulation) -> Helpful:
     """Who takes the pod's place or the room for it, what becomes of the others, and how many pods of a workload find a node."""
     changed = attrs.evolve(asked, scenario=changed_scenario(asked.scenario, pod, one.change))
     simulation = changed.simulation(asked.spec) if one.begun is None else one.begun
-    _finish(simulation)
+    for _ in simulation.decisions():
+        pass
     outcomes = simulation.outcomes
     after, suggestion = outcomes[pod.key], replace(one.suggestion, effect=_effect(pod, before, simulation))
     if after.eviction is not None:

@@ -55,8 +55,7 @@ def _who(record: Record) -> Markup:
 def _lead(record: Record) -> Markup:
     gone = sum(one["replacement"] is None for one in record["evictions"])
     lost = [fact(number(gone), "pods are gone for good", BAD)] if gone else []
-    stay = "pods end with these nodes" if record["gone"] else "pods are left on these nodes"
-    left = facts_of(record, (("staying.length", stay, SAME), ("summary.withoutNode", "pods wait", BAD)), ())
+    left = facts_of(record, (("staying.length", "pods stay with their node", SAME), ("summary.withoutNode", "pods wait", BAD)), ())
     apart = (("summary.waiting", "pods find no node even before", NEAR), ("summary.leftOut", "waiting pods left out", NEAR))
     waiting = facts_of(record, apart, ())
     word = LOST if record["gone"] else CAN
