@@ -156,7 +156,7 @@ class AlgorithmConfiguration:
         if self.source.provider is not None or source is None:
             return None
         if source.file is not None:
-            if not (self.folder / source.file).is_file():
+            if not (self.folder / source.file).exists():
                 raise PolicyError(f"missing policy config file {source.file}")
             return policy_document(self.folder / source.file)
         if source.config_map is None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import IO, Any
 
 import attrs
@@ -38,9 +41,23 @@ def documents_in(path: PathLike, stdin: IO[Any] | None = None, begins: str = "")
     """
     with _refused(begins):
         # Upstream: what is called JSON may be YAML.
-        files = (File(file.where, file.name.removesuffix(".json"), file.found, file.content) for file in read_files(path, stdin))
+        files = (File(file.where, file.name.removesuffix(".json"), file.found, file.content) for file in _files(path, stdin))
         items = (one for file in files for document in file.documents() for one in _items(document))
         return [one for item in items for one in (item, *_inside(item))]
+
+
+def _files(path: PathLike, stdin: IO[Any] | None) -> Iterable[File]:
+    if (name := os.fspath(path)) != "-" and "\0" not in name and os.path.exists(name):
+        told = os.stat(name)
+        if stat.S_ISFIFO(told.st_mode):
+            return _files_of_pipe(name, told.st_dev, told.st_ino)
+    return read_files(path, stdin)
+
+
+@lru_cache(8)
+def _files_of_pipe(name: str, *_: int) -> tuple[File, ...]:
+    """What a pipe holds; it is kept, as a configuration is asked for its version first, and nothing comes out of a pipe twice."""
+    return tuple(read_files(name))
 
 
 def configurations_among(found: Iterable[Document]) -> list[Document]:

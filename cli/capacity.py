@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 FORMS = ("table", "wide", "json", "yaml", "csv", "html")
 FLAGS = {
     "templates": "--pod", "ratio": "--ratio", "wanted": "--pods", "max_limit": "--max-limit", "pending_first": "--pending-first",
-    "add_node": "--add-node", "cost": "--cost", "most_nodes": "--most-nodes",
+    "add_node": "--add-node", "exclude": "--exclude-nodes", "gone": "--gone", "cost": "--cost", "most_nodes": "--most-nodes",
 }  # fmt: skip
 """Of the options that do not all go together."""
 NEW_NODES = ("--cost", "--most-nodes")
 _WAITING = "else new nodes are for the pods that wait"
-NEEDS = tuple((flag, "--add-node") for flag in NEW_NODES)
-EXCLUDES = (("--max-limit", "--add-node"),)
+NEEDS = (*((flag, "--add-node") for flag in NEW_NODES), ("--gone", "--add-node"), ("--gone", "--exclude-nodes"))
+EXCLUDES = (("--max-limit", "--add-node"), ("--gone", "--pod"))
 NEW_NODES_NEED = tuple((flag, "--pod", _WAITING) for flag in ("--pods", "--ratio", "--pending-first"))
 """With --add-node."""
 
@@ -59,6 +59,10 @@ def ratio(text: str) -> tuple[int, ...]:
 @click.option(
     "--exclude-nodes", "exclude", multiple=True, metavar="NAMES|SELECTOR",
     help="Leave these nodes out, and the pods on them: a,b or pool=gpu,zone!=z1.",
+)  # fmt: skip
+@click.option(
+    "--gone", is_flag=True,
+    help="With --exclude-nodes: not the pods that wait want a node, but those that are made in place of the pods on these nodes.",
 )  # fmt: skip
 @click.option("--pending-first", is_flag=True, help="Place the pods that wait before all copies. Else they are left out.")
 @click.option("--preemption", "preempts", is_flag=True, help="Let copies evict pods of lower priority. Else they take free room only.")
@@ -121,6 +125,7 @@ def _run(adds: bool, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoi
     templates = _templates(asked["templates"], cluster, setup)
     options = capacity.CapacityOptions(
         templates=templates, ratio=asked["ratio"], pods=asked["wanted"], max_limit=asked["max_limit"], exclude_nodes=asked["exclude"],
+        gone=asked["gone"],
         pending_first=asked["pending_first"],
     )  # fmt: skip
     leaves_out = bool(options.templates) and not options.pending_first

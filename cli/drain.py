@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -34,6 +35,10 @@ CHOICE = (
     click.option(
         "--node-selector", "--selector", "-l", cls=CommonOption, metavar="SELECTOR",
         help="Only nodes with these labels: pool=general,!gpu; without --auto: all.",
+    ),
+    click.option(
+        "--gone", cls=CommonOption, is_flag=True,
+        help="The nodes are gone at once, as when a zone fails: which pods find another node, which wait, and what to add.",
     ),
     click.option("--pending-first", is_flag=True, help="Place the pods that wait before the first eviction; else they are left out."),
 )
@@ -81,11 +86,16 @@ def drain(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output:
     --auto empties the least used nodes first, undoes what fails, and proves at the end that all that it found can go at once. It also says
     how many could go at most, by what the pods request and the nodes have. Nodes of the control plane stay.
 
+    With --gone they are not drained but gone, without a node for anybody to ask: budgets do not count, nor do kubectl's flags. Pods of
+    DaemonSets and static pods end with their node; what is made in place of the others is scheduled, with new claims where those come from
+    a template. Exit status 1: some wait.
+
     Exit status 0: all NODES can go, or --auto found some; 1: not all can, or none; 2: bad input.
 
     \b
     kubeclassic drain cluster/ worker-7 worker-8 --ignore-daemonsets
     kubeclassic drain cluster/ --zone north-1c --ignore-daemonsets -o wide
+    kubeclassic drain cluster/ --gone --zone north-1c
     kubeclassic drain cluster/ worker-7 worker-8 --ignore-daemonsets --report drain.html
     kubeclassic drain cluster/ --auto --keep 3 --ignore-daemonsets --delete-emptydir-data -o json
     kubeclassic drain cluster/ --auto --ignore-daemonsets -o name | xargs -r kubectl drain --ignore-daemonsets
@@ -101,9 +111,10 @@ def _run(
     from ..simulation.drain.plan import DrainQuestion, matcher
     from ..simulation.drain.rules import DrainFlags
     from .answering import about_input, answer
-    from .console.output import note_lines
+    from .console.output import note, note_lines
     from .notices import tell_unread
     from .opening import Console, opened, waiting_left_out
+    from .report.page.about import discreet
     from .report.questions.drainpage import drain_html
     from .report.tables import width_of, wrapped
 
@@ -118,10 +129,16 @@ def _run(
     def write_names(stream: IO[str]) -> None:
         stream.writelines(f"{node}\n" for node in found.can)
 
-    page = lambda: drain_html(found, about_input(read, [*paths, *cluster.pods]))  # noqa: E731
+    about = about_input(read, [*paths, *cluster.pods])
+    page = lambda: drain_html(found, about)  # noqa: E731
     status = answer(found, output, page, unread=False, forms={"name": write_names})
     said = [*summary_lines(found.plan.answer), *filter(None, [found.about_reasons])]
     note_lines(wrapped(said, width_of(sys.stderr), "  "))
+    if found.plan.answer.add_nodes:
+        # A page leaves out the folders of paths; a command that is run here wants them.
+        whole = {discreet(word): word for word in (*map(str, paths), *sys.argv)}
+        asking = about.asking("capacity", *found.plan.answer.add_nodes)
+        note(f"which nodes to add: {shlex.join(whole.get(word, word) for word in asking)}")
     tell_unread(read.scenario.warnings)
     return status
 

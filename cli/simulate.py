@@ -39,6 +39,10 @@ EXCLUDES = (
 @cluster_options
 @click.option("--reschedule-evicted", is_flag=True, help="Owners replace evicted pods, and the new pods are tried after all others.")
 @click.option(
+    "--recheck", cls=CommonOption, is_flag=True,
+    help="List the running pods that their nodes would no longer take too, such as after --set; exit status 1 if there is any.",
+)  # fmt: skip
+@click.option(
     "--nodes", cls=CommonOption, is_flag=True,
     help="Show the nodes, before and after, instead of the pods; json, yaml: beside them.",
 )  # fmt: skip
@@ -60,7 +64,7 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
     Tables fit the terminal (or COLUMNS, if that is set): names are shortened in the middle. Into a pipe or a file nothing is cut. json,
     yaml and csv have exact amounts: millicores, bytes, pieces. `kubeclassic schema simulate` describes the fields.
 
-    Exit status 0: all placed, 1: some unschedulable, 2: bad input.
+    Exit status 0: all placed, 1: some unschedulable, or by --recheck some running pod refused, 2: bad input.
 
     All that scheduling of any release reads, from a live cluster; leave out, from the end, the kinds
     that yours does not know:
@@ -92,7 +96,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: 
     given, form = opened(paths, cluster, setup), output.form
     forms = {KEEPS.get(form, form), *(["page"] if output.makes_page else [])}
     options = SimulationOptions(
-        reschedule_evicted=asked["reschedule_evicted"], details=asked["details"], nodes=asked["nodes"], namespace=asked["namespace"],
+        **{name: asked[name] for name in ("reschedule_evicted", "recheck", "details", "nodes", "namespace")},
         matches=_matcher(asked["selector"] or ""), forms=forms,
     )  # fmt: skip
     # The resources of the nodes, without places for pods.

@@ -417,7 +417,7 @@ def settled_options(
 
 
 def _has_policy(values: Mapping[str, Any]) -> bool:
-    from ..algorithmprovider.config import API_VERSIONS
+    from ..algorithmprovider.files import API_VERSIONS
     from .userrules import names_catalogue
 
     if values.get("profile") is not None:
@@ -436,7 +436,7 @@ def default_release(
     That is the release of Policies where one of the options is theirs; else that of the nodes, or the newest where they say none, but
     always one that reads the profile. *among*: the releases that may be meant, oldest first, every one by default.
     """
-    from ..algorithmprovider.config import API_VERSIONS
+    from ..algorithmprovider.files import API_VERSIONS
     from ..core.release import Release
     from .releases import ALL_RELEASES, framework_release, nearest_release
 

@@ -198,7 +198,7 @@ class SchedulerSpec:
         if self.profiles is not None:
             return bool(self.profiles.extenders) or self.config.source.policy is not None
         source = self.config.source.policy
-        if self.policy is None and (source is None or source.file is None or not (self.config.folder / source.file).is_file()):
+        if self.policy is None and (source is None or source.file is None or not (self.config.folder / source.file).exists()):
             return source is not None
         policy = self.policy or self.config.policy()
         return policy is not None and bool(policy.extenders)

@@ -48,6 +48,8 @@ class CapacityOptions:
     max_limit: int | None = None
     """The count stops there too."""
     exclude_nodes: Sequence[str] = ()
+    gone: bool = False
+    """What is made in place of the pods on these nodes wants a node too."""
     pending_first: bool = False
 
     def concerns(self, question: CapacityQuestion) -> set[str] | None:
@@ -58,7 +60,7 @@ class CapacityOptions:
         """The question to *given*; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
         return asked(
             given.scenario, self.templates, given.spec, ratio=self.ratio, limit=limit_of(self.pods, self.max_limit),
-            exclude=self.exclude_nodes, pending_first=self.pending_first, order=given.order, defaults=given.defaults,
+            exclude=self.exclude_nodes, gone=self.gone, pending_first=self.pending_first, order=given.order, defaults=given.defaults,
         )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import attrs
 from ..api.garbage import settled as without_collection
 from ..api.objects import Node
 from ..api.reading.notices import NoticeGroup
-from ..api.view import MEANINGS, TEXT, Column, Name, Number, Share, Table, View, Words
+from ..api.view import CHANGES, EVERYWHERE, MEANINGS, TEXT, Column, Name, Number, Share, Table, View, Words
 from ..api.words import count_doing, count_of
 from ..core.decision.fiterror import reasons_in
 from ..exceptions import check_type
@@ -38,7 +38,8 @@ MOST_REASONS = 10
 """Of those against nodes that short text lists."""
 GOOD, NEAR, BAD = (MEANINGS[name] for name in ("good", "near", "bad"))
 MOVES, GONE, PREEMPTED = "moves", "gone for good", "preempted, moves"
-OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, GONE: BAD}
+WAITS = CHANGES["waits"][0]
+OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, WAITS: BAD, GONE: BAD}
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -69,8 +70,9 @@ class DrainResult(Result):
 
     @cached_property
     def reasons(self) -> Counter[str]:
-        """The reasons against nodes, without names and numbers -> how many nodes have to stay for it."""
-        return Counter(without_names(why) for why in self.plan.answer.cannot.values())
+        """The reasons against nodes, without names and numbers -> how many have to stay for it; of nodes that are gone: pods wait."""
+        answer = self.plan.answer
+        return Counter(map(without_names, [one.why or "" for one in answer.evictions if one.waits] or answer.cannot.values()))
 
     @property
     def about_reasons(self) -> str | None:
@@ -97,7 +99,7 @@ class DrainResult(Result):
                 "release": answer.release, "nodes": len(self.plan.asked), "can": len(self.can),
                 "moves": len(self.moves), "rounds": answer.summary.rounds,
             },
-            shares=[Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
+            shares=[] if answer.gone else [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
             tables=[_nodes(self), _reasons(self), _evictions(answer), _staying(answer), _budgets(answer)],
         )  # fmt: skip
 
@@ -131,7 +133,7 @@ def drain(
     cluster: GivenCluster, nodes: str | Iterable[str] = (), scheduler: GivenScheduler = None, *, auto: bool = False, keep: int = 0,
     zone: str | None = None, node_selector: str | None = None, ignore_daemonsets: bool = False, delete_emptydir_data: bool = False,
     force: bool = False, recreate_bare: bool = False, disable_eviction: bool = False, pod_selector: str | None = None,
-    pending_first: bool = False, pods: GivenCluster = (), order: str = "input", defaults: bool = True,
+    pending_first: bool = False, gone: bool = False, pods: GivenCluster = (), order: str = "input", defaults: bool = True,
 ) -> DrainResult:  # fmt: skip
     """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and placed elsewhere.
 
@@ -150,6 +152,7 @@ def drain(
     :param disable_eviction: delete pods without asking disruption budgets.
     :param pod_selector: evict only pods with these labels.
     :param pending_first: place the pods that wait before the first eviction.
+    :param gone: the nodes are not drained but gone at once, as when a zone fails: who finds another node, and who waits.
     :param pods: more pods (or workloads) that wait, given like the cluster.
     :param order: in which order pods are tried that wait, or that are evicted together: ``input``, ``priority`` or ``queue``.
     :param defaults: False: take objects as they are, without the API server's defaults.
@@ -169,7 +172,7 @@ def drain(
         disable_eviction=disable_eviction, pod_selector=matcher("pod_selector", pod_selector),
     )  # fmt: skip
     question = DrainQuestion(
-        nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector, pending_first=pending_first,
+        nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector, pending_first=pending_first, gone=gone,
     )  # fmt: skip
     return ask(input_of(cluster, scheduler, pods, order=order, defaults=defaults), question, flags)
 
@@ -185,8 +188,10 @@ def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _verdict(answer: DrainDocument) -> Words:
-    """How many nodes can go, and what it takes, in one sentence."""
+    """How many nodes can go, and what it takes, in one sentence; of nodes that are gone what becomes of their pods."""
     summary = answer.summary
+    if answer.gone:
+        return Words(f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}.")
     can, asked = Number(summary.can), Number(summary.asked)
     if summary.asked == 1:
         node = next(iter([*answer.can, *answer.cannot]))
@@ -208,9 +213,24 @@ def _takes(answer: DrainDocument) -> Words:
     return Words(": ", pods, " in ", rounds)
 
 
+def _fates(answer: DrainDocument) -> Iterator[str]:
+    """What becomes of the pods of nodes that are gone, and of those that make room."""
+    summary, preempted = answer.summary, sum(one.by is not None for one in answer.evictions)
+    for number, verb, what in (
+        (summary.evictions - preempted, "lose", "their node"), (preempted, "make", "room"), (summary.moved, "find", "another"),
+        (summary.without_node, "wait", "for a node"), (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
+        (len(answer.staying), "end", "with their node"),
+    ):  # fmt: skip
+        if number:
+            yield f"{count_doing(number, 'pod', verb)} {what}"
+
+
 def summary_lines(answer: DrainDocument) -> Iterator[str]:
     """The answer, and what it takes."""
     summary = answer.summary
+    if answer.gone:
+        yield str(_verdict(answer))
+        return
     yield f"{summary.can:,} of {count_of(summary.asked, 'node')} can go" + (" together" if summary.can > 1 else "")
     gone = sum(one.replacement is None for one in answer.evictions)
     told = [count_doing(summary.moved, "pod", "move") + f" in {count_of(summary.rounds, 'round')}"] if answer.evictions else []
@@ -240,28 +260,31 @@ def without_names(why: str) -> str:
 
 def _nodes(found: DrainResult) -> Table:
     """A row a node: those that can go in the order in which they are emptied, then the others, which short text of a search leaves out."""
+    answer = found.plan.answer
     columns = (
-        Column("node", "name"), Column("can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=(*TEXT, "page")),
+        Column("node", "name"),
+        Column("gone" if answer.gone else "can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=(*TEXT, "page")),
         Column("can", forms=("data",)), Column("can", forms=("csv",)), Column("evicted", "count", forms=(*TEXT, "page", "csv")),
         Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT), Column("what stops it", forms=("page",)),
         Column("why", forms=("data", "csv")),
     )  # fmt: skip
-    answer, evicted = found.plan.answer, found.plan.evictions_by_node()
+    evicted = found.plan.evictions_by_node()
     staying = Counter(one.node for one in answer.staying)
     rows: list[list[Any]] = [[name, "yes", True, "true", evicted[name], staying[name], None, None, None] for name in answer.can]
     rows += [[name, "no", False, "false", None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
     details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
     minor = range(len(answer.can), len(rows)) if answer.searched else ()
-    return Table("nodes", columns, rows, noun="node", details=details, minor=minor)
+    return Table("nodes", columns, rows, noun="node", details=details, minor=minor, forms=EVERYWHERE[answer.gone :])
 
 
 def _reasons(found: DrainResult) -> Table:
-    """Of a search: why the other nodes stay, the most frequent reason first."""
+    """Of a search: why the other nodes stay, the most frequent reason first; of nodes that are gone: why pods wait."""
     rows: list[list[Any]] = [[often, why] for why, often in found.reasons.most_common(MOST_REASONS)]
     if rest := found.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
-    shows = rows and found.plan.answer.searched
-    return Table("reasons", (Column("nodes that stay", "count"), Column("why")), rows, forms=("table",) if shows else ())
+    answer = found.plan.answer
+    shows, who = rows and (answer.searched or answer.gone), "pods that wait" if answer.gone else "nodes that stay"
+    return Table("reasons", (Column(who, "count"), Column("why")), rows, forms=("table",) if shows else ())
 
 
 def _evictions(answer: DrainDocument) -> Table:
@@ -272,7 +295,7 @@ def _evictions(answer: DrainDocument) -> Table:
         Column("by", forms=("data",)), Column("replacement", forms=("data",)), Column("from", "name", filter=True, forms=(*TEXT, "page")),
         Column("to", "name"), Column("as", "name", forms=TEXT), Column("why", forms=TEXT), Column("as", "name", forms=("page",)),
         Column("round", "count", forms=("page",)), Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=("page",)),
-        Column("preempted by", "name", forms=by_others),
+        Column("preempted by", "name", forms=by_others), Column("message", forms=("wide", "page") if answer.summary.without_node else ()),
     )  # fmt: skip
     rows = [_eviction(one) for one in answer.evictions]
     text = () if not rows else ("wide",) if answer.searched else TEXT
@@ -282,10 +305,10 @@ def _evictions(answer: DrainDocument) -> Table:
 
 def _eviction(one: DrainEviction) -> list[Any]:
     new = one.replacement
-    why = f"preempted by {one.by}" if one.by else GONE if new is None else None
-    outcome = GONE if new is None else PREEMPTED if one.by else MOVES
+    outcome = GONE if new is None else WAITS if one.waits else PREEMPTED if one.by else MOVES
+    why = f"preempted by {one.by}" if one.by else outcome if outcome in (GONE, WAITS) else None
     renamed = new if new != one.pod else None
-    return [one.round, one.pod, one.node, one.by, new, one.node, one.to, renamed, why, new, one.round, outcome, one.by]
+    return [one.round, one.pod, one.node, one.by, new, one.node, one.to, renamed, why, new, one.round, outcome, one.by, one.why]
 
 
 def _staying(answer: DrainDocument) -> Table:

@@ -113,7 +113,7 @@ def ask(given: Input, options: NewNodesOptions, observer: Observer = SILENT) -> 
 def add_nodes(
     cluster: GivenCluster, nodes: Part | Iterable[Part], scheduler: GivenScheduler = None, *, pod: GivenTemplates | None = None,
     pods: int | None = None, costs: Mapping[str, int | float | str | Decimal] | None = None, ratio: Sequence[int] | None = None,
-    most_nodes: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False,
+    most_nodes: int | None = None, exclude_nodes: str | Sequence[str] = (), gone: bool = False, pending_first: bool = False,
     order: str = "input", preemption: bool = False, defaults: bool = True, edits: str | Iterable[str] = (),
 ) -> NewNodesResult:  # fmt: skip
     """Find new nodes, or a mix of several kinds, with which all pods that wait in *cluster* find a node.
@@ -127,6 +127,7 @@ def add_nodes(
     :param ratio: how many copies of each of several come in turn.
     :param most_nodes: more are not added; by default as many as there are pods.
     :param exclude_nodes: names of nodes, or a label selector: these nodes and the pods on them are not there.
+    :param gone: not the pods that wait, but what is made in place of the pods on these nodes wants a node.
     :param pending_first: place the pods that wait before the copies; they must find a node too.
     :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
     :param preemption: let pods evict others of lower priority.
@@ -146,7 +147,7 @@ def add_nodes(
     given = input_of(cluster, scheduler, order=order, defaults=defaults, edits=edits, preemption=preemption)
     copies = CapacityOptions(
         templates=loaded_templates(pod, defaults) if pod is not None else [], ratio=checked_ratio(ratio), pods=checked_number("pods", pods),
-        exclude_nodes=checked_exclude(exclude_nodes), pending_first=pending_first,
+        exclude_nodes=checked_exclude(exclude_nodes), gone=gone, pending_first=pending_first,
     )  # fmt: skip
     options = NewNodesOptions(
         nodes=list(_given(nodes, defaults)), copies=copies, most_nodes=most_nodes,

@@ -15,11 +15,14 @@ from ..api.record import UNSET, astuple, replace
 from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words
 from ..api.words import count_of, short_name
 from ..core.decision.decision import CycleRecord, Decision
+from ..simulation.drain.rules import foreign_scheduler
+from ..simulation.explain.explain import refused
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from ..simulation.nodesbyuse import ALWAYS, NodeRecord, NodeUse, NodeUses, node_table, nodes_by_use, pods_on
 from ..simulation.records import (
     EvictionRecord,
     PodRecord,
+    RefusedPod,
     ScoredPod,
     SimulationDocument,
     UnplacedPods,
@@ -43,6 +46,8 @@ class SimulationOptions:
     """What becomes of evicted pods, and what is shown."""
 
     reschedule_evicted: bool = False
+    recheck: bool = False
+    """Whether it is told which running pods their nodes would no longer take."""
     details: bool = False
     """Whether decisions have the nodes that fit, reasons and scores."""
     nodes: bool = False
@@ -138,12 +143,19 @@ class SimulationRun:
                 ),
                 reasons=unplaced(outcomes.values()), nodes_by_use_before=before[0], resources_before=before[1],
                 nodes_by_use=nodes_by_use(engine), summary=summarise(simulation),
+                refused=self._refused() if options.recheck else UNSET,
             ),
             decisions=tuple(self._kept), outcomes=dict(outcomes), evictions=tuple(record for _, record in evictions),
             uses=tuple(uses), shown_nodes=tuple(use.record() for use in uses if not options.nodes or options.matches(use.labels)),
             all_placed=simulation.all_placed, warnings=self.given.warnings, options=options, pods_before=self._pods_before,
             pods_after=self._pods_on_nodes() if options.wants("page") else (),
         )  # fmt: skip
+
+    def _refused(self) -> list[RefusedPod]:
+        """The running pods that are shown and that their nodes would no longer take."""
+        spec, names = attrs.evolve(self.given.spec, preemption=False), self.given.spec.scheduler_names
+        ours = lambda pod: self.options.shows(pod) and foreign_scheduler(pod, names) is None  # noqa: E731
+        return list(refused(self.given.scenario, spec.engine(self.given.scenario.config_maps), ours))
 
     def _pod(self, outcome: Outcome) -> PodRecord:
         found = PodRecord.of(self.simulation, outcome)
@@ -175,8 +187,15 @@ class SimulationResult(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether each pod that waited has a node and need not wait there, or another pod in its place that has."""
-        return self.all_placed
+        """Whether each pod that waited has a node and need not wait there, or another pod in its place that has, and no running one is
+        refused.
+        """
+        return self.all_placed and not self.refused
+
+    @property
+    def refused(self) -> Sequence[RefusedPod]:
+        """The running pods that their nodes would no longer take, if that was asked for."""
+        return self.outcome.refused or ()
 
     @property
     def release(self) -> str:
@@ -220,7 +239,8 @@ class SimulationResult(Result):
         pages, in_text = options.wants("page"), not options.nodes
         tables = [
             pod_table(self.outcome.pods, self.decision_records if pages else (), options.forms, in_text=in_text),
-            eviction_table(self.outcome.evicted, in_text=in_text), node_table(self.shown_nodes, alone=options.nodes),
+            _refused_table(self.refused), eviction_table(self.outcome.evicted, in_text=in_text),
+            node_table(self.shown_nodes, alone=options.nodes),
             _reasons(self.outcome.reasons), _resources(self.outcome, ("page",)),
         ]  # fmt: skip
         return View(
@@ -238,6 +258,8 @@ class SimulationResult(Result):
     def in_short(self) -> View:
         """The counts in sentences, and the use of resources."""
         lines = [Paragraph(line) for line in summary_lines(self.summary)]
+        if self.options.recheck:
+            lines.append(Paragraph(f"{count_of(len(self.refused), 'running pod')} would not be taken by their nodes any more"))
         return View(title=type(self).__name__, text=[[*lines, _resources(self.outcome, TEXT)]])
 
     def _map(self) -> NodeMap | None:
@@ -260,7 +282,7 @@ def ask(given: Input, options: SimulationOptions, observer: Observer = SILENT) -
 
 def simulate(
     cluster: GivenCluster, scheduler: GivenScheduler = None, *, pods: GivenCluster = (), order: str = "input", details: bool = False,
-    defaults: bool = True, edits: str | Iterable[str] = (), reschedule_evicted: bool = False,
+    defaults: bool = True, edits: str | Iterable[str] = (), reschedule_evicted: bool = False, recheck: bool = False,
 ) -> SimulationResult:  # fmt: skip
     """Schedule the pods that wait in *cluster*, as kube-scheduler would; the cluster itself does not change.
 
@@ -270,6 +292,7 @@ def simulate(
     :param details: whether decisions keep the nodes that fit, reasons and scores.
     :param defaults: False: take objects as they are, without the API server's defaults.
     :param edits: changes before anything runs, such as ``"pod web/* requests.cpu=500m"``: what ``--set`` takes.
+    :param recheck: whether it is told which running pods their nodes would no longer take, such as after *edits*.
     :param reschedule_evicted: whether owners of evicted pods make new ones, which are tried after the others.
     :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
 
@@ -280,7 +303,7 @@ def simulate(
     <SimulationResult: release 1.14, pods 1, placed 1, nodes 1>
     """
     given = input_of(cluster, scheduler, pods, order=order, defaults=defaults, edits=edits)
-    return ask(given, SimulationOptions(details=details, reschedule_evicted=reschedule_evicted))
+    return ask(given, SimulationOptions(details=details, reschedule_evicted=reschedule_evicted, recheck=recheck))
 
 
 # --- in words -------------------------------------------------------------------------------------------------------
@@ -361,6 +384,13 @@ def _reasons(reasons: Sequence[UnplacedPods]) -> Table:
     rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
     columns = (Column("the reason of most nodes", "name"), Column("pods", "count"), bar)
     return Table("reasons", columns, rows, forms=("page",))
+
+
+def _refused_table(refused: Sequence[RefusedPod]) -> Table:
+    """The running pods that their nodes would no longer take."""
+    rows = [[one.pod, one.node, "; ".join(one.reasons)] for one in refused]
+    columns = (Column("running pod", "name"), Column("node", "name", filter=True), Column("why it would not be taken", filter=True))
+    return Table("refused", columns, rows, noun="running pod", forms=(*TEXT, "page", "data") if rows else ())
 
 
 def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:

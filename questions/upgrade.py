@@ -151,13 +151,15 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     first = moved[0]
     yield f"{result.pod}: {first.after} is the first release that decides otherwise."
     yield ""
-    before, by_release = None, {found.after: found for found in reversed(moved)}
+    before, room, by_release = "", "", {found.after: found for found in reversed(moved)}
     for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
         its = by_release.get(stage.release)
-        told = f": {result.why(its)}" if its else ""
-        if before is None or its or host != before:
-            yield f"{stage.release}  {host or NO_NODE}{told}"
-        before = host
+        if its:
+            room = f", {WORDS[MAKES_ROOM]} on {its.new}" if its.new and its.change in (MAKES_ROOM, OTHER_ROOM) else ""
+        now = host or f"{NO_NODE}{room}"
+        if its or now != before:
+            yield f"{stage.release}  {now}" + (f": {result.why(its)}" if its else "")
+        before = now
 
 
 def _left_out(result: UpgradeResult, moved: Sequence[MovedPod]) -> list[Paragraph]:
@@ -210,10 +212,15 @@ def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
         Column("fact", "name", filter=True, forms=("wide", "data", "csv")), Column("why"),
     ]  # fmt: skip
     rows = [
-        [one.after, one.pod, WORDS.get(one.change, one.change), one.change, one.old, one.new, one.rule, one.fact, result.why(one)]
+        [one.after, one.pod, _change(one), one.change, one.old, one.new, one.rule, one.fact, result.why(one)]
         for one in moved
     ]
     return Table("moved", columns, rows, noun="decision", forms=("page", "data", "csv"))
+
+
+def _change(found: MovedPod) -> str:
+    """What becomes of the pod."""
+    return f"no longer {WORDS[MAKES_ROOM]}" if found.change == GAINED and found.old else WORDS.get(found.change, found.change)
 
 
 def _nodes(found: UpgradeDocument) -> Table:

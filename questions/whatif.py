@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..simulation.explain.subject import find_subject
 from ..simulation.explain.values import CloseUp
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from ..simulation.simulate import Simulation
-from ..simulation.whatif.context import Suggestion
+from ..simulation.whatif.context import COSTLY, Suggestion
 from ..simulation.whatif.whatif import ScheduledPod, WhatIf, WhatIfDocument
 from ..simulation.whatif.whatif import what_if as found_out
 from .closeupview import close_up_parts, lead_told
@@ -28,8 +28,11 @@ from .explain import ask as explained
 from .explainview import message_parts, of_workload
 from .result import Result
 
-GROUPS = {1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:"}
-"""By the tens of how much a change disturbs."""
+GROUPS = {
+    1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:",
+    COSTLY: "At a cost: other pods lose their node, or this pod does not keep its own:",
+}  # fmt: skip
+"""By the group of a suggestion."""
 EDITED = ("pod ", "node ")
 """How the patches begin that ``--set`` takes."""
 
@@ -86,7 +89,7 @@ class WhatIfResult(Result):
 
     def view(self) -> View:
         count = len(self.suggestions)
-        helps = Words(*self._start(), Number(count), " change helps." if count == 1 else " changes help.")
+        helps = Words(*self._start(), Number(count), helping(self.suggestions))
         without = Words("The pod gets ", Name(self.host or ""), " without any change.")
         return View(
             title=type(self).__name__,
@@ -166,6 +169,12 @@ def what_if(
     return ask(given, WhatIfOptions(pod=name_of(pod), want=want, alone=alone, every=every))
 
 
+def helping(found: Sequence[Suggestion]) -> str:
+    """That so many changes as *found* help, after their number."""
+    costly = sum(one.is_costly for one in found)
+    return f" change{' helps' if len(found) == 1 else 's help'}{f', {costly:,} at a cost' if costly else ''}."
+
+
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
@@ -223,16 +232,17 @@ def _helping(found: WhatIf) -> Iterator[Paragraph]:
         yield _line(f"No change helps, nor do two together: {count_of(found.tried, 'decision')} tried.")
         return
     number = 0
-    for group, members in groupby(found.suggestions, key=lambda one: one.disturbs // 10):
+    for group, members in groupby(found.suggestions, key=lambda one: one.group):
         yield Paragraph(GROUPS[group], wraps=False)
         for one in members:
             number += 1
-            leaves = f"; {listed(one.victims)} would have to leave" if one.victims else ""
+            leaves = f"; {listed(one.leaving)} would have to leave" if one.leaving else ""
             later = f", until {one.evicted_by} takes its place" if one.evicted_by is not None else ""
             taken = "" if one.taken_by is UNSET else f", but {one.taken_by or 'another pod'} would take the room first"
             pods = found.explanation.question.workload_pods
             all_pods = "" if one.placed is UNSET else f"; then {one.placed:,} of {count_of(len(pods), 'pod')} find a node"
-            told = f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}{later}{taken}{all_pods}"
+            effect = f"; {one.effect.words}" if one.effect else ""
+            told = f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}{later}{taken}{all_pods}{effect}"
             yield _line(told, hanging="     ")
             yield from (Paragraph(f"     {_patch(text)}", wraps=False) for text in one.patch)
     last = f"(each was tried, as the cluster is when it is the pod's turn; {count_of(found.tried, 'decision')})"
@@ -253,12 +263,13 @@ def _suggestions(found: Iterable[Suggestion]) -> Table:
     columns = (
         Column("change"), Column("patch", forms=data), Column("patch", forms=csv), Column("host"), Column("kind"),
         Column("disturbs", "count"), Column("victims", forms=data), Column("victims", forms=csv), Column("verified", forms=data),
-        Column("verified", forms=csv), Column("evictedBy"),
+        Column("verified", forms=csv), Column("evictedBy"), Column("effect"),
     )  # fmt: skip
     rows = [
         [
             one.change, ", ".join(one.patch), ";".join(one.patch), one.host, one.kind, one.disturbs, ", ".join(one.victims),
             ";".join(one.victims), one.verified, str(one.verified).lower(), one.evicted_by,
+            one.effect.words if one.effect else None,
         ]
         for one in found
     ]  # fmt: skip

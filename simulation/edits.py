@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -28,8 +28,17 @@ from ..exceptions import KubeclassicError, ManifestError, QuantityError, Unknown
 
 Json: TypeAlias = Any
 
-FREE_KEYS = ("labels", "annotations", "nodeSelector", "matchLabels", "requests", "limits", "allocatable", "capacity", "parameters")
+LABELS = ("labels", "annotations", "nodeSelector", "matchLabels")
+AMOUNTS = ("requests", "limits", "allocatable", "capacity")
+FREE_KEYS = frozenset((*LABELS, *AMOUNTS, "parameters", "overhead"))
 """Fields whose keys are anything: all that follows their dot is one key, which may have dots itself."""
+OWN_FREE_KEYS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("CSINode", "ResourceSlice", "ResourceClaim", "ResourceClaimTemplate", "DeviceClass"), frozenset(LABELS)),
+    "LimitRange": frozenset((*LABELS, "default", "defaultRequest", "max", "maxLimitRequestRatio", "min")),
+    "ResourceQuota": FREE_KEYS | {"hard"},
+    **dict.fromkeys(("Service", "ReplicationController"), FREE_KEYS | {"selector"}),
+}
+"""Kind -> the same, where fields of these names have fields of their own, or others have free keys."""
 EVERY = "*"
 _STEP = re.compile(r"([^.\[\]]+)((?:\[[^\[\]]*\])*)(?:\.|\Z)")
 _INSIDE = re.compile(r"\[([^\[\]]*)\]")
@@ -48,6 +57,8 @@ class Step:
 
     name: str
     is_item: bool = False
+    is_free: bool = False
+    """It is a key of its own choice, and what it has is a text or an amount."""
 
     def __str__(self) -> str:
         return f"[{self.name}]" if self.is_item else f".{self.name}"
@@ -56,8 +67,8 @@ class Step:
 Path: TypeAlias = tuple[Step, ...]
 
 
-def parse_path(text: str) -> Path:
-    """The path that *text* says. Raises :class:`EditError`.
+def parse_path(text: str, free: Collection[str] = FREE_KEYS) -> Path:
+    """The path that *text* says; *free*: the fields whose keys are anything. Raises :class:`EditError`.
 
     >>> text_of(parse_path("spec.containers[app].resources.requests.nvidia.com/gpu"))
     'spec.containers[app].resources.requests.nvidia.com/gpu'
@@ -67,14 +78,15 @@ def parse_path(text: str) -> Path:
     steps: list[Step] = []
     at = 0
     while at < len(text):
-        if steps and steps[-1].name in FREE_KEYS and not steps[-1].is_item:
-            steps.append(Step(text[at:]))
+        if steps and steps[-1].name in free and not (steps[-1].is_item or steps[-1].is_free):
+            steps.append(Step(text[at:], is_free=True))
             break
         found = _STEP.match(text, at)
         if found is None:
             raise EditError(f'got the field "{text}", wanted names with dots between, such as spec.containers[app].image')
         steps.append(Step(found[1]))
-        steps += [Step(inside.strip("'\""), is_item=steps[-1].name not in FREE_KEYS) for inside in _INSIDE.findall(found[2])]
+        is_free = found[1] in free
+        steps += [Step(inside.strip("'\""), is_item=not is_free, is_free=is_free) for inside in _INSIDE.findall(found[2])]
         at = found.end()
     if not steps or text.endswith((".", "[]")):
         raise EditError(f'got the field "{text}", wanted names with dots between, such as spec.containers[app].image')
@@ -95,7 +107,7 @@ def changed(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
     if not path:
         return change(value)
     step, rest = path[0], path[1:]
-    if step.is_item:
+    if step.is_item and not isinstance(value, dict):  # an object may have keys with dots, which stand in brackets
         if value is not None and not isinstance(value, list):
             raise EditError(f"{path[0]}: got it on {_kind_of(value)}, wanted a list")
         chosen = set(_chosen(value or [], path[0].name))
@@ -143,7 +155,7 @@ SINGULAR: Mapping[str, str] = {
     name: f"{name}s" for name in ("request", "limit", "label", "annotation", "toleration", "taint")
 }  # fmt: skip
 """What one may write for a short name that has an s."""
-WITHOUT_SPEC = ("StorageClass", "PriorityClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "ConfigMap")
+WITHOUT_SPEC = ("StorageClass", "PriorityClass", "CSIStorageCapacity")
 
 
 def path_for(kind: str, text: str) -> Path:
@@ -152,7 +164,7 @@ def path_for(kind: str, text: str) -> Path:
     >>> text_of(path_for("Pod", "requests.cpu")), text_of(path_for("Node", "taints")), text_of(path_for("Deployment", "replicas"))
     ('spec.containers[*].resources.requests.cpu', 'spec.taints', 'spec.replicas')
     """
-    path = parse_path(text)
+    path = parse_path(text, OWN_FREE_KEYS.get(kind, FREE_KEYS))
     if (meant := SINGULAR.get(path[0].name)) is not None:
         raise EditError(f'got the field "{text}", wanted one that there is; did you mean "{meant}{text.removeprefix(path[0].name)}"?')
     found = (*_before(kind, path[0].name), *path)
@@ -277,7 +289,7 @@ class FieldChange:
     @property
     def _is_text(self) -> bool:
         """Whether values here are texts, whatever they look like."""
-        return len(self.path) > 1 and self.path[-2].name in FREE_KEYS and not self.path[-1].is_item
+        return self.path[-1].is_free
 
     @property
     def _name(self) -> str:
@@ -341,7 +353,6 @@ def _times(before: Json, factor: str) -> Json:
 # --- names of resources ---------------------------------------------------------------------------------------------
 
 
-AMOUNTS = ("requests", "limits", "allocatable", "capacity")
 NATIVE = ("cpu", "memory", "ephemeral-storage", "storage", "pods")
 HUGE_PAGES = "hugepages-"
 
@@ -349,7 +360,7 @@ HUGE_PAGES = "hugepages-"
 def check_resource(change: FieldChange) -> FieldChange:
     """*change*, if the resource that it is about can be one: a native one or one with a domain. Raises :class:`EditError`."""
     for before, step in zip(change.path, change.path[1:], strict=False):
-        if before.name in AMOUNTS and not before.is_item and change.operator != REMOVE:
+        if before.name in AMOUNTS and step.is_free and change.operator != REMOVE:
             name = step.name
             if "/" not in name and name not in NATIVE and not name.startswith(HUGE_PAGES):
                 near = did_you_mean(name, NATIVE)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 import attrs
 
 from ..api.reading.notices import ResultDocument
-from ..api.record import UNSET, Count, PodKey, Record, UnsetType, astuple, field, says
+from ..api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field, says
 from ..api.view import MEANINGS, TEXT, Amount, Column, Table, kind_of
 from ..api.words import short_name
 from ..core.decision.decision import CycleRecord
@@ -147,6 +147,14 @@ class UnplacedPods(Record):
     pods: tuple[PodKey, ...]
 
 
+class RefusedPod(Record):
+    """A pod that runs on a node on which the scheduler would not put it now."""
+
+    pod: PodKey
+    node: str
+    reasons: Annotated[Names, says("Why, in the scheduler's words.")]
+
+
 class SimulationDocument(ResultDocument, kw_only=True):
     """Also of -o yaml. -n and -l choose among pods, evicted and decisions (with --nodes, -l among nodes); the summary is of all."""
 
@@ -155,6 +163,9 @@ class SimulationDocument(ResultDocument, kw_only=True):
     pods: Annotated[Sequence[PodRecord], says("One entry a pod that was tried, with its final outcome.")]
     evicted: Annotated[Sequence[EvictionRecord], says("The pods that had to leave, in order.")]
     nodes: Annotated[Sequence[NodeRecord] | UnsetType, says("--nodes: each node before and after.")] = UNSET
+    refused: Annotated[
+        Sequence[RefusedPod] | UnsetType, says("--recheck: running pods that their nodes would not take now, before the first decision.")
+    ] = UNSET
     decisions: Annotated[Sequence[CycleRecord], says("One entry each, in order: a pod that makes room has two.")] = ()
     reasons: Annotated[
         tuple[UnplacedPods, ...], says("Of all pods: those that find no node, by the reason that most nodes have against them.")

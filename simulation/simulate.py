@@ -107,11 +107,14 @@ class Simulation:
     """How many evictions were looked at for replacements."""
 
     def decisions(self) -> Iterator[Decision]:
-        """Each cycle's decision, in order; pods that preempted others are tried again after the others, then replacements."""
-        run = self.begin()
+        """Each cycle's decision, in order; pods that preempted others are tried again after the others, then replacements.
+
+        Where some pods had their turn already, the others have it.
+        """
+        run = self._run or self.begin()
         if self.on_begin is not None:
             self.on_begin()
-        pods: Sequence[Pod] = self.pods()
+        pods: Sequence[Pod] = [pod for pod in self.pods() if pod.key not in self.outcomes]
         while pods:
             for pod in pods:
                 yield self.note(run.cycle(pod))

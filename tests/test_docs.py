@@ -15,8 +15,10 @@ import yaml
 
 import kubeclassic
 from kubeclassic.algorithmprovider.policy import read_policy, unknown_keys
+from kubeclassic.api.reading.documents import Document
 from kubeclassic.cli import cli
 from kubeclassic.framework.config.configuration import read_configuration
+from kubeclassic.simulation.replay.inputs.churn import read_operations
 from kubeclassic.simulation.sweep.spec import read_spec
 from tests.conftest import ROOT
 from tests.support.consoleblocks import WIDTH, examples_of
@@ -80,8 +82,11 @@ def test_a_file_is_read(page: str, block: Block, tmp_path: Path, monkeypatch: py
 
 
 def read_file(text: str, folder: Path) -> None:
-    """Read *text* as what it is: a Policy, a configuration, a sweep or manifests; raise an error for what nobody reads."""
+    """Read *text* as what it is: a Policy, a configuration, a sweep, a scenario or manifests; raise an error for what nobody reads."""
     documents: list[Any] = list(yaml.safe_load_all(text))
+    if isinstance(documents[0], list):
+        assert list(read_operations((Document(step, "step") for step in documents[0]), folder))
+        return
     kind = documents[0].get("kind")
     if kind == "Policy":
         read_policy(documents[0])

@@ -18,6 +18,7 @@ from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, Resourc
 from ...api.objects.quantity import ZERO, Quantity
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
 from ...framework.schedulerspec import SchedulerSpec
+from ..drain.trial import SteadyState, after_loss
 from ..scenario import Scenario
 from .templates import PodTemplate, numbers_for, template_of
 
@@ -174,11 +175,13 @@ class CapacityQuestion:
 
 def asked(
     scenario: Scenario, given: Sequence[tuple[str, Loaded]], spec: SchedulerSpec, *, ratio: Sequence[int] | None = None,
-    limit: int | None = None, exclude: Sequence[str] = (), pending_first: bool = False, order: str = "input", defaults: bool = True,
+    limit: int | None = None, exclude: Sequence[str] = (), gone: bool = False, pending_first: bool = False, order: str = "input",
+    defaults: bool = True,
 ) -> CapacityQuestion:  # fmt: skip
     """The question to the scheduler of *spec* for the templates that are *given*, each with the words for where it is from.
 
-    *exclude*: names of nodes, or label selectors. With *defaults* copies are admitted as the API server would do it.
+    *exclude*: names of nodes, or label selectors; with *gone* only what is made in place of the pods there waits. With *defaults*
+    copies are admitted as the API server would do it.
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
     if limit is not None and limit < 1:
@@ -196,6 +199,9 @@ def asked(
         raise QuestionError(f"exclude-nodes: got {', '.join(exclude)}, which is every node, wanted one left at least")
     excluded = tuple(name for name in names if name in found)
     left = without_nodes(scenario, excluded)
+    if gone:
+        steady = SteadyState(scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
+        left = after_loss(steady, scenario, excluded)
     made = [template_of(loaded, where, left.objects, strict=defaults) for where, loaded in given]
     _check_names(made)
     served = [_served(template, spec.scheduler_names) for template in made]

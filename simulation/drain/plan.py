@@ -10,16 +10,17 @@ import attrs
 from msgspec import structs
 from msgspec.structs import replace
 
-from ...api.meaning.labels import Matcher, SelectorError, parse_selector, zone_of
-from ...api.objects import Node
+from ...api.meaning.labels import ZONES, Matcher, SelectorError, everything, parse_selector, zone_of
+from ...api.objects import Node, Pod
 from ...api.reading.notices import InputWarning, ResultDocument
-from ...api.record import Count, Record, field, says
+from ...api.record import Count, Names, Record, field, says
 from ...core.engine import Engine
 from ...exceptions import UnknownNameError, did_you_mean
 from ..capacity.room import FreeRoom
+from ..newnodes.kinds import LIKE
 from .auto import DrainWish, OnNode, StayingPod, Verification, find, ignored, verify
 from .rules import BudgetUse, DrainFlags
-from .trial import EvictedPod, SteadyState
+from .trial import UNASKED, EvictedPod, SteadyState, lose
 
 
 class DrainMove(Record):
@@ -39,6 +40,12 @@ class DrainEviction(Record):
     by: Annotated[str | None, says("The pod that preempts it; null: the drain evicts it.")]
     replacement: Annotated[str | None, says("The pod that is made in its place; null: it is gone for good.")]
     to: Annotated[str | None, says("The node of that pod.")]
+    why: Annotated[str | None, says("--gone: why that pod waits, or why there is none.")] = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether that pod is made and finds no node."""
+        return self.replacement is not None and self.to is None
 
 
 class DrainSummary(Record):
@@ -53,6 +60,7 @@ class DrainSummary(Record):
     placed_before: Annotated[Count, says("Waiting pods that found a node before the drain.")]
     waiting: Annotated[Count, says("Pods that found none even then.")]
     left_out: Annotated[Count, says("Pods that wait and were left out: neither placed nor in anybody's way.")]
+    without_node: Annotated[Count, says("--gone: pods that are made anew and find no node.")] = 0
 
 
 class DrainDocument(ResultDocument, kw_only=True):
@@ -67,15 +75,17 @@ class DrainDocument(ResultDocument, kw_only=True):
     ]
     moves: Annotated[tuple[DrainMove, ...], says("The evictions in whose place another pod finds a node.")]
     evictions: Annotated[tuple[DrainEviction, ...], says("All pods that leave a node, in order.")]
-    staying: Annotated[tuple[StayingPod, ...], says("Pods that a drain leaves on nodes that can go.")]
+    staying: Annotated[tuple[StayingPod, ...], says("Pods that a drain leaves on nodes that can go; --gone: that end with them.")]
     budgets: Annotated[tuple[BudgetUse, ...], says("The PodDisruptionBudgets of pods that leave.")]
     searched: Annotated[bool, says("The nodes that can go were looked for; a larger set can still exist.")]
     summary: DrainSummary
+    gone: Annotated[bool, says("The nodes are gone at once: can has all of them.")] = False
+    add_nodes: Annotated[Names, says("--gone: options of kubeclassic capacity that ask which nodes to add; empty: none.")] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether the answer is yes: all that were named can go, or a search found any."""
-        return bool(self.can) and (self.searched or not self.cannot)
+        """Whether the answer is yes: all that were named can go, or a search found any; of nodes that are gone: no pod of theirs waits."""
+        return bool(self.can) and (self.searched or not self.cannot) and not self.summary.without_node
 
 
 @attrs.frozen(eq=False)
@@ -109,14 +119,16 @@ def search_for(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node:
 def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, *, searched: bool = False) -> DrainPlan:
     trial, left = verification.trial, tuple(verification.trial.evictions)
     moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
+    evictions = tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to, one.why) for one in left)
     summary = DrainSummary(
         nodes=len(steady.nodes), asked=len(asked), can=len(verification.can), evictions=len(left), moved=len(moves), rounds=trial.rounds,
         placed_before=steady.placed, waiting=len(steady.waiting), left_out=steady.left_out,
+        without_node=sum(one.waits for one in evictions),
     )  # fmt: skip
     answer = DrainDocument(
         release=trial.engine.release.version, can=verification.can,
         cannot={name: verification.cannot[name] for name in asked if name in verification.cannot}, moves=moves,
-        evictions=tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to) for one in left),
+        evictions=evictions,
         staying=verification.staying, budgets=trial.budgets.used(), searched=searched, summary=summary,
     )  # fmt: skip
     return DrainPlan(answer, asked, left)
@@ -153,6 +165,8 @@ def before_and_after(steady: SteadyState, plan: DrainPlan) -> tuple[NodeOccupanc
             pod = eviction.pod
             metadata = replace(pod.metadata, name=key.rpartition("/")[2], uid=key)
             run.put(replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node)))
+    for pod in [pod for name in plan.answer.can if plan.answer.gone for pod in run.engine.pods_on(name)]:
+        run.delete(pod)
     return before, NodeOccupancy.of(run.engine)
 
 
@@ -170,6 +184,8 @@ class DrainQuestion:
     node_selector: str | None = None
     pending_first: bool = False
     """Place the pods that wait before the first eviction; else they are left out."""
+    gone: bool = False
+    """The nodes are gone at once, as when they fail: budgets and flags do not stop that."""
     mark: str = ""
     """What stands before the names of options in errors."""
 
@@ -206,6 +222,8 @@ class DrainQuestion:
         if not (self.nodes or self.auto or is_choice):
             choices = f"{self.mark}zone, {self._name('node_selector')} or {self.mark}auto"
             raise UnknownNameError(f"node: got none, wanted the names of nodes, {choices}")
+        if self.gone and self.auto:
+            raise UnknownNameError(f"{self.mark}gone: got it beside {self.mark}auto, wanted one of them")
         if self.keep < 0 or (self.keep and not self.auto):
             wanted = f"{self.mark}auto too" if self.keep > 0 else "0 or more"
             raise UnknownNameError(f"{self.mark}keep: got {self.keep}, wanted {wanted}")
@@ -219,10 +237,40 @@ class DrainQuestion:
 
     def answer(self, steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
         """The answer to a question that was :meth:`checked`."""
+        if self.gone:
+            return self._loss(steady, flags)
         if self.auto:
             return search_for(steady, self.wish(), flags, on_node)
         asked = tuple(dict.fromkeys(self.nodes))
         return _plan(steady, asked, verify(steady, asked, flags, on_node))
+
+    def _loss(self, steady: SteadyState, flags: DrainFlags) -> DrainPlan:
+        """What becomes of the pods where the nodes are gone at once."""
+        if flags.pod_selector is not everything:
+            raise UnknownNameError(f"{self.mark}gone: got it beside {self._name('pod_selector')}, wanted one of them")
+        asked = tuple(dict.fromkeys(self.nodes))
+        trial, made = lose(steady, asked, recreates_bare=flags.recreate_bare)
+        trial.place(made)
+        there = UNASKED.sort(item for item in steady.objects if isinstance(item, Pod) and item.spec.node_name in asked)
+        ending = tuple(StayingPod(pod.key, pod.spec.node_name, why) for pod, why in there.staying)
+        plan = _plan(steady, asked, Verification(asked, {}, trial, ending))
+        kinds = [word for name in self._like_lost(steady.nodes, plan.answer) for word in ("--add-node", LIKE + name)]
+        labels = {node.name: node.labels for node in steady.nodes}
+        zones = {key: {name for name in labels if labels[name].get(key) == self.zone} for key in ZONES if self.zone}
+        chosen = next((f"{key}={self.zone}" for key, names in zones.items() if names == {*asked}), ",".join(asked))
+        words = ("--exclude-nodes", chosen, "--gone", *kinds) if kinds else ()
+        return attrs.evolve(plan, answer=replace(plan.answer, gone=True, add_nodes=words))
+
+    def _like_lost(self, nodes: Sequence[Node], answer: DrainDocument) -> list[str]:
+        """Nodes such as those of the pods that wait, one of a kind and zone: of those that are gone, or of the others if a zone is."""
+        lost = {one.node for one in answer.evictions if one.waits}
+        if not lost or len(answer.can) == len(nodes):
+            return []
+        sizes = {node.status.allocatable for node in nodes if node.name in lost}
+        there = [node for node in nodes if (node.name in answer.can) == (self.zone is None)]
+        alike = [node for node in there if node.status.allocatable in sizes] or there
+        own = {node.name: tuple(taint for taint in node.spec.taints if "node.kubernetes.io/" not in taint.key) for node in alike}
+        return list({(node.status.allocatable, own[node.name], zone_of(node.labels)): node.name for node in alike}.values())
 
 
 def matcher(name: str, text: str | None) -> Matcher:

@@ -228,9 +228,9 @@ def is_mirror(pod: Pod) -> bool:
     return MIRROR in pod.annotations or (owner is not None and owner.kind == KUBELET)
 
 
-def comes_back(pod: Pod) -> bool:
-    """Whether *pod* is run on its node again when it is deleted: by its DaemonSet, or by the node itself."""
-    return is_daemon(pod) or MIRROR in pod.annotations
+def stays_with_node(pod: Pod) -> bool:
+    """Whether *pod* is run on its node again when it is deleted, and nowhere else: by its DaemonSet, or by the node itself."""
+    return is_daemon(pod) or is_mirror(pod)
 
 
 def is_made_again(pod: Pod) -> bool:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 from msgspec.structs import replace
 
 from ...api.controlplane.admission import admit
 from ...api.garbage import no_garbage_collection
-from ...api.objects import KubeObject, Map, Node, ObjectReference, PersistentVolume, PersistentVolumeClaim, Pod, PodDisruptionBudget
+from ...api.objects import (
+    KubeObject,
+    Map,
+    Node,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    ResourceClaim,
+)
 from ...api.objects.storage import BIND_COMPLETED
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
@@ -25,7 +35,7 @@ from ..replacements import Replacements, give_back, with_claims
 from ..replay.cluster.volumecontroller import claim_of, new_volume
 from ..scenario import Scenario, in_order
 from ..simulate import Simulation
-from .rules import UNSCHEDULABLE, Budgets, foreign_scheduler, is_made_again, some
+from .rules import UNSCHEDULABLE, Budgets, DrainFlags, foreign_scheduler, is_made_again, some
 
 DELAYED = "WaitForFirstConsumer"
 
@@ -108,6 +118,12 @@ class EvictedPod:
     """The pod that its owner makes in its place; None: it is gone for good."""
     to: str | None = None
     """The node of that pod."""
+    why: str | None = None
+    """Why it has none, or why there is no such pod, where that does not stop the drain."""
+
+
+MadeAgain = list[tuple[Pod, EvictedPod]]
+"""New pods, and in whose place they are."""
 
 
 @attrs.define(eq=False)
@@ -119,6 +135,8 @@ class DrainTrial:
     replacements: Replacements
     scheduler_names: frozenset[str]
     order: str = "input"
+    stops: bool = True
+    """A pod that finds no other node keeps its own from going; False: it waits."""
     cordoned: dict[str, Node] = attrs.field(factory=dict)
     """The nodes that are being emptied, as they were before."""
     evictions: list[EvictedPod] = attrs.field(factory=list)
@@ -156,20 +174,21 @@ class DrainTrial:
         """Evict all that budgets let go at the same time, and place what their owners make instead; answers who is still there."""
         self.engine.on_undo(setattr, self, "rounds", self.rounds)
         self.rounds += 1
-        made: list[tuple[Pod, EvictedPod]] = []
+        made: MadeAgain = []
         left: list[Pod] = []
         for pod in pods:
             if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
                 left.append(pod)
             else:
-                self._leave(pod)
-                made += self._replaced(EvictedPod(pod, node, self.rounds))
+                self.leave(pod)
+                made += self.replaced(EvictedPod(pod, node, self.rounds))
         if len(left) == len(pods):
             raise NotDrainable(f"{self.budgets.blocking(left[0])}: {some(pod.key for pod in left)}")
-        self._place(made)
+        self.place(made)
         return left
 
-    def _leave(self, pod: Pod) -> None:
+    def leave(self, pod: Pod) -> None:
+        """*pod* is gone, with the claims that were made for it."""
         self.run.delete(pod)
         for claim in own_claims(pod, self.engine) if pod.spec.volumes else ():
             self.run.delete(claim)
@@ -182,7 +201,7 @@ class DrainTrial:
         self.budgets.take(pod)
         self.engine.on_undo(self.budgets.take, pod, -1)
 
-    def _replaced(self, eviction: EvictedPod) -> list[tuple[Pod, EvictedPod]]:
+    def replaced(self, eviction: EvictedPod) -> MadeAgain:
         """Note *eviction*, and what the pod's owner makes in its place, if it does."""
         self.evictions.append(eviction)
         self.engine.on_undo(self.evictions.pop)
@@ -191,11 +210,11 @@ class DrainTrial:
             return []
         other = foreign_scheduler(pod, self.scheduler_names)
         if other is not None and (pod.metadata.controller is not None or self.replacements.recreates_bare):
-            raise NotDrainable(f'the pod in place of {pod.key} asks for another scheduler, "{other}"')
+            return self._without_node(eviction, f'the pod in place of {pod.key} asks for another scheduler, "{other}"')
         made = self.replacements.of(pod)
         if made is None:
             if eviction.by is not None:
-                raise NotDrainable(f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again")
+                return self._without_node(eviction, f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again")
             return []
         eviction.replacement = made.key
         self.engine.on_undo(self.replacements.take_back, made)
@@ -204,30 +223,36 @@ class DrainTrial:
             self.run.put(claim)
         return [(made, eviction)]
 
+    def _without_node(self, eviction: EvictedPod, why: str) -> MadeAgain:
+        if self.stops:
+            raise NotDrainable(why)
+        eviction.why = why
+        return []
+
     # --- placing ----------------------------------------------------------------------------------------------------
 
-    def _place(self, made: list[tuple[Pod, EvictedPod]]) -> None:
+    def place(self, made: MadeAgain) -> None:
         """Place new pods, those that preempt others once more, and then those that are made in place of the preempted ones."""
         while made:
             of = {pod.uid: eviction for pod, eviction in made}
             for pod, _ in made:
                 for item in (*(new_claims(pod, self.engine) if pod.spec.volumes else ()), pod):
                     self.run.put(item)
-            victims: list[tuple[Pod, EvictedPod]] = []
+            victims: MadeAgain = []
             for pod in in_order([pod for pod, _ in made], self.order, self.engine):
                 victims += self._cycle(pod, of[pod.uid])
             for pod in self.run.retries():
                 victims += self._cycle(pod, of[pod.uid], retry=True)
             made = victims
 
-    def _cycle(self, pod: Pod, eviction: EvictedPod, *, retry: bool = False) -> list[tuple[Pod, EvictedPod]]:
+    def _cycle(self, pod: Pod, eviction: EvictedPod, *, retry: bool = False) -> MadeAgain:
         decision = self.run.cycle(pod, retry=retry)
         plan = decision.preemption
         if decision.host is not None and not decision.is_waiting:
             self._placed(decision, decision.host, eviction)
             return []
         if plan is None or plan.node is None or (retry and not plan.victims):
-            raise NotDrainable(_why(decision, eviction, self.run.engine))
+            return self._without_node(eviction, _why(decision, eviction, self.run.engine))
         return self._preempted(pod, plan)
 
     def _placed(self, decision: Decision, host: str, eviction: EvictedPod) -> None:
@@ -240,13 +265,13 @@ class DrainTrial:
         self.budgets.give(pod)
         self.engine.on_undo(self.budgets.give, pod, -1)
 
-    def _preempted(self, pod: Pod, plan: Preemption) -> list[tuple[Pod, EvictedPod]]:
+    def _preempted(self, pod: Pod, plan: Preemption) -> MadeAgain:
         assert plan.node is not None
-        made: list[tuple[Pod, EvictedPod]] = []
+        made: MadeAgain = []
         for victim in plan.victims:
             self._disrupted(victim)
         for victim in plan.victims:
-            made += self._replaced(EvictedPod(victim, plan.node, self.rounds, by=pod.key))
+            made += self.replaced(EvictedPod(victim, plan.node, self.rounds, by=pod.key))
         return made
 
 
@@ -343,3 +368,32 @@ def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozens
 def _bound(engine: Engine) -> Iterable[Pod]:
     """The pods on all nodes, node by node."""
     return [pod for pods in engine.pods_by_node().values() for pod in pods]
+
+
+# --- nodes that are gone --------------------------------------------------------------------------------------------
+
+UNASKED = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True, force=True)
+"""As nodes that fail: what a drain would leave on its node ends with it."""
+
+
+def lose(steady: SteadyState, nodes: Collection[str], *, recreates_bare: bool = False) -> tuple[DrainTrial, MadeAgain]:
+    """The cluster without *nodes*, which are gone at once, and what owners make in place of the pods on them, without a node yet."""
+    order = "queue" if steady.order == "input" else steady.order
+    trial = attrs.evolve(steady.trial(recreates_bare=recreates_bare), order=order, stops=False, rounds=1)
+    lost = [(pod, name) for name in nodes for pod in UNASKED.sort(trial.pods_on(name)).leaving]
+    for node in (node for node in steady.nodes if node.name in nodes):
+        for pod in trial.pods_on(node.name):
+            trial.leave(pod)
+        trial.run.delete(node)
+    return trial, [one for pod, name in lost for one in trial.replaced(EvictedPod(pod, name, 1))]
+
+
+def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) -> Scenario:
+    """*scenario*, which is that of *steady*, where *nodes* are gone, and what owners make in place of the pods on them waits."""
+    trial, made = lose(steady, nodes)
+    engine, others = trial.engine, (Node, Pod, PersistentVolumeClaim, ResourceClaim)
+    objects = (
+        *engine.nodes(), *(item for item in steady.objects if not isinstance(item, others)), *engine.listings.claims,
+        *engine.listings.resource_claims, *(claim for pod, _ in made for claim in new_claims(pod, engine)), *_bound(engine),
+    )  # fmt: skip
+    return attrs.evolve(scenario, objects=objects, pending=tuple(pod for pod, _ in made))

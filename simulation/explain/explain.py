@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -18,6 +18,7 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows
 from ...core.cycle import Cycle
 from ...core.decision.decision import Decision, Details, NodeFailure
+from ...core.decision.fiterror import reasons_in
 from ...core.decision.score import Ranking, ScoreError
 from ...core.decision.verdict import FilterPass
 from ...core.devices.accounts import DeviceAccount
@@ -31,7 +32,8 @@ from ...predicates.csivolumes import csi_excess
 from ...predicates.reasons import MAX_VOLUME_COUNT_EXCEEDED
 from ...predicates.volumecounts import Count as DiskCount
 from ...predicates.volumecounts import disk_count
-from ..records import shortage_of
+from ..drain.rules import is_mirror
+from ..records import RefusedPod, shortage_of
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .explanation import Explanation, PodQuestion
@@ -253,8 +255,22 @@ def turn_of(simulation: Simulation, pod: Pod, *, alone: bool = False) -> tuple[R
         return attrs.evolve(simulation, scenario=attrs.evolve(scenario, objects=others)).begin(), freed(pod)
     run = simulation.begin()
     for other in () if alone else takewhile(lambda other: other.key != pod.key, simulation.pods()):
-        run.cycle(other)
+        simulation.note(run.cycle(other))
     return run, pod
+
+
+def refused(scenario: Scenario, engine: Engine, pods: Callable[[Pod], bool]) -> Iterator[RefusedPod]:
+    """The running *pods* of *scenario* that *engine*, a new one, would not put on their nodes now; static ones come without a scheduler."""
+    run = Run(engine)
+    run.feed.put_all(scenario.objects)
+    for pod in [pod for there in engine.pods_by_node().values() for pod in there if pods(pod) and not is_mirror(pod)]:
+        with run.savepoint():
+            run.delete(pod)
+            decision, row = engine.schedule(freed(pod)), engine.table.row_of.get(pod.spec.node_name)
+            failure = None if row is None else decision.details.refusal(row)
+            reasons = failure.reasons if failure else () if decision.has_details else tuple(reasons_in(decision.error or ""))
+        if reasons:
+            yield RefusedPod(pod.key, pod.spec.node_name, reasons)
 
 
 def freed(pod: Pod) -> Pod:

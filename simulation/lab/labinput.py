@@ -15,7 +15,7 @@ from ...api.objects import KubeObject, Node, Pod
 from ...api.reading.documents import Document
 from ...api.wire.ownfields import current_manifest
 from ...exceptions import KubeclassicError
-from ..drain.rules import comes_back
+from ..drain.rules import stays_with_node
 from ..edits import Edit, Edited, Edits, put_in
 from ..newnodes.kinds import kinds_of
 from ..scenario import Files, Scenario, sorted_out
@@ -244,7 +244,7 @@ def cordon(node: str) -> str:
 def drain(node: str, scenario: Scenario) -> list[str]:
     """The edits that cordon *node* and let its pods wait; those of DaemonSets and of the node itself stay."""
     pods = [item for item in scenario.objects if isinstance(item, Pod) and item.spec.node_name == node]
-    leaving = [pod for pod in pods if not comes_back(pod)]
+    leaving = [pod for pod in pods if not stays_with_node(pod)]
     return [cordon(node), *(f"pod {pod.key} nodeName-" for pod in leaving)]
 
 

@@ -45,13 +45,18 @@ def why(bench: Workbench, state: LabState, key: str, node: str | None = None) ->
             if pod.spec.node_name:
                 engine = simulation.begin_without(pod).engine
                 moment = f"as if it were not on {pod.spec.node_name} yet"
-                return {"moment": moment, **explained(explain(engine, freed(pod), node=node), engine, node)}
-            explanation = explain_in(simulation, pod, node=node)
-            before = [one.key for one in simulation.pods()].index(pod.key)
-            moment = f"when {before} {'pod was' if before == 1 else 'pods were'} tried before it"
-            return {"moment": moment, **explained(explanation, simulation.engine, node)}
+                found = explained(explain(engine, freed(pod), node=node), engine, node)
+            else:
+                found = explained(explain_in(simulation, pod, node=node), simulation.engine, node)
+                before = [one.key for one in simulation.pods()].index(pod.key)
+                moment = f"when {before} {'pod was' if before == 1 else 'pods were'} tried before it"
     except UnknownNameError as error:
         raise LabError(str(error), "why") from None
+    answer = bench.answer(state)
+    last, text = answer.host_of(pod.key), answer.texts.texts[int(answer.whys[answer.layout.pod_at[pod.key]])]
+    if last != (pod.spec.node_name or found["host"]):
+        found["words"] += f". In the end it {f'is on {last}, where it has made room' if last else f'has no node: {text}'}"
+    return {"moment": moment, **found}
 
 
 def found_pod(scenario: Scenario, key: str) -> Pod:
@@ -206,7 +211,8 @@ def what_helps(bench: Workbench, state: LabState, key: str) -> dict[str, Any]:
         found = what_if(question, pod, simulation)
     suggestions = [
         {
-            "change": one.change, "host": one.host, "victims": list(one.victims), "evictedBy": one.evicted_by,
+            "change": one.change, "host": one.host, "victims": list(one.leaving), "evictedBy": one.evicted_by,
+            "effect": one.effect.words if one.effect else "", "isCostly": one.is_costly,
             "edits": list(one.patch) if all(map(_is_edit, one.patch)) else None, "words": list(one.patch),
         }
         for one in found.suggestions

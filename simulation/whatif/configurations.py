@@ -65,7 +65,7 @@ class Configurations:
         other.want, other.reports = context.want, context.reports
         found = other.helpful(change)
         context.tried += other.tried
-        return None if found is None else attrs.evolve(found, spec=spec)
+        return None if found is None else attrs.evolve(found, begun=other.begun)
 
     # --- variants ---------------------------------------------------------------------------------------------------
 

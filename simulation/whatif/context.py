@@ -14,17 +14,16 @@ from ...api.load import Loaded
 from ...api.objects import KubeObject, Node, Pod, ResourceSlice
 from ...api.objects.quantity import Quantity
 from ...api.record import UNSET, Count, Names, Record, UnsetType, says
-from ...api.words import is_bytes
+from ...api.words import count_of, is_bytes, listed
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.pods.template import Entry
 from ...core.run import Run
-from ...framework.schedulerspec import SchedulerSpec
 from ..edits import EditError, Edits
 from ..explain.explain import freed
 from ..explain.values import NodeReport
 from ..scenario import Scenario
-from ..simulate import Outcome, Simulation
+from ..simulate import Simulation
 
 ChangeKind = Literal[
     "schedulingGates", "request", "toleration", "preference", "nodeSelector", "nodeAffinity", "spread", "podAffinity", "podAntiAffinity",
@@ -41,6 +40,8 @@ DISTURBS: Mapping[ChangeKind, int] = {
     "weight": 50, "preemption": 51, "gate": 52, "rule": 53,
 }  # fmt: skip
 """Kind of change -> how much it disturbs. The tens: the pod alone, a node, other pods, one more node, the scheduler."""
+COSTLY = 6
+"""The group of the suggestions that cost other pods their node, or do not last."""
 
 
 @attrs.frozen(kw_only=True)
@@ -77,6 +78,30 @@ class WhatIfChange:
         return min(DISTURBS.values()) if self.corrects else DISTURBS[self.kind]
 
 
+class Effect(Record):
+    """What a change does to all pods in the end, once each has had its turn."""
+
+    pods: Annotated[Count, says("Pods that have a turn.")]
+    placed: Annotated[Count, says("How many of them have a node after the change.")]
+    placed_before: Annotated[Count, says("How many have one without it.")]
+    without_node: Annotated[Names, says("Other pods that find a node without the change, and none after it.")]
+    evicted: Annotated[Names, says("Other pods that are evicted after the change, and not without it.")]
+    spared: Annotated[Names, says("Pods of other controllers that have a node in the end after the change, and none without it.")] = ()
+
+    @property
+    def words(self) -> str:
+        """In a sentence.
+
+        >>> Effect(5, 3, 4, ("shop/b", "shop/c"), ("shop/a",), ("shop/d",)).words
+        'no node for shop/b and shop/c, shop/a evicted, 1 other spared; 3 of 5 pods placed, 4 before'
+        """
+        harmed = [f"no node for {listed(self.without_node)}"] if self.without_node else []
+        harmed += [f"{listed(self.evicted)} evicted"] if self.evicted else []
+        harmed += [f"{count_of(len(self.spared), 'other')} spared"] if harmed and self.spared else []
+        counts = f"{self.placed:,} of {count_of(self.pods, 'pod')} placed, {self.placed_before:,} before"
+        return "; ".join(filter(None, [", ".join(harmed), counts]))
+
+
 class Suggestion(Record, kw_only=True):
     """A change after which the pod has a host."""
 
@@ -97,6 +122,24 @@ class Suggestion(Record, kw_only=True):
     placed: Annotated[
         Count | UnsetType, says("Of a workload: how many of its pods have a node after the change, once all have had their turn.")
     ] = UNSET
+    effect: Annotated[Effect | UnsetType, says("What it does to the other pods; absent where none has a turn.")] = UNSET
+
+    @property
+    def leaving(self) -> Names:
+        """The victims, where no effect says what becomes of all pods."""
+        return () if self.effect else self.victims
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether it costs more of the others their node than it spares, or does not last."""
+        effect = self.effect
+        harms = len(effect.without_node + effect.evicted) > len(effect.spared) if effect else bool(self.victims)
+        return harms or self.kind == "delete" or self.evicted_by is not None or self.taken_by is not UNSET
+
+    @property
+    def group(self) -> int:
+        """The tens of how much it disturbs; costly ones come after all others."""
+        return COSTLY if self.is_costly else self.disturbs // 10
 
 
 @attrs.frozen
@@ -105,8 +148,8 @@ class Helpful:
 
     suggestion: Suggestion
     change: WhatIfChange
-    spec: SchedulerSpec | None = None
-    """The scheduler's spec, if that is what changes."""
+    begun: Simulation | None = None
+    """At the pod's turn by a changed scheduler, if that is what changes."""
     is_enough: bool = True
     """Whether all pods of the workload have a node after it."""
 
@@ -120,10 +163,8 @@ class Helpful:
 
     @property
     def rank(self) -> tuple[int, bool, int, float]:
-        """Orders suggestions: by the tens of how much they disturb, then those after which all pods stay, then by how much and by size."""
-        found = self.suggestion
-        is_lost = found.evicted_by is not None or found.taken_by is not UNSET
-        return found.disturbs // 10, is_lost or not self.is_enough, found.disturbs, self.change.size
+        """Orders suggestions: by their groups, then those that are enough for all pods of a workload, then by how much and by size."""
+        return self.suggestion.group, not self.is_enough, self.suggestion.disturbs, self.change.size
 
 
 # --- objects after edits --------------------------------------------------------------------------------------------
@@ -225,13 +266,6 @@ def changed_scenario(scenario: Scenario, pod: Pod, change: WhatIfChange) -> Scen
     )
 
 
-def outcomes_after(simulation: Simulation) -> dict[str, Outcome]:
-    """The outcomes of a whole new *simulation*."""
-    for _ in simulation.decisions():
-        pass
-    return simulation.outcomes
-
-
 def smallest(low: int, high: int, helps: Callable[[int], bool]) -> int | None:
     """The smallest number above *low* that helps, as all greater ones do; None if *high* does not."""
     if not helps(high):
@@ -260,6 +294,8 @@ class WhatIfContext:
     """The other pods of its controller, on nodes or not: what changes the pod's template changes them too."""
     replicas_name: str = ""
     """The pattern that means it and its siblings, and no other pod; empty: there is none."""
+    begun: Simulation | None = None
+    """What *run* is the run of, where it can go on."""
     tried: int = 0
 
     def edited(self, pod: Pod, siblings: Sequence[Pod], *changes: str) -> tuple[tuple[str, ...], Pod, tuple[Pod, ...]] | None:

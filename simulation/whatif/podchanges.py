@@ -13,7 +13,7 @@ from ...api.objects.quantity import Quantity
 from ...api.words import is_bytes
 from ...core.pods.requests import CPU
 from ...core.pods.template import Entry
-from ..drain.rules import UNSCHEDULABLE, comes_back, is_daemon
+from ..drain.rules import UNSCHEDULABLE, is_daemon, stays_with_node
 from ..explain.clusterfacts import is_state, taint_text
 from ..explain.explain import freed
 from ..explain.faileddemands import node_terms, text_of
@@ -315,7 +315,7 @@ def leaving(context: WhatIfContext) -> list[Leaving]:
     found: dict[Hashable, Leaving] = {}
     for name in names:
         for entry in context.on(name):
-            if not comes_back(entry.pod) and _frees_enough(entry, by_name.get(name)):
+            if not stays_with_node(entry.pod) and _frees_enough(entry, by_name.get(name)):
                 table = context.engine.table
                 row, footprint = table.row_of[name], entry.template.footprint
                 found.setdefault(

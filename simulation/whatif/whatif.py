@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice, takewhile
 from typing import Annotated, ClassVar
@@ -34,7 +34,7 @@ from ..scenario import Scenario
 from ..simulate import Simulation
 from . import corrections, nodechanges, podchanges
 from .configurations import Configurations
-from .context import DISTURBS, Helpful, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext, changed_scenario, outcomes_after
+from .context import DISTURBS, Effect, Helpful, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext, changed_scenario
 
 FIRSTS = 4
 """How many changes of the pod are tried as the first one."""
@@ -125,7 +125,7 @@ class ScheduledPod:
         classes = tuple(item for item in self.scenario.objects if item.kind == "PriorityClass")
         siblings, name = self._siblings(run.engine, pod)
         patcher = SpecPatcher(self.defaults, classes, keeps_priorities(run.engine.gates))
-        return WhatIfContext(run, pod, patcher, siblings=siblings, replicas_name=name)
+        return WhatIfContext(run, pod, patcher, siblings=siblings, replicas_name=name, begun=simulation)
 
     def _siblings(self, engine: Engine, pod: Pod) -> tuple[tuple[Pod, ...], str]:
         """The other pods of the controller of *pod*, and a pattern that means it and them alone; empty: there is none."""
@@ -250,31 +250,30 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
     found = list(_suggestions(asked, context, pod, explanation.decision.is_gated, tell))
     found += _pairs(context, found, tell)
     tell("the other pods")
-    homes = {other.key: name for name, pods in context.engine.pods_by_node().items() for other in pods}
-    seen = [_seen_later(asked, pod, one, homes) for one in found]
-    once: dict[frozenset[str], Suggestion] = {}
-    for one in sorted(seen, key=lambda one: one.rank):
-        once.setdefault(frozenset(one.suggestion.patch), one.suggestion)
-    return attrs.evolve(before, suggestions=tuple(once.values()), tried=context.tried)
+    once: dict[frozenset[str], Helpful] = {}
+    for one in sorted(found, key=lambda one: one.rank):
+        once.setdefault(frozenset(one.suggestion.patch), one)
+    seen, is_alone = list(once.values()), all(other.key == pod.key for other in asked.scenario.pending)
+    if seen and not (is_alone or asked.alone or asked.question.placed_on):
+        for _ in begun.decisions():  # it is at the turn of *pod*, and goes on without any change
+            pass
+        seen = sorted((_in_whole_run(asked, pod, one, begun) for one in seen), key=lambda one: one.rank)
+    return attrs.evolve(before, suggestions=tuple(one.suggestion for one in seen), tried=context.tried)
 
 
-def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful, before: Mapping[str, str]) -> Helpful:
-    """*one* in a whole run: who takes the pod's place or the room for it, and how many pods of a workload find a node.
-
-    *before*: pod -> its node without the change, of those that come before it.
-    """
-    is_alone = all(other.key == pod.key for other in asked.scenario.pending)
-    if asked.alone or asked.question.placed_on is not None or is_alone:
-        return one
-    scenario = changed_scenario(asked.scenario, pod, one.change)
-    spec = asked.spec if one.spec is None else one.spec
-    outcomes = outcomes_after(Simulation(scenario, spec.engine(asked.config_maps), asked.order))
-    after, suggestion = outcomes[pod.key], one.suggestion
+def _in_whole_run(asked: ScheduledPod, pod: Pod, one: Helpful, before: Simulation) -> Helpful:
+    """Who takes the pod's place or the room for it, what becomes of the others, and how many pods of a workload find a node."""
+    changed = attrs.evolve(asked, scenario=changed_scenario(asked.scenario, pod, one.change))
+    simulation = changed.simulation(asked.spec) if one.begun is None else one.begun
+    for _ in simulation.decisions():
+        pass
+    outcomes = simulation.outcomes
+    after, suggestion = outcomes[pod.key], replace(one.suggestion, effect=_effect(pod, before, simulation))
     if after.eviction is not None:
         suggestion = replace(suggestion, evicted_by=after.eviction.by)
     elif after.host is None:
         earlier = takewhile(lambda key: key != pod.key, outcomes)
-        took = (key for key in earlier if outcomes[key].host == suggestion.host != before.get(key))
+        took = (key for key in earlier if outcomes[key].host == suggestion.host != before.outcomes[key].host)
         suggestion = replace(suggestion, taken_by=next(took, ""))
     if not asked.question.workload_waiting:
         return attrs.evolve(one, suggestion=suggestion)
@@ -282,6 +281,24 @@ def _seen_later(asked: ScheduledPod, pod: Pod, one: Helpful, before: Mapping[str
     placed = len(set(asked.question.workload_pods) - lost)
     is_enough = placed == len(asked.question.workload_pods)
     return attrs.evolve(one, suggestion=replace(suggestion, placed=placed), is_enough=is_enough)
+
+
+def _effect(pod: Pod, before: Simulation, after: Simulation) -> Effect:
+    """What a change does to all pods: two whole runs, without it and with it."""
+    was_out, is_out = _without_node(before), _without_node(after)
+    owner, there = pod.metadata.controller, before.outcomes
+    own = {pod.key, *(key for key, one in there.items() if owner is not None and one.pod.metadata.controller == owner)}
+    lost = [key for key in is_out if key not in was_out and key != pod.key]
+    return Effect(
+        len(there), sum(key not in is_out for key in there), sum(key not in was_out for key in there),
+        tuple(key for key in lost if not is_out[key]), tuple(key for key in lost if is_out[key]),
+        tuple(key for key in was_out if key not in is_out and key not in own),
+    )  # fmt: skip
+
+
+def _without_node(run: Simulation) -> dict[str, bool]:
+    """The pods without a node at the end of a whole *run*, and whether each was evicted."""
+    return {**dict.fromkeys(run.evicted, True), **{key: one.eviction is not None for key, one in run.outcomes.items() if one.host is None}}
 
 
 def _suggestions(asked: ScheduledPod, context: WhatIfContext, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Helpful]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,15 @@ class TestWhichProfile:
     def test_one(self, folder: Path, options: list[str]) -> None:
         """A profile decides, be the release named or not, by kube-scheduler's own flag too."""
         assert hosts(*options, "packing.yaml") == {"web": "b"}
+
+    def test_one_from_a_pipe(self, folder: Path) -> None:
+        """A pipe, as of ``<(...)``, is read once, though the release depends on what is in it."""
+        os.mkfifo(folder / "pipe")
+        written = (folder / "packing.yaml").read_text().replace("/v1\n", "/v1beta1\n")
+        with ThreadPoolExecutor(1) as writer:
+            writer.submit((folder / "pipe").write_text, written)
+            done = ran("simulate", "cluster.yaml", "--profile", "pipe")
+        assert done.err.startswith("release 1.22")
 
     def test_several(self, folder: Path) -> None:
         """Each pod is decided by the profile that it names; one of another scheduler is left alone, which the summary says."""

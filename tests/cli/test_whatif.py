@@ -35,15 +35,15 @@ def written(folder: Path, *items: Any) -> str:
 class TestText:
     def test_what_helps(self, told: Ran) -> None:
         """Groups of changes, numbered, each with its edit as a shell takes it."""
-        out = told(EXAMPLE, REPORT, "--what-if", "--order", "priority", "--release", "1.16").out
+        out = told(EXAMPLE, REPORT, "--what-if", "--release", "1.16").out
         lines = out.splitlines()
         assert lines[0] == f"{REPORT}: <none>"
         assert lines[3:6] == [
-            "Change the pod:",
-            "  1. Lower the request of memory from 40Gi to 28544Mi -> gpu-b1",
-            f"     --set 'pod {REPORT} requests.memory=28544Mi'",
+            "Change a node:",
+            "  1. Give node general-c1 2180m more cpu and 26752Mi more memory -> general-c1; 22 of 22 pods placed, 21 before",
+            "     --set 'node general-c1 allocatable.cpu=6100m allocatable.memory=41088Mi'",
         ]
-        assert "Change a node:" in lines
+        assert "At a cost: other pods lose their node, or this pod does not keep its own:" in lines
         assert any(line.startswith("(each was tried, as the cluster is when it is the pod's turn; ") for line in lines)
         assert lines[-1] == "3 pods are judged without their sidecars: 1.16 does not know them."
 
@@ -104,7 +104,7 @@ class TestForms:
         document = told(EXAMPLE, REPORT, "--what-if", "-o", "json").document
         rows = list(csv.DictReader(io.StringIO(told(EXAMPLE, REPORT, "--what-if", "-o", "csv").out)))
         assert [row["change"] for row in rows] == [one["change"] for one in document["suggestions"]]
-        assert rows[0]["evictedBy"] == "kube-system/node-agent-gpu-b1"
+        assert "kube-system/node-agent-gpu-b1" in {row["evictedBy"] for row in rows}
 
     def test_all_that_helps(self, told: Ran, tmp_path: Path) -> None:
         """Three of a kind, or with --all every one."""

@@ -49,6 +49,30 @@ def owned(name: str, app: str = "web", on: str = "", cpu: str = "1", **more: Any
     return pod(name, on=on, requests={"cpu": cpu}, labels={"app": app}, metadata=metadata, **more)
 
 
+def with_devices() -> list[KubeObject]:
+    """A device on each of nodes a and b, and a pod on a with a claim from a template."""
+    slices = [
+        {"kind": "ResourceSlice", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": f"of-{name}"},
+         "spec": {"driver": "gpu", "nodeName": name, "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
+                  "devices": [{"name": "d"}]}}
+        for name in "ab"
+    ]  # fmt: skip
+    spec = {"devices": {"requests": [{"name": "g", "exactly": {"deviceClassName": "gpu"}}]}}
+    allocated = {"devices": {"results": [{"request": "g", "driver": "gpu", "pool": "a", "device": "d"}]}}
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "infer", "uid": "uid-infer", "controller": True}
+    status = {"allocation": allocated, "reservedFor": [{"resource": "pods", "name": "infer", "uid": "uid-infer"}]}
+    made = [
+        {"kind": "DeviceClass", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "gpu"}, "spec": {}},
+        {"kind": "ResourceClaimTemplate", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "t", "namespace": "default"},
+         "spec": {"spec": spec}},
+        {"kind": "ResourceClaim", "apiVersion": "resource.k8s.io/v1", "spec": spec, "status": status,
+         "metadata": {"name": "infer-gpu", "namespace": "default", "uid": "c", "ownerReferences": [owner]}},
+    ]  # fmt: skip
+    statuses = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "infer-gpu"}]}
+    asks = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
+    return [*map(obj, (*slices, *made)), owned("infer", on="a", status=statuses, resourceClaims=asks)]
+
+
 # --- random clusters ------------------------------------------------------------------------------------------------
 
 AFFINITIES: tuple[Json, ...] = (
@@ -180,18 +204,18 @@ def _replay_round(replay: Replay, evictions: list[Json]) -> None:
     while gone:
         made = [(found, renewed(old, found["replacement"])) for found, old in gone if found["replacement"] is not None]
         victims: list[tuple[Json, Pod]] = []
-        again = []
-        for found, new in made:
-            decision = replay.come(new)
-            if decision.host is None:
-                assert decision.preemption is not None, decision.error
-                assert decision.preemption.node is not None, decision.error
-                again.append((found, new))
-                victims += [(preempted[one.key], replay.leave(one.key, by_drain=False)) for one in decision.preemption.victims]
-            else:
-                assert decision.host == found["to"]
-        for found, new in again:
-            assert replay.come(new).host == found["to"]
+        while made:
+            again = []
+            for found, new in made:
+                decision = replay.come(new)
+                if decision.host is None:
+                    assert decision.preemption is not None, decision.error
+                    assert decision.preemption.node is not None, decision.error
+                    again.append((found, new))
+                    victims += [(preempted[one.key], replay.leave(one.key, by_drain=False)) for one in decision.preemption.victims]
+                else:
+                    assert decision.host == found["to"]
+            made = again
         gone = victims
 
 

@@ -12,14 +12,14 @@ from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, counted, joined, named, number, sentence, spoken
-from ..page.outcome import PodOutcome, who_html
+from ..page.outcome import PodOutcome, next_step, who_html
 from ..page.parts import BAD, GOOD, NEAR, SAME, Section, card, fact, facts, facts_of, note, plain_table, section, soft, track
 from ..page.tables import list_html
 from .nodemap import labels_of, uses_of
 
 Record = dict[str, Any]
-CAN, CANNOT = "can go", "cannot go"
-STATES = {CAN: GOOD, CANNOT: BAD}
+CAN, CANNOT, LOST = "can go", "cannot go", "gone"
+STATES = {CAN: GOOD, CANNOT: BAD, LOST: BAD}
 CARDS = (("cannot.length", "nodes cannot go", BAD), ("moves.length", "pods move", SAME))
 LISTS = (
     ("evictions", "Who moves where", "In this order; pods of one round leave at the same time."),
@@ -38,26 +38,29 @@ def drain_html(found: DrainResult, about: About) -> str:
         _map(found, record),
         *(section(title, list_html(view.table(name)), lead=lead) for name, title, lead in LISTS if view.table(name).rows),
     ]
-    return page_html(Page("kubeclassic drain", spoken(view.verdict), about, sections, _lead(record), _who(record)))
+    steps = [next_step("Which nodes to add:", about.asking("capacity", *record["addNodes"]))] if record["addNodes"] else []
+    return page_html(Page("kubeclassic drain", spoken(view.verdict), about, sections, _lead(record), _who(record), steps))
 
 
 def _who(record: Record) -> Markup:
     """The pods that have to leave, those that are not made again first."""
     why = "for good, as it is not made again"
     gone = [PodOutcome(one["pod"], "evicted", why) for one in record["evictions"] if one["replacement"] is None]
+    waits = [PodOutcome(one["pod"], "waits", one["why"]) for one in record["evictions"] if one["replacement"] and not one["to"]]
     moves = [PodOutcome(one["pod"], "moved", sentence("from ", named(one["from"]), " to ", named(one["to"]))) for one in record["moves"]]
-    title = "Who leaves for good, who moves" if gone else "Who moves"
-    return who_html(title, [*gone, *moves], "evictions")
+    title = "Who waits, who moves" if waits else "Who leaves for good, who moves" if gone else "Who moves"
+    return who_html(title, [*gone, *waits, *moves], "evictions")
 
 
 def _lead(record: Record) -> Markup:
     gone = sum(one["replacement"] is None for one in record["evictions"])
     lost = [fact(number(gone), "pods are gone for good", BAD)] if gone else []
-    left = facts_of(record, (("staying.length", "pods are left on these nodes", SAME),), ())
+    left = facts_of(record, (("staying.length", "pods stay with their node", SAME), ("summary.withoutNode", "pods wait", BAD)), ())
     apart = (("summary.waiting", "pods find no node even before", NEAR), ("summary.leftOut", "waiting pods left out", NEAR))
     waiting = facts_of(record, apart, ())
-    can = fact(counted(record, "can.length"), "nodes can go", GOOD)
-    return facts(can, *facts_of(record, CARDS), *lost, *left, *waiting)
+    word = LOST if record["gone"] else CAN
+    can = fact(counted(record, "can.length"), f"nodes {word}", STATES[word])
+    return facts(can, *facts_of(record, CARDS[record["gone"] :]), *lost, *left, *waiting)
 
 
 # --- what stops nodes -----------------------------------------------------------------------------------------------
@@ -87,7 +90,8 @@ def _reasons(found: Sequence[tuple[str, int]]) -> Markup:
 
 def _map(found: DrainResult, record: Record) -> Section:
     names, can = [node.name for node in found.cluster], set(record["can"])
-    states = [CAN if name in can else CANNOT if name in record["cannot"] else "" for name in names]
+    word = LOST if record["gone"] else CAN
+    states = [word if name in can else CANNOT if name in record["cannot"] else "" for name in names]
     sides = [
         MapSide(title, uses_of(one.room, names), [one.pods.get(name, ()) for name in names], states)
         for title, one in zip(("before", "after"), found.occupancy or (), strict=False)

@@ -14,7 +14,7 @@ from ....api.view import View
 from ....questions.closeupview import rule_name
 from ....questions.explain import ExplainedCluster, ExplainResult
 from ....questions.explainview import STATES, state_of
-from ....questions.whatif import GROUPS, WhatIfResult, is_edit
+from ....questions.whatif import GROUPS, WhatIfResult, helping, is_edit
 from ....simulation.explain.explanation import Explanation, ExplanationDocument
 from ....simulation.explain.values import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, CloseUp, EvictionOutcome, NodeReport, Victim
 from ....simulation.whatif.context import Suggestion
@@ -311,9 +311,7 @@ def _verdict(found: WhatIfResult, explained: ExplainResult) -> Markup:
     """Why, and how many changes help."""
     if found.fits or found.found.explanation.missing or not found.suggestions:
         return spoken(found.view().verdict)
-    count = len(found.suggestions)
-    helps = counted(found.document, "suggestions.length"), " change helps." if count == 1 else " changes help."
-    return sentence(spoken(explained.view().verdict), " ", *helps)
+    return sentence(spoken(explained.view().verdict), " ", counted(found.document, "suggestions.length"), helping(found.suggestions))
 
 
 def _helping(found: WhatIfResult) -> Iterator[Section]:
@@ -324,7 +322,7 @@ def _helping(found: WhatIfResult) -> Iterator[Section]:
         yield section("What would help", note("No change helps, nor do two together: ", tried, " decisions were tried."))
         return
     cards, at = list[Markup](), 1
-    for group, members in groupby(found.suggestions, key=lambda one: one.disturbs // 10):
+    for group, members in groupby(found.suggestions, key=lambda one: one.group):
         lines = list(members)
         cards.append(card(GROUPS[group].rstrip(":"), element("ol", *map(_change, lines), class_="helps", start=str(at))))
         at += len(lines)
@@ -335,14 +333,16 @@ def _helping(found: WhatIfResult) -> Iterator[Section]:
 def _change(one: Suggestion) -> Markup:
     """One change: what it is, where the pod goes then, who has to leave, and how to try it."""
     told_of: list[Text] = [element("b", named(f"{one.change[0].upper()}{one.change[1:]}")), ": then it gets ", named(one.host)]
-    if one.victims:
-        told_of += ["; ", joined(map(named, one.victims)), " would have to leave"]
+    if one.leaving:
+        told_of += ["; ", joined(map(named, one.leaving)), " would have to leave"]
     if one.evicted_by is not None:
         told_of += [", until ", named(one.evicted_by), " takes its place"]
     if one.taken_by is not UNSET:
         told_of += [", but ", named(one.taken_by) if one.taken_by else "another pod", " would take the room first"]
     if one.placed is not UNSET:
         told_of += [f"; then {one.placed:,} pods of the workload find a node"]
+    if one.effect:
+        told_of += ["; ", one.effect.words]
     how = (element("div", code(f"--set {shlex.quote(text)}") if is_edit(text) else named(text)) for text in one.patch)
     return element("li", sentence(*told_of), *how)
 

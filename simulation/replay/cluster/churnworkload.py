@@ -75,10 +75,12 @@ class ChurnWorkload:
     def _do(self, operation: Operation) -> float:
         """Do one operation; answers how many seconds later the next one comes."""
         self.cluster.journal.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
+        failures = self.outside.failures
         steps: Mapping[str, Callable[[Operation], float | None]] = {
             "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
             "sleep": lambda operation: operation.interval, "barrier": self._raise_barrier, "deletePods": self._delete_pods,
-            "deleteNodes": self._delete_nodes,
+            "deleteNodes": partial(self._change_nodes, failures.remove), "drainNodes": partial(self._change_nodes, failures.drain),
+            "failNodes": partial(self._change_nodes, failures.fail), "recoverNodes": partial(self._change_nodes, failures.recover),
         }  # fmt: skip
         return steps[operation.opcode](operation) or 0.0
 
@@ -188,9 +190,10 @@ class ChurnWorkload:
             if not operation.namespace or life.key.partition("/")[0] == operation.namespace:
                 self.pods.delete(life)
 
-    def _delete_nodes(self, operation: Operation) -> None:
-        """The named nodes, or *count* random ones."""
-        there = sorted(node.name for node in self.cluster.engine.nodes())
-        for name in operation.names or self.cluster.draw.sample(there, min(operation.count, len(there))):
+    def _change_nodes(self, change: Callable[[Node], None], operation: Operation) -> None:
+        """The named nodes, those that a selector chooses, or *count* random ones."""
+        chooses, names = operation.selector, operation.names
+        there = sorted(node.name for node in self.cluster.engine.nodes() if chooses is None or chooses(node.labels))
+        for name in names or (self.cluster.draw.sample(there, min(operation.count, len(there))) if chooses is None else there):
             if (node := self.cluster.node(name)) is not None:
-                self.outside.failures.remove(node)
+                change(node)

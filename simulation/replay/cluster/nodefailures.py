@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ....api.meaning.labels import toleration_tolerates
 from ....api.objects import Condition, Node, Pod, Taint
+from ...drain.rules import is_mirror, stays_with_node
 from ..journal import NodeEvent
 from ..simulatedcluster import SimulatedCluster
 from .podlifecycle import PodLifecycle
@@ -36,13 +37,12 @@ class NodeFailures:
     _count: int = 0
 
     def drain(self, node: Node) -> None:
-        """Cordon the node and evict all pods that no DaemonSet owns."""
+        """Cordon the node and evict all pods but those of DaemonSets and static ones."""
         self.cluster.journal.note(NodeEvent(event="NodeDrained", node=node.name))
         spec = replace(node.spec, unschedulable=True, taints=_with(node.spec.taints, CORDONED))
         self._update(replace(node, spec=spec))
         for life in self._pods_on(node.name):
-            owner = life.original.metadata.controller
-            if owner is None or owner.kind != "DaemonSet":
+            if not stays_with_node(life.original):
                 self.pods.evict(life, reason="node drained")
 
     def fail(self, node: Node) -> None:
@@ -82,11 +82,13 @@ class NodeFailures:
 
     def _seconds_to_eviction(self, pod: Pod) -> float | None:
         """Seconds until a pod on a failed node is evicted; None: never."""
-        matching = [toleration for toleration in pod.spec.tolerations if toleration_tolerates(toleration, UNREACHABLE[1])]
-        if not matching:
+        if is_mirror(pod):  # its kubelet lets it tolerate everything
+            return None
+        # Upstream: of several tolerations of a taint the first counts, GetMatchingTolerations in pkg/apis/core/v1/helper/helpers.go.
+        matching = next((toleration for toleration in pod.spec.tolerations if toleration_tolerates(toleration, UNREACHABLE[1])), None)
+        if matching is None:
             return self.cluster.delays.failure
-        seconds = [toleration.toleration_seconds for toleration in matching if toleration.toleration_seconds is not None]
-        return float(max(min(seconds), 0)) if seconds else None
+        return None if matching.toleration_seconds is None else float(max(matching.toleration_seconds, 0))
 
     def _evict_if_failed(self, life: PodLifecycle, failure: int) -> None:
         if self._failures.get(life.node) == failure:

@@ -16,6 +16,8 @@ from ....core.bindingcycle import Failure, Waiting
 from ....core.queue.base import scheduled_condition
 from ....core.volumes.assumecache import VolumeError
 from ....exceptions import CacheError
+from ...drain.rules import stays_with_node
+from ...replacements import claims_left_by, with_claims
 from ..inputs.times import plain
 from ..journal import PodArrived, PodDeleted, PodEvicted, PodFailedScheduling, PodOnNode, PodPreempted, PodScheduled, PodWaitsOnPermit
 from ..simulatedcluster import SimulatedCluster
@@ -131,6 +133,10 @@ class PodLifecycles:
         cluster, template = self.cluster, self.cluster.engine.template_of(pod)
         if pod.spec.node_name:
             pod = self._as_started(pod)
+        elif pod.spec.resource_claims:
+            pod, claims = with_claims(pod, cluster.engine)
+            for claim in claims:
+                cluster.put(cluster.written(claim))
         key, asked = pod.key, cluster.ledger.vector(template.footprint)
         life = self.all[key] = PodLifecycle(key, cluster.now, lifetime, asked, root or pod)
         self.seen.setdefault(key, 0)
@@ -343,8 +349,7 @@ class PodLifecycles:
         why = PodPreempted(pod=life.key, node=life.node, by=by) if by else PodEvicted(pod=life.key, node=life.node, reason=reason)
         self.cluster.journal.note(why)
         self._leave(life, why.event)
-        owner = life.original.metadata.controller
-        if self.recreate and owner is not None and owner.kind != "DaemonSet":
+        if self.recreate and life.original.metadata.controller is not None and not stays_with_node(life.original):
             self._replace(life)
 
     def mark_disrupted(self, life: PodLifecycle, preemptor: Pod) -> None:
@@ -391,6 +396,8 @@ class PodLifecycles:
             self.cluster.binding.give_back(pod, life.node)
         self.cluster.delete(pod)
         self.volumes.drop_claims(pod)
+        for claim, left in tuple(claims_left_by(pod, self.cluster.engine)) if pod.spec.resource_claims else ():
+            self.cluster.delete(claim) if left is None else self.cluster.put(self.cluster.written(left))
         if is_reserved:
             self.cluster.router.pod_given_up(pod.bound_to(life.node), but_itself=False)
 
@@ -401,7 +408,9 @@ class PodLifecycles:
         uid = root.metadata.uid and root.metadata.uid + again
         metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
         spec = replace(root.spec, node_name="")
-        status = replace(root.status, phase="", nominated_node_name="", start_time=None, conditions=())
+        status = replace(
+            root.status, phase="", nominated_node_name="", start_time=None, conditions=(), resource_claim_statuses=()
+        )
         self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
 

@@ -1,7 +1,6 @@
 """Scenarios: a cluster and its load as a list of operations, like those of scheduler_perf.
 
-Upstream: test/integration/scheduler_perf, whose opcodes these are; deleteNodes is added. Nodes that fail are events of a recording (Drain,
-Fail, Recover), which can be replayed beside a scenario.
+Upstream: test/integration/scheduler_perf, whose opcodes these are; deleteNodes, drainNodes, failNodes and recoverNodes are added.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import attrs
 from msgspec.structs import replace
 
 from ....api.controlplane.defaults import with_defaults
+from ....api.meaning.labels import Matcher, SelectorError, parse_selector
 from ....api.objects import KubeObject, Map, Node, NodeStatus, ObjectMeta, Pod, strings
 from ....api.objects.metadata import OneOf
 from ....api.objects.quantity import Quantity
@@ -43,7 +43,8 @@ class Operation:
     opcode: str = ""
     count: int = 1
     names: tuple[str, ...] = ()
-    """Nodes by name; without names *count* random ones."""
+    """Nodes by name; without names those that *selector* chooses, or *count* random ones."""
+    selector: Matcher | None = None
     templates: tuple[KubeObject, ...] = ()
     namespace: str | None = None
     namespaces: tuple[str, ...] = ()
@@ -136,6 +137,13 @@ def _labelling(value: Any) -> dict[str, Any]:
     return found
 
 
+def _selector(value: Any) -> Matcher:
+    try:
+        return parse_selector(text(value))
+    except SelectorError as error:
+        raise Mismatch(value, f"labels such as pool=general ({error})") from None
+
+
 _INLINE = ("nodeTemplate", "podTemplate", "template", "templates")
 _PATHS = ("nodeTemplatePath", "podTemplatePath", "templatePath", "templatePaths")
 _TEMPLATES = (*_INLINE, *_PATHS)
@@ -149,6 +157,7 @@ _CHURN: Table = {
     "mode": ("mode", one_of(OneOf("create", "recreate"))), "number": ("number", _count), "interval": ("interval", _seconds),
     "intervalMilliseconds": ("interval", _milliseconds), "namespace": ("namespace", text), "runTime": ("run_time", _seconds),
 }  # fmt: skip
+_NODES: Table = {**_NAMES, "selector": ("selector", _selector)}
 FIELDS: Mapping[str, Table] = {
     "createNodes": {**_NAMES, "labelNodePrepareStrategy": ("", _labelling), "uniqueNodeLabelStrategy": ("", _labelling)},
     "createPods": {"count": _NAMES["count"], "countParam": _NAMES["count"], **_PODS},
@@ -157,10 +166,9 @@ FIELDS: Mapping[str, Table] = {
     "sleep": {"duration": ("interval", _seconds), "durationParam": ("interval", _seconds)},
     "barrier": {"namespaces": ("namespaces", list_of(text)), **_WAIT},
     "deletePods": {"namespace": ("namespace", text)},
-    "deleteNodes": _NAMES,
+    "deleteNodes": _NODES, "drainNodes": _NODES, "failNodes": _NODES, "recoverNodes": _NODES,
 }
 """Opcode -> its fields."""
-GONE = ("drainNodes", "failNodes", "recoverNodes")
 _NEEDED = {"createNodes": ("count", "countParam"), "createPods": ("count", "countParam"), "sleep": ("duration", "durationParam")}
 _WITH_TEMPLATES = {"createNodes": Node, "createPods": Pod, "createAny": KubeObject, "churn": KubeObject}
 
@@ -182,7 +190,6 @@ class _Settings:
         table = FIELDS.get(opcode) if isinstance(opcode, str) else None
         if table is None or not isinstance(opcode, str):
             near = did_you_mean(opcode, FIELDS) if isinstance(opcode, str) else ""
-            near = "; events of a recording say it: Drain, Fail, Recover" if opcode in GONE else near
             raise ManifestError(f"{where}: opcode: got {shown(opcode)}, wanted one of {', '.join(FIELDS)}{near}")
         where = f"{where} ({opcode})"
         allowed = {*table, "opcode", *(_TEMPLATES if opcode in _WITH_TEMPLATES else ())}

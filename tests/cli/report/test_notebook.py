@@ -30,10 +30,10 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "simulate": (lambda: kubeclassic.simulate(CLUSTER), "21 of 22 pods find a node, analytics/yearly-report does not: for memory."),
     "explain": (lambda: kubeclassic.explain(CLUSTER, "shop/orders-1"), "shop/orders-1 goes to database-c1"),
     "compare": (lambda: kubeclassic.compare(CLUSTER, "1.15", "1.16"), "No decision is different under 1.16; 6 are equally good"),
-    "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "3 of 22 pods still wait for a node"),
+    "replay": (lambda: kubeclassic.replay(CLUSTER, until=60, series_every=1.0), "1 of 22 pods still waits for a node"),
     "capacity": (lambda: kubeclassic.capacity(CLUSTER, SMALL), "123 more copies of small-pod fit; then cpu has run out on 5 nodes."),
     "drain": (lambda: kubeclassic.drain(CLUSTER, ["general-a1"]), "general-a1 cannot go."),
-    "what_if": (lambda: kubeclassic.what_if(CLUSTER, "analytics/yearly-report"), "10 changes help."),
+    "what_if": (lambda: kubeclassic.what_if(CLUSTER, "analytics/yearly-report"), "10 changes help, 7 at a cost."),
     "add_nodes": (lambda: kubeclassic.add_nodes(CLUSTER, [BIG]), "Add 1 big: each of 22 pods finds a node."),
     "migrate": (lambda: kubeclassic.migrate(str(EXAMPLES / "policies" / "kubernetes-classic.json")), "The Policy as a profile"),
 }

@@ -113,7 +113,8 @@ class TestWhoLeaves:
     def test_forced_pods_are_gone_for_good(self) -> None:
         """They have no replacement and no new node."""
         found = beside(owned("p", "bare", on="a"), force=True)
-        assert found.record()["evictions"] == [{"round": 1, "pod": "default/p", "node": "a", "by": None, "replacement": None, "to": None}]
+        gone = dict.fromkeys(("by", "replacement", "to", "why"))
+        assert found.record()["evictions"] == [{"round": 1, "pod": "default/p", "node": "a", **gone}]
 
     @pytest.mark.parametrize(("app", "moves"), [("web", 0), ("db", 1)])
     def test_pods_that_are_being_deleted(self, app: str, moves: int) -> None:

@@ -185,6 +185,41 @@ def test_paths_are_written_as_they_are_read(field: str) -> None:
     assert parse_path("a[b]") == (Step("a"), Step("b", is_item=True))
 
 
+@pytest.mark.parametrize(
+    ("manifest", "edit", "spec"),
+    [
+        (
+            {"kind": "CSINode", "spec": {"drivers": [{"name": "d.io", "nodeID": "a", "allocatable": {"count": 1}}]}},
+            "drivers[d.io].allocatable.count=3", {"drivers": [{"name": "d.io", "nodeID": "a", "allocatable": {"count": 3}}]},
+        ),
+        (
+            {"kind": "ResourceClaim", "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}},
+            "devices.requests[gpu].exactly.count=2",
+            {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu", "count": 2}}]}},
+        ),
+        (
+            {"kind": "ResourceSlice", "spec": {"driver": "d", "devices": [{"name": "g", "capacity": {"memory": {"value": "1Gi"}}}]}},
+            "devices[g].capacity.memory.value=2Gi", {"driver": "d", "devices": [{"name": "g", "capacity": {"memory": {"value": "2Gi"}}}]},
+        ),
+        (
+            {"kind": "ResourceSlice", "spec": {"driver": "d", "devices": [{"name": "g", "attributes": {"d.io/type": {"string": "a"}}}]}},
+            "devices[g].attributes[d.io/type].string=b",
+            {"driver": "d", "devices": [{"name": "g", "attributes": {"d.io/type": {"string": "b"}}}]},
+        ),
+        (
+            {"kind": "LimitRange", "spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]}},
+            "limits[0].default.nvidia.com/gpu=1", {"limits": [{"type": "Container", "default": {"cpu": "1", "nvidia.com/gpu": "1"}}]},
+        ),
+        ({"kind": "ResourceQuota", "spec": {"hard": {"requests.cpu": "1"}}}, "hard.requests.cpu=2", {"hard": {"requests.cpu": "2"}}),
+        ({"kind": "Service", "spec": {"selector": {"a.io/b": "x"}}}, "selector.a.io/b=y", {"selector": {"a.io/b": "y"}}),
+    ],
+)  # fmt: skip
+def test_fields_of_other_kinds_are_what_the_kind_has_there(manifest: dict[str, Any], edit: str, spec: dict[str, Any]) -> None:
+    """A field called allocatable, capacity, requests or limits has free keys in the kinds in which it is a map of amounts alone."""
+    parsed = Edit.parse(f"{manifest['kind']} * {edit}")
+    assert parsed.made(manifest)["spec"] == spec
+
+
 NAMES = st.sampled_from(["cpu", "memory", "nvidia.com/gpu"])
 AMOUNTS = st.sampled_from(["1", "250m", "2Gi", "7"])
 

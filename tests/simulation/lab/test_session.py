@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from kubeclassic.simulation.lab.labconfiguration import LabError
-from kubeclassic.simulation.lab.podquestions import why
+from kubeclassic.simulation.lab.podquestions import what_helps, why
 from tests.conftest import ROOT
 from tests.support.labbuild import fates, in_a_terminal, scenario, session
 from tests.support.program import FIND, MAIN
 
+REPORT = "analytics/yearly-report"
 MOST = {"do": "weight", "rule": "MostRequestedPriority", "weight": 50}
 STEPS = (
     {"do": "copy", "node": "gpu-b1", "count": 2}, MOST, {"do": "drain", "node": "general-a1"},
@@ -135,6 +136,18 @@ class TestWhy:
             told = why(found.bench, found.state, pod.key)
             assert told["host"] == found.answer.host_of(pod.key)
             assert told["words"].startswith(f"{pod.key} {'goes to' if told['host'] else 'finds no node'}")
+
+    def test_the_list_and_why_say_the_same(self) -> None:
+        """Who loses the node again, as the pod that is evicted and the one that ran there before, is told so; what helps has its cost."""
+        found = session()
+        helps = what_helps(found.bench, found.state, REPORT)["suggestions"]
+        costly = next(one for one in helps if one["edits"] == [f"pod {REPORT} requests.memory=28Gi"])
+        assert costly["isCostly"]
+        assert "nightly-report-1; 19 of 22 pods placed" in costly["effect"]
+        found.do({"do": "edit", "texts": costly["edits"]})
+        assert found.answer.host_of(REPORT) is None
+        told = why(found.bench, found.state, REPORT)
+        assert told["words"].endswith(". In the end it has no node: evicted to make room for kube-system/node-agent-gpu-b1")
 
     def test_why_not_there(self) -> None:
         """Of a node that turns the pod down the sentence names reason and rule; every rule's say is there."""

@@ -13,6 +13,7 @@ from kubeclassic.simulation.replay.inputs.traces import DELETE, DRAIN, FAIL, REC
 from kubeclassic.simulation.replay.replay import Replay
 from kubeclassic.simulation.replay.settings import Delays
 from tests.support.build import node, obj, pod
+from tests.support.drainbuild import with_devices
 from tests.support.examples import ENDS
 from tests.support.replaybuild import BUSY, at, engine, of_file, played, replay, there, told
 
@@ -205,6 +206,18 @@ class TestNodes:
         """A failure of a node that is not there is bad input."""
         with pytest.raises(ManifestError, match="test: Fail: got b, wanted a node that exists at that time"):
             played(replay(*there(small()), at(1, small("b"), FAIL)))
+
+
+    def test_what_a_failed_node_takes_with_it(self) -> None:
+        """A static pod and one whose first toleration has no end stay; a claim from a template is made anew, and its device given back."""
+        static = asking("static", on="a", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}, **owned("Node")})
+        always = asking("always", on="a", tolerations=[{"operator": "Exists"}, {"operator": "Exists", "tolerationSeconds": 5}])
+        events = [*there(small(), small("b"), static, always, *with_devices()), at(10, small(), FAIL)]
+        made = replay(*events, release="1.34", failure=40)
+        records = played(made)
+        assert told(records, "Evicted") == [(50, "default/infer")]
+        assert told(records, "Bound") == [(50, "default/infer-again1")]
+        assert [claim.name for claim in made.cluster.listings.resource_claims] == ["infer-again1-gpu"]
 
 
 class TestUpdates:

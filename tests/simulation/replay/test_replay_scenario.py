@@ -97,6 +97,13 @@ class TestOperations:
         assert told(records, "NodeRecovered") == [(80, "node-1")]
         assert told(records, "NodeDeleted") == [(90, "node-1"), (90, "node-0")]
 
+    def test_nodes_by_labels(self, tmp_path: Path) -> None:
+        """A selector chooses the nodes that fail and recover."""
+        labelled = "- {opcode: createNodes, count: 3, labelNodePrepareStrategy: {labelKey: zone, labelValues: [a, b]}}\n"
+        steps = "".join(f"- {{opcode: {word}Nodes, selector: zone=a}}\n" for word in ("fail", "recover"))
+        _, records = run(tmp_path, f"{labelled}{steps}")
+        assert told(records, "NodeFailed") == told(records, "NodeRecovered") == [(0, "node-0"), (0, "node-2")]
+
     def test_pods_are_deleted_by_namespace(self, tmp_path: Path) -> None:
         """deletePods takes the pods of one namespace, or all."""
         pods = f"- {{opcode: createPods, count: 1, namespace: x, {POD}}}\n- {{opcode: createPods, count: 1, namespace: y, {POD}}}\n"
@@ -154,7 +161,7 @@ def test_nobody_waits_where_nothing_waits(operations: list[Operation], until: in
 
 BAD = [
     ("- {opcode: createNode}", 'did you mean "createNodes"'),
-    ("- {opcode: failNodes, count: 1}", "events of a recording say it: Drain, Fail, Recover"),
+    ("- {opcode: failNodes, selector: 'a in'}", "document 1 (failNodes): selector: got"),
     ("- {opcode: createNodes}", "document 1 (createNodes): count: got nothing, wanted a value"),
     ("- {opcode: createPods, count: 1}", "template: got nothing, wanted one"),
     ("- {opcode: createPods, count: 1, nodeTemplate: {metadata: {name: n}}}", "template: got a Node, wanted a Pod"),

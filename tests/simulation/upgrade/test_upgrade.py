@@ -79,7 +79,9 @@ class TestExample:
         """By 1.28 the sidecar of the pod that runs counts, so that the other one gets the node by evicting it."""
         sidecar = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}}
         low = made_pod("low", on="n", requests={"cpu": 1}, initContainers=[sidecar])
-        found = upgrade([node("n", cpu="4"), low, made_pod("high", requests={"cpu": 2}, priority=9)], "1.27", "1.28")
+        found = upgrade([node("n", cpu="4"), low, made_pod("high", requests={"cpu": 2}, priority=9)], "1.27", "1.29", pod="high")
+        lines = [line.text for line in found.view().text[0] if isinstance(line, Paragraph)]
+        assert [line.partition(": ")[0] for line in lines if line.startswith("1.")] == ["1.27  n", "1.28  <none>, has to make room on n"]
         assert [(one.pod, one.change, one.new) for one in found.document.moved] == [("default/high", "makes room", "n")]
         assert (found.document.steps[0].lost, found.document.steps[0].makes_room) == (0, 1)
 

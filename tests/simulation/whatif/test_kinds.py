@@ -178,22 +178,28 @@ class TestTheCluster:
         assert one(result, "addNode").host == "large-new"
 
     def test_the_example(self) -> None:
-        """For the yearly report: as much memory as the GPU machine has left, or a machine of the database pool, until others need it."""
-        result = kubeclassic.what_if(EXAMPLE, REPORT)
-        first, second = result.suggestions[:2]
+        """For the yearly report: a larger node; what others need later costs them, or does not last."""
+        result, plain = kubeclassic.what_if(EXAMPLE, REPORT), kubeclassic.simulate(EXAMPLE)
+        assert [one.is_costly for one in result.suggestions] == sorted(one.is_costly for one in result.suggestions)
+        first, second = [one for one in result.suggestions if one.is_costly][:2]
         assert (first.patch, first.host) == ((f"pod {REPORT} requests.memory=28Gi",), "gpu-b1")
         assert first.evicted_by == "kube-system/node-agent-gpu-b1"
+        assert first.effect.without_node == ("analytics/nightly-report-0", "analytics/nightly-report-1")
         assert second.patch == (f"pod {REPORT} tolerations+=dedicated=database:NoSchedule",)
         assert second.evicted_by.startswith("shop/orders-")
         for each in result.suggestions:
             if each.disturbs < DISTURBS["rule"]:
-                outcome = kubeclassic.simulate(EXAMPLE, edits=each.patch).outcomes[REPORT]
+                found = kubeclassic.simulate(EXAMPLE, edits=each.patch)
+                outcome = found.outcomes[REPORT]
                 assert outcome.host == (each.host if each.evicted_by is None else None)
                 assert each.evicted_by == (None if outcome.eviction is None else outcome.eviction.by)
+                assert (each.effect.placed, each.effect.placed_before) == (found.summary.placed, plain.summary.placed)
+                lost = {key for key, host in found.hosts.items() if host is None and plain.hosts[key] is not None}
+                assert {*each.effect.without_node, *each.effect.evicted} - {REPORT} == lost - {REPORT}
 
     def test_the_example_by_priority(self) -> None:
         """When all that matters more is there, what the GPU machine has left is enough for good."""
-        first = kubeclassic.what_if(EXAMPLE, REPORT, order="priority").suggestions[0]
+        first = next(one for one in kubeclassic.what_if(EXAMPLE, REPORT, order="priority").suggestions if one.kind == "request")
         assert (first.patch, first.host, first.evicted_by) == ((f"pod {REPORT} requests.memory=28544Mi",), "gpu-b1", None)
         assert kubeclassic.simulate(EXAMPLE, order="priority", edits=first.patch).hosts[REPORT] == "gpu-b1"
 

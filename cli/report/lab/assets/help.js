@@ -38,10 +38,12 @@ export class Help {
   helps({ suggestions, tried }) {
     if (!suggestions.length) return [make("h4", {}, "What would help"), make("p", {}, `No change helps, nor do two together: ${format.count(tried)} ${tried === 1 ? "decision" : "decisions"} tried.`)];
     const line = (one) => make("li", {}, make("div", {}, `${one.change.charAt(0).toUpperCase()}${one.change.slice(1)}: goes to `, make("b", { class: "name" }, one.host),
-      one.victims.length ? `; ${one.victims.join(", ")} must leave` : "", one.evictedBy ? `, until ${one.evictedBy} takes its place` : ""),
+      one.victims.length ? `; ${one.victims.join(", ")} must leave` : "", one.evictedBy ? `, until ${one.evictedBy} takes its place` : "", one.effect ? `; ${one.effect}` : ""),
     one.edits ? make("button", { type: "button", title: one.edits.join("; "), "aria-label": `Apply: ${one.change}`, onclick: () => this.lab.act({ do: "edit", texts: one.edits }) }, "Apply")
       : make("code", {}, one.words.join("; ")));
-    return [make("h4", {}, "What would help"), make("ul", { class: "helps" }, suggestions.map(line)), make("p", { class: "soft" }, "Undo takes it back.")];
+    const group = (title, all) => (all.length ? [make("h4", {}, title), make("ul", { class: "helps" }, all.map(line))] : []);
+    return [...group("What would help", suggestions.filter((one) => !one.isCostly)),
+      ...group("At a cost: other pods lose their node, or this pod does not keep its own", suggestions.filter((one) => one.isCostly)), make("p", { class: "soft" }, "Undo takes it back.")];
   }
 
   more({ fits, most, stop, nodes }) {
