@@ -71,7 +71,7 @@ def check_policy(
     if rules and found_release.policies is not None:
         raise UnknownNameError(f"--rules: got some, but release {found_release.version} runs plugins, which a Policy cannot name")
     report = check_file(read, found_release, gates, catalogue_of(rules))
-    extenders = () if read.policy is None or report.refused is not None else read.policy.extenders
+    extenders = () if report.refused is not None or read.policy is None else read.policy.extenders
     _tell(report, file, output, in_calling_order(extenders, found_release.ignorable_extenders_last))
 
 

@@ -170,7 +170,7 @@ def what_if(
 
 
 def helping(found: Sequence[Suggestion]) -> str:
-    """That so many changes as *found* help, after their number."""
+    """The words after the number of the changes *found*."""
     costly = sum(one.is_costly for one in found)
     return f" change{' helps' if len(found) == 1 else 's help'}{f', {costly:,} at a cost' if costly else ''}."
 

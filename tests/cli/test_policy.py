@@ -60,7 +60,7 @@ class TestPolicyCheck:
 
     def test_a_page(self, run, tmp_path):
         """-o html and --report write a page of it: the verdict, what runs or every fault, and what never runs first of all."""
-        text = '{"predicates": [{"name": "Own", "argument": {"serviceAffinity": {"labels": ["r"]}}}, {"name": "HostName"}]}'
+        text = '{"apiVersion": "v1", "predicates": [{"name": "Own", "argument": {"serviceAffinity": {"labels": ["r"]}}}, {"name": "HostName"}]}'
         result = run("-", "-o", "html", "--report", str(tmp_path / "check.html"), stdin=text)
         assert (result.exit_code, result.stderr) == (0, "")
         page = (tmp_path / "check.html").read_text()
@@ -68,7 +68,7 @@ class TestPolicyCheck:
         assert "1.16 starts with standard input." in shown
         assert shown.index("predicate Own: accepted, but never runs") < shown.index("hardPodAffinitySymmetricWeight 1")
         assert re.sub(r"\d\d:\d\d", "", page) == re.sub(r"\d\d:\d\d", "", result.stdout)
-        refused = run("-", "-o", "html", stdin='{"predicates": [{"name": "Nope"}, {"name": "Nix"}]}')
+        refused = run("-", "-o", "html", stdin='{"apiVersion": "v1", "predicates": [{"name": "Nope"}, {"name": "Nix"}]}')
         assert refused.exit_code == 1
         assert "Predicate type not found for Nix" in re.sub(r"<[^>]+>", "", refused.stdout)
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ import pytest
 from kubeclassic import cli
 from kubeclassic.cli import run
 from kubeclassic.simulation.replay.recording import Recording
-from tests.support.program import ran
+from tests.support.program import ran, started
 from tests.support.replaybuild import BUSY
 
 PACKAGE = Path(cli.__file__).resolve().parent.parent
@@ -101,11 +100,11 @@ def test_an_interrupt_stops_cleanly(folder: Path) -> None:
     (folder / "busy.yaml").write_text(BUSY.replace("count: 25", "count: 5000"))
     command = [sys.executable, "-m", "kubeclassic", "replay", "busy.yaml", "--output", "e.jsonl", "--series", "s.csv"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and not (Path("e.jsonl").exists() and Path("e.jsonl").stat().st_size):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    with started(command, env=environment) as process:
+        while process.poll() is None and not (Path("e.jsonl").exists() and Path("e.jsonl").stat().st_size):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
     assert (process.returncode, err.endswith("\ninterrupted\n")) == (130, True), err
     assert all(Path(name).read_bytes().endswith(b"\n") for name in ("e.jsonl", "s.csv"))
     assert records(Path("e.jsonl").read_text())[-1]["event"] != "Summary"

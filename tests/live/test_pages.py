@@ -19,7 +19,7 @@ from tests.apiserver.store import Store
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.pageblocks import commands_of, files_of
-from tests.support.program import command
+from tests.support.program import command, started
 
 PAGES = ROOT / "docs" / "live"
 BESIDE, LIVE = (commands_of((PAGES / f"{name}.md").read_text(encoding="utf-8")) for name in ("beside", "live"))
@@ -56,7 +56,7 @@ def test_the_commands_that_schedule_do(line: str, tmp_path: Path) -> None:
         for name, text in files_of((PAGES / "beside.md").read_text(encoding="utf-8")).items():
             (tmp_path / name).write_text(text.replace("/etc/kubernetes/kubeclassic.conf", str(file)), encoding="utf-8")
         arguments = [*shlex.split(line.replace("~/.kube/config", str(file)))[1:], *more]
-        with subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=tmp_path) as process:
+        with started(command(*arguments), stdout=subprocess.DEVNULL, cwd=tmp_path) as process:
             assert process.stderr is not None
             limit = threading.Timer(60, process.kill)
             limit.start()

@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -50,6 +50,17 @@ def program(
     """Run that process to its end."""
     wanted: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 120, "preexec_fn": _as_at_a_terminal} | options
     return subprocess.run(command(*arguments, before=before), env={**os.environ, **(environment or {})}, check=False, **wanted)
+
+
+@contextlib.contextmanager
+def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process that runs beside the test, and ends with it: a test that fails would otherwise wait for it for ever."""
+    wanted: dict[str, Any] = {"stderr": subprocess.PIPE, "text": True, "preexec_fn": _as_at_a_terminal} | options
+    with subprocess.Popen(words, **wanted) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 class Terminal(io.StringIO):

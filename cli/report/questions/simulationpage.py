@@ -65,7 +65,7 @@ def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Secti
         lists = (_folded(found.outcome, f"reasons.{at}.pods.length", group) for at, group in enumerate(reasons))
         yield section("Why pods find no node", card("", sentence(table, *lists)), lead=lead)
     if found.refused:
-        lead = "As they are now, without them on it. Nobody evicts them for that, but a new pod in their place would go elsewhere."
+        lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
         yield section("Running pods that their nodes would no longer take", list_html(view.table("refused")), lead=lead, name="refused")
     if found.outcome.evicted:
         lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."

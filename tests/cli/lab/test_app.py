@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.labbuild import EXAMPLE, lab_app
-from tests.support.program import command
+from tests.support.program import command, started
 
 TOKEN, PORT = "token", 8123
 BASE = f"http://127.0.0.1:{PORT}"
@@ -195,7 +194,7 @@ class TestProgram:
     def test_from_start_to_end(self) -> None:
         """The program says where it is, answers, and ends well with Ctrl-C."""
         words = command("lab", str(EXAMPLE), "--no-open", "--release", "1.14", "--set", "node gpu-b1 unschedulable=true")
-        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        with started(words) as process:
             assert process.stderr is not None
             address = next(line for line in process.stderr if "the lab is at" in line).split()[4]
             found = httpx.post(f"{address}api/session", json={}, timeout=60).json()["session"]
@@ -212,7 +211,7 @@ class TestProgram:
             store.handle("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"})
         with serving_store(store) as server:
             file = str(kubeconfig(tmp_path, {"server": server}))
-            with subprocess.Popen(command("lab", "--no-open", "--kubeconfig", file), stderr=subprocess.PIPE, text=True) as process:
+            with started(command("lab", "--no-open", "--kubeconfig", file)) as process:
                 assert process.stderr is not None
                 address = next(line for line in process.stderr if "the lab is at" in line).split()[4]
                 assert [node[0] for node in httpx.post(f"{address}api/session", json={}, timeout=60).json()["plot"]["nodes"]] == ["a", "b"]

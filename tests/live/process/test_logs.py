@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.worlds import at
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.logs import LINE
-from tests.support.program import command
+from tests.support.program import command, started
 
 QUICK = ("--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=1s", "--leader-elect-retry-period=0.2s")
 QUIET = ("--port=0",)
@@ -173,7 +172,7 @@ def _run(
     """The lines and the status of ``run``, to which *then* happens at a line with *at*: a signal, or a function."""
     file = kubeconfig(folder, {"server": address}, user or {})
     words = command("run", "--release", "1.34", "--kubeconfig", str(file), *QUIET, *flags)
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+    with started(words) as process:
         limit = threading.Timer(60, process.kill)
         limit.start()
         assert process.stderr is not None

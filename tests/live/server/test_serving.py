@@ -19,7 +19,7 @@ import trustme
 
 from kubeclassic.cli import run
 from tests.conftest import ROOT
-from tests.support.program import command, ran
+from tests.support.program import command, ran, started
 from tests.support.serverbuild import node_json, pod_json
 
 READY = "listening on "
@@ -72,16 +72,13 @@ def serving(folder: Path, *options: str) -> Iterator[Running]:
 def serving_program(*arguments: str) -> Iterator[Running]:
     """A server with these *arguments*, on a free port."""
     words = command("serve", *arguments, "--port", "0")
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stderr is not None
-            said = []
-            while not (said and READY in said[-1]):
-                said.append(process.stderr.readline())
-                assert said[-1], said
-            yield Running(process, said[-1].partition(READY)[2].strip())
-        finally:
-            process.kill()
+    with started(words, stdout=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        said = []
+        while not (said and READY in said[-1]):
+            said.append(process.stderr.readline())
+            assert said[-1], said
+        yield Running(process, said[-1].partition(READY)[2].strip())
 
 
 def read_all(connection: socket.socket) -> bytes:
