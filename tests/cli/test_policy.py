@@ -60,7 +60,8 @@ class TestPolicyCheck:
 
     def test_a_page(self, run, tmp_path):
         """-o html and --report write a page of it: the verdict, what runs or every fault, and what never runs first of all."""
-        text = '{"apiVersion": "v1", "predicates": [{"name": "Own", "argument": {"serviceAffinity": {"labels": ["r"]}}}, {"name": "HostName"}]}'
+        own = '{"name": "Own", "argument": {"serviceAffinity": {"labels": ["r"]}}}'
+        text = f'{{"apiVersion": "v1", "predicates": [{own}, {{"name": "HostName"}}]}}'
         result = run("-", "-o", "html", "--report", str(tmp_path / "check.html"), stdin=text)
         assert (result.exit_code, result.stderr) == (0, "")
         page = (tmp_path / "check.html").read_text()
