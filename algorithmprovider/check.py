@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ..api.reading.documents import Document
 from ..api.record import DocumentRecord, Record, field, says
-from ..core.release import Gates, Release
+from ..core.release import Gates, PolicyCells, Release
 from ..exceptions import PolicyError, did_you_mean
 from .catalogue import CATALOGUE, Catalogue
 from .extenders import in_calling_order
@@ -163,12 +163,14 @@ def _origin(name: str, policy: Policy, registry: Registry, provider: str | None)
 
 def hints_of(refused: str, release: Release, gates: Gates) -> Iterator[str]:
     """Why the release does not find a name that upstream has, and where another name can come from; *gates*: those that are set."""
-    name = refused.rpartition(" ")[2]
+    found = _NOT_FOUND.search(refused)
+    gated: dict[str | None, str] = {**(release.policies or PolicyCells()).rule_gates}
     for effect in release.gate_effects:
-        if "not found for" in refused and name in (*effect.unregisters, *effect.registers, effect.registers_priority):
-            is_on = gates.get(effect.gate, release.gates[effect.gate].default)
-            switch = f"--feature-gates {effect.gate}={str(not is_on).lower()}"
-            yield f"{name} is not registered while gate {effect.gate} is {'on' if is_on else 'off'}: {switch} registers it"
+        gated |= dict.fromkeys((*effect.unregisters, *effect.registers, effect.registers_priority), effect.gate)
+    if found is not None and (gate := gated.get(found["name"])):
+        is_on = gates.get(gate, release.gates[gate].default)
+        switch = f"--feature-gates {gate}={str(not is_on).lower()}"
+        yield f"{found['name']} is not registered while gate {gate} is {'on' if is_on else 'off'}: {switch} registers it"
     hint = hint_of_rules(refused)
     if hint is not None:
         yield hint

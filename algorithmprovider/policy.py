@@ -154,7 +154,9 @@ def read_policy(document: Document | Mapping[str, Any]) -> Policy:
     kind, version = policy.kind or "Policy", policy.api_version or OLD_VERSION
     if kind != "Policy" or version not in (OLD_VERSION, NEW_VERSION):
         raise PolicyError(_unregistered(kind, version))
-    unknown = tuple(given.data.keys() - {"kind", "apiVersion"} if is_empty else unknown_keys(given.data))
+    unread = given.data.keys() - {"kind", "apiVersion"} if is_empty else unknown_keys(given.data)
+    # Upstream: what decodes strictly reads the keys in the order of their names.
+    unknown = tuple(sorted(unread, key=lambda path: path.partition("[")[0]))
     if not (unknown or given.repeated or given.is_yaml or is_empty):
         return policy
     return WrittenPolicy(**_fields(policy), unknown=unknown, repeated=given.repeated, is_yaml=given.is_yaml)

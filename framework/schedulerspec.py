@@ -143,10 +143,8 @@ class SchedulerSpec:
             return cls(**shared, config=config, profiles=found, plugins=plugins)
         file = os.fspath(cast(str, given)) if _is_file(given) else ""
         policy = classic.load_policy(file) if file else _policy(given)
-        try:
+        with _refusals(file, lambda text: hints_of(text, release, _gates(options.gates))):
             found = configuration_of_policy(policy, release, **started)
-        except PolicyError as error:
-            raise PolicyError(f"{file}: {error}" if file else str(error)) from None
         return cls(**shared, profiles=found, file=file, plugins=plugins)
 
     def checked(self, called: Callable[[str], str] = as_named) -> SchedulerSpec:
@@ -205,7 +203,7 @@ class SchedulerSpec:
 
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; *config_maps*: manifests of ConfigMaps by namespace and name, of which *config* may name one."""
-        with self._explained():
+        with _refusals(self.file, self._hints):
             found = self.settled(config_maps)
             return self.engine_of(found.profiles if found.profiles is not None else self.algorithm(config_maps))
 
@@ -221,22 +219,9 @@ class SchedulerSpec:
         assert policy is not None
         weight = config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT
         started: dict[str, Any] = {"gates": config.gates, "percentage": config.percentage, "hard_pod_affinity_weight": weight}
-        try:
+        with _refusals(place, lambda text: hints_of(text, find_any_release(self.version), config.gates)):
             made = configuration_of_policy(policy, self.profiles.release, **started)
-        except PolicyError as error:
-            raise PolicyError(f"{place}: {error}") from None
         return attrs.evolve(self, profiles=made, config=classic.AlgorithmConfiguration(), file=place)
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """A refusal in the block says which file it is about, and how rules can be supplied that nothing registers."""
-        try:
-            yield
-        except PolicyError as error:
-            found = PolicyError(f"{self.file}: {error}") if self.file else error
-            for hint in self._hints(str(error)):
-                found.add_note(hint)
-            raise found from None
 
     def _hints(self, refused: str) -> Iterator[str]:
         if self.profiles is None:
@@ -265,6 +250,18 @@ class SchedulerSpec:
 
             unread += unread_of_first(self.config.written, wanted)
         return attrs.evolve(found, equivalence_cache=self.equivalence_cache, unread=unread)
+
+
+@contextmanager
+def _refusals(place: str, hints: Callable[[str], Iterable[str]]) -> Iterator[None]:
+    """A refusal in the block says which file it is about, with *hints* on what can be done."""
+    try:
+        yield
+    except PolicyError as error:
+        found = PolicyError(f"{place}: {error}") if place else error
+        for hint in hints(str(error)):
+            found.add_note(hint)
+        raise found from None
 
 
 # --- reading --------------------------------------------------------------------------------------------------------

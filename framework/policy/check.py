@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
-from ...algorithmprovider.check import PolicyCheck, PolicyFault, RunningPredicate, WeightedPriority, check, faults_of, hint_of_rules
+from ...algorithmprovider.check import PolicyCheck, PolicyFault, RunningPredicate, WeightedPriority, check, faults_of, hints_of
 from ...algorithmprovider.config import AlgorithmSource, PolicyFile
 from ...algorithmprovider.extenders import in_calling_order
 from ...algorithmprovider.files import API_VERSIONS
@@ -50,7 +50,15 @@ def profile_to_check(read: PolicyFile, release: str | None) -> Document | None:
     written = read.configuration
     if written is None or written.data.get("apiVersion") not in API_VERSIONS or release is None:
         return read.profile
-    return written if framework_release(release) is not None and read.config.source == AlgorithmSource() else None
+    reader = framework_release(release)
+    if reader is None or read.document is not None:
+        return None
+    return written if read.config.source == AlgorithmSource() or is_first_unread(reader) else None
+
+
+def is_first_unread(release: Release) -> bool:
+    """Whether *release* has profiles and no longer reads the first version of the configuration."""
+    return not release.predicates and "v1alpha1" not in release.configuration.api_versions
 
 
 def check_file(read: PolicyFile, release: Release, gates: str | None, catalogue: Catalogue = CATALOGUE) -> PolicyCheck:
@@ -69,7 +77,10 @@ def check_file(read: PolicyFile, release: Release, gates: str | None, catalogue:
         found = check(read.document, release, switches, catalogue, **started)
     else:
         found = check_translated(read.document, release, switches, **started)
-    return replace(found, warnings=(*unread_of_first(config.written, release), *found.warnings))
+    unread = unread_of_first(config.written, release)
+    if config.written and is_first_unread(release):
+        unread = (f"{release.version} does not read the configuration, of v1alpha1: its Policy alone is judged",)
+    return replace(found, warnings=(*unread, *found.warnings))
 
 
 def check_translated(
@@ -84,7 +95,7 @@ def check_translated(
 
     Its Filter and Score plugins are in place of predicates and priorities.
     """
-    resolved_gates(release, gates)
+    known = resolved_gates(release, gates)
     try:
         given = None if policy is None else read_policy(policy)
         if given is None:
@@ -96,7 +107,7 @@ def check_translated(
         built = build_profiles(config, registry_of(release))
     except PolicyError as error:
         faults = faults_of(policy, release, str(error), _building(release, gates, hard_pod_affinity_weight))
-        hints = dict.fromkeys(hint for fault in faults if (hint := hint_of_rules(fault.what)) is not None)
+        hints = dict.fromkeys(hint for fault in faults for hint in hints_of(fault.what, release, known))
         return PolicyCheck(release=release.version, refused=str(error), faults=faults, warnings=tuple(hints))
     algorithm, profile = next(iter(built.values())).algorithm, config.profiles[0]
     cells, written = release.policies or PolicyCells(), given or Policy(kind="Policy", api_version="v1")

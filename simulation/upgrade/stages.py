@@ -133,7 +133,9 @@ def _stage(release: Release, given: StartedWith, first: Release) -> Stage:
     framework = partial(Framework, **shared)
     if version in RELEASES:
         text = "the default provider" if policy is None else POLICY
-        return Stage(release, SchedulerSpec.of(Classic(policy=policy, **shared), UNCALLED), text)
+        spec = SchedulerSpec.of(Classic(policy=policy, **shared), UNCALLED)
+        spec.algorithm()  # a Policy that it refuses is refused here
+        return Stage(release, spec, text)
     if policy is not None and release.policies is not None:
         return Stage(release, SchedulerSpec.of(framework(policy=policy), UNCALLED), POLICY, policy=policy)
     if policy is not None:

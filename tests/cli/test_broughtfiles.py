@@ -174,6 +174,7 @@ class TestWhatRuns:
         for target in ("1.19", "1.23"):
             told = ran("policy", "migrate", "p.json", "--release", "1.16", "--to", target, status=2)
             assert "--feature-gates EvenPodsSpread=true registers it" in told.err
+        assert "it is release 1.16 that refuses it" in ran("upgrade", "cluster.yaml", "--policy", "p.json", "--from", "1.16", status=2).err
 
 
 @pytest.mark.parametrize(
