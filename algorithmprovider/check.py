@@ -92,18 +92,15 @@ def check(
     """
     known = resolved_gates(release, gates)
     registry = Registry.of(release, known, catalogue)
-    before = frozenset(registry.predicates)
 
     def select_from(given: Policy | None) -> Selection:
         return select(Registry.of(release, known, catalogue), given, provider or DEFAULT_PROVIDER, hard_pod_affinity_weight)
 
     try:
         given = None if policy is None else read_policy(policy)
-        chosen = select(registry, given and decoded(given, release), provider or DEFAULT_PROVIDER, hard_pod_affinity_weight)
+        chosen = select_from(given and decoded(given, release))
     except PolicyError as error:
-        faults = faults_of(policy, release, str(error), select_from)
-        hints = dict.fromkeys(hint for fault in faults for hint in hints_of(fault.what, release, known))
-        return PolicyCheck(release=release.version, refused=str(error), faults=faults, warnings=tuple(hints))
+        return refused_check(policy, release, str(error), select_from, known)
     written = given or Policy(kind="Policy", api_version="v1")
     running = [rule.name for rule in in_running_order(chosen.predicates, (*release.ordering, *catalogue.added_predicates))]
     never = tuple(name for name in chosen.predicates if name not in running)
@@ -115,8 +112,17 @@ def check(
         extenders=tuple(one.name for one in in_calling_order(written.extenders, release.ignorable_extenders_last)),
         check_all=written.always_check_all,
         hard_pod_affinity_weight=chosen.hard_pod_affinity_weight,
-        warnings=tuple(_warnings(written, chosen, running, never, before)),
+        warnings=tuple(_warnings(written, chosen, running, never, frozenset(registry.predicates))),
     )
+
+
+def refused_check(
+    policy: Document | Mapping[str, Any] | None, release: Release, refused: str, attempt: Callable[[Policy], object], gates: Gates
+) -> PolicyCheck:
+    """The report on a Policy that was *refused*; *attempt* as for :func:`faults_of`."""
+    faults = faults_of(policy, release, refused, attempt)
+    hints = dict.fromkeys(hint for fault in faults for hint in hints_of(fault.what, release, gates))
+    return PolicyCheck(release=release.version, refused=refused, faults=faults, warnings=tuple(hints))
 
 
 def faults_of(
@@ -164,7 +170,7 @@ def _origin(name: str, policy: Policy, registry: Registry, provider: str | None)
 def hints_of(refused: str, release: Release, gates: Gates) -> Iterator[str]:
     """Why the release does not find a name that upstream has, and where another name can come from; *gates*: those that are set."""
     found = _NOT_FOUND.search(refused)
-    gated: dict[str | None, str] = {**(release.policies or PolicyCells()).rule_gates}
+    gated = dict[str | None, str]((release.policies or PolicyCells()).rule_gates.items())
     for effect in release.gate_effects:
         gated |= dict.fromkeys((*effect.unregisters, *effect.registers, effect.registers_priority), effect.gate)
     if found is not None and (gate := gated.get(found["name"])):

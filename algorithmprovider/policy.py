@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from msgspec import field
+from msgspec.structs import astuple
 
 from ..api.objects.metadata import Part
 from ..api.objects.quantity import MAX_INT64
@@ -226,6 +227,18 @@ def validate(policy: Policy, release: Release) -> None:
     found = [*_faults_of_weights(policy), *faults(policy.extenders)]
     if found:
         raise PolicyError(release.error_joiner(found))
+
+
+def check_arguments(
+    entry: PredicateEntry | PriorityEntry, wanted: str = "Exactly 1 {kind} argument is required, numArgs: {number}, {Kind}: {name}"
+) -> None:
+    """Raise :class:`~kubeclassic.exceptions.PolicyError`, in the words of *wanted*, for an argument that is not of exactly one kind."""
+    number = sum(kind is not None for kind in astuple(entry.argument)) if entry.argument is not None else 1
+    if number == 1:
+        return
+    kind, whole = ("priority", f"{entry.name} {entry.weight}") if isinstance(entry, PriorityEntry) else ("predicate", entry.name)
+    # Upstream: the whole entry is printed, and its argument as an address.
+    raise PolicyError(wanted.format(kind=kind, Kind=kind.title(), number=number, name=entry.name, entry=whole))
 
 
 def _faults_of_weights(policy: Policy) -> Iterator[str]:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
-from msgspec.structs import astuple
 
 from ..api.objects.quantity import MAX_INT64
 from ..core.release import Release
@@ -33,6 +32,7 @@ from .policy import (
     PriorityArgument,
     PriorityEntry,
     RatioArguments,
+    check_arguments,
     decoded,
     notes_on_form,
     read_policy,
@@ -144,7 +144,7 @@ def int32(number: int) -> int:
 def register_predicate(registry: Registry, entry: PredicateEntry) -> str:
     """Register the predicate that *entry* asks for under its name, in place of any other; returns the name."""
     if entry.argument is not None:
-        _check_one(astuple(entry.argument), "predicate", "Predicate", entry.name)
+        check_arguments(entry)
         check_name(entry.name)
         registry.predicates[entry.name] = _predicate(entry.name, entry.argument)
     elif entry.name not in registry.predicates:
@@ -156,7 +156,7 @@ def register_priority(registry: Registry, entry: PriorityEntry) -> str:
     """Register the priority that *entry* asks for under its name and weight, in place of any other; returns the name."""
     name, argument = entry.name, entry.argument
     if argument is not None:
-        _check_one(astuple(argument), "priority", "Priority", name)
+        check_arguments(entry)
         check_name(name)
         # Upstream: an argument is checked when the list of priorities is made, unless another entry has replaced it.
         registry.priorities[name] = lambda: _priority(name, argument, registry.release.ratio_reads_resources)
@@ -164,12 +164,6 @@ def register_priority(registry: Registry, entry: PriorityEntry) -> str:
         raise PolicyError(f"Invalid configuration: Priority type not found for {name}")
     registry.weights[name] = entry.weight
     return name
-
-
-def _check_one(arguments: tuple[object, ...], what: str, title: str, name: str) -> None:
-    given = sum(argument is not None for argument in arguments)
-    if given != 1:
-        raise PolicyError(f"Exactly 1 {what} argument is required, numArgs: {given}, {title}: {name}")
 
 
 def _predicate(name: str, argument: PredicateArgument) -> Predicate:

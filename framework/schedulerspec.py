@@ -143,7 +143,7 @@ class SchedulerSpec:
             return cls(**shared, config=config, profiles=found, plugins=plugins)
         file = os.fspath(cast(str, given)) if _is_file(given) else ""
         policy = classic.load_policy(file) if file else _policy(given)
-        with _refusals(file, lambda text: hints_of(text, release, _gates(options.gates))):
+        with _refusals(file, release, _gates(options.gates)):
             found = configuration_of_policy(policy, release, **started)
         return cls(**shared, profiles=found, file=file, plugins=plugins)
 
@@ -203,8 +203,8 @@ class SchedulerSpec:
 
     def engine(self, config_maps: ConfigMaps | None = None) -> Engine:
         """A new scheduler; *config_maps*: manifests of ConfigMaps by namespace and name, of which *config* may name one."""
-        with _refusals(self.file, self._hints):
-            found = self.settled(config_maps)
+        found = self.settled(config_maps)
+        with _refusals(self.file, find_any_release(self.version), self.configuration.gates):
             return self.engine_of(found.profiles if found.profiles is not None else self.algorithm(config_maps))
 
     def settled(self, config_maps: ConfigMaps | None = None) -> SchedulerSpec:
@@ -219,15 +219,9 @@ class SchedulerSpec:
         assert policy is not None
         weight = config.hard_pod_affinity_weight or DEFAULT_AFFINITY_WEIGHT
         started: dict[str, Any] = {"gates": config.gates, "percentage": config.percentage, "hard_pod_affinity_weight": weight}
-        with _refusals(place, lambda text: hints_of(text, find_any_release(self.version), config.gates)):
+        with _refusals(place, self.profiles.release, config.gates):
             made = configuration_of_policy(policy, self.profiles.release, **started)
         return attrs.evolve(self, profiles=made, config=classic.AlgorithmConfiguration(), file=place)
-
-    def _hints(self, refused: str) -> Iterator[str]:
-        if self.profiles is None:
-            yield from hints_of(refused, find_any_release(self.version), self.config.gates)
-        elif (hint := hint_of_plugins(refused)) is not None:
-            yield hint
 
     def engine_of(self, wanted: Algorithm | KubeSchedulerConfiguration, **more: Any) -> Engine:
         """A new scheduler of *wanted*, in place of the spec's own algorithm or profiles; *more* as for the Engine."""
@@ -253,13 +247,13 @@ class SchedulerSpec:
 
 
 @contextmanager
-def _refusals(place: str, hints: Callable[[str], Iterable[str]]) -> Iterator[None]:
-    """A refusal in the block says which file it is about, with *hints* on what can be done."""
+def _refusals(place: str, release: Release, gates: Mapping[str, bool]) -> Iterator[None]:
+    """A refusal in the block says which file it is about, and where the rules and plugins can come from that nothing registers."""
     try:
         yield
     except PolicyError as error:
-        found = PolicyError(f"{place}: {error}") if place else error
-        for hint in hints(str(error)):
+        found, refused = PolicyError(f"{place}: {error}") if place else error, str(error)
+        for hint in filter(None, (*hints_of(refused, release, gates), hint_of_plugins(refused))):
             found.add_note(hint)
         raise found from None
 

@@ -5,6 +5,7 @@ Upstream: pkg/scheduler/apis/config/validation/validation_pluginargs.go.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -233,11 +234,10 @@ def _allocation(args: a.NodeResourcesLeastAllocatedArgs, path: str, context: Con
     yield from weight_fault(args.resources) if context.cells.plain_arg_faults else _weights(args.resources, f"{path}resources")
 
 
-def _weights(resources: Sequence[a.ResourceSpec], path: str) -> Faults:
+def _weights(resources: Sequence[a.ResourceSpec], path: str, wanted: str = "(0, 100]", most: float = MOST) -> Faults:
     for i, resource in enumerate(resources):
-        if not 0 < resource.weight <= 100:
-            message = f"resource weight of {resource.name} not in valid range (0, 100]"
-            yield invalid(f"{path}[{i}].weight", resource.weight, message)
+        if not 0 < resource.weight <= most:
+            yield invalid(f"{path}[{i}].weight", resource.weight, f"resource weight of {resource.name} not in valid range {wanted}")
 
 
 def _ratio(args: a.RequestedToCapacityRatioArgs, path: str, context: Context) -> Faults:
@@ -245,10 +245,7 @@ def _ratio(args: a.RequestedToCapacityRatioArgs, path: str, context: Context) ->
         yield from ratio_fault(args)
         return
     yield from _shape(args.shape, f"{path}shape", context)
-    for i, resource in enumerate(args.resources):
-        if resource.weight < 1:
-            message = f"resource weight of {resource.name} not in valid range [1, inf)"
-            yield invalid(f"{path}resources[{i}].weight", resource.weight, message)
+    yield from _weights(args.resources, f"{path}resources", "[1, inf)", math.inf)
 
 
 def _node_label(args: a.NodeLabelArgs, path: str, context: Context) -> Faults:

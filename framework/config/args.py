@@ -14,7 +14,7 @@ from ...api.meaning.durations import duration
 from ...api.objects import NodeAffinity, TopologySpreadConstraint
 from ...api.objects.quantity import Int32
 from ...api.reading.typed import ReadBy, read
-from ...api.reading.unknownfields import TYPE_META, Fields, fields_of, unknown_fields
+from ...api.reading.unknownfields import TYPE_META, fields_of, unknown_fields
 from ...exceptions import PolicyError
 from .fielderrors import PLAIN, Context
 
@@ -206,7 +206,7 @@ def _weighted(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-_PLUGIN_ARGS: Mapping[str, type[Any]] = {
+_PLUGIN_ARGS: Mapping[str, Any] = {
     kind.__name__.removesuffix("Args"): kind
     for kind in (
         DefaultPreemptionArgs, DynamicResourcesArgs, InterPodAffinityArgs, NodeAffinityArgs, NodeLabelArgs,
@@ -233,17 +233,12 @@ def read_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN) -
     return found if fill is None else fill(context)
 
 
-def _fields(plugin: str) -> Fields:
-    kind: Any = _PLUGIN_ARGS[plugin]
-    return fields_of(kind) or {}
-
-
 def unknown_args(plugin: str, value: Mapping[str, Any], context: Context = PLAIN) -> Iterator[str]:
     """The paths of the fields in *value* that the arguments of *plugin* do not have."""
     if not reads_args(plugin, context):
         return
     lacked = {field for owner, _, field in (name.partition(".") for name in context.cells.args_lacked) if owner == plugin}
-    known = {**_fields(plugin), **TYPE_META}
+    known = {**(fields_of(_PLUGIN_ARGS[plugin]) or {}), **TYPE_META}
     yield from unknown_fields(value, {name: part for name, part in known.items() if name not in lacked})
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
-from ...algorithmprovider.check import PolicyCheck, PolicyFault, RunningPredicate, WeightedPriority, check, faults_of, hints_of
+from ...algorithmprovider.check import PolicyCheck, PolicyFault, RunningPredicate, WeightedPriority, check, refused_check
 from ...algorithmprovider.config import AlgorithmSource, PolicyFile
 from ...algorithmprovider.extenders import in_calling_order
 from ...algorithmprovider.files import API_VERSIONS
@@ -21,7 +21,7 @@ from ...core.release import PolicyCells, Release
 from ...exceptions import PolicyError, UnknownNameError
 from ..config.configuration import KubeSchedulerConfiguration, unread_of_first
 from ..config.profiles import ProfileConfig
-from ..profile import build_profiles
+from ..profile import Profile, build_profiles
 from ..registry import registry_of
 from ..releases import ALL_RELEASES, framework_release
 from .policyrules import BY_ARGUMENT
@@ -96,19 +96,20 @@ def check_translated(
     Its Filter and Score plugins are in place of predicates and priorities.
     """
     known = resolved_gates(release, gates)
+    started: dict[str, Any] = {"gates": gates, "hard_pod_affinity_weight": hard_pod_affinity_weight}
+
+    def build(policy: Policy | None) -> tuple[KubeSchedulerConfiguration, Mapping[str, Profile]]:
+        if policy is None:
+            config = configuration_of_provider(provider or DEFAULT_PROVIDER, release, **started)
+        else:
+            config = configuration_of_policy(policy, release, **started)
+        return config, build_profiles(config, registry_of(release))
+
     try:
         given = None if policy is None else read_policy(policy)
-        if given is None:
-            config = configuration_of_provider(
-                provider or DEFAULT_PROVIDER, release, gates=gates, hard_pod_affinity_weight=hard_pod_affinity_weight
-            )
-        else:
-            config = configuration_of_policy(given, release, gates=gates, hard_pod_affinity_weight=hard_pod_affinity_weight)
-        built = build_profiles(config, registry_of(release))
+        config, built = build(given)
     except PolicyError as error:
-        faults = faults_of(policy, release, str(error), _building(release, gates, hard_pod_affinity_weight))
-        hints = dict.fromkeys(hint for fault in faults for hint in hints_of(fault.what, release, known))
-        return PolicyCheck(release=release.version, refused=str(error), faults=faults, warnings=tuple(hints))
+        return refused_check(policy, release, str(error), build, known)
     algorithm, profile = next(iter(built.values())).algorithm, config.profiles[0]
     cells, written = release.policies or PolicyCells(), given or Policy(kind="Policy", api_version="v1")
     args = profile.args_of(AFFINITY, config.context)
@@ -121,16 +122,6 @@ def check_translated(
         hard_pod_affinity_weight=args.hard_pod_affinity_weight,
         warnings=tuple(_warnings(given, written, config, profile, cells)),
     )
-
-
-def _building(release: Release, gates: Mapping[str, bool] | str | None, weight: int) -> Callable[[Policy], object]:
-    """A function that makes plugins of a Policy, and raises what the release says of it."""
-
-    def build(policy: Policy) -> object:
-        config = configuration_of_policy(policy, release, gates=gates, hard_pod_affinity_weight=weight)
-        return build_profiles(config, registry_of(release))
-
-    return build
 
 
 def _origin(plugin: str, policy: Policy, cells: PolicyCells) -> str:

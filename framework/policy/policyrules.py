@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityArgument, PriorityEntry, RatioArguments
+from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityArgument, PriorityEntry, RatioArguments, check_arguments
 from ...algorithmprovider.providers import int32
 from ...api.objects.quantity import MAX_INT64, wrap_int64
 from ...core.release import Gates, PolicyCells
@@ -17,7 +17,6 @@ from ...exceptions import PolicyError
 from ...priorities.requestedtocapacity import check_shape
 from ..config.args import CPU_AND_MEMORY, NodeLabelArgs, RequestedToCapacityRatioArgs, ResourceSpec, ServiceAffinityArgs, ShapePoint
 from ..plugin import MAX_NODE_SCORE
-from .validation import check_arguments
 
 BY_ARGUMENT = frozenset({"CheckNodeLabelPresence", "CheckServiceAffinity", "NodeLabel", "RequestedToCapacityRatio", "ServiceAffinity"})
 """The rules that an argument makes of an entry of another name."""
@@ -44,13 +43,13 @@ class PolicyRules:
         if policy.predicates is None:
             found.predicates = dict.fromkeys(name for name in cells.default_predicates if found._is_on(name))
         for predicate in policy.predicates or ():
-            check_arguments(predicate, cells)
+            check_arguments(predicate, cells.two_arguments)
             found.predicates[found._predicate(predicate)] = None
         if policy.priorities is None:
             found.priorities = {name: weight for name, weight in cells.default_priorities.items() if found._is_on(name)}
         for priority in policy.priorities or ():
             if priority.name != EQUAL:
-                check_arguments(priority, cells)
+                check_arguments(priority, cells.two_arguments)
                 found.priorities[found._priority(priority)] = priority.weight
         found.predicates |= dict.fromkeys(cells.mandatory_predicates)
         return found

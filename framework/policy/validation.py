@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...algorithmprovider.extenders import faults as older_extender_faults
-from ...algorithmprovider.policy import MAX_WEIGHT, Policy, PredicateEntry, PriorityEntry
+from ...algorithmprovider.policy import MAX_WEIGHT, Policy, PriorityEntry
 from ...core.release import PolicyCells
 from ...exceptions import PolicyError
 from ..config.configuration import extender_faults
@@ -56,18 +56,3 @@ def _other_weight(kind: str, entry: PriorityEntry, latest: dict[str, PriorityEnt
         return f'{kind}  priority "{entry.name}" has a different weight with "{before.name}"'
     latest[kind] = entry
     return ""
-
-
-def check_arguments(entry: PredicateEntry | PriorityEntry, cells: PolicyCells) -> None:
-    """Raise :class:`~kubeclassic.exceptions.PolicyError` where an argument of *entry* is not of exactly one kind."""
-    argument = entry.argument
-    if argument is None:
-        return
-    kinds = [getattr(argument, name) for name in argument.__struct_fields__]
-    number = sum(kind is not None for kind in kinds)
-    if number == 1:
-        return
-    kind, whole = ("priority", f"{entry.name} {entry.weight}") if isinstance(entry, PriorityEntry) else ("predicate", entry.name)
-    # Upstream: the whole entry is printed, and its argument as an address.
-    text = cells.two_arguments.format(kind=kind, Kind=kind.title(), number=number, name=entry.name, entry=whole)
-    raise PolicyError(text)

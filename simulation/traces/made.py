@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
@@ -125,12 +125,3 @@ def plain(number: Decimal) -> str:
     """
     text = f"{number:.6f}"
     return text.rstrip("0").rstrip(".")
-
-
-def on_nodes_with(item: Manifest, expressions: Sequence[Manifest]) -> Manifest:
-    """*item*, a pod, with required node affinity to nodes of which all *expressions* hold."""
-    if expressions:
-        terms = {"nodeSelectorTerms": [{"matchExpressions": list(expressions)}]}
-        required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
-        item["spec"]["affinity"] = {**item["spec"].get("affinity", {}), "nodeAffinity": required}
-    return item

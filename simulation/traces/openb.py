@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exceptions import ManifestError
-from .made import PODS_PER_NODE, Manifest, Trace, node, on_nodes_with, timed
+from .made import PODS_PER_NODE, Manifest, Trace, node, timed
 from .rows import PathLike, TraceRow, columns_of, each_filled, each_once, read_rows, told
 
 GPU_COUNT = "alibabacloud.com/gpu-count"
@@ -62,8 +62,10 @@ def _pod(row: TraceRow) -> Manifest:
         amounts[GPU_MILLI] = str(gpus * min(row.whole("gpu_milli"), WHOLE_GPU))
     spec: Manifest = {"containers": [{"name": "main", "resources": {"requests": amounts, "limits": amounts}}], "priority": 0}
     made = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": row.name("name"), "namespace": NAMESPACE}, "spec": spec}
-    models = row.text("gpu_spec")
-    return _with_times(on_nodes_with(made, [{"key": GPU_MODEL, "operator": "In", "values": models.split("|")}] if models else []), row)
+    if models := row.text("gpu_spec"):
+        terms = {"nodeSelectorTerms": [{"matchExpressions": [{"key": GPU_MODEL, "operator": "In", "values": models.split("|")}]}]}
+        spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    return _with_times(made, row)
 
 
 def _with_times(made: Manifest, row: TraceRow) -> Manifest:
