@@ -290,7 +290,7 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
         requests = [f"{name}: {amount(name, number)}" for name, number in placed.requests.items() if number]
         yield Paragraph(f"{placed.name} pod requirements: {', '.join(requests) or 'nothing'}", ("wide",))
     for placed in found.counted.placed:
-        yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {placed.name}.", hanging="")
+        yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {quoted(placed.name)}.", hanging="")
     yield Paragraph("")
     stop, counted = found.stop, found.counted
     yield Paragraph(f"Termination reason: {stop.kind}: {stop.message}")

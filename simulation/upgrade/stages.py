@@ -134,7 +134,7 @@ def _stage(release: Release, given: StartedWith, first: Release) -> Stage:
     if version in RELEASES:
         text = "the default provider" if policy is None else POLICY
         spec = SchedulerSpec.of(Classic(policy=policy, **shared), UNCALLED)
-        spec.algorithm()  # a Policy that it refuses is refused here
+        spec.engine()  # a Policy that it refuses is refused here
         return Stage(release, spec, text)
     if policy is not None and release.policies is not None:
         return Stage(release, SchedulerSpec.of(framework(policy=policy), UNCALLED), POLICY, policy=policy)
