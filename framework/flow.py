@@ -53,8 +53,8 @@ from .cycle.preemption import ineligible, protection_of
 from .cycle.prefilter import EVERYTHING, PluginCheck, pre_enqueue, run_pre_filter
 from .cycle.score import pre_score_one, prioritize, skipped_scores
 from .cycle.state import FrameworkCycle
-from .plugin import MAX_NODE_SCORE, Handle
-from .profile import Profile, Registry, build_profiles
+from .plugin import MAX_NODE_SCORE
+from .profile import Profile, Registry, build_profiles, handle_of
 from .queue.eventhandlers import FrameworkEvents, queue_for
 from .queue.queue import FrameworkQueue
 from .registry import registry_of
@@ -113,10 +113,7 @@ def framework_engine(
     """
     config = read_configuration() if config is None else config
     release = config.release
-    handle = Handle(
-        gates=config.gates, cells=release.framework, devices=release.devices, queueing=release.queueing,
-        requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols,
-    )  # fmt: skip
+    handle = handle_of(config, requests=lambda pod: release.incoming(pod, config.gates), max_pd_vols=max_pd_vols)
     profiles = build_profiles(config, registry_of(release) if registry is None else registry, handle)
     first = next(iter(profiles.values())).algorithm
     # Upstream: ignorable extenders are called last.

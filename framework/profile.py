@@ -20,7 +20,7 @@ from .adapters import as_cacheable, as_predicate, as_priority
 from .config.argfaults import arg_faults
 from .config.args import NodeResourcesFitArgs
 from .config.configuration import KubeSchedulerConfiguration
-from .config.defaults import PluginEntry, Plugins, PluginSet
+from .config.defaults import PluginEntry
 from .config.fielderrors import ProfileFault, aggregated, fault_of
 from .config.profiles import ProfileConfig, sorter_args
 from .plugin import MAX_NODE_SCORE, Handle, Plugin
@@ -76,8 +76,7 @@ class Profile:
 def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handle: Handle | None = None) -> dict[str, Profile]:
     """The profiles of *config* by schedulerName. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text."""
     release = config.release
-    if handle is None:
-        handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices, queueing=release.queueing)
+    handle = handle or handle_of(config)
     found: dict[str, Profile] = {}
     for profile in config.profiles:
         name = profile.scheduler_name or ""
@@ -94,7 +93,7 @@ def build_profiles(config: KubeSchedulerConfiguration, registry: Registry, handl
 def _check_sorter(profile: ProfileConfig, config: KubeSchedulerConfiguration) -> None:
     """Refuse a profile without one plugin that sorts the queue, or with other arguments for it than the first profile has."""
     cells, name = config.release.configuration, profile.scheduler_name
-    sorters = len(profile.plugins.get("queueSort", PluginSet()).enabled)
+    sorters = len(profile.at("queueSort").enabled)
     begins = f"{config.begins}{cells.profile_prefix.removesuffix(CREATING)}"
     if sorters != 1:
         raise PolicyError(f"{begins}{cells.sorters_text.format(name=name, count=sorters)}")
@@ -104,9 +103,13 @@ def _check_sorter(profile: ProfileConfig, config: KubeSchedulerConfiguration) ->
 
 def faults_of(profile: ProfileConfig, config: KubeSchedulerConfiguration, registry: Registry) -> list[ProfileFault]:
     """Everything for which *profile* of *config* is refused once it is decoded, with paths from the profile on."""
+    return list(_Builder(profile, config, registry, handle_of(config)).faults())
+
+
+def handle_of(config: KubeSchedulerConfiguration, **more: Any) -> Handle:
+    """What the plugins of *config* share, with *more* of its fields."""
     release = config.release
-    handle = Handle(gates=config.gates, cells=release.framework, devices=release.devices, queueing=release.queueing)
-    return list(_Builder(profile, config, registry, handle).faults())
+    return Handle(gates=config.gates, cells=release.framework, devices=release.devices, queueing=release.queueing, **more)
 
 
 def _check_total(weights: Iterable[int]) -> None:
@@ -149,20 +152,16 @@ class _Builder:
     made: dict[str, Any] = attrs.field(factory=dict)
     """Name -> plugin, at whichever points it runs."""
 
-    @property
-    def sets(self) -> Plugins:
-        return self.profile.plugins
-
     def build(self) -> Profile:
         if self.config.release.configuration.weights_come_first and self.config.context.cells.adds_up_weights:
-            _check_total(entry.weight or 1 for entry in self.sets.get("score", PluginSet()).enabled)
+            _check_total(entry.weight or 1 for entry in self.profile.at("score").enabled)
         self._check_repeats()
         self.made = {name: self._construct(name) for name in self._needed()}
         explicit = {point: tuple(self._explicit(point)) for point in _EXPANSION}
-        multi = self.sets.get("multiPoint", PluginSet()).enabled
+        multi = self.profile.at("multiPoint").enabled
         points = {point: tuple(self._expanded(point, explicit[point], multi)) for point in _EXPANSION} if multi else explicit
         self._check(points)
-        weights = self._weights([*self.sets.get("score", PluginSet()).enabled, *multi])
+        weights = self._weights([*self.profile.at("score").enabled, *multi])
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         algorithm = self._algorithm(points, weights, percentage)
         plugins = {point: tuple(self.made[name] for name in points[point]) for point in POINTS}
@@ -173,7 +172,7 @@ class _Builder:
         return Profile(name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting)
 
     def _needed(self) -> list[str]:
-        names = dict.fromkeys(plugin.name for found in self.sets.values() for plugin in found.enabled)
+        names = dict.fromkeys(plugin.name for found in self.profile.plugins.values() for plugin in found.enabled)
         return sorted(name for name in names if name in self.registry)
 
     def _check_repeats(self) -> None:
@@ -203,12 +202,12 @@ class _Builder:
     def _explicit(self, point: str) -> list[str]:
         for _, text in self._objections(point):
             raise PolicyError(text)
-        return [plugin.name for plugin in self.sets.get(point, PluginSet()).enabled]
+        return [plugin.name for plugin in self.profile.at(point).enabled]
 
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
         """The plugins that cannot run at a point, and why."""
         seen: set[str] = set()
-        for name in (plugin.name for plugin in self.sets.get(point, PluginSet()).enabled):
+        for name in (plugin.name for plugin in self.profile.at(point).enabled):
             if name not in self.made:
                 yield name, f'{_type_of(point)} "{name}" does not exist'
             elif not self._joins(name, point):
@@ -242,7 +241,7 @@ class _Builder:
             for name, text in self._objections(point):
                 if name in self.made or name not in self.registry:
                     yield ProfileFault(f"plugins.{point}", text, f'"{name}"')
-        for plugin in self.sets.get("multiPoint", PluginSet()).enabled:
+        for plugin in self.profile.at("multiPoint").enabled:
             if plugin.name not in self.registry:
                 yield ProfileFault("plugins.multiPoint", f'{_type_of(_EXPANSION[0])} "{plugin.name}" does not exist', f'"{plugin.name}"')
 
@@ -250,7 +249,7 @@ class _Builder:
         return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked
 
     def _expanded(self, point: str, explicit: tuple[str, ...], multi: tuple[PluginEntry, ...]) -> list[str]:
-        disabled = {plugin.name for plugin in self.sets.get(point, PluginSet()).disabled}
+        disabled = {plugin.name for plugin in self.profile.at(point).disabled}
         if "*" in disabled:
             return list(explicit)
         added: list[str] = []

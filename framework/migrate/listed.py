@@ -43,7 +43,7 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
     if made.percentage:
         document["percentageOfNodesToScore"] = made.percentage
     points = [point for point in {**cells.point_plugins, **profile.plugins} if f"profiles.plugins.{point}" not in cells.fields_lacked]
-    plugins = {point: _written(profile.plugins.get(point, PluginSet())) for point in points}
+    plugins = {point: _written(profile.at(point)) for point in points}
     arguments = [{"name": entry.name, "args": as_json(entry.args)} for entry in profile.plugin_config if entry.args is not None]
     name = profile.scheduler_name or DEFAULT_SCHEDULER
     document["profiles"] = [{"schedulerName": name, "plugins": plugins, **({"pluginConfig": arguments} if arguments else {})}]
