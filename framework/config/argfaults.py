@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from msgspec.structs import replace
@@ -25,30 +25,22 @@ MOST = 100
 TOP = 10
 
 
-def shape_fault(shape: Sequence[a.ShapePoint]) -> Iterator[str]:
-    """The first fault of the points of a line."""
-    if not shape:
+def ratio_faults(args: a.RequestedToCapacityRatioArgs) -> Iterator[str]:
+    """The faults of RequestedToCapacityRatio's arguments, the points of the line before the weights; only the first is told."""
+    if not args.shape:
         yield "at least one point must be specified"
-        return
-    for i, (left, right) in enumerate(pairwise(shape)):
+    for i, (left, right) in enumerate(pairwise(args.shape)):
         if left.utilization >= right.utilization:
             pair = f"Utilization[{i}]=={left.utilization} >= Utilization[{i + 1}]=={right.utilization}"
             yield f"utilization values must be sorted. {pair}"
-            return
-    for i, point in enumerate(shape):
+    for i, point in enumerate(args.shape):
         for name, value, most in (("Utilization", point.utilization, MOST), ("Score", point.score, TOP)):
             if not 0 <= value <= most:
                 bound = "less than 0" if value < 0 else f"greater than {most}"
                 yield f"{name.lower()} values must not be {bound}. {name}[{i}]=={value}"
-                return
-
-
-def ratio_fault(args: a.RequestedToCapacityRatioArgs) -> Iterator[str]:
-    """The first fault of RequestedToCapacityRatio's arguments."""
-    found = list(shape_fault(args.shape))
-    weightless = (resource for resource in args.resources if resource.weight < 1)
-    found += [f"resource {resource.name} weight {resource.weight} must not be less than 1" for resource in weightless]
-    yield from found[:1]
+    for resource in args.resources:
+        if resource.weight < 1:
+            yield f"resource {resource.name} weight {resource.weight} must not be less than 1"
 
 
 def weight_fault(resources: Sequence[a.ResourceSpec]) -> Iterator[str]:
@@ -58,20 +50,6 @@ def weight_fault(resources: Sequence[a.ResourceSpec]) -> Iterator[str]:
             wanted = "a positive value" if resource.weight <= 0 else "less than 100"
             yield f"resource Weight of {resource.name} should be {wanted}, got {resource.weight}"
             return
-
-
-def conflict_fault(args: a.NodeLabelArgs) -> Iterator[str]:
-    """The first label that NodeLabel's arguments want both present and absent."""
-    sides = (
-        (args.present_labels, args.absent_labels),
-        (args.present_labels_preference, args.absent_labels_preference),
-    )
-    for present, absent in sides:
-        for label in absent:
-            if label in present:
-                lists = f"the present([{' '.join(present)}]) and absent([{' '.join(absent)}]) label list"
-                yield f"detecting at least one label (e.g., {quoted(label)}) that exist in both {lists}"
-                return
 
 
 _PLAIN = FrameworkCells()
@@ -242,25 +220,26 @@ def _weights(resources: Sequence[a.ResourceSpec], path: str, wanted: str = "(0, 
 
 def _ratio(args: a.RequestedToCapacityRatioArgs, path: str, context: Context) -> Faults:
     if context.cells.plain_arg_faults:
-        yield from ratio_fault(args)
+        yield from islice(ratio_faults(args), 1)
         return
     yield from _shape(args.shape, f"{path}shape", context)
     yield from _weights(args.resources, f"{path}resources", "[1, inf)", math.inf)
 
 
 def _node_label(args: a.NodeLabelArgs, path: str, context: Context) -> Faults:
-    if context.cells.plain_arg_faults:
-        yield from conflict_fault(args)
-        return
-    yield from _conflicts(args.present_labels, args.absent_labels, path, "Labels")
-    yield from _conflicts(args.present_labels_preference, args.absent_labels_preference, path, "LabelsPreference")
-
-
-def _conflicts(present: Sequence[str], absent: Sequence[str], path: str, kind: str) -> Faults:
-    places = {label: i for i, label in enumerate(present)}
-    for i, label in enumerate(absent):
-        if label in places:
-            yield invalid(f"{path}present{kind}[{places[label]}]", label, f"conflict with {path}absent{kind}[{i}]")
+    sides = {
+        "Labels": (args.present_labels, args.absent_labels),
+        "LabelsPreference": (args.present_labels_preference, args.absent_labels_preference),
+    }
+    for kind, (present, absent) in sides.items():
+        places = {label: i for i, label in enumerate(present)}
+        for i, label in enumerate(absent):
+            if label in places and context.cells.plain_arg_faults:
+                lists = f"the present([{' '.join(present)}]) and absent([{' '.join(absent)}]) label list"
+                yield f"detecting at least one label (e.g., {quoted(label)}) that exist in both {lists}"
+                return
+            if label in places:
+                yield invalid(f"{path}present{kind}[{places[label]}]", label, f"conflict with {path}absent{kind}[{i}]")
 
 
 def _strategy(strategy: a.ScoringStrategy, path: str, context: Context) -> Faults:
