@@ -71,6 +71,7 @@ FILES: dict[str, tuple[str, dict[str, tuple[int, str]]]] = {
             "1.17": (0, "failureDomains: unknown field, ignored"), "1.19": (1, "apiVersion: not read by this release"),
         },
     ),
+    "provider.yaml": (f"{ALPHA}algorithmSource: {{provider: DefaultProvider}}\n", {"1.12": (0, ""), "1.19": (1, "not read by this")}),
     "conditions.json": (
         f'{{{HEAD}, "predicates": [{{"name": "CheckNodeCondition"}}]}}',
         {"1.12": (1, "--feature-gates TaintNodesByCondition=false registers it"), "1.17": (1, "CheckNodeCondition")},

@@ -10,10 +10,9 @@ import pytest
 from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.program import ran
 
-RELEASES = list(ALL_RELEASES)
 UNREAD = "apiVersion: not read by this release"
 GATE = "TaintNodesByCondition=false"
-ANSWERS: dict[str, dict[str, str]] = {
+ANSWERS = {
     "simulate cluster.yaml k1-groups/rancher-node-other-name.yaml": {
         "1.12-1.34 0": "placed on 2 nodes|1 of kind Node (management.cattle.io)",
     },
@@ -113,17 +112,17 @@ ANSWERS: dict[str, dict[str, str]] = {
 @pytest.mark.parametrize("asked", ANSWERS)
 def test_what_each_release_says(asked: str, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file is taken, refused or ignored as the release does it, in words."""
-    monkeypatch.chdir(shared / "found" / "files")
+    monkeypatch.chdir(shared / "found/files")
     for when, says in ANSWERS[asked].items():
         first, last, status = when.replace("-", " ").split()
-        for release in RELEASES[RELEASES.index(first) : RELEASES.index(last) + 1]:
+        for release in (name for name in ALL_RELEASES if first <= name <= last):
             told = " ".join(" ".join(ran(*asked.split(), "--release", release, status=int(status))).split())
             assert all(words in told for words in says.split("|")), (release, told)
 
 
-@pytest.mark.parametrize(("trace", "pods"), [("bare-pod", "1 pod"), ("cronjob", "2 pods")])
-def test_traces(trace: str, pods: str, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_traces(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trace of SimKube has a pod for each bare Pod, and for each run of a CronJob."""
     monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(shared / "found" / "files" / "k6-simkube" / "make.py"))
-    assert f"0 nodes, {pods}" in ran("import", "simkube", f"{trace}.sktrace").err
+    runpy.run_path(str(shared / "found/files/k6-simkube/make.py"))
+    for trace, pods in (("bare-pod", "1 pod"), ("cronjob", "2 pods")):
+        assert f"0 nodes, {pods}" in ran("import", "simkube", f"{trace}.sktrace").err
