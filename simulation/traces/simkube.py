@@ -28,8 +28,8 @@ from .rows import PathLike
 VERSIONS = (2, 3)
 LATEST = 10**12
 """No time of a trace is later, in seconds."""
-_EVENTS_AT, _INDEX_AT, _LIVES_AT = 1, 2, 3
-"""Where version 1, a list, has its parts."""
+_PARTS = ("config", "events", "index", "pod_lifecycles")
+"""The parts that version 1 has as a list."""
 Key = tuple[str, str]
 """Kind, and ``namespace/name``."""
 Life = tuple[Decimal, Decimal | None]
@@ -140,29 +140,25 @@ def _reference(owner: Manifest) -> Manifest:
 # --- the file -------------------------------------------------------------------------------------------------------
 
 
-def _decoded(path: str) -> Any:
+def _decoded(path: str) -> Mapping[str, Any]:
     try:
         found = msgspec.msgpack.decode(unpacked(read_file(path), path))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise ManifestError(f"{path}: got bytes that are no msgpack, wanted a trace of SimKube") from None
-    if isinstance(found, dict) and found.get("version") not in VERSIONS:
-        raise ManifestError(f"{path}: version: got {shown(found.get('version'))}, wanted {' or '.join(map(str, VERSIONS))}")
-    if not isinstance(found, dict | list):
+    if isinstance(found, list):
+        return dict(zip(_PARTS, found, strict=False))
+    if not isinstance(found, dict):
         raise ManifestError(f"{path}: got {shown(found)}, wanted a trace of SimKube")
+    if found.get("version") not in VERSIONS:
+        raise ManifestError(f"{path}: version: got {shown(found.get('version'))}, wanted {' or '.join(map(str, VERSIONS))}")
     return found
 
 
-def _events(document: Any, path: str) -> Sequence[Mapping[str, Any]]:
-    events = _part(document, "events", _EVENTS_AT)
+def _events(document: Mapping[str, Any], path: str) -> Sequence[Mapping[str, Any]]:
+    events = document.get("events")
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
         raise ManifestError(f"{path}: events: got {shown(events)}, wanted a list of events")
     return events
-
-
-def _part(document: Any, name: str, at: int) -> Any:
-    if isinstance(document, dict):
-        return document.get(name)
-    return document[at] if len(document) > at else None
 
 
 def _objects(event: Mapping[str, Any], name: str, where: str) -> Sequence[Manifest]:
@@ -188,11 +184,11 @@ def _key(item: Manifest, where: str) -> Key:
     return kind_with_group(item["kind"], item.get("apiVersion")), f"{metadata.get('namespace') or 'default'}/{name}"
 
 
-def _lives(document: Any) -> dict[Key, list[Life]]:
+def _lives(document: Mapping[str, Any]) -> dict[Key, list[Life]]:
     """Owner -> when its pods ran, in the order of the trace; kinds are empty where it has none."""
     found: dict[Key, list[Life]] = {}
-    for part in (_part(document, "index", _INDEX_AT), _part(document, "pod_lifecycles", _LIVES_AT)):
-        for owner, life in _spans(part, ("", "")):
+    for part in ("index", "pod_lifecycles"):
+        for owner, life in _spans(document.get(part), ("", "")):
             found.setdefault(owner, []).append(life)
     return found
 
