@@ -202,7 +202,7 @@ def notes_on_form(policy: Policy, release: Release) -> Iterator[str]:
 
 def unread_field(path: str, release: Release, of: str = "configuration") -> str:
     """That the field at *path* of what was given is ignored, in a sentence."""
-    return f"{path} of the {of} does not count: {release.version} does not know the field"
+    return f"{path} of the {of} does not count: {release.version} does not read the field"
 
 
 def _key(path: str) -> str:

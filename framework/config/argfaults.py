@@ -242,7 +242,8 @@ def _weights(resources: Sequence[a.ResourceSpec], path: str) -> Faults:
 
 def _ratio(args: a.RequestedToCapacityRatioArgs, path: str, context: Context) -> Faults:
     if context.cells.plain_arg_faults:
-        yield from ratio_fault(args)
+        if args.resources or not context.cells.first_args:  # Upstream: where no resource counts, the line is never read.
+            yield from ratio_fault(args)
         return
     yield from _shape(args.shape, f"{path}shape", context)
     for i, resource in enumerate(args.resources):
