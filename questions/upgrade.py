@@ -29,7 +29,7 @@ from ..simulation.upgrade.stages import POLICY, StartedWith, stages_of, way_of
 from ..simulation.upgrade.upgrade import upgrade as through_all
 from ..simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
 from ..simulation.upgrade.way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Way
-from .result import Result, joined
+from .result import NOTHING_TRIED, Result, joined
 
 KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
@@ -126,6 +126,8 @@ def other_patches(found: UpgradeDocument, *, under_policy: bool = False) -> list
 
 def _verdict(found: UpgradeDocument) -> Words:
     first, last = Name(found.stages[0].release), Name(found.stages[-1].release)
+    if not found.pods:
+        return Words(NOTHING_TRIED)
     if found.same:
         return Words("From ", first, " to ", last, " no release decides otherwise")
     count, steps = len(found.moved), joined([Name(step.after) for step in found.steps if step.differ])
