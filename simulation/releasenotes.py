@@ -237,6 +237,11 @@ FEATURES = (
         kind=ResourceSlice,
     ),
     NewerField(
+        "capacity of spec.devices.requests", "capacity",
+        lambda found: any(one.capacity for request in found.spec.devices.requests for one in request.asks), _never, "DRAConsumableCapacity",
+        kind=ResourceClaim,
+    ),
+    NewerField(
         "spec.devices[].bindingConditions", "binding conditions",
         lambda found: any(device.binding_conditions for device in found.spec.devices), _never, "DRADeviceBindingConditions",
         kind=ResourceSlice,

@@ -6,7 +6,7 @@ from typing import ClassVar, TypeAlias
 
 from msgspec import field
 
-from .metadata import KubeObject, Map, Part, TemplateMeta
+from .metadata import NO_QUANTITIES, KubeObject, Map, Part, TemplateMeta
 from .quantity import ZERO, Int64, Quantity
 from .selectors import NodeSelector
 
@@ -46,6 +46,12 @@ class DeviceSelector(Part, frozen=True, kw_only=True, cache_hash=True):
         return None if self.cel is None else self.cel.expression
 
 
+class CapacityRequirements(Part, frozen=True, kw_only=True, cache_hash=True):
+    """How much of a device is asked for, which no release here reads."""
+
+    requests: Map[Quantity] = NO_QUANTITIES
+
+
 class _Request(Part, frozen=True, kw_only=True, cache_hash=True):
     """A number of devices of one class, or with mode All every one that matches."""
 
@@ -53,6 +59,7 @@ class _Request(Part, frozen=True, kw_only=True, cache_hash=True):
     selectors: tuple[DeviceSelector, ...] = ()
     allocation_mode: str = "ExactCount"
     count: Int64 = 1
+    capacity: CapacityRequirements | None = None
 
 
 class ExactDeviceRequest(_Request, frozen=True, kw_only=True, cache_hash=True):
@@ -79,6 +86,10 @@ class DeviceRequest(Part, frozen=True, kw_only=True, cache_hash=True):
     name: str = ""
     exactly: ExactDeviceRequest | None = None
     first_available: tuple[DeviceSubRequest, ...] = ()
+
+    @property
+    def asks(self) -> tuple[DeviceAsk, ...]:
+        return self.first_available if self.exactly is None else (self.exactly,)
 
 
 class DeviceConstraint(Part, frozen=True, kw_only=True, cache_hash=True):
