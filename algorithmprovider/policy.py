@@ -188,7 +188,7 @@ def faults_of_form(policy: Policy, release: Release) -> Iterator[tuple[str, str]
                 yield path, f"found unknown field: {_key(path)}"
 
 
-def notes_on_form(policy: Policy, release: Release) -> Iterator[str]:
+def notes_on_form(policy: Policy | None, release: Release) -> Iterator[str]:
     """What does not count of how *policy* is written, in sentences; *release* takes it."""
     if not isinstance(policy, WrittenPolicy):
         return

@@ -116,8 +116,7 @@ def check_runs(config: KubeSchedulerConfiguration) -> list[str]:
     Raises as the release does when it makes the profiles.
     """
     registry = registry_of(config.release)
-    named = {plugin.name for profile in config.profiles for found in profile.plugins.values() for plugin in found.enabled}
-    foreign = sorted(named - registry.keys())
+    foreign = sorted(config.plugin_names - registry.keys())
     if not foreign:
         build_profiles(config, registry)
     for i, profile in enumerate(config.profiles if foreign else ()):
@@ -179,7 +178,7 @@ def _all_built(
 
 
 def _checked(profile: Profile, config: KubeSchedulerConfiguration) -> CheckedProfile:
-    defaults = {plugin.name for found in default_plugins(config.context).values() for plugin in found.enabled}
+    defaults = {name for found in default_plugins(config.context).values() for name in found.names}
     algorithm = profile.algorithm
     return CheckedProfile(
         scheduler_name=profile.scheduler_name,

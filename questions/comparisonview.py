@@ -121,9 +121,8 @@ def verdict(found: ComparisonDocument) -> Words:
         return joined([_against(found, at) for at in range(len(found.against))], ". ")
     if not found.decisions:
         return Words(NOTHING_TRIED)
-    if found.decisions == 1:
-        return Words("The only decision is the same", in_error(found.against[0].agreement))
-    return Words("All ", Number(found.decisions), " decisions are the same", in_error(found.against[0].agreement))
+    all_of = Words("All ", Number(found.decisions), " decisions are") if found.decisions > 1 else "The only decision is"
+    return Words(all_of, " the same", in_error(found.against[0].agreement))
 
 
 def in_error(found: AgreementCounts) -> Words:

@@ -207,14 +207,13 @@ def ask(
     check = Check(
         options.policy, options.release, options.config, made.document, options.max_pd_vols, options.target, options.profile, extenders
     )  # fmt: skip
-    given_document = options.written if options.profile is None else options.profile
     report = MigrationReport(
         release=options.release.version, target=options.target.version, newer_labels=newer_labels,
-        policy=None if given_document is None else without_secrets(given_document), profile=without_secrets(made.document),
+        policy=without_secrets(options.profile or options.written), profile=without_secrets(made.document),
         notes=tuple(MigrationNote(one.subject, one.text, one.upstream or None) for one in made.notes),
         source="Policy" if options.profile is None else "profile", left_out=0 if cluster is None else check.left_out,
     )  # fmt: skip
-    texts = (*map(str, made.notes), *(() if options.policy is None else notes_on_form(options.policy, options.release)))
+    texts = (*map(str, made.notes), *notes_on_form(options.policy, options.release))
     texts += unread_of_first(options.config.written, options.release)
     if cluster is None:
         return MigrateResult(made.document, texts, report)

@@ -6,7 +6,7 @@ from typing import ClassVar, TypeAlias
 
 from msgspec import field
 
-from .metadata import NO_QUANTITIES, KubeObject, Map, Part, TemplateMeta
+from .metadata import KubeObject, Map, Part, TemplateMeta
 from .quantity import ZERO, Int64, Quantity
 from .selectors import NodeSelector
 
@@ -46,12 +46,6 @@ class DeviceSelector(Part, frozen=True, kw_only=True, cache_hash=True):
         return None if self.cel is None else self.cel.expression
 
 
-class CapacityRequirements(Part, frozen=True, kw_only=True, cache_hash=True):
-    """How much of a device is asked for, which no release here reads."""
-
-    requests: Map[Quantity] = NO_QUANTITIES
-
-
 class _Request(Part, frozen=True, kw_only=True, cache_hash=True):
     """A number of devices of one class, or with mode All every one that matches."""
 
@@ -59,7 +53,8 @@ class _Request(Part, frozen=True, kw_only=True, cache_hash=True):
     selectors: tuple[DeviceSelector, ...] = ()
     allocation_mode: str = "ExactCount"
     count: Int64 = 1
-    capacity: CapacityRequirements | None = None
+    capacity: Map[Map[Quantity]] = Map()
+    """Under ``requests``, how much of each of a device's capacities; no release here reads it."""
 
 
 class ExactDeviceRequest(_Request, frozen=True, kw_only=True, cache_hash=True):

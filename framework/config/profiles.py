@@ -47,6 +47,9 @@ class ProfileConfig:
     sorters: PluginSet | None = attrs.field(default=None, metadata={"unread": True})
     """What it says of queueSort itself; None: nothing."""
 
+    def at(self, point: str) -> PluginSet:
+        return self.plugins.get(point, PluginSet())
+
     def args_of(self, plugin: str, context: Context) -> Any:
         """The arguments of *plugin*: the given ones, else its defaults; None if it takes none."""
         has_own = takes_args(plugin, context)
@@ -79,7 +82,7 @@ def _faults(profile: ProfileConfig, path: str, version: str, context: Context) -
         yield required(f"{path}.schedulerName")
     yield from percentage_faults(profile.percentage, f"{path}.percentageOfNodesToScore")
     for point in POINTS:
-        for i, plugin in enumerate(profile.plugins.get(point, PluginSet()).enabled):
+        for i, plugin in enumerate(profile.at(point).enabled):
             yield from _refused(plugin.name, f"{path}.plugins.{point}.enabled[{i}]", version, context.cells)
     yield from _conflicts(profile, f"{path}.plugins.score", version, context.cells)
     seen: set[str] = set()
@@ -101,7 +104,7 @@ def _refused(plugin: str, path: str, version: str, cells: ConfigurationCells) ->
 
 
 def _conflicts(profile: ProfileConfig, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
-    names = [plugin.name for plugin in profile.plugins.get("score", PluginSet()).enabled]
+    names = profile.at("score").names
     found = " ".join(quoted(name) for name in names if name in cells.conflicting_scores)
     for i, name in enumerate(names):
         if name == "NodeResourcesFit" and found:
@@ -118,7 +121,7 @@ def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> I
     if context.cells.compares_sorters != "with defaults":
         yield from _given_sorter_faults(profiles, context)
         return
-    sets = [profile.plugins.get("queueSort", PluginSet()) for profile in profiles]
+    sets = [profile.at("queueSort") for profile in profiles]
     if len(sets[0].enabled) > 1:
         yield invalid("profiles[0].plugins.queueSort.Enabled", len(sets[0].enabled), "only one queue sort plugin can be enabled")
     name = sets[0].enabled[0].name if sets[0].enabled else None
@@ -143,7 +146,7 @@ def _given_sorter_faults(profiles: Sequence[ProfileConfig], context: Context) ->
 
 def sorter_args(profile: ProfileConfig) -> Any:
     """The given arguments of the plugin by which *profile* sorts the queue; None without any."""
-    found = profile.plugins.get("queueSort", PluginSet()).enabled
+    found = profile.at("queueSort").enabled
     return _args_of(profile, found[0].name if found else None)
 
 

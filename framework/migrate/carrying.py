@@ -74,8 +74,7 @@ def _is_taken(document: Json, release: Release) -> bool:
         config = read_configuration(document, None, release)
     except PolicyError:
         return False
-    named = {plugin.name for profile in config.profiles for found in profile.plugins.values() for plugin in found.enabled}
-    return not named & config.context.cells.gone_plugins
+    return not config.plugin_names & config.context.cells.gone_plugins
 
 
 def _portable(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json, list[Note]]:

@@ -19,7 +19,6 @@ from ...api.reading.unknownfields import TYPE_META
 from ...core.release import Release
 from ..config.args import NodeLabelArgs, RequestedToCapacityRatioArgs, takes_args, unknown_args
 from ..config.configuration import KubeSchedulerConfiguration
-from ..config.defaults import PluginSet
 from ..config.fielderrors import Context
 from ..config.profiles import ProfileConfig
 from ..policy.profile import AFFINITY, SPREAD, configuration_of_policy, configuration_of_provider
@@ -104,7 +103,7 @@ class _Draft:
 
     def enabled(self, point: str) -> list[str]:
         """The plugins at an extension point."""
-        return [plugin.name for plugin in self.profile.plugins.get(point, PluginSet()).enabled]
+        return self.profile.at(point).names
 
     def _is_gone(self, plugin: str) -> bool:
         return plugin in self.target.configuration.gone_plugins
@@ -155,7 +154,7 @@ class _Draft:
 
     def score(self) -> None:
         """Take the Score plugins with their weights, and what replaces those that are gone."""
-        for plugin in self.profile.plugins.get("score", PluginSet()).enabled:
+        for plugin in self.profile.at("score").enabled:
             name, weight = plugin.name, plugin.weight or 1
             if name in STRATEGIES:
                 self._strategy(name, weight)

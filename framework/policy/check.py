@@ -142,7 +142,7 @@ def _warnings(
 ) -> Iterator[str]:
     yield from config.notes
     yield from _about_names(policy, cells)
-    filters = [plugin.name for plugin in profile.plugins["filter"].enabled]
+    filters = profile.at("filter").names
     if REQUESTS not in filters:
         yield f"plugin {REQUESTS} does not run: nothing looks at what pods request"
     if policy.always_check_all and not config.checks_all:

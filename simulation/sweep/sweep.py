@@ -70,7 +70,7 @@ def weighed_profiles(
 
 
 def _weighed(profile: ProfileConfig, weights: Weights) -> ProfileConfig:
-    score = profile.plugins.get("score", PluginSet())
+    score = profile.at("score")
     # What a point enables or disables itself counts before multiPoint.
     enabled = [plugin for plugin in score.enabled if plugin.name not in weights]
     disabled = [plugin for plugin in score.disabled if plugin.name not in weights]
