@@ -115,13 +115,8 @@ def take_in(
 def _warnings(parts: Sequence[Loaded]) -> Iterator[Notice]:
     for part in parts:
         yield from part.warnings
-        if has_table(part.ignored):
+        if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
             yield Notice("kind Table", TABLE_HINT)
-
-
-def has_table(ignored: Iterable[str]) -> bool:
-    """Whether a Table is among the kinds that are ignored."""
-    return any(kind.removeprefix("of kind ").partition(" ")[0] == "Table" for kind in ignored)
 
 
 def made_by_workloads(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaults: bool = True, cron_jobs: bool = False) -> Made:

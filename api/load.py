@@ -33,6 +33,7 @@ from .reading.validation import CountsAs, Validation
 K = TypeVar("K", bound=KubeObject)
 
 RAW_KINDS = ("ConfigMap", *WORKLOADS)
+NO_KIND = "no kind, ignored"
 NOT_BOUND = f"it is Bound, but has no annotation {BIND_COMPLETED}, so the scheduler takes it as unbound"
 _IN_ITEM = re.compile(r"items\[(\d+)\]\.(.*)", re.DOTALL)
 
@@ -159,7 +160,7 @@ class _Loading:
             if document.data.get(CONFIG):
                 self.odd.notices.append(Notice(document.where, NOT_READ, about=""))
         elif document.found:
-            self.odd.notices.append(Notice(document.where, "no kind, ignored", about=""))
+            self.odd.notices.append(Notice(document.where, NO_KIND, about=""))
         else:
             raise without_kind(document.where, document.data)
 
