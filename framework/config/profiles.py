@@ -146,8 +146,7 @@ def _given_sorter_faults(profiles: Sequence[ProfileConfig], context: Context) ->
 
 def sorter_args(profile: ProfileConfig) -> Any:
     """The given arguments of the plugin by which *profile* sorts the queue; None without any."""
-    found = profile.at("queueSort").enabled
-    return _args_of(profile, found[0].name if found else None)
+    return _args_of(profile, next(iter(profile.at("queueSort").names), None))
 
 
 def _args_of(profile: ProfileConfig, plugin: str | None) -> Any:

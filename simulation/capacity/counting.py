@@ -8,7 +8,8 @@ from itertools import islice
 
 import attrs
 
-from ...api.controlplane.deviceclaims import claims_made_for, templates_in
+from ...api.controlplane.admission import admit
+from ...api.controlplane.deviceclaims import claims_made_for, claims_of_volumes, templates_in
 from ...api.garbage import no_garbage_collection
 from ...api.objects import Pod
 from ...core.decision.decision import Decision
@@ -143,7 +144,8 @@ class _Counting:
         made_from = templates_in(self.question.objects)
         for at, copied, volumes in self.question.copies():
             pod, devices = claims_made_for(copied, made_from)
-            for claim in (*volumes, *devices):
+            own = admit(claims_of_volumes(pod), self._run.engine.listings.classes).objects if pod.spec.volumes else ()
+            for claim in (*own, *volumes, *devices):
                 self._run.put(claim)
             yield at, pod
 
