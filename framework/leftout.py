@@ -23,7 +23,7 @@ _NEEDED: Mapping[str, type[Plugin]] = {"queueSort": PrioritySort, "bind": Defaul
 def without_unknown(config: KubeSchedulerConfiguration, plugins: Iterable[type[Plugin]] = ()) -> KubeSchedulerConfiguration:
     """*config* without the plugins that no release has, nor the user's own *plugins*; a note says which these are."""
     known = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
-    left = [name for name in config.plugin_names if name not in known]
+    left = sorted(config.plugin_names - known.keys())
     if not left:
         return config
     are, they = ("is", "it decides") if len(left) == 1 else ("are", "they decide")

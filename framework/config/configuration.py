@@ -6,7 +6,7 @@ Upstream: pkg/scheduler/apis/config (v1, v1beta3, v1beta2: defaults.go), apis/co
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -91,9 +91,9 @@ class KubeSchedulerConfiguration:
         return Context(self.release, self.gates, self.api_version.rpartition("/")[2])
 
     @property
-    def plugin_names(self) -> KeysView[str]:
-        """The plugins that its profiles enable, each once."""
-        return dict.fromkeys(name for profile in self.profiles for found in profile.plugins.values() for name in found.names).keys()
+    def plugin_names(self) -> set[str]:
+        """The plugins that its profiles enable."""
+        return {name for profile in self.profiles for found in profile.plugins.values() for name in found.names}
 
     def validate(self) -> None:
         """Raise :class:`~kubeclassic.exceptions.PolicyError` with all faults that upstream's validation finds, in one text."""
