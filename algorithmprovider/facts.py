@@ -22,6 +22,7 @@ _AFFINITY_TEXTS = {
 }
 
 NAMING_PLUGINS = ("plugins", "pluginConfig")
+_IDLE_POINTS = ("plugins.preFilter", "plugins.filter", "plugins.score", "plugins.postFilter", "plugins.bind")
 
 CLASSIC_FACTS = (
     # --- 1.13 -----------------------------------------------------------------------------------------------------------
@@ -139,7 +140,7 @@ CLASSIC_FACTS = (
         sentence="a configuration that names plugins is refused, as there are none",
         now={
             "missing_plugins": cells.missing_plugins("reserve preBind postBind unreserve permit queueSort", "{name}"),
-            "configuration.fields_lacked": also("failureDomains", but=NAMING_PLUGINS),
+            "configuration.fields_lacked": also("failureDomains", *_IDLE_POINTS, but=NAMING_PLUGINS),
         }, upstream=_PLUGINS,
     ),
     Fact(
@@ -156,9 +157,12 @@ CLASSIC_FACTS = (
     # --- 1.16 -----------------------------------------------------------------------------------------------------------
     Fact(
         "all-points-refused", "1.16", CONFIGURATION, sentence="plugins are refused at each extension point", decides=False,
-        now={"missing_plugins": cells.missing_plugins(
-            "preFilter filter score reserve postFilter preBind bind postBind unreserve permit queueSort", '"{name}"'
-        )}, upstream=_PLUGINS,
+        now={
+            "missing_plugins": cells.missing_plugins(
+                "preFilter filter score reserve postFilter preBind bind postBind unreserve permit queueSort", '"{name}"'
+            ),
+            "configuration.fields_lacked": also(but=_IDLE_POINTS),
+        }, upstream=_PLUGINS,
     ),
     Fact(
         "init-containers-and-overhead", "1.16", _FIT,

@@ -191,7 +191,7 @@ def faults_of_form(policy: Policy, release: Release) -> Iterator[tuple[str, str]
                 yield path, f"found unknown field: {_key(path)}"
 
 
-def notes_on_form(policy: Policy, release: Release) -> Iterator[str]:
+def notes_on_form(policy: Policy | None, release: Release) -> Iterator[str]:
     """What does not count of how *policy* is written, in sentences; *release* takes it."""
     if not isinstance(policy, WrittenPolicy):
         return
@@ -205,7 +205,7 @@ def notes_on_form(policy: Policy, release: Release) -> Iterator[str]:
 
 def unread_field(path: str, release: Release, of: str = "configuration") -> str:
     """That the field at *path* of what was given is ignored, in a sentence."""
-    return f"{path} of the {of} does not count: {release.version} does not know the field"
+    return f"{path} of the {of} does not count: {release.version} does not read the field"
 
 
 def _key(path: str) -> str:

@@ -76,7 +76,7 @@ def resolve(
     """
     known = resolved_gates(release, gates)
     written = read_policy(policy) if isinstance(policy, Mapping) else policy
-    unread = () if written is None else tuple(notes_on_form(written, release))
+    unread = tuple(notes_on_form(written, release))
     written = written and decoded(written, release)
     chosen = select(Registry.of(release, known, catalogue), written, provider, hard_pod_affinity_weight)
     extenders = () if written is None else written.extenders

@@ -11,7 +11,7 @@ import attrs
 
 from ..exceptions import ManifestError, UnknownNameError, did_you_mean
 from .controlplane.admission import admit
-from .controlplane.deviceclaims import with_device_claims
+from .controlplane.deviceclaims import claims_of_volumes, with_device_claims
 from .controlplane.manifests import each_once, identity_of
 from .controlplane.missing import missing_kinds
 from .controlplane.workloads import WORKLOADS, Known, Made, expand
@@ -93,7 +93,12 @@ def take_in(
     refuse is skipped. If *known* and *parts* are a *whole* cluster, the warnings name the kinds that it lacks.
     """
     made = made_by_workloads(parts, known, defaults=defaults, cron_jobs=cron_jobs)
-    given = tuple({(item.kind, item.key): item for item in (*(item for part in parts for item in part.objects), *made.objects)}.values())
+    found = (*(item for part in parts for item in part.objects), *made.objects)
+    claims = (
+        claim for item in found if isinstance(item, Pod) and not (item.metadata.creation_timestamp or item.spec.node_name)
+        for claim in claims_of_volumes(item)
+    )  # fmt: skip
+    given = tuple({(item.kind, item.key): item for item in (*claims, *found)}.values())
     admitted = admit(given, known, priorities=priorities) if defaults else None
     refused = tuple(Notice(f"{item.kind} {item.key}", f"{REFUSED}: {why}") for item, why in admitted.refused) if admitted else ()
     objects = with_device_claims(admitted.objects if admitted else given, known)
@@ -115,13 +120,8 @@ def take_in(
 def _warnings(parts: Sequence[Loaded]) -> Iterator[Notice]:
     for part in parts:
         yield from part.warnings
-        if has_table(part.ignored):
+        if any(kind.partition(" ")[0] == "Table" for kind in part.ignored):
             yield Notice("kind Table", TABLE_HINT)
-
-
-def has_table(ignored: Iterable[str]) -> bool:
-    """Whether a Table is among the kinds that are ignored."""
-    return any(kind.removeprefix("of kind ").partition(" ")[0] == "Table" for kind in ignored)
 
 
 def made_by_workloads(parts: Sequence[Loaded], known: Sequence[KubeObject] = (), *, defaults: bool = True, cron_jobs: bool = False) -> Made:

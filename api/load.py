@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ..exceptions import ManifestError
 from .controlplane.defaults import with_default_selector, with_defaults
-from .controlplane.manifests import identity_of
+from .controlplane.manifests import identity_of, prefix_of
 from .controlplane.workloads import WORKLOADS
 from .garbage import no_garbage_collection
 from .objects import KINDS, KubeObject, Node, PersistentVolumeClaim, Pod, ResourceClaim
@@ -33,6 +33,7 @@ from .reading.validation import CountsAs, Validation
 K = TypeVar("K", bound=KubeObject)
 
 RAW_KINDS = ("ConfigMap", *WORKLOADS)
+NO_KIND = "no kind, ignored"
 NOT_BOUND = f"it is Bound, but has no annotation {BIND_COMPLETED}, so the scheduler takes it as unbound"
 _IN_ITEM = re.compile(r"items\[(\d+)\]\.(.*)", re.DOTALL)
 
@@ -159,7 +160,7 @@ class _Loading:
             if document.data.get(CONFIG):
                 self.odd.notices.append(Notice(document.where, NOT_READ, about=""))
         elif document.found:
-            self.odd.notices.append(Notice(document.where, "no kind, ignored", about=""))
+            self.odd.notices.append(Notice(document.where, NO_KIND, about=""))
         else:
             raise without_kind(document.where, document.data)
 
@@ -201,6 +202,8 @@ class _Loading:
                 self._check_binding(decoded, place)
         elif kind not in self.raw_kinds:
             self.ignored[kind] += 1
+        elif kind != "ConfigMap":
+            prefix_of(data, place)
         if not has_only_api_fields(kind, data):  # few do not: where it is needs words that take time
             self.odd.note_unknown(kind, data, place, place.about)
         self._validate(kind, decoded, data, place)
@@ -235,9 +238,7 @@ class _Loading:
         """The object with its name; one that has only a ``generateName`` gets the next free number."""
         if decoded.metadata.name:
             return decoded
-        prefix = data.get("metadata", {}).get("generateName") if isinstance(data.get("metadata"), dict) else None
-        if not isinstance(prefix, str) or not prefix:
-            raise ManifestError(f"{place}: metadata.name: got nothing, wanted a name")
+        prefix = prefix_of(data, place)
         alike = decoded.kind, decoded.metadata.namespace, prefix
         while True:
             self.numbers[alike] += 1

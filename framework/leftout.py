@@ -23,8 +23,7 @@ _NEEDED: Mapping[str, type[Plugin]] = {"queueSort": PrioritySort, "bind": Defaul
 def without_unknown(config: KubeSchedulerConfiguration, plugins: Iterable[type[Plugin]] = ()) -> KubeSchedulerConfiguration:
     """*config* without the plugins that no release has, nor the user's own *plugins*; a note says which these are."""
     known = {**DEFAULT_REGISTRY, **{plugin.name: plugin for plugin in plugins}}
-    named = (entry.name for profile in config.profiles for found in profile.plugins.values() for entry in found.enabled)
-    left = dict.fromkeys(name for name in named if name not in known)
+    left = sorted(config.plugin_names - known.keys())
     if not left:
         return config
     are, they = ("is", "it decides") if len(left) == 1 else ("are", "they decide")
@@ -38,7 +37,7 @@ def _without(profile: ProfileConfig, known: Mapping[str, type[Plugin]]) -> Profi
         point: attrs.evolve(found, enabled=tuple(entry for entry in found.enabled if entry.name in known))
         for point, found in profile.plugins.items()
     }
-    everywhere = [entry.name for entry in plugins.get("multiPoint", PluginSet()).enabled]
+    everywhere = plugins.get("multiPoint", PluginSet()).names
     for point, default in _NEEDED.items():
         given = plugins.get(point, PluginSet())
         off = {entry.name for entry in given.disabled}

@@ -157,11 +157,10 @@ class _Builder:
             _check_total(entry.weight or 1 for entry in self.profile.at("score").enabled)
         self._check_repeats()
         self.made = {name: self._construct(name) for name in self._needed()}
-        explicit = {point: tuple(self._explicit(point)) for point in _EXPANSION}
-        multi = self.profile.at("multiPoint").enabled
-        points = {point: tuple(self._expanded(point, explicit[point], multi)) for point in _EXPANSION} if multi else explicit
+        explicit = {point: self._explicit(point) for point in _EXPANSION}
+        points = {point: tuple(self._expanded(point, explicit[point])) for point in _EXPANSION}
         self._check(points)
-        weights = self._weights([*self.profile.at("score").enabled, *multi])
+        weights = self._weights([*self.profile.at("score").enabled, *self.profile.at("multiPoint").enabled])
         percentage = self.config.percentage if self.profile.percentage is None else self.profile.percentage
         algorithm = self._algorithm(points, weights, percentage)
         plugins = {point: tuple(self.made[name] for name in points[point]) for point in POINTS}
@@ -172,7 +171,7 @@ class _Builder:
         return Profile(name, percentage, plugins, weights, algorithm, cacheable, joined, self.handle, waiting)
 
     def _needed(self) -> list[str]:
-        names = dict.fromkeys(plugin.name for found in self.profile.plugins.values() for plugin in found.enabled)
+        names = dict.fromkeys(name for found in self.profile.plugins.values() for name in found.names)
         return sorted(name for name in names if name in self.registry)
 
     def _check_repeats(self) -> None:
@@ -202,12 +201,12 @@ class _Builder:
     def _explicit(self, point: str) -> list[str]:
         for _, text in self._objections(point):
             raise PolicyError(text)
-        return [plugin.name for plugin in self.profile.at(point).enabled]
+        return self.profile.at(point).names
 
     def _objections(self, point: str) -> Iterator[tuple[str, str]]:
         """The plugins that cannot run at a point, and why."""
         seen: set[str] = set()
-        for name in (plugin.name for plugin in self.profile.at(point).enabled):
+        for name in self.profile.at(point).names:
             if name not in self.made:
                 yield name, f'{_type_of(point)} "{name}" does not exist'
             elif not self._joins(name, point):
@@ -241,20 +240,20 @@ class _Builder:
             for name, text in self._objections(point):
                 if name in self.made or name not in self.registry:
                     yield ProfileFault(f"plugins.{point}", text, f'"{name}"')
-        for plugin in self.profile.at("multiPoint").enabled:
-            if plugin.name not in self.registry:
-                yield ProfileFault("plugins.multiPoint", f'{_type_of(_EXPANSION[0])} "{plugin.name}" does not exist', f'"{plugin.name}"')
+        for name in self.profile.at("multiPoint").names:
+            if name not in self.registry:
+                yield ProfileFault("plugins.multiPoint", f'{_type_of(_EXPANSION[0])} "{name}" does not exist', f'"{name}"')
 
     def _joins(self, name: str, point: str) -> bool:
         return self.made[name].joins(point) and (name, point) not in self.handle.cells.points_lacked
 
-    def _expanded(self, point: str, explicit: tuple[str, ...], multi: tuple[PluginEntry, ...]) -> list[str]:
+    def _expanded(self, point: str, explicit: list[str]) -> list[str]:
         disabled = {plugin.name for plugin in self.profile.at(point).disabled}
         if "*" in disabled:
-            return list(explicit)
+            return explicit
         added: list[str] = []
         overridden: set[str] = set()
-        for name in (plugin.name for plugin in multi):
+        for name in self.profile.at("multiPoint").names:
             if name not in self.made:
                 raise PolicyError(f'{_type_of(point)} "{name}" does not exist')
             if not self._joins(name, point) or name in disabled:

@@ -110,17 +110,20 @@ def check_profile(
     )
 
 
-def check_runs(config: KubeSchedulerConfiguration) -> None:
-    """Raise as the release of *config* does when it makes the profiles; what plugins of a user's own would refuse is not known."""
+def check_runs(config: KubeSchedulerConfiguration) -> list[str]:
+    """The plugins of *config* that its release does not have; what they would refuse is not known.
+
+    Raises as the release does when it makes the profiles.
+    """
     registry = registry_of(config.release)
-    named = {plugin.name for profile in config.profiles for found in profile.plugins.values() for plugin in found.enabled}
-    if named <= registry.keys():
+    foreign = sorted(config.plugin_names - registry.keys())
+    if not foreign:
         build_profiles(config, registry)
-        return
-    for i, profile in enumerate(config.profiles):
+    for i, profile in enumerate(config.profiles if foreign else ()):
         for fault in faults_of(profile, config, registry):
-            if (fault.got or "").strip('"') not in named - registry.keys():
+            if (fault.got or "").strip('"') not in foreign:
                 raise PolicyError(f"profiles[{i}].{fault.where}: {fault.what}")
+    return foreign
 
 
 def _hint(fault: ProfileFault, release: Release) -> str | None:
@@ -175,7 +178,7 @@ def _all_built(
 
 
 def _checked(profile: Profile, config: KubeSchedulerConfiguration) -> CheckedProfile:
-    defaults = {plugin.name for found in default_plugins(config.context).values() for plugin in found.enabled}
+    defaults = {name for found in default_plugins(config.context).values() for name in found.names}
     algorithm = profile.algorithm
     return CheckedProfile(
         scheduler_name=profile.scheduler_name,

@@ -21,7 +21,7 @@ from ..simulation.compare.document import (
     ConfigurationPair,
     Losses,
 )
-from .result import joined
+from .result import NOTHING_TRIED, joined
 
 NO_HOST, GATED_HOST = "<none>", "<gated>"
 """In place of a host where the pod has none, or was not tried."""
@@ -119,9 +119,10 @@ def verdict(found: ComparisonDocument) -> Words:
     """The outcome in one sentence: who loses, and for what."""
     if found.differences:
         return joined([_against(found, at) for at in range(len(found.against))], ". ")
-    if found.decisions == 1:
-        return Words("The only decision is the same", in_error(found.against[0].agreement))
-    return Words("All ", Number(found.decisions), " decisions are the same", in_error(found.against[0].agreement))
+    if not found.decisions:
+        return Words(NOTHING_TRIED)
+    all_of = Words("All ", Number(found.decisions), " decisions are") if found.decisions > 1 else "The only decision is"
+    return Words(all_of, " the same", in_error(found.against[0].agreement))
 
 
 def in_error(found: AgreementCounts) -> Words:
@@ -207,7 +208,7 @@ def headline(found: ComparisonDocument, said: Words) -> Iterator[str]:
     count = len(found.differences)
     tried = f"{found.mode}: {count_of(found.pods, 'pod')}, {count_of(found.decisions, 'decision')}"
     if not count:
-        yield f"{tried}, all decisions are the same"
+        yield f"{tried}, all decisions are the same" if found.decisions else tried
     elif found.mode == LOCKED:
         yield f"{tried}, {count} decisions differ" if count > 1 else f"{tried}, 1 decision differs"
     else:

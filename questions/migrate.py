@@ -25,7 +25,9 @@ from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
 from ..extenders.choice import ConfiguredExtenders
 from ..framework.config.configuration import read_configuration as read_profiles
+from ..framework.config.configuration import unread_of_first
 from ..framework.migrate.carrying import carried
+from ..framework.migrate.equivalents import Note
 from ..framework.migrate.fromplugins import migrate_profile, running
 from ..framework.migrate.listed import listed
 from ..framework.migrate.profiledocument import target_release
@@ -42,7 +44,7 @@ from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, 
 from ..simulation.scenario import Scenario
 from .compare import CompareResult
 from .comparisonview import agreement_lines, cause_table, cause_text, decision_text, in_error, paragraphs, reasons_of
-from .result import Result, joined
+from .result import NOTHING_TRIED, Result, joined
 
 if TYPE_CHECKING:
     from ..framework.options import GivenPolicy
@@ -103,8 +105,9 @@ class MigrateOptions:
             if self.profile is not None:
                 check_runs(read_profiles(self.profile, self.config.gates, self.release))
                 found = carried(self.profile, self.release, self.target, self.config.gates)
-                check_runs(read_profiles(found.document, None, self.target))
-                return found
+                text = f"kept, but {self.target.version} has no such plugin: it has to be compiled into the scheduler"
+                foreign = check_runs(read_profiles(found.document, None, self.target))
+                return attrs.evolve(found, notes=(*found.notes, *(Note(name, text) for name in foreign)))
             policy = self.policy and decoded(self.policy, self.release)
             plugins = running(policy, self.release, self.config) if self.release.policies is not None else None
             if plugins is None:
@@ -204,14 +207,14 @@ def ask(
     check = Check(
         options.policy, options.release, options.config, made.document, options.max_pd_vols, options.target, options.profile, extenders
     )  # fmt: skip
-    given_document = options.written if options.profile is None else options.profile
     report = MigrationReport(
         release=options.release.version, target=options.target.version, newer_labels=newer_labels,
-        policy=None if given_document is None else without_secrets(given_document), profile=without_secrets(made.document),
+        policy=without_secrets(options.profile or options.written), profile=without_secrets(made.document),
         notes=tuple(MigrationNote(one.subject, one.text, one.upstream or None) for one in made.notes),
         source="Policy" if options.profile is None else "profile", left_out=0 if cluster is None else check.left_out,
     )  # fmt: skip
-    texts = (*map(str, made.notes), *(() if options.policy is None else notes_on_form(options.policy, options.release)))
+    texts = (*map(str, made.notes), *notes_on_form(options.policy, options.release))
+    texts += unread_of_first(options.config.written, options.release)
     if cluster is None:
         return MigrateResult(made.document, texts, report)
     given = ComparisonInput.of(cluster, {POLICY: check.old(), PROFILE: check.new()}, {})
@@ -287,6 +290,8 @@ def _read(given: GivenPolicy) -> _Read:
 
 def _verdict(report: MigrationReport, against: ConfigurationPair) -> Words:
     """Whether the profile decides as the Policy does, and what differs; with what the check left out."""
+    if not against.agreement.decisions:
+        return Words(NOTHING_TRIED)
     return Words(_agreeing(report, against), _left_out(report))
 
 

@@ -12,6 +12,8 @@ from ..api.view import Part, View, Words
 
 Row: TypeAlias = dict[str, Any]
 
+NOTHING_TRIED = "No pod waits for the scheduler, so nothing was tried"
+
 
 def joined(parts: Sequence[Part], between: str = ", ") -> Words:
     """*parts* with *between* between them."""

@@ -29,7 +29,7 @@ from ..simulation.upgrade.stages import POLICY, StartedWith, stages_of, way_of
 from ..simulation.upgrade.upgrade import upgrade as through_all
 from ..simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
 from ..simulation.upgrade.way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Way
-from .result import Result, joined
+from .result import NOTHING_TRIED, Result, joined
 
 KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
@@ -126,11 +126,14 @@ def other_patches(found: UpgradeDocument, *, under_policy: bool = False) -> list
 
 def _verdict(found: UpgradeDocument) -> Words:
     first, last = Name(found.stages[0].release), Name(found.stages[-1].release)
+    way = Words("From ", first, " to ", last)
+    if not found.pods:
+        return Words(NOTHING_TRIED)
     if found.same:
-        return Words("From ", first, " to ", last, " no release decides otherwise")
+        return Words(way, " no release decides otherwise")
     count, steps = len(found.moved), joined([Name(step.after) for step in found.steps if step.differ])
     if count == 1:
-        return Words("From ", first, " to ", last, " 1 decision differs: ", Name(found.moved[0].pod), ", by ", steps)
+        return Words(way, " 1 decision differs: ", Name(found.moved[0].pod), ", by ", steps)
     away = sum(hosts[0] != hosts[-1] for hosts in found.ways.values())
     ends = "ends" if away == 1 else "end"
     pods = Words(Number(away), " of ", Number(found.pods), f" pods {ends} elsewhere by ", last, " than by ", first)
@@ -183,7 +186,7 @@ def _steps(found: UpgradeDocument) -> Table:
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
-    return Table("steps", columns, rows, noun="step", forms=("table", "wide", "page", "data"))
+    return Table("steps", columns, rows, noun="step", forms=(*TEXT, "page", "data"))
 
 
 def _causes(found: UpgradeDocument) -> Table:
@@ -200,7 +203,7 @@ def _causes(found: UpgradeDocument) -> Table:
             told = fact.sentence if fact else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
             rule, fixed = (cause.rule or fact.rule, fact.fixed or None) if fact else (cause.rule, None)
             rows.append([cause.decisions, step.after, rule, told, fixed])
-    return Table("causes", columns, rows, noun="cause", forms=("table", "wide", "page", "data") if rows else ())
+    return Table("causes", columns, rows, noun="cause", forms=(*TEXT, "page", "data") if rows else ())
 
 
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:

@@ -237,6 +237,11 @@ FEATURES = (
         kind=ResourceSlice,
     ),
     NewerField(
+        "capacity of spec.devices.requests", "capacity",
+        lambda found: any(one.capacity for request in found.spec.devices.requests for one in request.asks), _never, "DRAConsumableCapacity",
+        kind=ResourceClaim,
+    ),
+    NewerField(
         "spec.devices[].bindingConditions", "binding conditions",
         lambda found: any(device.binding_conditions for device in found.spec.devices), _never, "DRADeviceBindingConditions",
         kind=ResourceSlice,
@@ -285,10 +290,9 @@ def release_notices(algorithm: Algorithm, objects: Sequence[KubeObject], pending
 def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Notice]:
     """Objects of kinds that the release does not read, and features of devices that do not count."""
     unread = {kind for kind, reads in KINDS.items() if not reads(algorithm.release)}
-    reads_claims = _reads_claims(algorithm)
-    if not reads_claims:
+    features = FEATURES if _reads_claims(algorithm) else ()
+    if not features:
         unread.update(DEVICE_KINDS)
-    features = FEATURES if reads_claims else ()
     for item in objects:
         if type(item) in unread:
             yield Notice(f"{item.kind} {item.key}", f"release {algorithm.release.version} does not read this kind")

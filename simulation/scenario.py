@@ -10,12 +10,12 @@ from typing import IO, TYPE_CHECKING, Any
 import attrs
 
 from ..api.controlplane.quotas import quota_notices
-from ..api.inventory import ON_A_NODE, TABLE_HINT, Inventory, has_table, read_files, take_in, why_not_waiting
-from ..api.load import Loaded
+from ..api.inventory import ON_A_NODE, TABLE_HINT, Inventory, read_files, take_in, why_not_waiting
+from ..api.load import NO_KIND, Loaded
 from ..api.objects import KubeObject, Node, Pod, ResourceQuota
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.documents import PathLike
-from ..api.reading.notices import Notice
+from ..api.reading.notices import Notice, grouped
 from ..core.engine import Engine
 from ..exceptions import ManifestError
 
@@ -165,7 +165,7 @@ def sorted_out(inventory: Inventory, scheduler_names: Collection[str], where: st
     """Separate what exists from what waits for one of *scheduler_names*; without any node it is no cluster. *where*: its files."""
     nodes = {item.name for item in inventory.objects if isinstance(item, Node)}
     if not nodes:
-        hint = f" ({TABLE_HINT})" if has_table(inventory.ignored) else ""
+        hint = "".join(f" ({one})" for one in grouped(inventory.warnings) if one.notices[0].what in (NO_KIND, TABLE_HINT))
         raise ManifestError(f"{where or CLUSTER}: got no Node, wanted one at least{hint}")
     there: list[KubeObject] = []
     pending: list[Pod] = []

@@ -1,4 +1,4 @@
-"""The claims that are made for pods from ResourceClaimTemplates, as the controller manager makes them.
+"""The claims that are made for pods, from ResourceClaimTemplates and for volumes, as the controller manager makes them.
 
 Upstream: pkg/controller/resourceclaim/controller.go.
 """
@@ -14,6 +14,7 @@ from ..objects import (
     KubeObject,
     ObjectMeta,
     OwnerReference,
+    PersistentVolumeClaim,
     Pod,
     PodResourceClaim,
     PodResourceClaimStatus,
@@ -22,6 +23,7 @@ from ..objects import (
     ResourcePool,
     ResourceSlice,
 )
+from ..objects.metadata import TemplateMeta
 
 Templates = Mapping[str, ResourceClaimTemplate]
 """By key."""
@@ -64,12 +66,24 @@ def claims_made_for(pod: Pod, templates: Templates) -> tuple[Pod, list[ResourceC
 
 
 def _claim(pod: Pod, claim: PodResourceClaim, template: ResourceClaimTemplate) -> ResourceClaim:
-    name = f"{pod.name}-{claim.name}"
+    return ResourceClaim(metadata=_metadata(pod, claim.name, template.spec.metadata), spec=template.spec.spec)
+
+
+def claims_of_volumes(pod: Pod) -> list[PersistentVolumeClaim]:
+    """The claims of *pod*'s generic ephemeral volumes, as they are made.
+
+    Upstream: pkg/controller/volume/ephemeral/controller.go.
+    """
+    return [
+        PersistentVolumeClaim(metadata=_metadata(pod, volume.name, volume.ephemeral.metadata), spec=volume.ephemeral.spec)
+        for volume in pod.spec.volumes if volume.ephemeral is not None and volume.persistent_volume_claim is None
+    ]  # fmt: skip
+
+
+def _metadata(pod: Pod, name: str, like: TemplateMeta) -> ObjectMeta:
     owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
-    spec = template.spec
-    like = spec.metadata
-    metadata = ObjectMeta(name=name, namespace=pod.namespace, labels=like.labels, annotations=like.annotations, owner_references=(owner,))
-    return ResourceClaim(metadata=metadata, spec=spec.spec)
+    name = f"{pod.name}-{name}"
+    return ObjectMeta(name=name, namespace=pod.namespace, labels=like.labels, annotations=like.annotations, owner_references=(owner,))
 
 
 def slices_like(slices: Iterable[ResourceSlice], like: str, name: str) -> tuple[ResourceSlice, ...]:

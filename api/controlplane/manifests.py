@@ -42,15 +42,22 @@ def identity_of(manifest: Manifest) -> Identity:
 
 def _named(manifest: Manifest, numbers: Counter[Identity]) -> tuple[Identity, Manifest]:
     kind, namespace, name = identity_of(manifest)
-    metadata = _metadata(manifest)
-    prefix = metadata.get("generateName")
-    if not name and isinstance(prefix, str) and prefix:
+    prefix = prefix_of(manifest, kind)
+    if not name and prefix:
         numbers[kind, namespace, prefix] += 1
         name = f"{prefix}{numbers[kind, namespace, prefix]}"
-        manifest = {**manifest, "metadata": {**metadata, "name": name}}
-    if not name and metadata.get("name") in (None, ""):
-        raise ManifestError(f"{kind}: metadata.name: got nothing, wanted a name")
+        manifest = {**manifest, "metadata": {**_metadata(manifest), "name": name}}
     return (kind, namespace, name), manifest
+
+
+def prefix_of(manifest: Manifest, where: object) -> str:
+    """The ``generateName`` of a manifest. Raises :class:`~kubeclassic.exceptions.ManifestError` with *where* for one without any name."""
+    metadata = _metadata(manifest)
+    found = metadata.get("generateName")
+    prefix = found if isinstance(found, str) else ""
+    if not prefix and metadata.get("name") in (None, ""):
+        raise ManifestError(f"{where}: metadata.name: got nothing, wanted a name")
+    return prefix
 
 
 def _metadata(manifest: Manifest) -> Mapping[str, Any]:

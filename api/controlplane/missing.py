@@ -140,8 +140,7 @@ def _device_names(pod: Pod, there: _There) -> Iterator[tuple[str, type[KubeObjec
         elif template and not there.has(ResourceClaimTemplate, made):
             yield f"ResourceClaimTemplate {made}", ResourceClaimTemplate, made
         for request in () if claim is None else claim.spec.devices.requests:
-            wanted = [request.exactly] if request.exactly is not None else request.first_available
-            for name in (each.device_class_name for each in wanted if not there.has(DeviceClass, each.device_class_name)):
+            for name in (each.device_class_name for each in request.asks if not there.has(DeviceClass, each.device_class_name)):
                 yield f"DeviceClass {name}, which claim {key} asks for,", DeviceClass, name
 
 

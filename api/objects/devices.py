@@ -53,6 +53,8 @@ class _Request(Part, frozen=True, kw_only=True, cache_hash=True):
     selectors: tuple[DeviceSelector, ...] = ()
     allocation_mode: str = "ExactCount"
     count: Int64 = 1
+    capacity: Map[Map[Quantity]] = Map()
+    """Under ``requests``, how much of each of a device's capacities; no release here reads it."""
 
 
 class ExactDeviceRequest(_Request, frozen=True, kw_only=True, cache_hash=True):
@@ -79,6 +81,10 @@ class DeviceRequest(Part, frozen=True, kw_only=True, cache_hash=True):
     name: str = ""
     exactly: ExactDeviceRequest | None = None
     first_available: tuple[DeviceSubRequest, ...] = ()
+
+    @property
+    def asks(self) -> tuple[DeviceAsk, ...]:
+        return self.first_available if self.exactly is None else (self.exactly,)
 
 
 class DeviceConstraint(Part, frozen=True, kw_only=True, cache_hash=True):

@@ -17,7 +17,7 @@ _GROUPS: Mapping[str, tuple[str, str]] = {
     "extensions": ("v1beta1", "DaemonSet Deployment Job ReplicaSet"),
     "policy": (_STABLE, "PodDisruptionBudget"),
     "resource.k8s.io": (
-        "v1alpha1 v1alpha2 v1alpha3 v1beta1 v1beta2 v1", "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
+        "v1alpha3 v1beta1 v1beta2 v1", "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
     ),
     "scheduling.k8s.io": (_STABLE, "PriorityClass"),
     "storage.k8s.io": (_STABLE, "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment"),

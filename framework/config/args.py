@@ -108,6 +108,8 @@ class RequestedToCapacityRatioArgs:
     resources: tuple[ResourceSpec, ...] = ()
 
     def with_defaults(self, context: Context) -> RequestedToCapacityRatioArgs:
+        if context.cells.first_args:
+            return self
         fills = context.cells.fills_ratio_weights
         return attrs.evolve(self, resources=_weighted(self.resources) if fills else self.resources or CPU_AND_MEMORY)
 

@@ -90,6 +90,11 @@ class KubeSchedulerConfiguration:
         """The release, the gates and the version that it is read with."""
         return Context(self.release, self.gates, self.api_version.rpartition("/")[2])
 
+    @property
+    def plugin_names(self) -> set[str]:
+        """The plugins that its profiles enable."""
+        return {name for profile in self.profiles for found in profile.plugins.values() for name in found.names}
+
     def validate(self) -> None:
         """Raise :class:`~kubeclassic.exceptions.PolicyError` with all faults that upstream's validation finds, in one text."""
         if found := aggregated(self.faults()):

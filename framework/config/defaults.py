@@ -31,6 +31,10 @@ class PluginSet:
     enabled: tuple[PluginEntry, ...] = ()
     disabled: tuple[PluginEntry, ...] = ()
 
+    @property
+    def names(self) -> list[str]:
+        return [plugin.name for plugin in self.enabled]
+
 
 Plugins = Mapping[str, PluginSet]
 """Extension point, or ``multiPoint`` -> plugins."""
@@ -60,23 +64,22 @@ LATEST = "v1"
 
 def default_plugins(context: Context) -> Plugins:
     """The plugins of a profile that says nothing."""
-    return (
-        {
-            point: PluginSet(tuple(found for word in plugins.split() if (found := _entry(word, context)) is not None))
-            for point, plugins in context.cells.point_plugins.items()
-        }
-        if context.cells.lists_points
-        else _multi_point(context)
-    )
+    if not context.cells.lists_points:
+        return _multi_point(context)
+    return {
+        point: PluginSet(tuple(found for word in plugins.split() if (found := _entry(word, context)) is not None))
+        for point, plugins in context.cells.point_plugins.items()
+    }
 
 
 def merged(defaults: Plugins, custom: Plugins, cells: ConfigurationCells) -> dict[str, PluginSet]:
     """The defaults changed by a user's plugins, point by point. Upstream: mergePlugins."""
     custom = {point: found for point, found in custom.items() if point not in cells.unread_points}
-    points = dict.fromkeys([*defaults, *custom])
+    none = PluginSet()
+    pairs = {point: (defaults.get(point, none), custom.get(point, none)) for point in [*defaults, *custom]}
     if cells.adds_plugins_alone:
-        return {point: _added(point, defaults.get(point, PluginSet()), custom.get(point, PluginSet())) for point in points}
-    return {point: _merged(defaults.get(point, PluginSet()), custom.get(point, PluginSet()), cells) for point in points}
+        return {point: _added(point, *pair) for point, pair in pairs.items()}
+    return {point: _merged(*pair, cells) for point, pair in pairs.items()}
 
 
 def _added(point: str, default: PluginSet, custom: PluginSet) -> PluginSet:

@@ -105,7 +105,7 @@ def _refused(plugin: str, path: str, version: str, cells: ConfigurationCells) ->
 
 
 def _conflicts(profile: ProfileConfig, path: str, version: str, cells: ConfigurationCells) -> Iterator[str]:
-    names = [plugin.name for plugin in profile.at("score").enabled]
+    names = profile.at("score").names
     found = " ".join(quoted(name) for name in names if name in cells.conflicting_scores)
     for i, name in enumerate(names):
         if name == "NodeResourcesFit" and found:
@@ -147,8 +147,7 @@ def _given_sorter_faults(profiles: Sequence[ProfileConfig], context: Context) ->
 
 def sorter_args(profile: ProfileConfig) -> Any:
     """The given arguments of the plugin by which *profile* sorts the queue; None without any."""
-    found = profile.at("queueSort").enabled
-    return _args_of(profile, found[0].name if found else None)
+    return _args_of(profile, next(iter(profile.at("queueSort").names), None))
 
 
 def _args_of(profile: ProfileConfig, plugin: str | None) -> Any:

@@ -74,14 +74,13 @@ def _is_taken(document: Json, release: Release) -> bool:
         config = read_configuration(document, None, release)
     except PolicyError:
         return False
-    named = {plugin.name for profile in config.profiles for found in profile.plugins.values() for plugin in found.enabled}
-    return not named & config.context.cells.gone_plugins
+    return not config.plugin_names & config.context.cells.gone_plugins
 
 
 def _portable(document: Json, config: KubeSchedulerConfiguration) -> tuple[Json, list[Note]]:
     """*document* without what its release ignores, with arguments as later releases write them; and notes."""
     kept: dict[str, Any] = copied(document)
-    cells, unknown = config.context.cells, f"left out: {config.release.version} does not know the field"
+    cells, unknown = config.context.cells, f"left out: {config.release.version} does not read the field"
     notes = [Note(path, unknown) for path in config.unread]
     for path in config.unread:
         removed(kept, path)

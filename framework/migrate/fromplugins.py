@@ -103,7 +103,7 @@ class _Draft:
 
     def enabled(self, point: str) -> list[str]:
         """The plugins at an extension point."""
-        return [plugin.name for plugin in self.profile.at(point).enabled]
+        return self.profile.at(point).names
 
     def _is_gone(self, plugin: str) -> bool:
         return plugin in self.target.configuration.gone_plugins

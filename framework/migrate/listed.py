@@ -31,7 +31,7 @@ def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Releas
     notes: list[Note] = []
     if made.checks_all:
         notes.append(Note("alwaysCheckAllPredicates", "left out: a profile cannot say it; the same nodes fit, with fewer reasons"))
-    if "VolumeBinding" in _names(made) and config.bind_timeout not in (0, 600):
+    if "VolumeBinding" in made.plugin_names and config.bind_timeout not in (0, 600):
         notes.append(Note("bindTimeoutSeconds", "left out: give it to plugin VolumeBinding as an argument"))
     ratios = (entry for entry in made.profiles[0].plugin_config if isinstance(entry.args, RequestedToCapacityRatioArgs))
     notes += (
@@ -60,16 +60,12 @@ def _as_in_a_policy(written: dict[str, Any], extender: ExtenderConfig) -> dict[s
     return {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)} if "httpTimeout" in found else found
 
 
-def _names(config: KubeSchedulerConfiguration) -> set[str]:
-    return {plugin.name for found in config.profiles[0].plugins.values() for plugin in found.enabled}
-
-
 def _version(config: KubeSchedulerConfiguration, target: Release) -> tuple[str, ConfigurationCells]:
     """The newest version of *target* that takes all plugins of *config*."""
     known = target.configuration
     for version in reversed(known.api_versions):
         cells = cells_in(known, version)
-        if not _names(config) & cells.refused_plugins:
+        if not config.plugin_names & cells.refused_plugins:
             return version, cells
     return known.default_version, known
 

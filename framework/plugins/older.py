@@ -136,7 +136,7 @@ class RequestedToCapacityRatio(_AllocationScore):
         super().__init__(args, handle)
         if args is None:
             raise PolicyError("want args to be of type RequestedToCapacityRatioArgs, got <nil>")
-        self._line = scaled_line(args.shape)
+        self._line = scaled_line(args.shape or (ShapePoint(0, 0),))
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         if not self._measured.names:  # Upstream: a Policy's argument gets no defaults.

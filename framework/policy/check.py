@@ -144,8 +144,7 @@ def _warnings(
 ) -> Iterator[str]:
     yield from config.notes
     yield from _about_names(policy, cells)
-    filters = [plugin.name for plugin in profile.plugins["filter"].enabled]
-    if REQUESTS not in filters:
+    if REQUESTS not in profile.at("filter").names:
         yield f"plugin {REQUESTS} does not run: nothing looks at what pods request"
     if policy.always_check_all and not config.checks_all:
         yield "alwaysCheckAllPredicates: no effect on this release: plugins stop at the first that rejects a node"

@@ -8,9 +8,10 @@ from itertools import islice
 
 import attrs
 
-from ...api.controlplane.deviceclaims import claims_made_for, templates_in
+from ...api.controlplane.admission import admit
+from ...api.controlplane.deviceclaims import claims_made_for, claims_of_volumes, templates_in
 from ...api.garbage import no_garbage_collection
-from ...api.objects import Pod
+from ...api.objects import Pod, StorageClass
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.run import Run
@@ -141,9 +142,11 @@ class _Counting:
     def _copies(self) -> Iterator[tuple[int, Pod]]:
         """Copies without end, each with the number of its template; the claims of a copy are there when it comes."""
         made_from = templates_in(self.question.objects)
+        classes = [item for item in self.question.objects if isinstance(item, StorageClass)]
         for at, copied, volumes in self.question.copies():
             pod, devices = claims_made_for(copied, made_from)
-            for claim in (*volumes, *devices):
+            own = admit(claims_of_volumes(pod), classes).objects if pod.spec.volumes else ()
+            for claim in (*own, *volumes, *devices):
                 self._run.put(claim)
             yield at, pod
 

@@ -103,8 +103,6 @@ def fresh(pod: Pod) -> Pod:
 
 def _of_manifest(document: Mapping[str, Any], where: str, known: Sequence[KubeObject], strict: bool) -> PodTemplate:
     kind, name = str(document["kind"]), _name(document).rstrip("-")
-    if not name:
-        raise ManifestError(f"{where}: metadata.name: got nothing, wanted a name")
     if kind == "DaemonSet":
         raise ManifestError(f"{where}: got DaemonSet {name}, which has one pod a node, {WANTED} of another kind")
     if kind == POD_TEMPLATE:

@@ -24,7 +24,6 @@ from ...api.objects.storage import BIND_COMPLETED
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
-from ...core.pods.notes import is_made_for_pod
 from ...core.run import Run
 from ...core.volumes.assumecache import VolumeError
 from ...core.volumes.binder import BOUND_BY_CONTROLLER
@@ -32,7 +31,7 @@ from ...core.volumes.volumesearch import SELECTED_NODE
 from ...framework.schedulerspec import SchedulerSpec
 from ..explain.volumes import VolumeDemands
 from ..replacements import Replacements, give_back, with_claims
-from ..replay.cluster.volumecontroller import claim_of, new_volume
+from ..replay.cluster.volumecontroller import new_volume, volume_claims
 from ..scenario import Scenario, in_order
 from ..simulate import Simulation
 from .rules import UNSCHEDULABLE, Budgets, DrainFlags, foreign_scheduler, is_made_again, some
@@ -76,26 +75,20 @@ def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) 
 
 def own_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
     """The claims of *pod*'s generic ephemeral volumes that are there, if the release has such volumes: they go with the pod."""
-    found = (engine.listings.claims.get(claim.key) for claim in _own(pod, engine))
+    found = (engine.listings.claims.get(claim.key) for claim in volume_claims(pod, engine))
     return [claim for claim in found if claim is not None]
 
 
 def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
     """The claims that are made for a new *pod*, with their volumes where these do not wait for the pod's node."""
     classes = engine.listings.classes
-    for claim in admit(_own(pod, engine), classes).objects:
+    for claim in admit(volume_claims(pod, engine), classes).objects:
         assert isinstance(claim, PersistentVolumeClaim)
         kind = classes.get(claim.storage_class)
         if kind is None or kind.volume_binding_mode == DELAYED:
             yield claim
         else:
             yield from bound_to_each_other(claim, new_volume(claim, kind, None, None))
-
-
-def _own(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
-    if not engine.release.volumes.ephemeral_claims:
-        return []
-    return [claim_of(pod, volume) for volume in pod.spec.volumes if is_made_for_pod(volume)]
 
 
 # --- emptying nodes -------------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ class TestWarnings:
 
     def test_the_rest(self):
         """Unknown keys, no priorities at all, a timeout in seconds, no name."""
-        assert warnings(Predicates=[]) == ("Predicates of the Policy does not count: 1.16 does not know the field",)
+        assert warnings(Predicates=[]) == ("Predicates of the Policy does not count: 1.16 does not read the field",)
         assert warnings(priorities=[]) == ("no priorities and no extenders: every node scores 1",)
         assert warnings(extenders=[{"urlPrefix": "http://a", "httpTimeout": 5}]) == (
             "extender http://a: httpTimeout is 0.000000005 s: it is a whole number of nanoseconds",

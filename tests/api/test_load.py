@@ -119,6 +119,7 @@ class TestGroups:
             ({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {}}, "Job (batch.volcano.sh)"),
             ({"apiVersion": "v2", "kind": "Pod", "metadata": {"name": "p2"}}, "Pod (v2)"),
             ({"apiVersion": "v2", "kind": "PodList", "items": [{"metadata": {"name": "p2"}}]}, "Pod (v2)"),
+            ({"apiVersion": "resource.k8s.io/v1alpha2", "kind": "ResourceClaim"}, "ResourceClaim (resource.k8s.io/v1alpha2)"),
             ({"apiVersion": "v1", "kind": "Secret"}, "Secret"),
         ],
     )
@@ -133,7 +134,7 @@ class TestGroups:
     @pytest.mark.parametrize("version", ["extensions/v1beta1", "apps/v1beta1", "apps/v1beta2", "apps/v1", None])
     def test_old_groups_count(self, tmp_path: Path, version: str | None) -> None:
         """A Deployment is one in each group that had it."""
-        loaded = load(written(tmp_path, "a.json", json.dumps({"apiVersion": version, "kind": "Deployment"})))
+        loaded = load(written(tmp_path, "a.json", json.dumps({**NODE, "apiVersion": version, "kind": "Deployment"})))
         assert (len(loaded.raw["Deployment"]), loaded.ignored) == (1, {})
 
 
@@ -175,6 +176,7 @@ class TestErrors:
             ("a.yaml", "just text", 'a.yaml, document 1: got "just text", wanted a Kubernetes object'),
             ("a.yaml", "x: 1", "a.yaml, document 1: kind: got nothing, wanted the kind of a Kubernetes object"),
             ("a.yaml", "kind: Node", "a.yaml, document 1 (Node): metadata.name: got nothing, wanted a name"),
+            ("a.yaml", "kind: CronJob", "a.yaml, document 1 (CronJob): metadata.name: got nothing, wanted a name"),
             ("a.json", '{"kind": "List", "items": 5}', "a.json, document 1: items: got 5, wanted a list"),
             (
                 "a.json",

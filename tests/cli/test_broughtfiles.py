@@ -64,6 +64,15 @@ FILES: dict[str, tuple[str, dict[str, tuple[int, str]]]] = {
             "1.19": (1, "apiVersion: not read by this release"),
         },
     ),
+    "ratio.yaml": (
+        f"{ALPHA}plugins: {{score: {{enabled: [{{name: RequestedToCapacityRatio}}]}}}}\npluginConfig:\n- name: RequestedToCapacityRatio\n"
+        "  args: {shape: [{utilization: 0, score: 0}, {utilization: 100, score: 100}]}\n",
+        {
+            "1.12": (0, "plugins of the configuration does not count: 1.1"), "1.15": (0, "plugins.score of the configuration does not c"),
+            "1.16": (1, 'score plugin "RequestedToCapacityRatio" does not exist'), "1.17": (0, "args.shape: unknown field, ignored"),
+            "1.18": (1, "score values must not be greater than 10"), "1.19": (1, "apiVersion: not read by this release"),
+        },
+    ),
     "typo.yaml": (
         f"{ALPHA}hardPodAffinitySymmetricWieght: 50\nfailureDomains: zone\n",
         {
@@ -168,6 +177,22 @@ class TestWhatRuns:
         answer = json.loads(ran("simulate", "cluster.yaml", "--profile", "f.yaml", "--plugins", "leave-out", "-o", "json").out)
         assert any("left out, so what" in warning["text"] for warning in answer["warnings"])
         assert "left out, so what" in ran("policy", "check", "f.yaml", "--plugins", "leave-out").err
+
+    def test_what_is_left_out_of_a_profile(self, folder: Path) -> None:
+        """Migrating says which fields of a configuration do not count, and which plugins nobody but the user has."""
+        Path("f.yaml").write_text(f"{ALPHA}profiles: {{plugins: []}}\n")
+        assert "profiles of the configuration does not count" in ran("policy", "migrate", "f.yaml", "--to", "1.34").err
+        Path("f.yaml").write_text(f"{STABLE}profiles: [{{plugins: {{permit: {{enabled: [{{name: Mine}}]}}}}}}]\n")
+        assert "Mine: kept, but 1.34 has no such plugin" in ran("policy", "migrate", "f.yaml", "--to", "1.34").err
+
+    def test_nothing_waits(self, folder: Path) -> None:
+        """Where no pod waits for the scheduler, no answer says that all is the same."""
+        Path("p.json").write_text(PACKING)
+        Path("full.yaml").write_text(CLUSTER.rpartition("---")[0])
+        ways = "compare full.yaml --a 1.16 --b 1.34", "upgrade full.yaml --from 1.33 --to 1.34", "policy migrate p.json --check full.yaml"
+        for asked in ways:
+            told = ran(*asked.split())
+            assert "No pod waits for the scheduler, so nothing was tried" in told.out + told.err
 
     def test_migrating_what_the_release_refuses(self, folder: Path) -> None:
         """The release that runs the Policy refuses it whatever it becomes, and the error says which gate is behind it."""

@@ -195,7 +195,7 @@ def test_fields_of_the_configuration() -> None:
     profile = {"apiVersion": "kubescheduler.config.k8s.io/v1alpha1", "kind": "KubeSchedulerConfiguration", "plugin": {"score": {}}}
     found = kubeclassic.simulate([kubelet("a", ""), pod("web")], kubeclassic.Framework(release="1.17", profile=profile))
     (warning,) = found.warnings
-    assert (warning.is_unread, warning.text) == (True, "plugin of the configuration does not count: 1.17 does not know the field")
+    assert (warning.is_unread, warning.text) == (True, "plugin of the configuration does not count: 1.17 does not read the field")
 
 
 class TestPatchLevels:

@@ -163,5 +163,8 @@ class TestGates:
             "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"},
             "spec": {"driver": "d", "nodeName": "n", "pool": {"name": "n"}, "devices": [device]},
         })  # fmt: skip
-        (notice,) = release_notices(algorithm, [tainted], [])
+        ask = {"name": "g", "firstAvailable": [{"name": "a", "deviceClassName": "c", "capacity": {"requests": {"memory": "4Gi"}}}]}
+        claim = obj({"kind": "ResourceClaim", "metadata": {"name": "c"}, "spec": {"devices": {"requests": [ask]}}})
+        notice, more = release_notices(algorithm, [tainted, claim], [])
+        assert more.sentence(1).startswith("1 ResourceClaim is judged without its capacity")  # type: ignore[attr-defined]  # as above
         assert notice.sentence(1).startswith("1 ResourceSlice is judged without its device taints: 1.34 reads them")  # type: ignore[attr-defined]  # as above

@@ -88,7 +88,7 @@ def _way(document: UpgradeDocument) -> Iterator[Text]:
 
 def _causes(found: UpgradeResult) -> Iterator[Text]:
     if not found.document.moved:
-        yield soft("No release on the way decides otherwise.")
+        yield soft(f"{found.view().verdict}.")
         return
     yield card("", short_table(found.view().table("causes")))
     if any(fact.fixed for fact in found.document.facts):

@@ -13,13 +13,13 @@ import attrs
 from msgspec.structs import replace
 
 from ....api.controlplane.admission import admit
+from ....api.controlplane.deviceclaims import claims_of_volumes
 from ....api.meaning.labels import BETA_PLACES, SelectorError, selector_matches
 from ....api.objects import (
     CSI,
     AWSElasticBlockStore,
     AzureDisk,
     Cinder,
-    ClaimTemplate,
     CSINode,
     GCEPersistentDisk,
     KubeObject,
@@ -29,20 +29,19 @@ from ....api.objects import (
     NodeSelectorTerm,
     ObjectMeta,
     ObjectReference,
-    OwnerReference,
     PersistentVolume,
     PersistentVolumeClaim,
     PersistentVolumeSpec,
     Pod,
     Requirement,
     StorageClass,
-    Volume,
     VolumeNodeAffinity,
     strings,
 )
 from ....api.objects.storage import BIND_COMPLETED, NO_PROVISIONER
 from ....api.record import UNSET
-from ....core.pods.notes import claim_name, is_made_for_pod, not_owned
+from ....core.engine import Engine
+from ....core.pods.notes import not_owned
 from ....core.volumes.binder import BOUND_BY_CONTROLLER
 from ....core.volumes.match import is_bound_to, requested_size, size, volume_class
 from ....core.volumes.volumesearch import SELECTED_NODE, is_fully_bound
@@ -158,12 +157,9 @@ class VolumeController:
                 self.put(self.cluster.written(volume.in_phase("Released")))
 
     def make_claims(self, pod: Pod) -> None:
-        """Create the claims of *pod*'s generic ephemeral volumes, if the release has such volumes; existing claims stay.
-
-        Upstream: pkg/controller/volume/ephemeral/controller.go.
-        """
+        """Create the claims of *pod*'s generic ephemeral volumes, if the release has such volumes; existing claims stay."""
         claims = self.cluster.listings.claims
-        new = [claim for claim in self._own_claims(pod) if claims.get(claim.key) is None]
+        new = [claim for claim in volume_claims(pod, self.cluster.engine) if claims.get(claim.key) is None]
         if not new:
             return
         for claim in admit(new, self.cluster.listings.classes).objects:
@@ -173,7 +169,7 @@ class VolumeController:
 
     def drop_claims(self, pod: Pod) -> None:
         """A pod is gone: delete the claims that were created for it."""
-        for claim in self._own_claims(pod):
+        for claim in volume_claims(pod, self.cluster.engine):
             known = self.cluster.listings.claims.get(claim.key)
             if known is not None and not_owned(pod, known) is None:
                 self._for_pods.pop(claim.key, None)
@@ -182,12 +178,6 @@ class VolumeController:
     def made_claim(self, item: KubeObject) -> bool:
         """Whether *item* is a claim that was made here for a pod."""
         return isinstance(item, PersistentVolumeClaim) and item.key in self._for_pods
-
-    def _own_claims(self, pod: Pod) -> list[PersistentVolumeClaim]:
-        """The claims of the pod's generic ephemeral volumes, as they are made."""
-        if not self.cluster.engine.release.volumes.ephemeral_claims:
-            return []
-        return [claim_of(pod, volume) for volume in pod.spec.volumes if is_made_for_pod(volume)]
 
     def is_bound(self, key: str) -> bool:
         """Whether the claim *key* has its volume."""
@@ -259,15 +249,9 @@ class VolumeController:
         self._bind(claim, volume)
 
 
-def claim_of(pod: Pod, volume: Volume) -> PersistentVolumeClaim:
-    """The claim that is made for a generic ephemeral volume of *pod*."""
-    template = volume.ephemeral or ClaimTemplate()
-    owner = OwnerReference(api_version="v1", kind=Pod.kind, name=pod.name, uid=pod.uid, controller=True)
-    metadata = ObjectMeta(
-        name=claim_name(pod, volume, ephemeral=True) or "", namespace=pod.namespace, owner_references=(owner,),
-        labels=template.metadata.labels, annotations=template.metadata.annotations,
-    )  # fmt: skip
-    return PersistentVolumeClaim(metadata=metadata, spec=template.spec)
+def volume_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
+    """The claims of *pod*'s generic ephemeral volumes, as they are made, if the release has such volumes."""
+    return claims_of_volumes(pod) if engine.release.volumes.ephemeral_claims else []
 
 
 def _satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:

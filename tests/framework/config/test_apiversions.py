@@ -142,7 +142,7 @@ class TestFields:
         for release in ("1.17", "1.18"):
             assert configuration(release, "v1alpha1", given).unread == unread
             told = built(release, "v1alpha1", given).algorithm.unread
-            assert told[2] == f"extra of the configuration does not count: {release} does not know the field"
+            assert told[2] == f"extra of the configuration does not count: {release} does not read the field"
         assert 'unknown field "extra"' in refusal("1.18", "v1alpha2", None, extra=1)
         with pytest.raises(PolicyError, match="disablePreemption"):
             configuration("1.17", "v1alpha1", {**given, "disablePreemption": 7})
@@ -242,6 +242,8 @@ class TestArguments:
         wanted = RequestedToCapacityRatioArgs((ShapePoint(0, 0), ShapePoint(100, 7)), (ResourceSpec("cpu", 2),))
         assert config.profiles[0].args_of("RequestedToCapacityRatio", config.context) == wanted
         assert config.unread == ("pluginConfig[0].args.shape",)
+        config = configuration("1.17", "v1alpha1", arguments("RequestedToCapacityRatio", functionShape=shape))
+        assert config.profiles[0].args_of("RequestedToCapacityRatio", config.context).resources == ()  # so that each node scores 0
         config = configuration("1.17", "v1alpha1", arguments("ServiceAffinity", labels=["rack"], affinityLabels=["zone"]))
         assert config.profiles[0].args_of("ServiceAffinity", config.context) == ServiceAffinityArgs(("rack",))
         later = configuration("1.18", "v1alpha1", arguments("ServiceAffinity", labels=["rack"], affinityLabels=["zone"]))

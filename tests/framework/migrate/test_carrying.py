@@ -81,7 +81,7 @@ def test_what_v1alpha1_passed_over() -> None:
         found = moved(given, "1.18", release)
         assert to(found, release)
         places = {"extra", "plugins.score.enable", "pluginConfig[0].args.presentLabel"}
-        assert {told(found)[place] for place in places} == {"left out: 1.18 does not know the field"}
+        assert {told(found)[place] for place in places} == {"left out: 1.18 does not read the field"}
     assert moved(given, "1.18", "1.18").document == given
 
 

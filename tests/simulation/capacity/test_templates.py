@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kubeclassic import capacity
+from kubeclassic import capacity, simulate
 from kubeclassic.api.load import load_documents
 from kubeclassic.api.objects import KubeObject, ReplicaSet
 from kubeclassic.api.reading.documents import Document
@@ -119,6 +119,19 @@ def test_claims_need_volumes(release: str) -> None:
     found = capacity([NODE, local, *volumes], manifest("StatefulSet", {"volumeClaimTemplates": claims}), scheduler=release)
     assert (found.fits, found.stop.kind) == (3, "Unschedulable")
     assert "didn't find available persistent volumes to bind" in found.stop.message
+
+
+def test_ephemeral_volumes_have_claims(tmp_path: Path) -> None:
+    """Each pod that comes has the claims of its generic ephemeral volumes, of the default class too, a copy as well as one that waits."""
+    default = {"storageclass.kubernetes.io/is-default-class": "true"}
+    local = {"kind": "StorageClass", "metadata": {"name": "local", "annotations": default}, "provisioner": "x.csi.k8s.io"}
+    asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": asked}}}
+    web = manifest("Deployment", {"replicas": 1, "template": {**TEMPLATE, "spec": {**SPEC, "volumes": [volume]}}})
+    (tmp_path / "web.yaml").write_text(yaml.safe_dump(web), encoding="utf-8")
+    cluster = [NODE, {**local, "volumeBindingMode": "WaitForFirstConsumer"}]
+    assert capacity(cluster, tmp_path / "web.yaml", scheduler="1.34").fits == 4
+    assert simulate([*cluster, web], "1.34").ok
 
 
 def test_other_objects_of_the_file_come_too(tmp_path: Path) -> None:
