@@ -14,6 +14,7 @@ from ...api.words import is_bytes
 from ...core.pods.requests import CPU
 from ...core.pods.template import Entry
 from ..drain.rules import UNSCHEDULABLE, is_daemon, stays_with_node
+from ..explain.amounts import count_of_spec
 from ..explain.clusterfacts import is_state, taint_text
 from ..explain.explain import freed
 from ..explain.faileddemands import node_terms, text_of
@@ -220,7 +221,7 @@ def _in_words(short: NodeShortage) -> str:
 def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
     """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as they are."""
     name, spec = short.resource, context.pod.spec
-    if name in spec.requests and _counted(context, name, PodSpec(resources=spec.resources)):
+    if name in spec.requests and count_of_spec(context.engine, PodSpec(resources=spec.resources), name):
         # The same where the pod as a whole asks for the resource, whatever its containers ask for.
         target = max(short.free, 0) - (short.asked - _units(short.resource, spec.requests))
         return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
@@ -252,7 +253,7 @@ def _lowered_containers(name: str, containers: Sequence[Container], asked: Seque
 def _before(context: WhatIfContext, name: str, init_containers: Sequence[Container]) -> tuple[list[tuple[Container, int]], int]:
     """The init containers that end, each with what the sidecars before it ask for; and what all sidecars ask for."""
     pair = PodSpec(init_containers=(replace(_PROBE, restart_policy="Always"), _PROBE))
-    knows_sidecars = _counted(context, CPU, pair) > _counted(context, CPU, PodSpec(init_containers=(_PROBE,)))
+    knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(context.engine, PodSpec(init_containers=(_PROBE,)), CPU)
     first: list[tuple[Container, int]] = []
     running = 0
     for container in init_containers:
@@ -261,12 +262,6 @@ def _before(context: WhatIfContext, name: str, init_containers: Sequence[Contain
         else:
             first.append((container, running))
     return first, running
-
-
-def _counted(context: WhatIfContext, name: str, spec: PodSpec) -> int:
-    """How much of a resource a pod with *spec* asks for, as the release counts it."""
-    templates = context.engine.templates
-    return templates.release.incoming(Pod(spec=spec), templates.gates).get(name, 0)
 
 
 def _set(field: str, container: Container, name: str, number: int, *, alone: bool = False) -> list[str]:
