@@ -127,8 +127,7 @@ def _behind(close: CloseUp) -> Words:
 def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     """The whole explanation; *every*: every node, not only the best and the nearest ones."""
     decision = found.decision
-    room = f"makes room on {found.eviction.node}" if found.eviction is not None and found.eviction.node is not None else NO_HOST
-    head = [f"{decision.pod.key}: {decision.host or room}", *_subject(found)]
+    head = [where_to(found), *_subject(found)]
     if found.question.ignored is not None:
         return [paragraphs(head)]
     error = message_parts(decision)
@@ -142,6 +141,12 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
         devices, paragraphs(_eviction_sentences(found.eviction)),
     ]  # fmt: skip
     return [part for part in parts if part]
+
+
+def where_to(found: Explanation) -> str:
+    """The pod, and the node that it gets or on which it makes room."""
+    room = f"makes room on {found.room}" if found.room else NO_HOST
+    return f"{found.decision.pod.key}: {found.decision.host or room}"
 
 
 def message_parts(decision: Decision) -> Part:

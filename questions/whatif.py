@@ -25,7 +25,7 @@ from ..simulation.whatif.whatif import what_if as found_out
 from .closeupview import close_up_parts, lead_told
 from .explain import ExplainOptions, ExplainResult, name_of, with_all_pods, with_pod
 from .explain import ask as explained
-from .explainview import message_parts, of_workload
+from .explainview import message_parts, of_workload, where_to
 from .result import Result
 
 GROUPS = {
@@ -102,7 +102,10 @@ class WhatIfResult(Result):
     def _start(self) -> tuple[Part, ...]:
         """What the pod does not get."""
         pod, want = Name(self.found.explanation.decision.pod.key), self.found.want
-        return (pod, " does not get ", Name(want), "; ") if want and self.host else (pod, " finds no node; ")
+        if want and self.host:
+            return pod, " does not get ", Name(want), "; "
+        room = self.found.explanation.room
+        return (pod, " makes room on ", Name(room), "; ") if room else (pod, " finds no node; ")
 
     def _without_help(self) -> Words:
         missing = self.found.explanation.missing
@@ -181,7 +184,7 @@ def helping(found: Sequence[Suggestion]) -> str:
 def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
     decision, question, close = found.explanation.decision, found.explanation.question, found.explanation.close_up
-    first: list[Paragraph | Table] = [Paragraph(f"{decision.pod.key}: {decision.host or '<none>'}", wraps=False)]
+    first: list[Paragraph | Table] = [Paragraph(where_to(found.explanation), wraps=False)]
     if question.ignored is not None:
         yield [*first, _line(question.not_scheduled)]
         return

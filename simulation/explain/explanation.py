@@ -157,12 +157,16 @@ class Explanation:
         return next((node for node in self.nodes if node.name == name), None)
 
     @property
+    def room(self) -> str | None:
+        """The node on which the pod makes room by evicting others; None if it does not."""
+        return None if self.eviction is None else self.eviction.node
+
+    @property
     def is_yes(self) -> bool:
         """Whether the pod gets a node, as all pods of its workload do; with a close-up, whether that node fits."""
         if self.close_up is not None:
             return self.close_up.fits
-        makes_room = self.eviction is not None and self.eviction.node is not None
-        return (self.decision.host is not None or makes_room) and not self.question.workload_waiting
+        return (self.decision.host or self.room) is not None and not self.question.workload_waiting
 
     @property
     def counts(self) -> NodeCounts:

@@ -173,11 +173,15 @@ class TestEviction:
             assert (f"{count} {text}" in (found.decision.error or "")) is bool(count)
 
     def test_a_pod_that_makes_room_is_said_to(self) -> None:
-        """Its answer is yes, as it will have that node: the others have to leave."""
-        low = [pod(name, on="a", requests={"cpu": 1}) for name in ("low", "lower")]
-        found = kubeclassic.explain([node("a", cpu="2"), *low, pod("high", requests={"cpu": 2}, priority=9)], "high")
+        """Its answer is yes, as it will have that node: the others have to leave. A higher priority is no help to it."""
+        low = [pod(name, on="a", requests={"cpu": 1}, priority=priority) for name, priority in (("low", 0), ("lower", 0), ("peer", 9))]
+        cluster = [node("a", cpu="3"), *low, pod("high", requests={"cpu": 2}, priority=9)]
+        found = kubeclassic.explain(cluster, "high")
         assert str(found.view().verdict) == "default/high makes room on a: 2 pods have to leave."
         assert found.ok
+        helps = kubeclassic.what_if(cluster, "high")
+        assert str(helps.view().verdict).startswith("default/high makes room on a; ")
+        assert "priority" not in {one.kind for one in helps.suggestions}
 
     def test_a_budget_is_told(self) -> None:
         """Victims that a disruption budget protects are counted."""
