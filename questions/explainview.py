@@ -81,8 +81,8 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> Words:
 
 
 def _against(found: ExplanationDocument) -> Words:
-    """What rules out the nodes, first the reason that is the only one of most nodes: without it these would do."""
-    groups = sorted(found.reasons, key=lambda group: (-group.alone, -group.count))
+    """What rules out the nodes."""
+    groups = found.reasons
     if not groups:
         return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
     pieces = [Words(Name(about_what(group.reason)), " on ", _nodes(group.count)) for group in groups]

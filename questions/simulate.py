@@ -15,6 +15,7 @@ from ..api.record import UNSET, astuple, replace
 from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words
 from ..api.words import count_of, short_name
 from ..core.decision.decision import CycleRecord, Decision
+from ..core.pods.template import Template
 from ..simulation.drain.rules import foreign_scheduler
 from ..simulation.explain.explain import refused
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
@@ -80,6 +81,7 @@ class SimulationRun:
     _scores: dict[str, tuple[int, int | None]] = attrs.field(factory=dict)
     """Pod -> how many nodes fitted in its last cycle, and the score of the one that it got."""
     _pods_before: list[list[str]] = attrs.field(factory=list)
+    _reasons: dict[Template, Mapping[str, int]] = attrs.field(factory=dict)
     _before: tuple[dict[str, list[int]], tuple[Usage, ...]] = ({}, ())
 
     def __attrs_post_init__(self) -> None:
@@ -141,7 +143,7 @@ class SimulationRun:
                     record for one, record in evictions
                     if options.shows(one.pod) or (one.by in outcomes and options.shows(outcomes[one.by].pod))
                 ),
-                reasons=unplaced(outcomes.values()), nodes_by_use_before=before[0], resources_before=before[1],
+                reasons=unplaced(outcomes.values(), self._alone), nodes_by_use_before=before[0], resources_before=before[1],
                 nodes_by_use=nodes_by_use(engine), summary=summarise(simulation),
                 refused=self._refused() if options.recheck else UNSET,
             ),
@@ -150,6 +152,14 @@ class SimulationRun:
             all_placed=simulation.all_placed, warnings=self.given.warnings, options=options, pods_before=self._pods_before,
             pods_after=self._pods_on_nodes() if options.wants("page") else (),
         )  # fmt: skip
+
+    def _alone(self, pod: Pod) -> Mapping[str, int]:
+        """The reasons that alone keep nodes from *pod*, which finds none in the end; pods of one template share them."""
+        engine = self.given.engine
+        template = engine.template_of(pod)
+        if template not in self._reasons:
+            self._reasons[template] = engine.only_reasons(pod)
+        return self._reasons[template]
 
     def _refused(self) -> list[RefusedPod]:
         """The running pods that are shown and that their nodes would no longer take."""
@@ -238,7 +248,7 @@ class SimulationResult(Result):
         parts = (("placed", found.placed, "good"), ("unschedulable", found.unschedulable, "bad"), ("gated", found.gated, "held"))
         pages, in_text = options.wants("page"), not options.nodes
         tables = [
-            pod_table(self.outcome.pods, self.decision_records if pages else (), options.forms, in_text=in_text),
+            pod_table(self.outcome, self.decision_records if pages else (), options.forms, in_text=in_text),
             _refused_table(self.refused), eviction_table(self.outcome.evicted, in_text=in_text),
             node_table(self.shown_nodes, alone=options.nodes),
             _reasons(self.outcome.reasons), _resources(self.outcome, ("page",)),
@@ -382,7 +392,7 @@ def _reasons(reasons: Sequence[UnplacedPods]) -> Table:
     """How many pods each reason keeps out."""
     bar = Column("", "bar", colours={"bar": MEANINGS["bad"]})
     rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
-    columns = (Column("the reason of most nodes", "name"), Column("pods", "count"), bar)
+    columns = (Column("the reason", "name"), Column("pods", "count"), bar)
     return Table("reasons", columns, rows, forms=("page",))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...api.objects import Container, Map, Pod, PodSpec, ResourceRequirements
+from ...api.objects import Container, ContainerStatus, Map, Pod, PodSpec, ResourceRequirements
+from ...api.objects.quantity import Quantity
 from ...api.record import replace
 from ...api.words import listed, rounded
 from ...core.engine import Engine
@@ -54,8 +55,8 @@ def _as_given(pod: Pod) -> PodSpec:
     known = {one.name: one for one in (*status.container_statuses, *status.init_container_statuses)}
 
     def given(container: Container) -> Container:
-        one = known.get(container.name)
-        amounts = {} if one is None else one.allocated_resources or one.requests or {}
+        one = known.get(container.name, ContainerStatus())
+        amounts: Mapping[str, Quantity] = one.allocated_resources or one.requests or {}
         return replace(container, resources=replace(container.resources, requests=Map({**container.requests, **amounts})))
 
     if not known:

@@ -62,7 +62,7 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     rules: Annotated[tuple[RuleConcerned, ...], says("The predicates or filter plugins in running order; empty if no node was asked.")]
     counts: NodeCounts
     choice: Annotated[HostChoice | None, says("How the host was chosen among several that fit.")]
-    reasons: Annotated[tuple[ReasonGroup, ...], says("By reason; the one with the nearest node first.")]
+    reasons: Annotated[tuple[ReasonGroup, ...], says("By reason; first what alone keeps the pod from nodes.")]
     missing: Missing
     causes: Annotated[tuple[FailedDemand, ...], says("What of the pod fails on nodes, and which taints; that of most nodes first.")]
     eviction: Annotated[EvictionOutcome | None, says("What evicting pods would do.")]

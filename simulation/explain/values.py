@@ -13,7 +13,7 @@ from ...core.decision.decision import Decision
 from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
 from ...core.preemption.select import is_eligible
-from ..records import shortage_of
+from ..records import leading, shortage_of, wants_others
 
 
 class NodeShortage(Record):
@@ -112,14 +112,17 @@ class NodeReport(Record):
         return sum(len(objection.reasons) for objection in self.objections) or len(self.reasons)
 
     @property
-    def nearness(self) -> tuple[int, int, bool, float]:
-        """A key that sorts the nodes that do not fit: by number of obstacles, those without a resource behind, then what is least short."""
+    def nearness(self) -> tuple[int, bool, int, bool, float]:
+        """A key that sorts the nodes that do not fit: by number of obstacles, those that the pod wants first, those without a resource
+        behind, then what is least short.
+        """
         lacking = [short.missing / max(short.asked, 1) for short in self.shortages]
         devices = self.devices or ()
         without = sum(short.has_none for short in self.shortages) + any(not (one.usable or one.refused) for one in devices)
         missing = [max(one.wanted - len(one.usable), 0) / max(one.wanted, 1) for one in devices]
         lacking += [(one.attached + one.asked - one.limit) / one.asked for one in self.volumes or ()]
-        return self.obstacles, without, self.obstacles > len(lacking), max([*lacking, *missing], default=0.0)
+        others = any(map(wants_others, self.reasons))
+        return self.obstacles, others, without, self.obstacles > len(lacking), max([*lacking, *missing], default=0.0)
 
 
 # --- nodes in groups ------------------------------------------------------------------------------------------------
@@ -138,13 +141,15 @@ class ReasonGroup(Record):
 
 
 def in_groups(nodes: Iterable[NodeReport]) -> tuple[ReasonGroup, ...]:
-    """The nodes that were visited and do not fit, by reason; the group with the nearest node comes first, each node nearest first."""
+    """The nodes that were visited and do not fit, the nearest first, by reason, in the order of :func:`leading`."""
     turned_down = sorted((node for node in nodes if node.visited and not node.fits), key=lambda node: node.nearness)
     found: dict[str, list[NodeReport]] = {}
     for node in turned_down:
         for reason in dict.fromkeys(node.reasons):
             found.setdefault(reason, []).append(node)
-    return tuple(_group(reason, members) for reason, members in found.items())
+    groups = {reason: _group(reason, members) for reason, members in found.items()}
+    counts, alone = ({reason: getattr(group, name) for reason, group in groups.items()} for name in ("count", "alone"))
+    return tuple(map(groups.__getitem__, leading(counts, alone)))
 
 
 def _group(reason: str, nodes: list[NodeReport]) -> ReasonGroup:

@@ -77,8 +77,18 @@ class TestReasons:
         near = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "gone"}}}]
         affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": near}}
         nodes = [node(name, cpu=cpu, labels={"kubernetes.io/hostname": name}) for name, cpu in (("a", "1"), ("b", "1"), ("c", "8"))]
-        found = kubeclassic.explain([*nodes, pod("p", requests={"cpu": 4}, affinity=affinity)], "p", Framework(release="1.34"))
+        cluster, newest = [*nodes, pod("p", requests={"cpu": 4}, affinity=affinity)], Framework(release="1.34")
+        found = kubeclassic.explain(cluster, "p", newest)
         assert str(found.view().verdict) == "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes."
+        assert str(kubeclassic.simulate(cluster, newest).view().verdict) == "default/p finds no node: for pod affinity."
+
+    def test_nodes_that_the_pod_wants_are_nearer(self) -> None:
+        """Of two nodes with one reason each, the one that its selector means is told first, and why it does not take the pod."""
+        taint = [{"key": "only", "effect": "NoSchedule"}]
+        cluster = [node("b"), node("c"), node("a", labels={"pool": "x"}, taints=taint), pod("p", nodeSelector={"pool": "x"})]
+        found = kubeclassic.explain(cluster, "p", "1.34")
+        assert str(found.view().verdict) == "default/p finds no node: stopped by taints on 1 node, node affinity on 2 nodes."
+        assert [one.name for one in found.nodes] == ["a", "b", "c"]
 
     def test_too_many_pods(self) -> None:
         """A node that is full of pods is short of one."""

@@ -288,7 +288,7 @@ def _deciding(found: Explanation) -> str:
     """The scoring rule that decided; for a pod without a node, the filtering rule that turned down most."""
     if found.choice is not None:
         return rule_name(found.choice.decided) if found.choice.decided is not None else ""
-    groups = sorted(found.groups, key=lambda group: (-group.alone, -group.count))
+    groups = found.groups
     return groups[0].rules[0] if found.decision.host is None and groups and groups[0].rules else ""
 
 

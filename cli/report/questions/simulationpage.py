@@ -60,7 +60,7 @@ def _next(found: SimulationResult, about: About) -> list[Markup]:
 def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Section]:
     reasons = found.outcome.reasons
     if len(reasons) > 1 or sum(len(group.pods) for group in reasons) > NAMED:
-        lead = "A pod can have several reasons; it is counted by the one that most nodes have against it."
+        lead = "A pod can have several reasons; what counts is the one that alone keeps it from most nodes, else the one of most nodes."
         table = short_table(view.table("reasons"), "Pods without a node, by reason")
         lists = (_folded(found.outcome, f"reasons.{at}.pods.length", group) for at, group in enumerate(reasons))
         yield section("Why pods find no node", card("", sentence(table, *lists)), lead=lead)
