@@ -31,6 +31,7 @@ from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...framework.schedulerspec import SchedulerSpec
 from ..explain.volumes import VolumeDemands
+from ..records import leading
 from ..replacements import Replacements, give_back, with_claims
 from ..replay.cluster.volumecontroller import claim_of, new_volume
 from ..scenario import Scenario, in_order
@@ -120,6 +121,8 @@ class EvictedPod:
     """The node of that pod."""
     why: str | None = None
     """Why it has none, or why there is no such pod, where that does not stop the drain."""
+    reason: str | None = None
+    """What in short keeps it from the nodes, where it fits on none."""
 
 
 MadeAgain = list[tuple[Pod, EvictedPod]]
@@ -252,6 +255,8 @@ class DrainTrial:
             self._placed(decision, decision.host, eviction)
             return []
         if plan is None or plan.node is None or (retry and not plan.victims):
+            if decision.is_fit_error and not self.stops:
+                eviction.reason = next(iter(leading(decision.reasons, self.engine.only_reasons(pod))), None)
             return self._without_node(eviction, _why(decision, eviction, self.run.engine))
         return self._preempted(pod, plan)
 

@@ -113,7 +113,7 @@ class TestWhoLeaves:
     def test_forced_pods_are_gone_for_good(self) -> None:
         """They have no replacement and no new node."""
         found = beside(owned("p", "bare", on="a"), force=True)
-        gone = dict.fromkeys(("by", "replacement", "to", "why"))
+        gone = dict.fromkeys(("by", "replacement", "to", "why", "reason"))
         assert found.record()["evictions"] == [{"round": 1, "pod": "default/p", "node": "a", **gone}]
 
     @pytest.mark.parametrize(("app", "moves"), [("web", 0), ("db", 1)])
