@@ -198,8 +198,7 @@ def _causes(found: UpgradeDocument) -> Table:
         for cause in step.causes:
             fact = facts.get(cause.fact or "")
             told = fact.sentence if fact else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
-            rule, fixed = (cause.rule or fact.rule, fact.fixed or None) if fact else (cause.rule, None)
-            rows.append([cause.decisions, step.after, rule, told, fixed])
+            rows.append([cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None])
     return Table("causes", columns, rows, noun="cause", forms=("table", "wide", "page", "data") if rows else ())
 
 
