@@ -22,7 +22,7 @@ from ..simulation.newnodes.answer import MOST_TOLD, NewNodesAnswer, NewNodesDocu
 from ..simulation.newnodes.kinds import LIKE, NewNodeError, read_cost
 from ..simulation.newnodes.trials import NewNode
 from .capacity import CapacityOptions, GivenTemplates, checked_exclude, checked_number, checked_ratio, loaded_templates
-from .result import Result
+from .result import Result, joined
 
 MOST_PODS = 5
 """Of pods without a node that short text names."""
@@ -181,19 +181,18 @@ def _verdict(found: NewNodesDocument) -> Words:
     without = Words(Number(left), " of ", pods, " pods")
     if found.placed:
         finds = Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node"
-        return Words("Add ", *_mix(found), ": ", finds, ".") if found.added else Words("No new node is needed: ", finds, ".")
+        return Words("Add ", _mix(found), ": ", finds, ".") if found.added else Words("No new node is needed: ", finds, ".")
     if left and found.cost is not None:
         rest, each = Number(found.pods - left), "each of them finds a node"
-        what = Words("Add ", *_mix(found), " for ", rest) if found.added else Words("No new node is needed for ", rest)
+        what = Words("Add ", _mix(found), " for ", rest) if found.added else Words("No new node is needed for ", rest)
         others = Number(left)
         up_to = Number(found.most_nodes)
         return Words(what, " of ", pods, " pods: ", each, "; ", others, " find" if left != 1 else " finds", " none with up to ", up_to, ".")
     return Words("None of the mixes that were tried is enough: ", without, " find no node." if left != 1 else " finds no node.")
 
 
-def _mix(found: NewNodesDocument) -> Iterator[Words]:
-    for at, one in enumerate(found.added):
-        yield Words(" and " if at else "", Number(one.count), " ", Name(one.node))
+def _mix(found: NewNodesDocument) -> Words:
+    return joined([Words(Number(one.count), " ", Name(one.node)) for one in found.added])
 
 
 def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
