@@ -12,7 +12,7 @@ from ..api.meaning.labels import Matcher, everything, zone_of
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, astuple, replace
-from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words
+from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Part, Share, Table, View, Words
 from ..api.words import count_of, short_name
 from ..core.decision.decision import CycleRecord, Decision
 from ..core.pods.template import Template
@@ -255,7 +255,7 @@ class SimulationResult(Result):
         ]  # fmt: skip
         return View(
             title=type(self).__name__,
-            verdict=verdict(found, self.outcome.reasons),
+            verdict=Words(verdict(found, self.outcome.reasons), *((" ", *self._rechecked(), ".") if self.refused else ())),
             facts={
                 "release": self.release, "pods": found.pods, "placed": found.placed, "unschedulable": found.unschedulable or None,
                 "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
@@ -269,8 +269,13 @@ class SimulationResult(Result):
         """The counts in sentences, and the use of resources."""
         lines = [Paragraph(line) for line in summary_lines(self.summary)]
         if self.options.recheck:
-            lines.append(Paragraph(f"{count_of(len(self.refused), 'running pod')} would not be taken by their nodes any more"))
+            lines.append(Paragraph(str(Words(*self._rechecked()))))
         return View(title=type(self).__name__, text=[[*lines, _resources(self.outcome, TEXT)]])
+
+    def _rechecked(self) -> tuple[Part, ...]:
+        count = len(self.refused)
+        one, several = " running pod would not be taken by its node any more", " running pods would not be taken by their nodes any more"
+        return Number(count), one if count == 1 else several
 
     def _map(self) -> NodeMap | None:
         resources = [name for name in ALWAYS if any(name in use.resources for use in self.uses)]
