@@ -224,7 +224,7 @@ def _fates(answer: DrainDocument) -> Iterator[str]:
         (len(answer.staying), "end", "with their node"),
     ):  # fmt: skip
         if number:
-            yield f"{count_doing(number, 'pod', verb)} {what}"
+            yield f"{count_doing(number, 'pod', verb)} {what.replace('their', 'its') if number == 1 else what}"
 
 
 def summary_lines(answer: DrainDocument) -> Iterator[str]:
