@@ -396,6 +396,10 @@ class Engine:
         info = self.cache.infos.get(name)
         return [] if info is None else [entry.pod for entry in info.pods]
 
+    def pods(self) -> list[Pod]:
+        """The pods on all nodes, node by node."""
+        return [entry.pod for info in self.cache.infos.values() for entry in info.pods]
+
     def pods_by_node(self) -> dict[str, list[Pod]]:
         """Node -> the pods on it; a deleted node is there as long as it has pods."""
         return {name: self.pods_on(name) for name in self.cache.infos}

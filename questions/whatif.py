@@ -239,17 +239,24 @@ def _helping(found: WhatIf) -> Iterator[Paragraph]:
         yield Paragraph(GROUPS[group], wraps=False)
         for one in members:
             number += 1
-            leaves = f"; {listed(one.leaving)} would have to leave" if one.leaving else ""
-            later = f", until {one.evicted_by} takes its place" if one.evicted_by is not None else ""
-            taken = "" if one.taken_by is UNSET else f", but {one.taken_by or 'another pod'} would take the room first"
-            pods = found.explanation.question.workload_pods
-            all_pods = "" if one.placed is UNSET else f"; then {one.placed:,} of {count_of(len(pods), 'pod')} find a node"
-            effect = f"; {one.effect.words}" if one.effect else ""
-            told = f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}{later}{taken}{all_pods}{effect}"
-            yield _line(told, hanging="     ")
+            yield _line(f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {outcome_of(one)}", hanging="     ")
             yield from (Paragraph(f"     {_patch(text)}", wraps=False) for text in one.patch)
     last = f"(each was tried, as the cluster is when it is the pod's turn; {count_of(found.tried, 'decision')})"
     yield Paragraph(last, wraps=False)
+
+
+def outcome_of(one: Suggestion) -> Words:
+    """The node that the pod gets after a change, and what becomes of it and of others then."""
+    told: list[Part] = [Name(one.host)]
+    if one.leaving:
+        told.append(Words("; ", Name(listed(one.leaving)), " would have to leave"))
+    if one.evicted_by is not None:
+        told.append(Words(", until ", Name(one.evicted_by), " takes its place"))
+    if one.taken_by is not UNSET:
+        told.append(Words(", but ", Name(one.taken_by or "another pod"), " would take the room first"))
+    if one.placed is not UNSET:
+        told.append(f"; then {count_of(one.placed, 'pod')} of the workload {'finds' if one.placed == 1 else 'find'} a node")
+    return Words(*told, f"; {one.effect.words}" if one.effect else "")
 
 
 def is_edit(patch: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import attrs
 from msgspec.structs import replace
@@ -366,13 +366,8 @@ def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozens
     placed = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is not None]
     written = {(item.kind, item.key): item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
     others = [written.pop((item.kind, item.key), item) for item in scenario.objects if not isinstance(item, Pod)]
-    objects = (*others, *written.values(), *_bound(engine))
+    objects = (*others, *written.values(), *engine.pods())
     return SteadyState(objects, tuple(waiting), len(placed), make_engine, scheduler_names, order)
-
-
-def _bound(engine: Engine) -> Iterable[Pod]:
-    """The pods on all nodes, node by node."""
-    return [pod for pods in engine.pods_by_node().values() for pod in pods]
 
 
 # --- nodes that are gone --------------------------------------------------------------------------------------------
@@ -399,6 +394,6 @@ def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) 
     engine, others = trial.engine, (Node, Pod, PersistentVolumeClaim, ResourceClaim)
     objects = (
         *engine.nodes(), *(item for item in steady.objects if not isinstance(item, others)), *engine.listings.claims,
-        *engine.listings.resource_claims, *(claim for pod, _ in made for claim in new_claims(pod, engine)), *_bound(engine),
+        *engine.listings.resource_claims, *(claim for pod, _ in made for claim in new_claims(pod, engine)), *engine.pods(),
     )  # fmt: skip
     return attrs.evolve(scenario, objects=objects, pending=tuple(pod for pod, _ in made))

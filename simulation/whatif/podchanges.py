@@ -223,17 +223,17 @@ def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
     name, spec = short.resource, context.pod.spec
     if name in spec.requests and count_of_spec(context.engine, PodSpec(resources=spec.resources), name):
         # The same where the pod as a whole asks for the resource, whatever its containers ask for.
-        target = max(short.free, 0) - (short.asked - _units(short.resource, spec.requests))
+        target = max(short.free, 0) - (short.asked - units(short.resource, spec.requests))
         return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
     first, running = _before(context, name, spec.init_containers)
-    asked = [_units(name, container.requests) for container in spec.containers]
-    around = short.asked - max([running + sum(asked), *(before + _units(name, container.requests) for container, before in first)])
+    asked = [units(name, container.requests) for container in spec.containers]
+    around = short.asked - max([running + sum(asked), *(before + units(name, container.requests) for container, before in first)])
     # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
     target = max(short.free, 0) - around
     if name == "pods" or target < running or around < 0:
         return None
     edits = [
-        edit for one, before in first if _units(name, one.requests) > target - before
+        edit for one, before in first if units(name, one.requests) > target - before
         for edit in _set("initContainers", one, name, target - before)
     ]  # fmt: skip
     return edits + _lowered_containers(name, spec.containers, asked, sum(asked) + running - target)
@@ -258,7 +258,7 @@ def _before(context: WhatIfContext, name: str, init_containers: Sequence[Contain
     running = 0
     for container in init_containers:
         if knows_sidecars and container.is_sidecar:
-            running += _units(name, container.requests)
+            running += units(name, container.requests)
         else:
             first.append((container, running))
     return first, running
@@ -271,7 +271,7 @@ def _set(field: str, container: Container, name: str, number: int, *, alone: boo
     return [f"{before}{which}.{name}={amount(name, number)}" for which in ("requests", *(["limits"] if both else []))]
 
 
-def _units(name: str, amounts: Map[Quantity]) -> int:
+def units(name: str, amounts: Map[Quantity]) -> int:
     """Millicores, bytes or pieces."""
     found = amounts.get(name)
     if found is None:

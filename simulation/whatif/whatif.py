@@ -132,7 +132,7 @@ class ScheduledPod:
         owner = pod.metadata.controller
         if owner is None:
             return (), ""
-        there = {one.key: one for one in (*self.scenario.pending, *(one for pods in engine.pods_by_node().values() for one in pods))}
+        there = {one.key: one for one in (*self.scenario.pending, *engine.pods())}
         there.pop(pod.key, None)
         found = tuple(one for one in there.values() if one.namespace == pod.namespace and one.metadata.controller == owner)
         name = f"{pod.namespace}/{owner.name}-*"

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from ....api.record import UNSET
 from ....api.view import View
 from ....questions.closeupview import rule_name
 from ....questions.explain import ExplainedCluster, ExplainResult
 from ....questions.explainview import STATES, state_of
-from ....questions.whatif import GROUPS, WhatIfResult, helping, is_edit
+from ....questions.whatif import GROUPS, WhatIfResult, helping, is_edit, outcome_of
 from ....simulation.explain.explanation import Explanation, ExplanationDocument
 from ....simulation.explain.values import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, CloseUp, EvictionOutcome, NodeReport, Victim
 from ....simulation.whatif.context import Suggestion
@@ -332,19 +331,9 @@ def _helping(found: WhatIfResult) -> Iterator[Section]:
 
 def _change(one: Suggestion) -> Markup:
     """One change: what it is, where the pod goes then, who has to leave, and how to try it."""
-    told_of: list[Text] = [element("b", named(f"{one.change[0].upper()}{one.change[1:]}")), ": then it gets ", named(one.host)]
-    if one.leaving:
-        told_of += ["; ", joined(map(named, one.leaving)), " would have to leave"]
-    if one.evicted_by is not None:
-        told_of += [", until ", named(one.evicted_by), " takes its place"]
-    if one.taken_by is not UNSET:
-        told_of += [", but ", named(one.taken_by) if one.taken_by else "another pod", " would take the room first"]
-    if one.placed is not UNSET:
-        told_of += [f"; then {one.placed:,} pods of the workload find a node"]
-    if one.effect:
-        told_of += ["; ", one.effect.words]
+    change = element("b", named(f"{one.change[0].upper()}{one.change[1:]}"))
     how = (element("div", code(f"--set {shlex.quote(text)}") if is_edit(text) else named(text)) for text in one.patch)
-    return element("li", sentence(*told_of), *how)
+    return element("li", change, ": then it gets ", spoken(outcome_of(one)), *how)
 
 
 def _next_of_changes(found: WhatIfResult, about: About) -> list[Markup]:
