@@ -16,7 +16,7 @@ from ..api.meaning.labels import zone_of
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
-from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, kind_of
+from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, counting, kind_of
 from ..api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
 from ..core.pods.requests import PODS
 from ..exceptions import check_type, wrong_type
@@ -262,7 +262,7 @@ def _verdict(found: CapacityResult) -> Words:
         return Words("Only ", Number(fits), " of the ", Number(wanted), " copies", of, " fit", _then(found), ".")
     if not fits:
         return Words("No copy", of, " fits", _then(found), ".")
-    return Words(Number(fits), " more ", "copy" if fits == 1 else "copies", of, " fit" + "s" * (fits == 1), _then(found), ".")
+    return Words(counting(fits, "more copy", "more copies"), of, " fit" + "s" * (fits == 1), _then(found), ".")
 
 
 def _then(found: CapacityResult) -> Words:
@@ -272,17 +272,11 @@ def _then(found: CapacityResult) -> Words:
         return Words(", as many as were to be counted")
     if stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
         first = stop.shortages[0]
-        nodes = Number(first.nodes)
-        return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", nodes, _nodes_word(first.nodes))
+        return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", counting(first.nodes, "node"))
     if stop.kind == "Unschedulable" and stop.reasons:
         reason, often = next(iter(stop.reasons.items()))
-        turn = " turn it down: " if often != 1 else " turns it down: "
-        return Words(f"; {then}", Number(often), _nodes_word(often), turn, Name(reason))
+        return Words(f"; {then}", counting(often, "node turns it down: ", "nodes turn it down: "), Name(reason))
     return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the API server refuses the next one")
-
-
-def _nodes_word(count: int) -> str:
-    return " node" if count == 1 else " nodes"
 
 
 def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:

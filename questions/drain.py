@@ -14,7 +14,7 @@ import attrs
 from ..api.garbage import settled as without_collection
 from ..api.objects import Node
 from ..api.reading.notices import NoticeGroup
-from ..api.view import CHANGES, EVERYWHERE, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
+from ..api.view import CHANGES, EVERYWHERE, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words, counting
 from ..api.words import count_doing, count_of
 from ..core.decision.fiterror import reasons_in
 from ..exceptions import check_type
@@ -210,9 +210,7 @@ def _takes(answer: DrainDocument) -> Words:
     summary = answer.summary
     if not (summary.can and summary.evictions):
         return Words("; no pod has to move" if summary.can else "")
-    pods = Words(Number(summary.moved), " pod moves" if summary.moved == 1 else " pods move")
-    rounds = Words(Number(summary.rounds), " round" if summary.rounds == 1 else " rounds")
-    return Words(": ", pods, " in ", rounds)
+    return Words(": ", counting(summary.moved, "pod moves", "pods move"), " in ", counting(summary.rounds, "round"))
 
 
 def _fates(answer: DrainDocument) -> Iterator[str]:
@@ -265,14 +263,14 @@ def _nodes(found: DrainResult) -> Table:
     columns = (
         Column("node", "name"),
         Column("gone" if answer.gone else "can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=(*TEXT, "page")),
-        Column("can", forms=("data",)), Column("can", forms=("csv",)), Column("evicted", "count", forms=(*TEXT, "page", "csv")),
+        Column("can", forms=("data", "csv")), Column("evicted", "count", forms=(*TEXT, "page", "csv")),
         Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT), Column("what stops it", forms=("page",)),
         Column("why", forms=("data", "csv")),
     )  # fmt: skip
     evicted = found.plan.evictions_by_node()
     staying = Counter(one.node for one in answer.staying)
-    rows: list[list[Any]] = [[name, "yes", True, "true", evicted[name], staying[name], None, None, None] for name in answer.can]
-    rows += [[name, "no", False, "false", None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
+    rows: list[list[Any]] = [[name, "yes", True, evicted[name], staying[name], None, None, None] for name in answer.can]
+    rows += [[name, "no", False, None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
     details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
     minor = range(len(answer.can), len(rows)) if answer.searched else ()
     return Table("nodes", columns, rows, noun="node", details=details, minor=minor, forms=EVERYWHERE[answer.gone :])

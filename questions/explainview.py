@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import attrs
 
 from ..api.objects import Pod
-from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
+from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words, counting
 from ..api.words import count_of, listed, quoted, short_name
 from ..core.decision.decision import Decision
 from ..simulation.explain.explanation import Explanation, ExplanationDocument, PodQuestion
@@ -55,8 +55,7 @@ def verdict(found: ExplanationDocument) -> Words:
     start = start if found.placed_on is None else Words(start, ", which is on ", Name(found.placed_on), ",")
     if found.host is None and found.eviction is not None and found.eviction.node is not None:
         leave = len(found.eviction.victims)
-        who = Words(Number(leave), " pod has" if leave == 1 else " pods have", " to leave")
-        return Words(start, " makes room on ", Name(found.eviction.node), ": ", who, ".")
+        return Words(start, " makes room on ", Name(found.eviction.node), ": ", counting(leave, "pod has", "pods have"), " to leave.")
     if found.host is None:
         why = Words(". ", Name(found.missing[0])) if found.missing else Words(_against(found), ".")
         return Words(start, " finds no node", why)
@@ -85,13 +84,9 @@ def _against(found: ExplanationDocument) -> Words:
     groups = found.reasons
     if not groups:
         return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
-    pieces = [Words(Name(about_what(group.reason)), " on ", _nodes(group.count)) for group in groups]
+    pieces = [Words(Name(about_what(group.reason)), " on ", counting(group.count, "node")) for group in groups]
     rest = [Words(Name(f"{len(groups) - SHOWN:,}"), " other reasons")] if len(groups) > SHOWN + 1 else pieces[SHOWN:]
     return Words(": stopped by ", joined([*pieces[:SHOWN], *rest]))
-
-
-def _nodes(count: int) -> Words:
-    return Words(Number(count), " node" if count == 1 else " nodes")
 
 
 def _because(found: ExplanationDocument) -> Words:
@@ -100,7 +95,7 @@ def _because(found: ExplanationDocument) -> Words:
     if choice is None:
         if counts.fit != 1 or counts.visited <= 1:
             return Words(", which is taken without scoring")
-        return Words(", the only one of ", _nodes(counts.visited), " that fits")
+        return Words(", the only one of ", counting(counts.visited, "node"), " that fits")
     fit, ties = Number(counts.fit), len(choice.ties)
     if ties == counts.fit == 2:
         return Words(": both nodes that fit have the same score, and the tie-break takes it")
@@ -407,26 +402,26 @@ def node_list(found: Explanation) -> list[Table]:
 
 
 def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
-    page, data, csv, both = PAGE, ("data",), ("csv",), ("data", "csv")
+    page, csv, both = PAGE, ("csv",), ("data", "csv")
     rules = list(dict.fromkeys(rule for node in found.nodes for rule in node.scores))
     columns = (
-        Column("node", "name"), Column("state", "tag", filter=True, colours=STATES, forms=page), Column("fits", forms=data),
-        Column("fits", forms=csv), Column("visited", forms=csv), Column("total", "count"),
+        Column("node", "name"), Column("state", "tag", filter=True, colours=STATES, forms=page), Column("fits", forms=both),
+        Column("visited", forms=csv), Column("total", "count"),
         Column("turned down by", "names", filter=True, forms=page), Column("plugins" if found.by_plugins else "predicates", forms=csv),
-        Column("reasons", forms=page), Column("reasons", forms=data), Column("reasons", forms=csv),
-        Column("what fails", forms=page), Column("causes", forms=("data",)), Column("causes", forms=csv), Column("short of", forms=page),
-        Column("missing", forms=data), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
+        Column("reasons", forms=page), Column("reasons", forms=both),
+        Column("what fails", forms=page), Column("causes", forms=both), Column("short of", forms=page),
+        Column("missing", forms=("data",)), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
         Column("short", forms=csv), *(Column(rule, "count", forms=both) for rule in rules),
     )  # fmt: skip
     rows = []
     for node in nodes:
-        lacks, words = node.shortages, ["true" if is_so else "false" for is_so in (node.fits, node.visited)]
+        lacks = node.shortages
         rows.append([
-            node.name, state_of(found, node), node.fits, *words, node.total, list(node.rules), ";".join(node.rules),
-            "; ".join(node.reasons) or None, ", ".join(node.reasons), ";".join(node.reasons),
-            "; ".join(node.causes) or None, ", ".join(node.causes), ";".join(node.causes), "; ".join(map(short_of, lacks)) or None,
+            node.name, state_of(found, node), node.fits, node.visited, node.total, list(node.rules), node.rules,
+            "; ".join(node.reasons) or None, node.reasons, "; ".join(node.causes) or None, node.causes,
+            "; ".join(map(short_of, lacks)) or None,
             ", ".join(f"{lack.resource} {lack.missing}" for lack in lacks), None if node.fits else node.obstacles, node.obstacles,
-            ";".join(f"{lack.resource}={lack.missing}" for lack in lacks),
+            tuple(f"{lack.resource}={lack.missing}" for lack in lacks),
             *(node.scores[rule].total if rule in node.scores else None for rule in rules),
         ])  # fmt: skip
     details = [_details(node) for node in nodes] if "page" in forms else []

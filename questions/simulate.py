@@ -12,7 +12,7 @@ from ..api.meaning.labels import Matcher, everything, zone_of
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, astuple, replace
-from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Part, Share, Table, View, Words
+from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words, counting
 from ..api.words import count_of, short_name
 from ..core.decision.decision import CycleRecord, Decision
 from ..core.pods.template import Template
@@ -255,7 +255,7 @@ class SimulationResult(Result):
         ]  # fmt: skip
         return View(
             title=type(self).__name__,
-            verdict=Words(verdict(found, self.outcome.reasons), *((" ", *self._rechecked(), ".") if self.refused else ())),
+            verdict=Words(verdict(found, self.outcome.reasons), *((" ", self._rechecked(), ".") if self.refused else ())),
             facts={
                 "release": self.release, "pods": found.pods, "placed": found.placed, "unschedulable": found.unschedulable or None,
                 "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
@@ -269,13 +269,12 @@ class SimulationResult(Result):
         """The counts in sentences, and the use of resources."""
         lines = [Paragraph(line) for line in summary_lines(self.summary)]
         if self.options.recheck:
-            lines.append(Paragraph(str(Words(*self._rechecked()))))
+            lines.append(Paragraph(str(self._rechecked())))
         return View(title=type(self).__name__, text=[[*lines, _resources(self.outcome, TEXT)]])
 
-    def _rechecked(self) -> tuple[Part, ...]:
-        count = len(self.refused)
-        one, several = " running pod would not be taken by its node any more", " running pods would not be taken by their nodes any more"
-        return Number(count), one if count == 1 else several
+    def _rechecked(self) -> Words:
+        several = "running pods would not be taken by their nodes any more"
+        return counting(len(self.refused), "running pod would not be taken by its node any more", several)
 
     def _map(self) -> NodeMap | None:
         resources = [name for name in ALWAYS if any(name in use.resources for use in self.uses)]
@@ -343,16 +342,14 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
         who = Name(reasons[0].pods[0]) if missing == 1 else Number(missing)
         does_not = " does not: " if missing == 1 else " do not: "
         first = Words(having, " of ", pods, " pods", finds, " a node, ", who, does_not, _lacking(reasons))
-    left = Number(summary.evicted)
-    noun = " pod is evicted to make room" if summary.evicted == 1 else " pods are evicted to make room"
-    return Words(first, Words("; ", left, noun) if summary.evicted else "", _refused(summary), ".")
+    left = counting(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
+    return Words(first, Words("; ", left) if summary.evicted else "", _refused(summary), ".")
 
 
 def _refused(summary: Summary) -> Words:
     """The pods that the API server would refuse, which are not among those that wait."""
     count = summary.refused_pods
-    more = Number(count)
-    return Words("; ", more, " more ", "is" if count == 1 else "are", " refused by the API server") if count else Words()
+    return Words("; ", counting(count, "more is", "more are"), " refused by the API server") if count else Words()
 
 
 def _lacking(reasons: Sequence[UnplacedPods]) -> Words:

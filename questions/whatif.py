@@ -269,18 +269,12 @@ def _patch(text: str) -> str:
 
 
 def _suggestions(found: Iterable[Suggestion]) -> Table:
-    data, csv = ("data",), ("csv",)
-    columns = (
-        Column("change"), Column("patch", forms=data), Column("patch", forms=csv), Column("host"), Column("kind"),
-        Column("disturbs", "count"), Column("victims", forms=data), Column("victims", forms=csv), Column("verified", forms=data),
-        Column("verified", forms=csv), Column("evictedBy"), Column("effect"),
-    )  # fmt: skip
+    names = "change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy", "effect"
     rows = [
         [
-            one.change, ", ".join(one.patch), ";".join(one.patch), one.host, one.kind, one.disturbs, ", ".join(one.victims),
-            ";".join(one.victims), one.verified, str(one.verified).lower(), one.evicted_by,
+            one.change, one.patch, one.host, one.kind, one.disturbs, one.victims, one.verified, one.evicted_by,
             one.effect.words if one.effect else None,
         ]
         for one in found
     ]  # fmt: skip
-    return Table("suggestions", columns, rows, noun="suggestion", forms=("data", "csv"))
+    return Table("suggestions", list(map(Column, names)), rows, noun="suggestion", forms=("data", "csv"))

@@ -21,6 +21,7 @@ from ...api.objects import (
     ResourceClaim,
 )
 from ...api.objects.storage import BIND_COMPLETED
+from ...api.words import listed
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
@@ -36,7 +37,7 @@ from ..replacements import Replacements, give_back, with_claims
 from ..replay.cluster.volumecontroller import claim_of, new_volume
 from ..scenario import Scenario, in_order
 from ..simulate import Simulation
-from .rules import UNSCHEDULABLE, Budgets, DrainFlags, foreign_scheduler, is_made_again, some
+from .rules import UNSCHEDULABLE, Budgets, DrainFlags, foreign_scheduler, is_made_again
 
 DELAYED = "WaitForFirstConsumer"
 
@@ -186,7 +187,7 @@ class DrainTrial:
                 self.leave(pod)
                 made += self.replaced(EvictedPod(pod, node, self.rounds))
         if len(left) == len(pods):
-            raise NotDrainable(f"{self.budgets.blocking(left[0])}: {some(pod.key for pod in left)}")
+            raise NotDrainable(f"{self.budgets.blocking(left[0])}: {listed([pod.key for pod in left])}")
         self.place(made)
         return left
 
