@@ -288,9 +288,7 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
     yield Paragraph("")
     stop, counted = found.stop, found.counted
     yield Paragraph(f"Termination reason: {stop.kind}: {stop.message}")
-    yield from (Paragraph(_short(one)) for one in stop.shortages)
-    yield from _left("Stranded on nodes that are short of something else", stop.stranded)
-    yield from _left("Out of reach on nodes that turn the pod down", stop.out_of_reach)
+    yield from map(Paragraph, stop_lines(stop))
     if counted.pending:
         left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
         yield Paragraph(f"{count_of(counted.pending, 'pod')} that waited got a node before all copies{left}")
@@ -300,16 +298,20 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
         yield Paragraph(f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}")
 
 
+def stop_lines(stop: Stop) -> Iterator[str]:
+    """What has run out, and what is free where no copy can use it."""
+    yield from map(_short, stop.shortages)
+    stranded, beyond = "Stranded on nodes that are short of something else", "Out of reach on nodes that turn the pod down"
+    for what, amounts in ((stranded, stop.stranded), (beyond, stop.out_of_reach)):
+        found = [f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS]
+        if found:
+            yield f"{what}: {', '.join(found)}"
+
+
 def _short(shortage: CopyShortage) -> str:
     names = listed([*shortage.examples, *[""] * (shortage.nodes - len(shortage.examples))], len(shortage.examples))
     left = f"; {rounded(shortage.resource, shortage.left)} left there in all" if shortage.left else ""
     return f"{short_name(shortage.resource)}{used_up(shortage.resource)} on {count_of(shortage.nodes, 'node')}: {names}{left}"
-
-
-def _left(what: str, amounts: Mapping[str, int]) -> Iterator[Paragraph]:
-    found = [f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS]
-    if found:
-        yield Paragraph(f"{what}: {', '.join(found)}")
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

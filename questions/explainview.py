@@ -122,7 +122,7 @@ def _behind(close: CloseUp) -> Words:
 def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     """The whole explanation; *every*: every node, not only the best and the nearest ones."""
     decision = found.decision
-    head = [where_to(found), *_subject(found)]
+    head = [where_to(found), *subject_lines(found)]
     if found.question.ignored is not None:
         return [paragraphs(head)]
     error = message_parts(decision)
@@ -133,7 +133,7 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     parts = [
         [*paragraphs(head), *error], paragraphs(_why(found)), _fitting(found, every), _groups(found),
         _causes(found, every), _nearest(found, every),
-        devices, paragraphs(_eviction_sentences(found.eviction)),
+        devices, paragraphs(eviction_lines(found.eviction)),
     ]  # fmt: skip
     return [part for part in parts if part]
 
@@ -152,7 +152,7 @@ def message_parts(decision: Decision) -> Part:
     return [*paragraphs([found.headline], ("table",)), *paragraphs([error], ("wide",))]
 
 
-def _subject(found: Explanation) -> Iterator[str]:
+def subject_lines(found: Explanation) -> Iterator[str]:
     """Which pod it is, and how it was decided."""
     question, pod = found.question, found.decision.pod
     if question.workload is not None:
@@ -215,12 +215,18 @@ def _why(found: Explanation) -> Iterator[str]:
     elif choice is None:
         yield f"Of {count_of(counts.visited, 'node')} only {host} fits, so it is taken without scoring."
     else:
-        yield f"{counts.fit:,} of {count_of(counts.visited, 'node')} fit. {_best(host, choice)}"
+        yield f"{counts.fit:,} of {count_of(counts.visited, 'node')} fit. {best_told(host, choice)}"
         yield from _decided(choice, host)
-    if counts.visited < counts.nodes and choice is not None:
+    yield from reached(found)
+
+
+def reached(found: Explanation) -> Iterator[str]:
+    """How far the search went, where it did not look at every node."""
+    counts = found.counts
+    if counts.visited < counts.nodes and found.choice is not None:
         more = sum(node.fits and not node.visited for node in found.nodes)
-        reached = f"The search looked at {counts.visited:,} of {count_of(counts.nodes, 'node')} and had found enough then"
-        yield f"{reached}; of the others {more:,} would fit too."
+        looked = f"The search looked at {counts.visited:,} of {count_of(counts.nodes, 'node')} and had found enough then"
+        yield f"{looked}; of the others {more:,} would fit too."
 
 
 def _no_host(found: Explanation) -> str:
@@ -233,7 +239,7 @@ def _no_host(found: Explanation) -> str:
     return f"No node fits. The nearest is {near.name}{lacking}{obstacles if near.obstacles > 1 else ''}."
 
 
-def _best(host: str, choice: HostChoice) -> str:
+def best_told(host: str, choice: HostChoice) -> str:
     if len(choice.ties) == 1:
         return f"{host} has the best total, {choice.best:,}."
     of_these = f"of these, {choice.tie_break}"
@@ -252,7 +258,7 @@ def _decided(choice: HostChoice, host: str) -> Iterator[str]:
     yield " ".join(filter(None, told))
 
 
-def _eviction_sentences(eviction: EvictionOutcome | None) -> Iterator[str]:
+def eviction_lines(eviction: EvictionOutcome | None) -> Iterator[str]:
     """What evicting pods would do."""
     if eviction is None:
         return

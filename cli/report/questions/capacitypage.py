@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....api.view import View
-from ....api.words import count_of, listed, short_name, used_up
+from ....api.words import count_of, listed, short_name
 from ....core.decision.fiterror import reasons_in
-from ....questions.capacity import CapacityResult
+from ....questions.capacity import CapacityResult, stop_lines
 from ....questions.newnodes import NewNodesResult
-from ....simulation.capacity.answer import CapacityDocument, CopyShortage, PlacedTemplate, Stop
+from ....simulation.capacity.answer import PlacedTemplate
 from ....simulation.newnodes.answer import NewNodesAnswer
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
@@ -29,14 +29,12 @@ from ..page.parts import (
     fact,
     facts,
     facts_of,
-    grid,
     note,
     paragraph,
-    plain_table,
     section,
     soft,
 )
-from ..page.tables import amount_text, amount_with_unit, list_html, short_table
+from ..page.tables import amount_with_unit, list_html, short_table
 from ..questions.nodemap import labels_of, uses_of
 
 TAKES = "takes copies"
@@ -51,12 +49,11 @@ def capacity_html(found: CapacityResult, about: About) -> str:
     names = listed([placed.name for placed in found.counted.placed])
     stop = found.stop
     parts: list[Text] = [paragraph(named(stop.message))]
-    if stop.shortages:
-        parts.append(bullets(_short(found.document, at, one) for at, one in enumerate(stop.shortages)))
+    if lines := list(stop_lines(stop)):
+        parts.append(bullets(lines))
     if stop.reasons:
         title = "Reasons against the next copy"
-        reasons = card(title, short_table(found.view().table("reasons"), title), soft("A node can have several."))
-        parts.append(grid(reasons, *([_unused(stop)] if stop.stranded or stop.out_of_reach else [])))
+        parts.append(card(title, short_table(found.view().table("reasons"), title), soft("A node can have several.")))
     sections = (
         section("What stops the next copy", *parts),
         _where(found),
@@ -73,29 +70,6 @@ def _lead(found: CapacityResult) -> Markup:
         for at, one in enumerate(document.templates)
     )
     return facts(*copies, fact(counted(document, "nodes.length"), "nodes that take copies", GOOD), *facts_of(document, CARDS, ()))
-
-
-# --- why ------------------------------------------------------------------------------------------------------------
-
-
-def _short(document: CapacityDocument, at: int, shortage: CopyShortage) -> Markup:
-    resource, path = shortage.resource, f"stop.shortages.{at}"
-    nodes = sentence(counted(document, f"{path}.nodes"), " node" if shortage.nodes == 1 else " nodes")
-    names = joined(map(named, shortage.examples))
-    such = sentence(": ", names) if shortage.nodes <= len(shortage.examples) else sentence(", such as ", names)
-    left = sentence("; ", amount_with_unit(resource, shortage.left), " left there in all") if shortage.left else ""
-    return sentence(named(short_name(resource)), f"{used_up(resource)} on ", nodes, such, left)
-
-
-def _unused(stop: Stop) -> Markup:
-    sides = (stop.stranded, stop.out_of_reach)
-    rows = [
-        [named(short_name(name)), *(amount_text(name, amounts.get(name)) for amounts in sides)]
-        for name in dict.fromkeys([*stop.stranded, *stop.out_of_reach])
-    ]
-    table = plain_table(["resource", "stranded", "out of reach"], rows, "What no copy can use")
-    words = "Stranded: on nodes that are short of something else. Out of reach: on nodes that turn the pod down."
-    return card("What no copy can use", table, soft(words))
 
 
 # --- where ----------------------------------------------------------------------------------------------------------
