@@ -81,11 +81,13 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> Words:
 
 def _against(found: ExplanationDocument) -> Words:
     """What rules out the nodes."""
-    groups = found.reasons
-    if not groups:
+    nodes: dict[str, set[str]] = {}
+    for group in found.reasons:
+        nodes.setdefault(about_what(group.reason), set()).update(group.nodes)
+    if not nodes:
         return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
-    pieces = [Words(Name(about_what(group.reason)), " on ", counting(group.count, "node")) for group in groups]
-    rest = [Words(Name(f"{len(groups) - SHOWN:,}"), " other reasons")] if len(groups) > SHOWN + 1 else pieces[SHOWN:]
+    pieces = [Words(Name(what), " on ", counting(len(names), "node")) for what, names in nodes.items()]
+    rest = [Words(Name(f"{len(pieces) - SHOWN:,}"), " other reasons")] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
     return Words(": stopped by ", joined([*pieces[:SHOWN], *rest]))
 
 
