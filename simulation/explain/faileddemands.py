@@ -170,10 +170,11 @@ class Causes:
                 near = near_keys(name, there)
                 note = "no node has it" + (f"; {have(there[near[0]])} {near[0]}" if near else "")
                 demand = FailedDemand("request", f"{name}={shortage.asked}", 0, note, absent=True)
-                self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
             elif makers := makers_of(self.engine, self.pod, name, shortage.asked):
                 demand = FailedDemand("request", f"{rounded(name, shortage.asked)} {name}, for {makers}", 0, "")
-                self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
+            else:
+                continue
+            self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
         for report in reports[:MOST]:
             for one in report.shortages:
                 self._more_than_containers(report, one.resource)

@@ -18,7 +18,7 @@ from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, counted, joined, named, number, sentence, spoken
-from ..page.outcome import PodOutcome, next_step, who_html
+from ..page.outcome import PodOutcome, help_step, who_html
 from ..page.parts import (
     BAD,
     GOOD,
@@ -151,10 +151,7 @@ def _who(view: View) -> Markup:
 
 def _next(view: View, about: About) -> list[Markup]:
     """What helps the first pod that no new node helps; copies of a template are no pods of the cluster."""
-    first = next((str(row[0]) for row in view.table("without").rows), None)
-    if first is None or "--pod" in about.command:
-        return []
-    return [next_step(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
+    return [help_step(str(row[0]), about) for row in view.table("without").rows[:1] if "--pod" not in about.command]
 
 
 # --- the rest -------------------------------------------------------------------------------------------------------

@@ -92,9 +92,7 @@ def _sections(result: ExplainResult, document: ExplanationDocument, view: View) 
         lead = "✓ passed, ✗ turned down, · not asked. Nodes that fare alike share a line; the rule that decides is marked."
         idle = [rule for rule, concerned in found.rules.items() if not concerned]
         rest = soft("The pod wants nothing that these rules look at: ", joined(map(named, idle)), ".") if idle else ""
-        huge = [named(rule_name(rule)) for rule in overwhelming(found)]
-        hidden = soft("Bars of scores leave out ", joined(huge), ", as all nodes have the same by it and it would hide the others.")
-        yield section("Nodes by rules", matrix(found).html(), hidden if huge else "", rest, lead=lead)
+        yield section("Nodes by rules", matrix(found).html(), rest, lead=lead)
     if found.nodes and result.cluster is not None:
         yield section("The nodes", _map(result, result.cluster).html(), list_html(view.table("nodes")), name="all-nodes")
 
@@ -210,8 +208,7 @@ def _fate(node: NodeReport, at: int) -> Any:
 def _line(found: Explanation, places: list[int]) -> MatrixLine:
     node = found.nodes[places[0]]
     failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
-    huge = overwhelming(found)
-    scores = [RuleScore(rule_name(rule), score.reduced, score.weight) for rule, score in node.scores.items() if rule not in huge]
+    scores = [RuleScore(rule_name(rule), one.reduced, one.weight) for rule, one in node.scores.items() if rule not in overwhelming(found)]
     return MatrixLine(
         node=_names(found, places), failed=failed, passed=_passed(found, node, failed), state=_state(found, node),
         scores=scores, total=node.total, winner=node.name == found.decision.host,
@@ -221,9 +218,7 @@ def _line(found: Explanation, places: list[int]) -> MatrixLine:
 def overwhelming(found: Explanation) -> list[str]:
     """Rules that give every node the same score, so high that the others could not be seen beside it."""
     choice = found.choice
-    if choice is None:
-        return []
-    return [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
+    return [] if choice is None else [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
 
 
 def _names(found: Explanation, places: list[int]) -> Markup:
