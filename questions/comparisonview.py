@@ -6,22 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words, counting
-from ..api.words import Figure, count_doing, count_of, percent, short_name
+from ..api.words import Figure, count_doing, count_of, percent
 from ..simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED, AgreementCounts
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
-from ..simulation.compare.document import (
-    EVICTED,
-    FAULT,
-    GATES,
-    NO_ROOM,
-    UNSEEN,
-    ComparedConfiguration,
-    ComparedDecision,
-    ComparisonDocument,
-    ConfigurationPair,
-    Losses,
-)
-from .result import joined
+from ..simulation.compare.document import ComparedConfiguration, ComparedDecision, ComparisonDocument, ConfigurationPair, Losses
+from ..simulation.reasons import phrase
+from .result import for_reasons, joined
 
 NO_HOST, GATED_HOST = "<none>", "<gated>"
 """In place of a host where the pod has none, or was not tried."""
@@ -33,21 +23,6 @@ USES = {
     "fragmentation": "the share of the free room on nodes where a waiting pod does not fit",
 }
 """What is said of how the clusters end -> what that is."""
-PHRASES = {
-    "spread constraint": ("its spread constraint", "their spread constraints"),
-    "pod anti-affinity": ("pod anti-affinity", "pod anti-affinity"),
-    "node affinity": ("its node affinity", "their node affinity"),
-    "host ports": ("a host port", "host ports"),
-    "pods": ("the number of pods", "the number of pods"),
-    "volumes": ("its volumes", "their volumes"),
-    "node name": ("the node that it names", "the nodes that they name"),
-    EVICTED: ("other pods, which evict it", "other pods, which evict them"),
-    UNSEEN: ("nodes that are not looked at", "nodes that are not looked at"),
-    FAULT: ("an error", "errors"),
-    GATES: ("its scheduling gates", "their scheduling gates"),
-    NO_ROOM: ("room that is not made", "room that is not made"),
-}
-"""Reason -> what a sentence says after "1 for" and after "2 for"; other reasons are said as they are."""
 
 
 def comparison_view(title: str, found: ComparisonDocument, show: int | None = None) -> View:
@@ -174,24 +149,9 @@ def _both(pair: ConfigurationPair) -> Words:
     return Words(losing, " (", reasons_of(pair.lost), "), ", gaining)
 
 
-def reasons_of(found: Losses, most: int = 3) -> Words:
-    """For what pods have no place: the *most* frequent reasons, and how many pods have others."""
-    reasons = found.reasons
-    if len(reasons) == 1:
-        return Words("all for " if reasons[0].pods > 1 else "for ", Name(phrase(reasons[0].reason, reasons[0].pods)))
-    parts = [Words(Number(one.pods), " for ", Name(phrase(one.reason, one.pods))) for one in reasons[:most]]
-    if len(reasons) > most:
-        parts.append(Words(Number(sum(one.pods for one in reasons[most:])), " for other reasons"))
-    return joined(parts)
-
-
-def phrase(reason: str, pods: int) -> str:
-    """What a sentence says of a reason.
-
-    >>> phrase("spread constraint", 1), phrase("spread constraint", 2), phrase("nvidia.com/gpu", 2)
-    ('its spread constraint', 'their spread constraints', 'gpu')
-    """
-    return PHRASES[reason][pods != 1] if reason in PHRASES else short_name(reason)
+def reasons_of(found: Losses) -> Words:
+    """For what pods have no place."""
+    return for_reasons({one.reason: one.pods for one in found.reasons})
 
 
 # --- sentences ------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from ..simulation.explain.values import (
     NodeScore,
     ReasonGroup,
 )
-from ..simulation.records import about_what
+from ..simulation.reasons import about, phrase
 from .closeupview import PAGE, Part, device_part, lead_told, paragraphs, rule_name, score_cell, short_of
 from .result import joined
 
@@ -83,7 +83,7 @@ def _against(found: ExplanationDocument) -> Words:
     """What rules out the nodes."""
     nodes: dict[str, set[str]] = {}
     for group in found.reasons:
-        nodes.setdefault(about_what(group.reason), set()).update(group.nodes)
+        nodes.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
     if not nodes:
         return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
     pieces = [Words(Name(what), " on ", counting(len(names), "node")) for what, names in nodes.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -20,6 +21,7 @@ from ..simulation.drain.rules import foreign_scheduler
 from ..simulation.explain.explain import refused
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from ..simulation.nodesbyuse import ALWAYS, NodeRecord, NodeUse, NodeUses, node_table, nodes_by_use, pods_on
+from ..simulation.reasons import about
 from ..simulation.records import (
     EvictionRecord,
     PodRecord,
@@ -27,7 +29,6 @@ from ..simulation.records import (
     ScoredPod,
     SimulationDocument,
     UnplacedPods,
-    about_what,
     cycle_table,
     eviction_table,
     pod_table,
@@ -36,10 +37,7 @@ from ..simulation.records import (
 from ..simulation.replacements import Replacements
 from ..simulation.simulate import Outcome, Simulation
 from ..simulation.summary import Summary, Usage, ignored_text, summarise, usages
-from .result import Result, Row, joined
-
-TOLD = 3
-"""That many reasons are in the verdict."""
+from .result import Result, Row, for_reasons
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -329,6 +327,10 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
     pods = Number(summary.pods)
     having = Number(placed)
     finds = " finds" if placed == 1 else " find"
+    counts = Counter[str]()
+    for group in reasons:
+        counts[about(group.reason)] += len(group.pods)
+    lacking = for_reasons(counts)
     if not summary.pods:
         return Words("No pod waits for a node.")
     if placed == summary.pods:
@@ -337,11 +339,11 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
         first = Words(having, " of ", pods, " pods", finds, " a node")
     elif missing == summary.pods:
         none = Words(Name(reasons[0].pods[0]), " finds no node: ") if missing == 1 else Words("No pod finds a node: ")
-        first = Words(none, _lacking(reasons))
+        first = Words(none, lacking)
     else:
         who = Name(reasons[0].pods[0]) if missing == 1 else Number(missing)
         does_not = " does not: " if missing == 1 else " do not: "
-        first = Words(having, " of ", pods, " pods", finds, " a node, ", who, does_not, _lacking(reasons))
+        first = Words(having, " of ", pods, " pods", finds, " a node, ", who, does_not, lacking)
     left = counting(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
     return Words(first, Words("; ", left) if summary.evicted else "", _refused(summary), ".")
 
@@ -350,22 +352,6 @@ def _refused(summary: Summary) -> Words:
     """The pods that the API server would refuse, which are not among those that wait."""
     count = summary.refused_pods
     return Words("; ", counting(count, "more is", "more are"), " refused by the API server") if count else Words()
-
-
-def _lacking(reasons: Sequence[UnplacedPods]) -> Words:
-    """For what the pods without a node have none: those of the commonest reasons, and how many others."""
-    groups: dict[str, list[int]] = {}
-    for at, group in enumerate(reasons):
-        groups.setdefault(about_what(group.reason), []).append(at)
-    if len(groups) == 1:
-        return Words("for ", Name(next(iter(groups))))
-    counts = {what: Number(sum(len(reasons[at].pods) for at in places)) for what, places in groups.items()}
-    ordered = sorted(groups, key=lambda what: -counts[what].value)
-    pieces = [Words(counts[what], " for ", Name(what)) for what in ordered[:TOLD]]
-    if ordered[TOLD:]:
-        rest = [counts[what] for what in ordered[TOLD:]]
-        pieces.append(Words(Number(sum(one.value for one in rest)), " for other reasons"))
-    return joined(pieces)
 
 
 def summary_lines(summary: Summary) -> list[str]:

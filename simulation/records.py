@@ -20,6 +20,7 @@ from ..api.words import short_name
 from ..core.decision.decision import CycleRecord
 from ..core.decision.fiterror import reasons_in
 from .nodesbyuse import ALWAYS, NodeRecord, NodesByUse
+from .reasons import leading
 from .simulate import Eviction, Outcome, OutcomeWord, Simulation
 from .summary import Summary, Usage
 
@@ -28,16 +29,6 @@ MADE_ROOM, NO_NODE = "makes room", "no node"
 RESULTS = {"placed": MEANINGS["good"], "waiting": MEANINGS["near"], MADE_ROOM: MEANINGS["near"], NO_NODE: MEANINGS["bad"]}
 SHOWN = 5
 """That many nodes are in the details of a pod for each reason, and that many of the best."""
-INSUFFICIENT = "Insufficient "
-TOO_MANY = "Too many pods"
-"""The framework's text for too few free places for pods."""
-WORDS = (
-    ("taint", "taints"), ("node selector", "the node selector"), ("volume", "volumes"), ("node affinity", "node affinity"),
-    ("affinity", "pod affinity"), ("topology spread", "the spread constraint"), ("free ports", "ports"),
-    ("allocate all claims", "devices for its claims"), ("resourceclaim", "devices of its claims"),
-    ("unschedulable", "cordons"), ("not ready", "unready nodes"),
-)  # fmt: skip
-"""What a reason has in it -> what it is about; the first one counts."""
 
 
 class PodRecord(Record):
@@ -179,46 +170,6 @@ class SimulationDocument(ResultDocument, kw_only=True):
 
 
 # --- why pods have no node ------------------------------------------------------------------------------------------
-
-
-def shortage_of(reason: str) -> str | None:
-    """The resource that *reason* calls short; None for a reason of another kind.
-
-    >>> shortage_of("Insufficient cpu"), shortage_of("Too many pods"), shortage_of("node(s) were unschedulable")
-    ('cpu', 'pods', None)
-    """
-    if reason == TOO_MANY:
-        return "pods"
-    return reason.removeprefix(INSUFFICIENT) if reason.startswith(INSUFFICIENT) else None
-
-
-def about_what(reason: str) -> str:
-    """What rules out the pods, in a word or two; the reason itself where there is no shorter word.
-
-    >>> about_what("Insufficient nvidia.com/gpu"), about_what("node(s) had taints that the pod didn't tolerate"), about_what("odd")
-    ('gpu', 'taints', 'odd')
-    """
-    short = shortage_of(reason)
-    if short is not None:
-        return "places for pods" if short == "pods" else short_name(short)
-    return next((word for part, word in WORDS if part in reason.lower()), reason)
-
-
-def leading(reasons: Mapping[str, int], alone: Mapping[str, int]) -> list[str]:
-    """*reasons* against nodes, first those that *alone* keep a pod from nodes: without one of them these would do.
-
-    Of these, those by which it wants other nodes come last: what keeps it from the nodes that it wants is nearer to the point.
-
-    >>> leading({"Insufficient cpu": 9, "didn't match node selector": 7, "cannot allocate all claims": 2}, {"didn't match node selector": 7,
-    ... "cannot allocate all claims": 2})
-    ['cannot allocate all claims', "didn't match node selector", 'Insufficient cpu']
-    """
-    return sorted(reasons, key=lambda one: (not alone.get(one), wants_others(one), -alone.get(one, 0), -reasons[one]))
-
-
-def wants_others(reason: str) -> bool:
-    """Whether *reason* says that the pod, or its volume, wants other nodes."""
-    return any(part in reason for part in ("node selector", "node affinity", "requested hostname", "requested node name"))
 
 
 def unplaced(outcomes: Iterable[Outcome], alone: Callable[[Pod], Mapping[str, int]]) -> tuple[UnplacedPods, ...]:

@@ -32,7 +32,7 @@ from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...framework.schedulerspec import SchedulerSpec
 from ..explain.volumes import VolumeDemands
-from ..records import leading
+from ..reasons import leading
 from ..replacements import Replacements, give_back, with_claims
 from ..replay.cluster.volumecontroller import claim_of, new_volume
 from ..scenario import Scenario, in_order

@@ -33,7 +33,8 @@ from ...predicates.reasons import MAX_VOLUME_COUNT_EXCEEDED
 from ...predicates.volumecounts import Count as DiskCount
 from ...predicates.volumecounts import disk_count
 from ..drain.rules import is_mirror
-from ..records import RefusedPod, shortage_of
+from ..reasons import shortage_of
+from ..records import RefusedPod
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .explanation import Explanation, PodQuestion

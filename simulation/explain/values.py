@@ -13,7 +13,7 @@ from ...core.decision.decision import Decision
 from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
 from ...core.preemption.select import is_eligible
-from ..records import leading, shortage_of, wants_others
+from ..reasons import leading, shortage_of, wants_others
 
 
 class NodeShortage(Record):

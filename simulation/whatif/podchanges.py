@@ -19,7 +19,7 @@ from ..explain.clusterfacts import is_state, taint_text
 from ..explain.explain import freed
 from ..explain.faileddemands import node_terms, text_of
 from ..explain.values import NodeReport, NodeShortage
-from ..records import shortage_of
+from ..reasons import shortage_of
 from .context import ChangeKind, Helpful, WhatIfChange, WhatIfContext, amount, smallest
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

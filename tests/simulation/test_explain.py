@@ -87,7 +87,7 @@ class TestReasons:
         taint = [{"key": "only", "effect": "NoSchedule"}]
         cluster = [node("b"), node("c"), node("a", labels={"pool": "x"}, taints=taint), pod("p", nodeSelector={"pool": "x"})]
         found = kubeclassic.explain(cluster, "p", "1.34")
-        assert str(found.view().verdict) == "default/p finds no node: stopped by taints on 1 node, node affinity on 2 nodes."
+        assert str(found.view().verdict) == "default/p finds no node: stopped by taints on 1 node, its node affinity on 2 nodes."
         assert [one.name for one in found.nodes] == ["a", "b", "c"]
 
     def test_too_many_pods(self) -> None:

@@ -7,10 +7,11 @@ from urllib.parse import urlencode
 
 from ....api.view import Table
 from ....questions.compare import ClusterEnd, CompareResult
-from ....questions.comparisonview import OTHER_NODE, agreement_lines, headline, hints, label, phrase, side_name, verdict
+from ....questions.comparisonview import OTHER_NODE, agreement_lines, headline, hints, label, side_name, verdict
 from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
 from ....simulation.compare.causes import KINDS, SCORE
 from ....simulation.compare.document import ComparedConfiguration, ComparisonDocument, ConfigurationPair
+from ....simulation.reasons import phrase
 from ..page.about import About, discreet
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
