@@ -20,7 +20,7 @@ from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number,
 from ..api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
 from ..core.pods.requests import PODS
 from ..exceptions import check_type, wrong_type
-from ..simulation.capacity.answer import CapacityDocument, CopyShortage, Headroom, PendingPods, Stop
+from ..simulation.capacity.answer import CapacityDocument, CopyShortage, Headroom, PendingPods, PlacedTemplate, Stop
 from ..simulation.capacity.counting import Counted, count_copies
 from ..simulation.capacity.question import CapacityQuestion, asked, limit_of
 from ..simulation.capacity.templates import READ_KINDS
@@ -281,8 +281,7 @@ def _then(found: CapacityResult) -> Words:
 
 def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
     for placed in found.counted.placed:
-        requests = [f"{name}: {amount(name, number)}" for name, number in placed.requests.items() if number]
-        yield Paragraph(f"{placed.name} pod requirements: {', '.join(requests) or 'nothing'}", ("wide",))
+        yield Paragraph(f"{placed.name} pod requirements: {requests_told(placed)}", ("wide",))
     for placed in found.counted.placed:
         yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {placed.name}.", hanging="")
     yield Paragraph("")
@@ -296,6 +295,11 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
         yield Paragraph(f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}")
     if found.excluded:
         yield Paragraph(f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}")
+
+
+def requests_told(placed: PlacedTemplate) -> str:
+    """What a copy requests, exact."""
+    return ", ".join(f"{name}: {amount(name, number)}" for name, number in placed.requests.items() if number) or "nothing"
 
 
 def stop_lines(stop: Stop) -> Iterator[str]:

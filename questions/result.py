@@ -20,7 +20,7 @@ def joined(parts: Sequence[Part], between: str = ", ") -> Words:
 
 
 def for_reasons(counts: Mapping[str, int], most: int = 3) -> Words:
-    """For what so many pods have no place: the *most* frequent reasons, and how many pods have others."""
+    """For what pods have no place, reason -> pods: the *most* frequent ones, and how many pods have others."""
     ordered = sorted(counts.items(), key=lambda one: -one[1])
     parts = [Words(Number(pods), " for ", Name(phrase(reason, pods))) for reason, pods in ordered[:most]]
     if len(ordered) == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Literal
 
 from ...algorithmprovider.cells import in_words
@@ -271,28 +272,28 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
     """What preemption came to in *decision*; None if the pod did not need it, or the cycle ended with an error."""
     if not decision.is_fit_error:
         return None
-    plan, priority = decision.preemption, cycle.pod.priority
+    pod, cells, plan = cycle.pod, cycle.release.preemption, decision.preemption
+    no_room = partial(EvictionOutcome, priority=pod.priority)
     if plan is None:
-        return EvictionOutcome(priority=priority, why_not=OFF)
+        return no_room(why_not=OFF)
     if plan.node is not None:
         victims, found = tuple(map(Victim.of, plan.victims)), plan.candidates
         violations = found[plan.node].violations if plan.node in found else 0
-        return EvictionOutcome(priority=priority, node=plan.node, victims=victims, budget_violations=violations, candidates=len(found))
+        return EvictionOutcome(
+            priority=pod.priority, node=plan.node, victims=victims, budget_violations=violations, candidates=len(found)
+        )
     if plan.error:
-        return EvictionOutcome(priority=priority, why_not=plan.error)
+        return no_room(why_not=plan.error)
     by_plugins = decision.plugins is not None
-    pod, cells = cycle.pod, cycle.release.preemption
     honours_never = by_plugins or (cells.never_policy and cycle.enabled("NonPreemptingPriority"))
     if honours_never and pod.spec.preemption_policy == "Never":
-        return EvictionOutcome(priority=pod.priority, why_not=NEVER)
+        return no_room(why_not=NEVER)
     if not is_eligible(cycle):
-        return EvictionOutcome(priority=pod.priority, why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
+        return no_room(why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
     hopeful = [node for node in nodes if not is_unresolvable(node)]
     lower = sum(_has_lower(cycle, node) for node in hopeful)
     unresolvable = len(nodes) - len(hopeful)
-    return EvictionOutcome(
-        priority=pod.priority, why_not=NO_HELP, unresolvable=unresolvable, nobody_lower=len(hopeful) - lower, not_enough=lower
-    )
+    return no_room(why_not=NO_HELP, unresolvable=unresolvable, nobody_lower=len(hopeful) - lower, not_enough=lower)
 
 
 def why_no_room(cycle: Cycle, node: NodeReport) -> str:

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from ...api.controlplane.deviceclaims import slice_of_more, slices_like
 from ...api.meaning.labels import compile_node_term, match_expressions_selector, tolerates
 from ...api.objects import Device, Node, NodeSelectorTerm, Pod, Requirement, ResourceSlice, Taint
+from ...api.words import amount
 from ...core.devices.accounts import DeviceAccount
 from ..drain.rules import UNSCHEDULABLE, is_daemon
 from ..explain.clusterfacts import CONDITIONS, taint_text
 from ..explain.faileddemands import node_terms, pod_terms
-from .context import HOSTNAME, ChangeKind, WhatIfChange, WhatIfContext, amount, smallest, written
+from .context import HOSTNAME, ChangeKind, WhatIfChange, WhatIfContext, smallest, written
 from .podchanges import edit_of_pod, is_short_only, lacks_kind, units, untolerated
 
 FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")

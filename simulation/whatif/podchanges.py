@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ...api.meaning.labels import tolerates
 from ...api.objects import Container, Map, Node, Pod, PodSpec, ResourceRequirements, Taint
 from ...api.objects.quantity import Quantity
-from ...api.words import is_bytes
+from ...api.words import amount, is_bytes
 from ...core.pods.requests import CPU
 from ...core.pods.template import Entry
 from ..drain.rules import UNSCHEDULABLE, is_daemon, stays_with_node
@@ -20,7 +20,7 @@ from ..explain.explain import freed
 from ..explain.faileddemands import node_terms, text_of
 from ..explain.values import NodeReport, NodeShortage
 from ..reasons import shortage_of
-from .context import ChangeKind, Helpful, WhatIfChange, WhatIfContext, amount, smallest
+from .context import ChangeKind, Helpful, WhatIfChange, WhatIfContext, smallest
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NO_NEW_PODS = ("NoSchedule", "NoExecute")

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....api.view import View
-from ....api.words import count_of, listed, short_name
+from ....api.words import count_of, listed
 from ....core.decision.fiterror import reasons_in
-from ....questions.capacity import CapacityResult, stop_lines
+from ....questions.capacity import CapacityResult, requests_told, stop_lines
 from ....questions.newnodes import NewNodesResult
-from ....simulation.capacity.answer import PlacedTemplate
 from ....simulation.newnodes.answer import NewNodesAnswer
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
@@ -34,7 +33,7 @@ from ..page.parts import (
     section,
     soft,
 )
-from ..page.tables import amount_with_unit, list_html, short_table
+from ..page.tables import list_html, short_table
 from ..questions.nodemap import labels_of, uses_of
 
 TAKES = "takes copies"
@@ -105,15 +104,10 @@ def _left(found: CapacityResult) -> Section:
 
 def _requests(found: CapacityResult) -> Iterator[Text]:
     for template in found.document.templates:
-        requests = joined(_amounts(template)) if template.requests else "nothing"
-        yield paragraph(named(template.name), f" ({template.kind} in namespace ", named(template.namespace), "): ", requests)
+        where = f" ({template.kind} in namespace ", named(template.namespace), "): "
+        yield paragraph(named(template.name), *where, requests_told(template))
     if found.excluded:
         yield note("Left out: ", joined(map(named, found.excluded)))
-
-
-def _amounts(template: PlacedTemplate) -> Iterator[Markup]:
-    for name, value in template.requests.items():
-        yield sentence(named(short_name(name)), " ", amount_with_unit(name, value))
 
 
 Record = dict[str, Any]
