@@ -22,8 +22,8 @@ from ..simulation.explain.values import (
     NodeReport,
     NodeScore,
     ReasonGroup,
+    by_subject,
 )
-from ..simulation.reasons import about, phrase
 from .closeupview import PAGE, Part, device_part, lead_told, paragraphs, rule_name, score_cell, short_of
 from .result import joined
 
@@ -81,12 +81,9 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> Words:
 
 def _against(found: ExplanationDocument) -> Words:
     """What rules out the nodes."""
-    nodes: dict[str, set[str]] = {}
-    for group in found.reasons:
-        nodes.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
-    if not nodes:
+    pieces = [Words(Name(what), " on ", counting(count, "node")) for what, count in by_subject(found.reasons).items()]
+    if not pieces:
         return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
-    pieces = [Words(Name(what), " on ", counting(len(names), "node")) for what, names in nodes.items()]
     rest = [Words(Name(f"{len(pieces) - SHOWN:,}"), " other reasons")] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
     return Words(": stopped by ", joined([*pieces[:SHOWN], *rest]))
 

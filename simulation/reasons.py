@@ -77,13 +77,19 @@ def phrase(reason: str, pods: int) -> str:
 def leading(reasons: Mapping[str, int], alone: Mapping[str, int]) -> list[str]:
     """*reasons* against nodes, first those that *alone* keep a pod from nodes: without one of them these would do.
 
-    Of these, those by which it wants other nodes come last: what keeps it from the nodes that it wants is nearer to the point.
+    Of these, those come last by which it wants other nodes, and before them those by which nodes keep pods away: what it lacks on nodes
+    that are meant for it is nearer to the point.
 
-    >>> leading({"Insufficient cpu": 9, "didn't match node selector": 7, "cannot allocate all claims": 2}, {"didn't match node selector": 7,
-    ... "cannot allocate all claims": 2})
-    ['cannot allocate all claims', "didn't match node selector", 'Insufficient cpu']
+    >>> alone = {"didn't match node selector": 7, "untolerated taint {a: b}": 3, "cannot allocate all claims": 2}
+    >>> leading({"Insufficient cpu": 9, **alone}, alone)
+    ['cannot allocate all claims', 'untolerated taint {a: b}', "didn't match node selector", 'Insufficient cpu']
     """
-    return sorted(reasons, key=lambda one: (not alone.get(one), wants_others(one), -alone.get(one, 0), -reasons[one]))
+
+    def rank(reason: str) -> tuple[bool, bool, bool, int, int]:
+        away = about(reason) in ("taints", "cordoned nodes", "node conditions")
+        return not alone.get(reason), wants_others(reason), away, -alone.get(reason, 0), -reasons[reason]
+
+    return sorted(reasons, key=rank)
 
 
 def wants_others(reason: str) -> bool:

@@ -14,7 +14,7 @@ from ...core.decision.decision import Decision
 from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
 from ...core.preemption.select import is_eligible
-from ..reasons import leading, shortage_of, wants_others
+from ..reasons import about, leading, phrase, shortage_of, wants_others
 
 
 class NodeShortage(Record):
@@ -166,6 +166,14 @@ def _group(reason: str, nodes: list[NodeReport]) -> ReasonGroup:
         bool(objections) and all(objection.evictable for objection in objections),
         min(short, key=lambda lack: lack.missing, default=None), tuple(node.name for node in nodes),
     )  # fmt: skip
+
+
+def by_subject(groups: Iterable[ReasonGroup]) -> dict[str, int]:
+    """What the reasons are about, as sentences say it -> how many nodes it rules out."""
+    found: dict[str, set[str]] = {}
+    for group in groups:
+        found.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
+    return {what: len(names) for what, names in found.items()}
 
 
 # --- which rule decided ---------------------------------------------------------------------------------------------
