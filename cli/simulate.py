@@ -39,7 +39,7 @@ EXCLUDES = (
 @cluster_options
 @click.option("--reschedule-evicted", is_flag=True, help="Owners replace evicted pods, and the new pods are tried after all others.")
 @click.option(
-    "--recheck", cls=CommonOption, is_flag=True,
+    "--recheck", is_flag=True,
     help="List the running pods that their nodes would no longer take too, such as after --set; exit status 1 if there is any.",
 )  # fmt: skip
 @click.option(

@@ -213,7 +213,7 @@ class PolicyOptions(SchedulerOptions):
     policy: GivenPolicy | None = option(
         None, flags=("--policy", "--policy-config-file"), common=True, takes="file", types=_policies,
         wanted=f"{_A_FILE}, a Policy or its JSON form",
-        help="Up to 1.22: a Policy, by itself, in a ConfigMap or beside other objects, instead of a provider.",
+        help="Up to 1.22: a Policy, by itself or among other objects, instead of a provider.",
         key="policy", example="FILE", words="policy", instead=MIGRATED,
     )  # fmt: skip
     policy_configmap: str | None = option(
@@ -261,8 +261,7 @@ class Framework(PolicyOptions):
     profile: GivenProfile | None = option(
         None, flags=("--profile",), common=True, takes="file", types=_profiles,
         wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
-        help=f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for, "
-        "by itself, in a ConfigMap or beside other objects.",
+        help=f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
         key="profile", example="FILE", words="profile", instead=f"release {NEWEST_RELEASE}",
     )  # fmt: skip
     plugins: Sequence[type[Plugin]] = option((), types=(Sequence,), wanted="a list of subclasses of Plugin", instead="a catalogue")

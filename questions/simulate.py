@@ -18,7 +18,6 @@ from ..api.words import count_of, short_name
 from ..core.decision.decision import CycleRecord, Decision
 from ..core.pods.template import Template
 from ..simulation.drain.rules import foreign_scheduler
-from ..simulation.explain.explain import refused
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from ..simulation.nodesbyuse import ALWAYS, NodeRecord, NodeUse, NodeUses, node_table, nodes_by_use, pods_on
 from ..simulation.reasons import about
@@ -161,6 +160,8 @@ class SimulationRun:
 
     def _refused(self) -> list[RefusedPod]:
         """The running pods that are shown and that their nodes would no longer take."""
+        from ..simulation.explain.explain import refused  # it brings in the rules of every release
+
         spec, names = attrs.evolve(self.given.spec, preemption=False), self.given.spec.scheduler_names
         ours = lambda pod: self.options.shows(pod) and foreign_scheduler(pod, names) is None  # noqa: E731
         return list(refused(self.given.scenario, spec.engine(self.given.scenario.config_maps), ours))

@@ -317,6 +317,8 @@ def _rules(configuration: LabConfiguration, files: list[tuple[str, str]]) -> Seq
     source, words = configuration.source, ["--release", configuration.release]
     is_plain = not configuration.is_moved and (configuration.hard_weight is None or not configuration.runs_profiles)
     flag = "--profile" if configuration.runs_profiles else "--policy"
+    if source.kind == PROFILE and source.document is None and is_plain:
+        return words
     if source.kind == PROVIDER and is_plain:
         return [*words, "--provider", source.name]
     if source.file is not None and is_plain and not configuration.hard_weight:

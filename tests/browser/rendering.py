@@ -55,10 +55,10 @@ def _subject(name: str, line: str, parts: str, status: int = 0) -> Subject:
 EXAMPLES = (
     _subject("compare", "compare examples/cluster --a release=1.16 --b release=1.27", "table map", 1),
     _subject("migrate", "policy migrate examples/policies/kubernetes-classic.json --release 1.16 --check examples/cluster", "table map", 1),
-    _subject("simulate", "simulate examples/cluster --details", "table map chart", 1),
+    _subject("simulate", "simulate examples/cluster --details --release 1.27", "table map chart", 1),
     _subject("explain", "explain examples/cluster shop/storefront-bj5tsk7t55-3", "table map"),
     _subject("explain-nowhere", "explain examples/cluster analytics/yearly-report", "table map", 1),
-    _subject("what-if", "explain examples/cluster analytics/yearly-report --what-if", "table map"),
+    _subject("what-if", "explain examples/cluster analytics/yearly-report --what-if --release 1.27", "table map"),
     _subject("upgrade", "upgrade examples/cluster --from 1.16 --to 1.27", "table", 1),
     _subject("explain-node", "explain examples/cluster shop/orders-1 --node general-a1 --release 1.27", "", 1),
     _subject("replay", "replay examples/day.yaml", "table map chart"),

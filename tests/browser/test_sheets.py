@@ -39,11 +39,11 @@ def test_sheets(subject: Subject, page_file: Path, visit: Visits) -> None:
 
 @pytest.mark.parametrize("subject", [one for one in EXAMPLES if one.name in ("simulate", "what-if")], ids=str, scope="module")
 def test_the_first_sheet_stands_alone(subject: Subject, page_file: Path, visit: Visits) -> None:
-    """Verdict, numbers, who finds no node, what to do next and what was left out are on the first sheet."""
+    """Verdict, numbers, who finds no node, what to do next, what helps at no cost and what was left out are on the first sheet."""
     page = visit(page_file.as_uri())
     first = sheets_of(page)[0].text
     wanted = [page.locator("h1"), page.locator(".unread").first, page.locator(".next"), page.locator(".fact").first]
-    wanted += [page.locator(".who")] if subject.name == "simulate" else [page.locator(".helps").last]
+    wanted += [page.locator(".who")] if subject.name == "simulate" else [page.locator(".helps").first]
     for part in wanted:
         assert [word for word in part.inner_text().split() if word not in first] == []
 

@@ -33,6 +33,7 @@ MODULES_TO_SIMULATE, CLASSES_TO_SIMULATE = 261, 240
 NODES = "sn,cpu_milli,memory_mib\na,1000,4096\n"
 PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,0,0\n"
 NODE = "kind: Node\nmetadata: {name: a}\nstatus: {allocatable: {pods: 9}}\n---\n"
+CLUSTER = str(ROOT / "examples" / "cluster")
 POD = "kind: Pod\nmetadata: {name: web}\n"
 NET = '{"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "NetworkMinCost"}]}'
 ODD = """
@@ -82,7 +83,7 @@ class TestHelp:
     def test_simulate_imports_only_what_it_needs(self) -> None:
         """To simulate predicates and priorities imports no plugin, nothing that replays and nothing that talks to anybody."""
         show = "print('LOADED', *sys.modules, file=sys.stderr)"
-        done = program("simulate", str(ROOT / "examples" / "cluster"), before=f"import atexit\natexit.register(lambda: {show})\n")
+        done = program("simulate", CLUSTER, "--release", "1.16", before=f"import atexit\natexit.register(lambda: {show})\n")
         loaded = done.stderr.splitlines()[-1].split()
         assert loaded[0] == "LOADED"
         assert "kubeclassic.simulation.simulate" in loaded
@@ -91,7 +92,7 @@ class TestHelp:
 
     def test_simulate_makes_few_classes(self) -> None:
         """To simulate takes no more modules and attrs classes than when they were counted last: a class costs a third of a ms."""
-        done = program("simulate", str(ROOT / "examples" / "cluster"), before=f"import atexit\n{COUNTED}atexit.register(counted)\n")
+        done = program("simulate", CLUSTER, "--release", "1.16", before=f"import atexit\n{COUNTED}atexit.register(counted)\n")
         modules, classes = map(int, done.stderr.splitlines()[-1].split())
         assert 100 < modules <= MODULES_TO_SIMULATE
         assert 100 < classes <= CLASSES_TO_SIMULATE

@@ -43,7 +43,7 @@ class TestShortHelp:
             "--kubeconfig", "--release", "--policy", "--profile", "--pods", "--set", "--nodes", "-n", "-o", "--report", "--help-all",
         ]  # fmt: skip
         assert "Exit status 0: all placed" in text
-        assert "\n  kubeclassic simulate cluster.json --release auto --pods new.yaml\n" in text
+        assert "\n  kubeclassic simulate cluster.json --pods new.yaml\n" in text
 
     def test_everything_is_one_more_word(self) -> None:
         """--help-all has every option that is not hidden, and all that the help ever said."""
