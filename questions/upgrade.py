@@ -151,7 +151,7 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     first = moved[0]
     yield f"{result.pod}: {first.after} is the first release that decides otherwise."
     yield ""
-    before, room, by_release = "", "", {found.after: found for found in reversed(moved)}
+    before, room, by_release = "", "", {found.after: found for found in moved}
     for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
         its = by_release.get(stage.release)
         if its:
