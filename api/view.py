@@ -137,7 +137,7 @@ def kind_of(resource: str) -> str:
 
 @attrs.frozen
 class Column:
-    """A column. Values are plain: str, a list of them, a number, an :class:`Amount`, or None."""
+    """A column. Values are plain: str, a list or tuple of them, a bool, a number, an :class:`Amount`, or None."""
 
     title: str
     kind: str = attrs.field(default="text", validator=attrs.validators.in_(KINDS))
@@ -212,14 +212,19 @@ class Table:
     def records(self, form: str = "data") -> list[dict[str, Any]]:
         """The rows as data: the name of a column -> its value."""
         found, names = self.of_form(form), self.names(form)
-        return [dict(zip(names, map(_as_data, row), strict=True)) for row in found.rows]
+        return [dict(zip(names, (_as_data(value, form) for value in row), strict=True)) for row in found.rows]
 
     def names(self, form: str = "data") -> list[str]:
         """The names of the columns as data."""
         return [column.csv or column.name if form == "csv" else column.name for column in self.columns if form in column.forms]
 
 
-def _as_data(value: Any) -> Any:
+def _as_data(value: Any, form: str) -> Any:
+    """*value* as *form* has it: a tuple is one text, and in CSV true and false are words."""
+    if isinstance(value, tuple):
+        return (";" if form == "csv" else ", ").join(value)
+    if isinstance(value, bool) and form == "csv":
+        return str(value).lower()
     return value.number if isinstance(value, Amount) else value
 
 
@@ -280,6 +285,15 @@ class Words:
 
 
 Part: TypeAlias = "str | Number | Name | Words"
+
+
+def counting(number: int, one: str, several: str = "") -> Words:
+    """*number*, and what stands after it where there is *one*, or *several*: by default the same with an s.
+
+    >>> print(counting(1, "pod moves", "pods move"), counting(2, "node"))
+    1 pod moves 2 nodes
+    """
+    return Words(Number(number), f" {one if number == 1 else several or f'{one}s'}")
 
 
 @attrs.frozen

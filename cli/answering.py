@@ -11,7 +11,7 @@ from .. import __version__
 from ..api.objects import Pod
 from ..api.reading.notices import in_groups, unread_sentences
 from ..api.record import as_document
-from ..api.words import count_of
+from ..api.words import count_doing, count_of
 from ..questions.result import Result
 from ..simulation.input import Input
 from ..simulation.scenario import Scenario
@@ -145,4 +145,5 @@ def counts(scenario: Scenario) -> str:
     '0 nodes, 0 pods run, 0 pods wait'
     """
     running = sum(1 for found in scenario.objects if isinstance(found, Pod))
-    return f"{count_of(scenario.node_count, 'node')}, {count_of(running, 'pod')} run, {count_of(len(scenario.pending), 'pod')} wait"
+    pods = count_doing(running, "pod", "run"), count_doing(len(scenario.pending), "pod", "wait")
+    return ", ".join([count_of(scenario.node_count, "node"), *pods])

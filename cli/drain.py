@@ -136,7 +136,7 @@ def _run(
     note_lines(wrapped(said, width_of(sys.stderr), "  "))
     if found.plan.answer.add_nodes:
         # A page leaves out the folders of paths; a command that is run here wants them.
-        whole = {discreet(word): word for word in (*map(str, paths), *sys.argv)}
+        whole = {discreet(word): word for word in (*map(str, paths), *sys.argv[1:])}
         asking = about.asking("capacity", *found.plan.answer.add_nodes)
         note(f"which nodes to add: {shlex.join(whole.get(word, word) for word in asking)}")
     tell_unread(read.scenario.warnings)

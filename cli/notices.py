@@ -28,8 +28,9 @@ def tell_notices(notices: Iterable[Notice], verbose: bool = False, concerns: Col
     for line in lines:
         tell_line(LABEL + one_line(line))
     if len(lines) < len(found):
-        others = f", {len(found) - len(told):,} of them about other objects" if len(told) < len(found) else ""
-        note(f"(--verbose lists all {count_of(len(found), 'warning')}{others})")
+        count, others = count_of(len(found), "warning"), len(found) - len(told)
+        some = f", {others:,} of them about other objects" if others else ""
+        note(f"(--verbose lists all {count}{some})" if told else f"({count} about other objects: see --verbose)")
 
 
 def tell_unread(notices: Iterable[Notice]) -> None:

@@ -278,6 +278,13 @@ class Engine:
                     totals[fits] = self.flow.score(cycle, rows[fits]).totals
         return fits, totals
 
+    def only_reasons(self, pod: Pod) -> Mapping[str, int]:
+        """Reason -> how many nodes it alone keeps from *pod*, which fits on none; empty if no node is judged."""
+        with self.preserving_state(pod), suppress(FilterError, ExtenderError):
+            search = self.flow.filter(self.flow.begin(pod)).search
+            return {} if search is None else search.verdict.alone(search.failed)
+        return {}
+
     def _left_by_extenders(self, cycle: Cycle, rows: Rows, fits: Mask) -> Mask:
         """Where extenders leave the pod among those *rows* where it fits: bool[k]; nowhere if one of them errs."""
         try:
@@ -388,6 +395,10 @@ class Engine:
         """The pods on the node called *name*; none if there is no such node."""
         info = self.cache.infos.get(name)
         return [] if info is None else [entry.pod for entry in info.pods]
+
+    def pods(self) -> list[Pod]:
+        """The pods on all nodes, node by node."""
+        return [entry.pod for info in self.cache.infos.values() for entry in info.pods]
 
     def pods_by_node(self) -> dict[str, list[Pod]]:
         """Node -> the pods on it; a deleted node is there as long as it has pods."""

@@ -16,11 +16,11 @@ from ..api.meaning.labels import zone_of
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
-from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, kind_of
+from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, counting, kind_of
 from ..api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
 from ..core.pods.requests import PODS
 from ..exceptions import check_type, wrong_type
-from ..simulation.capacity.answer import CapacityDocument, CopyShortage, Headroom, PendingPods, Stop
+from ..simulation.capacity.answer import CapacityDocument, CopyShortage, Headroom, PendingPods, PlacedTemplate, Stop
 from ..simulation.capacity.counting import Counted, count_copies
 from ..simulation.capacity.question import CapacityQuestion, asked, limit_of
 from ..simulation.capacity.templates import READ_KINDS
@@ -262,7 +262,7 @@ def _verdict(found: CapacityResult) -> Words:
         return Words("Only ", Number(fits), " of the ", Number(wanted), " copies", of, " fit", _then(found), ".")
     if not fits:
         return Words("No copy", of, " fits", _then(found), ".")
-    return Words(Number(fits), " more ", "copy" if fits == 1 else "copies", of, " fit" + "s" * (fits == 1), _then(found), ".")
+    return Words(counting(fits, "more copy", "more copies"), of, " fit" + "s" * (fits == 1), _then(found), ".")
 
 
 def _then(found: CapacityResult) -> Words:
@@ -272,31 +272,22 @@ def _then(found: CapacityResult) -> Words:
         return Words(", as many as were to be counted")
     if stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
         first = stop.shortages[0]
-        nodes = Number(first.nodes)
-        return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", nodes, _nodes_word(first.nodes))
+        return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", counting(first.nodes, "node"))
     if stop.kind == "Unschedulable" and stop.reasons:
         reason, often = next(iter(stop.reasons.items()))
-        turn = " turn it down: " if often != 1 else " turns it down: "
-        return Words(f"; {then}", Number(often), _nodes_word(often), turn, Name(reason))
+        return Words(f"; {then}", counting(often, "node turns it down: ", "nodes turn it down: "), Name(reason))
     return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the API server refuses the next one")
-
-
-def _nodes_word(count: int) -> str:
-    return " node" if count == 1 else " nodes"
 
 
 def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
     for placed in found.counted.placed:
-        requests = [f"{name}: {amount(name, number)}" for name, number in placed.requests.items() if number]
-        yield Paragraph(f"{placed.name} pod requirements: {', '.join(requests) or 'nothing'}", ("wide",))
+        yield Paragraph(f"{placed.name} pod requirements: {requests_told(placed)}", ("wide",))
     for placed in found.counted.placed:
         yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {quoted(placed.name)}.", hanging="")
     yield Paragraph("")
     stop, counted = found.stop, found.counted
     yield Paragraph(f"Termination reason: {stop.kind}: {stop.message}")
-    yield from (Paragraph(_short(one)) for one in stop.shortages)
-    yield from _left("Stranded on nodes that are short of something else", stop.stranded)
-    yield from _left("Out of reach on nodes that turn the pod down", stop.out_of_reach)
+    yield from map(Paragraph, stop_lines(stop))
     if counted.pending:
         left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
         yield Paragraph(f"{count_of(counted.pending, 'pod')} that waited got a node before all copies{left}")
@@ -306,16 +297,25 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
         yield Paragraph(f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}")
 
 
+def requests_told(placed: PlacedTemplate) -> str:
+    """What a copy requests, exact."""
+    return ", ".join(f"{name}: {amount(name, number)}" for name, number in placed.requests.items() if number) or "nothing"
+
+
+def stop_lines(stop: Stop) -> Iterator[str]:
+    """What has run out, and what is free where no copy can use it."""
+    yield from map(_short, stop.shortages)
+    stranded, beyond = "Stranded on nodes that are short of something else", "Out of reach on nodes that turn the pod down"
+    for what, amounts in ((stranded, stop.stranded), (beyond, stop.out_of_reach)):
+        found = [f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS]
+        if found:
+            yield f"{what}: {', '.join(found)}"
+
+
 def _short(shortage: CopyShortage) -> str:
     names = listed([*shortage.examples, *[""] * (shortage.nodes - len(shortage.examples))], len(shortage.examples))
     left = f"; {rounded(shortage.resource, shortage.left)} left there in all" if shortage.left else ""
     return f"{short_name(shortage.resource)}{used_up(shortage.resource)} on {count_of(shortage.nodes, 'node')}: {names}{left}"
-
-
-def _left(what: str, amounts: Mapping[str, int]) -> Iterator[Paragraph]:
-    found = [f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS]
-    if found:
-        yield Paragraph(f"{what}: {', '.join(found)}")
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

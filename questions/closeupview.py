@@ -31,7 +31,7 @@ def close_up_parts(found: Explanation, close: CloseUp) -> list[Part]:
         paragraphs([f"{found.decision.pod.key} on {close.node}: {_outcome(found, close)}", *whole]),
         [rules_table(found, close)] if close.verdicts else [], paragraphs([fails]), [room_table(close)] if close.room else [],
         device_part(close.node, close.devices or ()),
-        [scores_table(close), *paragraphs(_standing(close))] if close.scores else [], paragraphs(_evictions(found, close)),
+        [scores_table(close), *paragraphs(_standing(close))] if close.scores else [], paragraphs(eviction_here(found, close)),
     ]  # fmt: skip
     return [part for part in parts if part]
 
@@ -63,7 +63,7 @@ def _standing(close: CloseUp) -> Iterator[str]:
         yield "No rule scores the two differently." if not close.leads else ""
 
 
-def _evictions(found: Explanation, close: CloseUp) -> Iterator[str]:
+def eviction_here(found: Explanation, close: CloseUp) -> Iterator[str]:
     if close.fits or found.eviction is None:
         return
     if close.victims is None:

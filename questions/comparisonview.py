@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
-from ..api.words import Figure, count_doing, count_of, percent, short_name
+from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words, counting
+from ..api.words import Figure, count_doing, count_of, percent
 from ..simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED, AgreementCounts
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
-from ..simulation.compare.document import (
-    EVICTED,
-    FAULT,
-    GATES,
-    NO_ROOM,
-    UNSEEN,
-    ComparedConfiguration,
-    ComparedDecision,
-    ComparisonDocument,
-    ConfigurationPair,
-    Losses,
-)
-from .result import NOTHING_TRIED, joined
+from ..simulation.compare.document import ComparedConfiguration, ComparedDecision, ComparisonDocument, ConfigurationPair, Losses
+from ..simulation.reasons import phrase
+from .result import NOTHING_TRIED, for_reasons, joined
 
 NO_HOST, GATED_HOST = "<none>", "<gated>"
 """In place of a host where the pod has none, or was not tried."""
@@ -33,21 +23,6 @@ USES = {
     "fragmentation": "the share of the free room on nodes where a waiting pod does not fit",
 }
 """What is said of how the clusters end -> what that is."""
-PHRASES = {
-    "spread constraint": ("its spread constraint", "their spread constraints"),
-    "pod anti-affinity": ("pod anti-affinity", "pod anti-affinity"),
-    "node affinity": ("its node affinity", "their node affinity"),
-    "host ports": ("a host port", "host ports"),
-    "pods": ("the number of pods", "the number of pods"),
-    "volumes": ("its volumes", "their volumes"),
-    "node name": ("the node that it names", "the nodes that they name"),
-    EVICTED: ("other pods, which evict it", "other pods, which evict them"),
-    UNSEEN: ("nodes that are not looked at", "nodes that are not looked at"),
-    FAULT: ("an error", "errors"),
-    GATES: ("its scheduling gates", "their scheduling gates"),
-    NO_ROOM: ("room that is not made", "room that is not made"),
-}
-"""Reason -> what a sentence says after "1 for" and after "2 for"; other reasons are said as they are."""
 
 
 def comparison_view(title: str, found: ComparisonDocument, show: int | None = None) -> View:
@@ -141,24 +116,21 @@ def _against(found: ComparisonDocument, at: int) -> Words:
         agreement, moved, held = pair.agreement, len(pair.elsewhere), len(pair.gated)
         places = Words("The same pods find a place under ", first, " and ", second)
         if held:
-            are = " pod is" if held == 1 else " pods are"
-            return Words(Number(held), are, " gated by ", first, " or ", second, ", and placed by the other one")
+            return Words(counting(held, "pod is", "pods are"), " gated by ", first, " or ", second, ", and placed by the other one")
         if found.mode != LOCKED:
             if not moved:
                 return Words(places, ", each on the same node")
             return Words(places, ", ", Number(moved), " of them on another node")
         counted = ((agreement.different, DIFFERENT), (agreement.gated, "gated by one of them"))
-        counts = [Words(Number(count), " is " if count == 1 else " are ", text) for count, text in counted if count]
+        counts = [Words(counting(count, "is", "are"), " ", text) for count, text in counted if count]
         if counts:
             return Words(places, "; of ", Number(agreement.decisions), " decisions ", joined(counts, " and "))
-        best = Number(agreement.equally_good)
-        others = "is equally good" if agreement.equally_good == 1 else "are equally good"
-        return Words("No decision is different under ", second, "; ", best, f" {others} for ", first)
+        others = counting(agreement.equally_good, "is equally good", "are equally good")
+        return Words("No decision is different under ", second, "; ", others, " for ", first)
     if lost == gained:
         return Words("As many pods find a place under ", second, ", but not the same ones: ", _both(pair))
     net, word = abs(lost - gained), "more" if gained > lost else "fewer"
-    count = Number(net)
-    head = Words(Words(count, f" pod {word} finds a place" if net == 1 else f" pods {word} find a place"), " under ", second)
+    head = Words(counting(net, f"pod {word} finds a place", f"pods {word} find a place"), " under ", second)
     if lost and gained:
         return Words(head, ": ", _both(pair))
     if gained:
@@ -174,29 +146,13 @@ def _alone(found: Losses) -> Words:
 def _both(pair: ConfigurationPair) -> Words:
     """Who loses and who gains, where there are both."""
     lost, gained = len(pair.lost.pods), len(pair.gained.pods)
-    losing = Words(Number(lost), " loses its place" if lost == 1 else " lose theirs")
-    gaining = Words(Number(gained), " gains one" if gained == 1 else " gain one")
+    losing, gaining = counting(lost, "loses its place", "lose theirs"), counting(gained, "gains one", "gain one")
     return Words(losing, " (", reasons_of(pair.lost), "), ", gaining)
 
 
-def reasons_of(found: Losses, most: int = 3) -> Words:
-    """For what pods have no place: the *most* frequent reasons, and how many pods have others."""
-    reasons = found.reasons
-    if len(reasons) == 1:
-        return Words("all for " if reasons[0].pods > 1 else "for ", Name(phrase(reasons[0].reason, reasons[0].pods)))
-    parts = [Words(Number(one.pods), " for ", Name(phrase(one.reason, one.pods))) for one in reasons[:most]]
-    if len(reasons) > most:
-        parts.append(Words(Number(sum(one.pods for one in reasons[most:])), " for other reasons"))
-    return joined(parts)
-
-
-def phrase(reason: str, pods: int) -> str:
-    """What a sentence says of a reason.
-
-    >>> phrase("spread constraint", 1), phrase("spread constraint", 2), phrase("nvidia.com/gpu", 2)
-    ('its spread constraint', 'their spread constraints', 'gpu')
-    """
-    return PHRASES[reason][pods != 1] if reason in PHRASES else short_name(reason)
+def reasons_of(found: Losses) -> Words:
+    """For what pods have no place."""
+    return for_reasons({one.reason: one.pods for one in found.reasons})
 
 
 # --- sentences ------------------------------------------------------------------------------------------------------
@@ -367,7 +323,7 @@ def _decisions(found: ComparisonDocument) -> Table:
         ours = one.decisions[first]
         for second, cause in one.causes.items():
             theirs = one.decisions[second]
-            where = [one.number, one.pod, "true" if one.retry else "false", first, second]
+            where = [one.number, one.pod, one.retry, first, second]
             hosts = [ours.host, theirs.host, ours.room_on, theirs.room_on]
             rows.append([*where, *hosts, cause.verdict, cause.kind, cause.rule, cause.side, cause.node, cause.text])
     return Table("decisions", list(map(Column, columns)), rows, forms=("csv",))

@@ -14,7 +14,7 @@ import attrs
 from ..api.garbage import settled as without_collection
 from ..api.objects import Node
 from ..api.reading.notices import NoticeGroup
-from ..api.view import CHANGES, EVERYWHERE, MEANINGS, TEXT, Column, Name, Number, Share, Table, View, Words
+from ..api.view import CHANGES, EVERYWHERE, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words, counting
 from ..api.words import count_doing, count_of
 from ..core.decision.fiterror import reasons_in
 from ..exceptions import check_type
@@ -72,7 +72,8 @@ class DrainResult(Result):
     def reasons(self) -> Counter[str]:
         """The reasons against nodes, without names and numbers -> how many have to stay for it; of nodes that are gone: pods wait."""
         answer = self.plan.answer
-        return Counter(map(without_names, [one.why or "" for one in answer.evictions if one.waits] or answer.cannot.values()))
+        waits = [one.reason or without_names(one.why or "") for one in answer.evictions if one.waits]
+        return Counter(waits or map(without_names, answer.cannot.values()))
 
     @property
     def about_reasons(self) -> str | None:
@@ -100,6 +101,7 @@ class DrainResult(Result):
                 "moves": len(self.moves), "rounds": answer.summary.rounds,
             },
             shares=[] if answer.gone else [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
+            paragraphs=[Paragraph(str(_verdict(answer)))] if answer.gone else [],
             tables=[_nodes(self), _reasons(self), _evictions(answer), _staying(answer), _budgets(answer)],
         )  # fmt: skip
 
@@ -208,9 +210,7 @@ def _takes(answer: DrainDocument) -> Words:
     summary = answer.summary
     if not (summary.can and summary.evictions):
         return Words("; no pod has to move" if summary.can else "")
-    pods = Words(Number(summary.moved), " pod moves" if summary.moved == 1 else " pods move")
-    rounds = Words(Number(summary.rounds), " round" if summary.rounds == 1 else " rounds")
-    return Words(": ", pods, " in ", rounds)
+    return Words(": ", counting(summary.moved, "pod moves", "pods move"), " in ", counting(summary.rounds, "round"))
 
 
 def _fates(answer: DrainDocument) -> Iterator[str]:
@@ -222,14 +222,13 @@ def _fates(answer: DrainDocument) -> Iterator[str]:
         (len(answer.staying), "end", "with their node"),
     ):  # fmt: skip
         if number:
-            yield f"{count_doing(number, 'pod', verb)} {what}"
+            yield f"{count_doing(number, 'pod', verb)} {what.replace('their', 'its') if number == 1 else what}"
 
 
 def summary_lines(answer: DrainDocument) -> Iterator[str]:
-    """The answer, and what it takes."""
+    """The answer, and what it takes; of nodes that are gone its text begins with that."""
     summary = answer.summary
     if answer.gone:
-        yield str(_verdict(answer))
         return
     yield f"{summary.can:,} of {count_of(summary.asked, 'node')} can go" + (" together" if summary.can > 1 else "")
     gone = sum(one.replacement is None for one in answer.evictions)
@@ -264,14 +263,14 @@ def _nodes(found: DrainResult) -> Table:
     columns = (
         Column("node", "name"),
         Column("gone" if answer.gone else "can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=(*TEXT, "page")),
-        Column("can", forms=("data",)), Column("can", forms=("csv",)), Column("evicted", "count", forms=(*TEXT, "page", "csv")),
+        Column("can", forms=("data", "csv")), Column("evicted", "count", forms=(*TEXT, "page", "csv")),
         Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT), Column("what stops it", forms=("page",)),
         Column("why", forms=("data", "csv")),
     )  # fmt: skip
     evicted = found.plan.evictions_by_node()
     staying = Counter(one.node for one in answer.staying)
-    rows: list[list[Any]] = [[name, "yes", True, "true", evicted[name], staying[name], None, None, None] for name in answer.can]
-    rows += [[name, "no", False, "false", None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
+    rows: list[list[Any]] = [[name, "yes", True, evicted[name], staying[name], None, None, None] for name in answer.can]
+    rows += [[name, "no", False, None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
     details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
     minor = range(len(answer.can), len(rows)) if answer.searched else ()
     return Table("nodes", columns, rows, noun="node", details=details, minor=minor, forms=EVERYWHERE[answer.gone :])
@@ -307,6 +306,7 @@ def _eviction(one: DrainEviction) -> list[Any]:
     new = one.replacement
     outcome = GONE if new is None else WAITS if one.waits else PREEMPTED if one.by else MOVES
     why = f"preempted by {one.by}" if one.by else outcome if outcome in (GONE, WAITS) else None
+    why = f"{WAITS}: {one.reason}" if one.reason and not one.by else why
     renamed = new if new != one.pod else None
     return [one.round, one.pod, one.node, one.by, new, one.node, one.to, renamed, why, new, one.round, outcome, one.by, one.why]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import attrs
 
 from ..api.objects import Pod
-from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words
+from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words, counting
 from ..api.words import count_of, listed, quoted, short_name
 from ..core.decision.decision import Decision
 from ..simulation.explain.explanation import Explanation, ExplanationDocument, PodQuestion
@@ -22,8 +22,8 @@ from ..simulation.explain.values import (
     NodeReport,
     NodeScore,
     ReasonGroup,
+    by_subject,
 )
-from ..simulation.records import about_what
 from .closeupview import PAGE, Part, device_part, lead_told, paragraphs, rule_name, score_cell, short_of
 from .result import joined
 
@@ -55,8 +55,7 @@ def verdict(found: ExplanationDocument) -> Words:
     start = start if found.placed_on is None else Words(start, ", which is on ", Name(found.placed_on), ",")
     if found.host is None and found.eviction is not None and found.eviction.node is not None:
         leave = len(found.eviction.victims)
-        who = Words(Number(leave), " pod has" if leave == 1 else " pods have", " to leave")
-        return Words(start, " makes room on ", Name(found.eviction.node), ": ", who, ".")
+        return Words(start, " makes room on ", Name(found.eviction.node), ": ", counting(leave, "pod has", "pods have"), " to leave.")
     if found.host is None:
         why = Words(". ", Name(found.missing[0])) if found.missing else Words(_against(found), ".")
         return Words(start, " finds no node", why)
@@ -81,17 +80,12 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> Words:
 
 
 def _against(found: ExplanationDocument) -> Words:
-    """What rules out the nodes, first the reason that is the only one of most nodes: without it these would do."""
-    groups = sorted(found.reasons, key=lambda group: (-group.alone, -group.count))
-    if not groups:
+    """What rules out the nodes."""
+    pieces = [Words(Name(what), " on ", counting(count, "node")) for what, count in by_subject(found.reasons).items()]
+    if not pieces:
         return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
-    pieces = [Words(Name(about_what(group.reason)), " on ", _nodes(group.count)) for group in groups]
-    rest = [Words(Name(f"{len(groups) - SHOWN:,}"), " other reasons")] if len(groups) > SHOWN + 1 else pieces[SHOWN:]
+    rest = [Words(Name(f"{len(pieces) - SHOWN:,}"), " other reasons")] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
     return Words(": stopped by ", joined([*pieces[:SHOWN], *rest]))
-
-
-def _nodes(count: int) -> Words:
-    return Words(Number(count), " node" if count == 1 else " nodes")
 
 
 def _because(found: ExplanationDocument) -> Words:
@@ -100,7 +94,7 @@ def _because(found: ExplanationDocument) -> Words:
     if choice is None:
         if counts.fit != 1 or counts.visited <= 1:
             return Words(", which is taken without scoring")
-        return Words(", the only one of ", _nodes(counts.visited), " that fits")
+        return Words(", the only one of ", counting(counts.visited, "node"), " that fits")
     fit, ties = Number(counts.fit), len(choice.ties)
     if ties == counts.fit == 2:
         return Words(": both nodes that fit have the same score, and the tie-break takes it")
@@ -127,8 +121,7 @@ def _behind(close: CloseUp) -> Words:
 def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     """The whole explanation; *every*: every node, not only the best and the nearest ones."""
     decision = found.decision
-    room = f"makes room on {found.eviction.node}" if found.eviction is not None and found.eviction.node is not None else NO_HOST
-    head = [f"{decision.pod.key}: {decision.host or room}", *_subject(found)]
+    head = [where_to(found), *subject_lines(found)]
     if found.question.ignored is not None:
         return [paragraphs(head)]
     error = message_parts(decision)
@@ -139,9 +132,15 @@ def explanation_parts(found: Explanation, every: bool) -> list[Part]:
     parts = [
         [*paragraphs(head), *error], paragraphs(_why(found)), _fitting(found, every), _groups(found),
         _causes(found, every), _nearest(found, every),
-        devices, paragraphs(_eviction_sentences(found.eviction)),
+        devices, paragraphs(eviction_lines(found.eviction)),
     ]  # fmt: skip
     return [part for part in parts if part]
+
+
+def where_to(found: Explanation) -> str:
+    """The pod, and the node that it gets or on which it makes room."""
+    room = f"makes room on {found.room}" if found.room else NO_HOST
+    return f"{found.decision.pod.key}: {found.decision.host or room}"
 
 
 def message_parts(decision: Decision) -> Part:
@@ -152,7 +151,7 @@ def message_parts(decision: Decision) -> Part:
     return [*paragraphs([found.headline], ("table",)), *paragraphs([error], ("wide",))]
 
 
-def _subject(found: Explanation) -> Iterator[str]:
+def subject_lines(found: Explanation) -> Iterator[str]:
     """Which pod it is, and how it was decided."""
     question, pod = found.question, found.decision.pod
     if question.workload is not None:
@@ -215,12 +214,18 @@ def _why(found: Explanation) -> Iterator[str]:
     elif choice is None:
         yield f"Of {count_of(counts.visited, 'node')} only {host} fits, so it is taken without scoring."
     else:
-        yield f"{counts.fit:,} of {count_of(counts.visited, 'node')} fit. {_best(host, choice)}"
+        yield f"{counts.fit:,} of {count_of(counts.visited, 'node')} fit. {best_told(host, choice)}"
         yield from _decided(choice, host)
-    if counts.visited < counts.nodes and choice is not None:
+    yield from reached(found)
+
+
+def reached(found: Explanation) -> Iterator[str]:
+    """How far the search went, where it did not look at every node."""
+    counts = found.counts
+    if counts.visited < counts.nodes and found.choice is not None:
         more = sum(node.fits and not node.visited for node in found.nodes)
-        reached = f"The search looked at {counts.visited:,} of {count_of(counts.nodes, 'node')} and had found enough then"
-        yield f"{reached}; of the others {more:,} would fit too."
+        looked = f"The search looked at {counts.visited:,} of {count_of(counts.nodes, 'node')} and had found enough then"
+        yield f"{looked}; of the others {more:,} would fit too."
 
 
 def _no_host(found: Explanation) -> str:
@@ -233,7 +238,7 @@ def _no_host(found: Explanation) -> str:
     return f"No node fits. The nearest is {near.name}{lacking}{obstacles if near.obstacles > 1 else ''}."
 
 
-def _best(host: str, choice: HostChoice) -> str:
+def best_told(host: str, choice: HostChoice) -> str:
     if len(choice.ties) == 1:
         return f"{host} has the best total, {choice.best:,}."
     of_these = f"of these, {choice.tie_break}"
@@ -252,7 +257,7 @@ def _decided(choice: HostChoice, host: str) -> Iterator[str]:
     yield " ".join(filter(None, told))
 
 
-def _eviction_sentences(eviction: EvictionOutcome | None) -> Iterator[str]:
+def eviction_lines(eviction: EvictionOutcome | None) -> Iterator[str]:
     """What evicting pods would do."""
     if eviction is None:
         return
@@ -402,26 +407,26 @@ def node_list(found: Explanation) -> list[Table]:
 
 
 def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
-    page, data, csv, both = PAGE, ("data",), ("csv",), ("data", "csv")
+    page, csv, both = PAGE, ("csv",), ("data", "csv")
     rules = list(dict.fromkeys(rule for node in found.nodes for rule in node.scores))
     columns = (
-        Column("node", "name"), Column("state", "tag", filter=True, colours=STATES, forms=page), Column("fits", forms=data),
-        Column("fits", forms=csv), Column("visited", forms=csv), Column("total", "count"),
+        Column("node", "name"), Column("state", "tag", filter=True, colours=STATES, forms=page), Column("fits", forms=both),
+        Column("visited", forms=csv), Column("total", "count"),
         Column("turned down by", "names", filter=True, forms=page), Column("plugins" if found.by_plugins else "predicates", forms=csv),
-        Column("reasons", forms=page), Column("reasons", forms=data), Column("reasons", forms=csv),
-        Column("what fails", forms=page), Column("causes", forms=("data",)), Column("causes", forms=csv), Column("short of", forms=page),
-        Column("missing", forms=data), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
+        Column("reasons", forms=page), Column("reasons", forms=both),
+        Column("what fails", forms=page), Column("causes", forms=both), Column("short of", forms=page),
+        Column("missing", forms=("data",)), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
         Column("short", forms=csv), *(Column(rule, "count", forms=both) for rule in rules),
     )  # fmt: skip
     rows = []
     for node in nodes:
-        lacks, words = node.shortages, ["true" if is_so else "false" for is_so in (node.fits, node.visited)]
+        lacks = node.shortages
         rows.append([
-            node.name, state_of(found, node), node.fits, *words, node.total, list(node.rules), ";".join(node.rules),
-            "; ".join(node.reasons) or None, ", ".join(node.reasons), ";".join(node.reasons),
-            "; ".join(node.causes) or None, ", ".join(node.causes), ";".join(node.causes), "; ".join(map(short_of, lacks)) or None,
+            node.name, state_of(found, node), node.fits, node.visited, node.total, list(node.rules), node.rules,
+            "; ".join(node.reasons) or None, node.reasons, "; ".join(node.causes) or None, node.causes,
+            "; ".join(map(short_of, lacks)) or None,
             ", ".join(f"{lack.resource} {lack.missing}" for lack in lacks), None if node.fits else node.obstacles, node.obstacles,
-            ";".join(f"{lack.resource}={lack.missing}" for lack in lacks),
+            tuple(f"{lack.resource}={lack.missing}" for lack in lacks),
             *(node.scores[rule].total if rule in node.scores else None for rule in rules),
         ])  # fmt: skip
     details = [_details(node) for node in nodes] if "page" in forms else []

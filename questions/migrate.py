@@ -20,7 +20,7 @@ from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
 from ..api.reading.secrets import without_secrets
 from ..api.record import Count, Record, plain, says
-from ..api.view import Column, Name, Number, Table, View, Words
+from ..api.view import Column, Name, Number, Table, View, Words, counting
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
 from ..extenders.choice import ConfiguredExtenders
@@ -297,7 +297,7 @@ def _verdict(report: MigrationReport, against: ConfigurationPair) -> Words:
 
 def _left_out(report: MigrationReport) -> Words:
     count = report.left_out
-    return Words(", leaving out ", Number(count), " extender" if count == 1 else " extenders") if count else Words()
+    return Words(", leaving out ", counting(count, "extender")) if count else Words()
 
 
 def _agreeing(report: MigrationReport, against: ConfigurationPair) -> Words:

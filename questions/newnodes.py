@@ -13,7 +13,7 @@ from ..api.load import Loaded, load, load_documents
 from ..api.objects import KubeObject
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
-from ..api.view import EVERYWHERE, TEXT, Column, Name, Number, Paragraph, Table, View, Words, kind_of
+from ..api.view import EVERYWHERE, TEXT, Column, Name, Number, Paragraph, Table, View, Words, counting, kind_of
 from ..api.words import Figure, count_of, rounded, short_name
 from ..core.pods.requests import PODS
 from ..exceptions import ManifestError, wrong_type
@@ -22,7 +22,7 @@ from ..simulation.newnodes.answer import MOST_TOLD, NewNodesAnswer, NewNodesDocu
 from ..simulation.newnodes.kinds import LIKE, NewNodeError, read_cost
 from ..simulation.newnodes.trials import NewNode
 from .capacity import CapacityOptions, GivenTemplates, checked_exclude, checked_number, checked_ratio, loaded_templates
-from .result import Result
+from .result import Result, joined
 
 MOST_PODS = 5
 """Of pods without a node that short text names."""
@@ -178,73 +178,43 @@ def _given(nodes: Part | Iterable[Part], defaults: bool) -> Iterator[str | tuple
 def _verdict(found: NewNodesDocument) -> Words:
     """What to add, or that nothing helps, in one sentence."""
     pods, left = Number(found.pods), found.without_node.count
-    without = Words(Number(left), " of ", pods, " pods")
+    costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}
+    cost = Words(", cost ", Number(found.cost)) if costs and found.cost is not None else ""
+    add = Words("Add ", _mix(found), cost) if found.added else Words("No new node is needed")
     if found.placed:
-        finds = Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node"
-        return Words("Add ", *_mix(found), ": ", finds, ".") if found.added else Words("No new node is needed: ", finds, ".")
+        return Words(add, ": ", Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node", ".")
     if left and found.cost is not None:
-        rest, each = Number(found.pods - left), "each of them finds a node"
-        what = Words("Add ", *_mix(found), " for ", rest) if found.added else Words("No new node is needed for ", rest)
-        others = Number(left)
-        up_to = Number(found.most_nodes)
-        return Words(what, " of ", pods, " pods: ", each, "; ", others, " find" if left != 1 else " finds", " none with up to ", up_to, ".")
-    return Words("None of the mixes that were tried is enough: ", without, " find no node." if left != 1 else " finds no node.")
+        others = Words(counting(left, "finds none", "find none"), " with up to ", Number(found.most_nodes))
+        start = Words(add, "," if cost else "", " for ", Number(found.pods - left), " of ", pods)
+        return Words(start, " pods: each of them finds a node; ", others, ".")
+    without = Words(Number(left), " of ", pods, " pods find" if left != 1 else " pods finds", " no node.")
+    return Words("None of the mixes that were tried is enough: ", without)
 
 
-def _mix(found: NewNodesDocument) -> Iterator[Words]:
-    for at, one in enumerate(found.added):
-        yield Words(" and " if at else "", Number(one.count), " ", Name(one.node))
+def _mix(found: NewNodesDocument) -> Words:
+    *first, last = (Words(Number(one.count), " ", Name(one.node)) for one in found.added)
+    return Words(joined(first), " and ", last) if first else last
 
 
 def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
-    sentences: Iterable[tuple[str, Sequence[str]]] = ((text, TEXT) for text in _yes(answer)) if answer.helps else _no(answer)
-    yield from (Paragraph(text, forms, hanging="") for text, forms in sentences)
-    yield from (Paragraph(text, forms, hanging="") for text, forms in _stuck(answer))
+    yield from (Paragraph(text, hanging="") for text in _told(answer))
+    without = answer.without_place
+    for at, (key, why) in enumerate(without):
+        yield Paragraph(f"  {key}: {why}", TEXT if at < MOST_PODS else ("wide",), hanging="")
+    if len(without) > MOST_PODS:
+        yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", ("table",), hanging="")
     if answer.found.best.evicted:
         yield Paragraph(f"{count_of(len(answer.found.best.evicted), 'pod')} evicted to make room.", hanging="")
 
 
-def _yes(answer: NewNodesAnswer) -> Iterator[str]:
-    pods = f"{count_of(answer.wanted, 'pod')} to place, and each finds a node"
-    if answer.found.stuck:
-        some = answer.found.best.wanted
-        pods = f"{some:,} of {count_of(answer.wanted, 'pod')} to place {'find' if some != 1 else 'finds'} a node"
-    if not answer.count:
-        yield f"No new node is needed: {pods}."
-        return
-    cost = f", cost {_number(answer.cost)}" if any(kind.cost != 1 for kind in answer.kinds) else ""
-    yield f"Add {answer.named(answer.found.best)}{cost}: {pods}."
-    for sentence in answer.fewer:
-        yield f"With one fewer, {sentence}"
-    for kind in answer.not_taken():
-        yield f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}"
-
-
-def _no(answer: NewNodesAnswer) -> Iterator[tuple[str, Sequence[str]]]:
-    """Sentences, each with the forms of text that have it."""
-    left, tried = answer.without_place, f"{count_of(answer.found.simulated, 'mix', 'mixes')} simulated"
-    pods = count_of(answer.found.best.wanted, "pod")
-    yield f"None of the mixes that were tried is enough, up to {count_of(answer.most_nodes, 'node')}: {tried}.", TEXT
-    yield f"With {answer.named(answer.found.best)} these find no node, {len(left):,} of {pods}:", TEXT
-    yield from _listed(left)
-
-
-def _stuck(answer: NewNodesAnswer) -> Iterator[tuple[str, Sequence[str]]]:
-    """The pods that found no node with any mix, where others do."""
-    if stuck := answer.found.stuck:
-        yield f"{count_of(len(stuck), 'pod')} of {answer.wanted:,} found no node with up to {answer.most_nodes:,} of these nodes:", TEXT
-        yield from _listed(answer.without_place)
-
-
-def _listed(found: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Sequence[str]]]:
-    for at, (key, why) in enumerate(found):
-        yield f"  {key}: {why}", TEXT if at < MOST_PODS else ("wide",)
-    if len(found) > MOST_PODS:
-        yield f"  and {count_of(len(found) - MOST_PODS, 'more pod')}", ("table",)
-
-
-def _number(value: Decimal) -> str:
-    return f"{number_of(value):,}"
+def _told(answer: NewNodesAnswer) -> Iterator[str]:
+    yield str(_verdict(answer.document()))
+    if answer.helps:
+        yield from (f"With one fewer, {sentence}" for sentence in answer.fewer)
+        yield from (f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in answer.not_taken())
+    else:
+        tried = f"{count_of(answer.found.simulated, 'mix', 'mixes')} of up to {count_of(answer.most_nodes, 'node')} simulated"
+        yield f"{tried}; with {answer.named(answer.found.best)} these find none:"
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -252,13 +222,11 @@ def _number(value: Decimal) -> str:
 
 def _added(answer: NewNodesAnswer) -> Table:
     """A row a kind."""
-    text = (*TEXT, "page")
     columns = (
         Column("new node", "name", field="node"), Column("count", "count"),
-        Column("cost of one", "count", forms=text), Column("cost", "count"),
-        Column("costOfOne", "count", forms=("data", "csv")),
+        Column("cost of one", "count", field="costOfOne"), Column("cost", "count"),
     )  # fmt: skip
-    rows = [[row.node, row.count, row.cost_of_one, row.cost, row.cost_of_one] for row in answer.added()]
+    rows = [[row.node, row.count, row.cost_of_one, row.cost] for row in answer.added()]
     return Table("added", columns, rows, forms=EVERYWHERE if rows else ("data", "csv"))
 
 
@@ -276,8 +244,7 @@ def _nodes(answer: NewNodesAnswer) -> Table:
     has = list(dict.fromkeys(name for node in nodes for name, number in node.allocatable.items() if number and name != PODS))
     used = list(dict.fromkeys(name for node in nodes for name in node.requested))
     columns = [
-        Column("name", "name"), Column("kind", "name", filter=True, forms=("page",)), Column("node", forms=("data",)),
-        Column("pods", "count"),
+        Column("name", "name"), Column("kind", "name", filter=True, forms=("page", "data"), field="node"), Column("pods", "count"),
     ]  # fmt: skip
     columns += [Column(f"{short_name(name)} {side}", kind_of(name), forms=("page",)) for name in has for side in SIDES]
     columns += [Column(f"{name} requested", kind_of(name), forms=("data",)) for name in used]
@@ -287,7 +254,7 @@ def _nodes(answer: NewNodesAnswer) -> Table:
         columns.append(Column(short_name(name), "amount", forms=() if name == PODS else (*short, "wide")))
     rows = [
         [
-            node.name, node.node, node.node, node.pods, *(getattr(node, side).get(name) for name in has for side in SIDES),
+            node.name, node.node, node.pods, *(getattr(node, side).get(name) for name in has for side in SIDES),
             *(node.requested.get(name) for name in used), *(_use(name, node) for name in used),
         ]
         for node in nodes

@@ -13,7 +13,7 @@ import attrs
 from ..api.garbage import settled
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
-from ..api.view import MEANINGS, TEXT, Column, LineChart, Name, Number, Paragraph, Table, View, Words, table_of
+from ..api.view import MEANINGS, TEXT, Column, LineChart, Name, Number, Paragraph, Table, View, Words, counting, table_of
 from ..api.words import count_doing, count_of, duration
 from ..core.decision.fiterror import reasons_in
 from ..core.engine import Engine
@@ -286,8 +286,7 @@ def _waited(summary: ReplaySummary) -> Words:
 def _evicted(summary: ReplaySummary) -> Words:
     if not summary.evicted:
         return Words()
-    words = " pod had to leave its node" if summary.evicted == 1 else " times a pod had to leave its node"
-    return Words("; ", Number(summary.evicted), words)
+    return Words("; ", counting(summary.evicted, "pod had to leave its node", "times a pod had to leave its node"))
 
 
 def _paragraphs(found: ReplayResult) -> Iterator[Paragraph]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ..api.reading.notices import InputWarning, NoticeGroup
 from ..api.record import Record, plain
-from ..api.view import Part, View, Words
+from ..api.view import Name, Number, Part, View, Words
+from ..simulation.reasons import phrase
 
 Row: TypeAlias = dict[str, Any]
 
@@ -18,6 +19,16 @@ NOTHING_TRIED = "No pod waits for the scheduler, so nothing was tried"
 def joined(parts: Sequence[Part], between: str = ", ") -> Words:
     """*parts* with *between* between them."""
     return Words(*(piece for at, part in enumerate(parts) for piece in ((between, part) if at else (part,))))
+
+
+def for_reasons(counts: Mapping[str, int], most: int = 3) -> Words:
+    """For what pods have no place, reason -> pods: the *most* frequent ones, and how many pods have others."""
+    ordered = sorted(counts.items(), key=lambda one: -one[1])
+    parts = [Words(Number(pods), " for ", Name(phrase(reason, pods))) for reason, pods in ordered[:most]]
+    if len(ordered) == 1:
+        return Words("all for " if ordered[0][1] > 1 else "for ", Name(phrase(*ordered[0])))
+    rest = sum(pods for _, pods in ordered[most:])
+    return joined([*parts, *([Words(Number(rest), " for other reasons")] if rest else [])])
 
 
 class Result(ABC):

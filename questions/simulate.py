@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -12,12 +13,14 @@ from ..api.meaning.labels import Matcher, everything, zone_of
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, astuple, replace
-from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words
+from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words, counting
 from ..api.words import count_of, short_name
 from ..core.decision.decision import CycleRecord, Decision
+from ..core.pods.template import Template
 from ..simulation.drain.rules import foreign_scheduler
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from ..simulation.nodesbyuse import ALWAYS, NodeRecord, NodeUse, NodeUses, node_table, nodes_by_use, pods_on
+from ..simulation.reasons import about
 from ..simulation.records import (
     EvictionRecord,
     PodRecord,
@@ -25,7 +28,6 @@ from ..simulation.records import (
     ScoredPod,
     SimulationDocument,
     UnplacedPods,
-    about_what,
     cycle_table,
     eviction_table,
     pod_table,
@@ -34,10 +36,7 @@ from ..simulation.records import (
 from ..simulation.replacements import Replacements
 from ..simulation.simulate import Outcome, Simulation
 from ..simulation.summary import Summary, Usage, ignored_text, summarise, usages
-from .result import Result, Row, joined
-
-TOLD = 3
-"""That many reasons are in the verdict."""
+from .result import Result, Row, for_reasons
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -79,6 +78,7 @@ class SimulationRun:
     _scores: dict[str, tuple[int, int | None]] = attrs.field(factory=dict)
     """Pod -> how many nodes fitted in its last cycle, and the score of the one that it got."""
     _pods_before: list[list[str]] = attrs.field(factory=list)
+    _reasons: dict[Template, Mapping[str, int]] = attrs.field(factory=dict)
     _before: tuple[dict[str, list[int]], tuple[Usage, ...]] = ({}, ())
 
     def __attrs_post_init__(self) -> None:
@@ -140,7 +140,7 @@ class SimulationRun:
                     record for one, record in evictions
                     if options.shows(one.pod) or (one.by in outcomes and options.shows(outcomes[one.by].pod))
                 ),
-                reasons=unplaced(outcomes.values()), nodes_by_use_before=before[0], resources_before=before[1],
+                reasons=unplaced(outcomes.values(), self._alone), nodes_by_use_before=before[0], resources_before=before[1],
                 nodes_by_use=nodes_by_use(engine), summary=summarise(simulation),
                 refused=self._refused() if options.recheck else UNSET,
             ),
@@ -149,6 +149,14 @@ class SimulationRun:
             all_placed=simulation.all_placed, warnings=self.given.warnings, options=options, pods_before=self._pods_before,
             pods_after=self._pods_on_nodes() if options.wants("page") else (),
         )  # fmt: skip
+
+    def _alone(self, pod: Pod) -> Mapping[str, int]:
+        """The reasons that alone keep nodes from *pod*, which finds none in the end; pods of one template share them."""
+        engine = self.given.engine
+        template = engine.template_of(pod)
+        if template not in self._reasons:
+            self._reasons[template] = engine.only_reasons(pod)
+        return self._reasons[template]
 
     def _refused(self) -> list[RefusedPod]:
         """The running pods that are shown and that their nodes would no longer take."""
@@ -239,14 +247,14 @@ class SimulationResult(Result):
         parts = (("placed", found.placed, "good"), ("unschedulable", found.unschedulable, "bad"), ("gated", found.gated, "held"))
         pages, in_text = options.wants("page"), not options.nodes
         tables = [
-            pod_table(self.outcome.pods, self.decision_records if pages else (), options.forms, in_text=in_text),
+            pod_table(self.outcome, self.decision_records if pages else (), options.forms, in_text=in_text),
             _refused_table(self.refused), eviction_table(self.outcome.evicted, in_text=in_text),
             node_table(self.shown_nodes, alone=options.nodes),
             _reasons(self.outcome.reasons), _resources(self.outcome, ("page",)),
         ]  # fmt: skip
         return View(
             title=type(self).__name__,
-            verdict=verdict(found, self.outcome.reasons),
+            verdict=Words(verdict(found, self.outcome.reasons), *((" ", self._rechecked(), ".") if self.refused else ())),
             facts={
                 "release": self.release, "pods": found.pods, "placed": found.placed, "unschedulable": found.unschedulable or None,
                 "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
@@ -260,8 +268,12 @@ class SimulationResult(Result):
         """The counts in sentences, and the use of resources."""
         lines = [Paragraph(line) for line in summary_lines(self.summary)]
         if self.options.recheck:
-            lines.append(Paragraph(f"{count_of(len(self.refused), 'running pod')} would not be taken by their nodes any more"))
+            lines.append(Paragraph(str(self._rechecked())))
         return View(title=type(self).__name__, text=[[*lines, _resources(self.outcome, TEXT)]])
+
+    def _rechecked(self) -> Words:
+        several = "running pods would not be taken by their nodes any more"
+        return counting(len(self.refused), "running pod would not be taken by its node any more", several)
 
     def _map(self) -> NodeMap | None:
         resources = [name for name in ALWAYS if any(name in use.resources for use in self.uses)]
@@ -316,6 +328,10 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
     pods = Number(summary.pods)
     having = Number(placed)
     finds = " finds" if placed == 1 else " find"
+    counts = Counter[str]()
+    for group in reasons:
+        counts[about(group.reason)] += len(group.pods)
+    lacking = for_reasons(counts)
     if not summary.pods:
         return Words("No pod waits for a node.")
     if placed == summary.pods:
@@ -324,37 +340,19 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
         first = Words(having, " of ", pods, " pods", finds, " a node")
     elif missing == summary.pods:
         none = Words(Name(reasons[0].pods[0]), " finds no node: ") if missing == 1 else Words("No pod finds a node: ")
-        first = Words(none, _lacking(reasons))
+        first = Words(none, lacking)
     else:
         who = Name(reasons[0].pods[0]) if missing == 1 else Number(missing)
         does_not = " does not: " if missing == 1 else " do not: "
-        first = Words(having, " of ", pods, " pods", finds, " a node, ", who, does_not, _lacking(reasons))
-    left = Number(summary.evicted)
-    noun = " pod is evicted to make room" if summary.evicted == 1 else " pods are evicted to make room"
-    return Words(first, Words("; ", left, noun) if summary.evicted else "", _refused(summary), ".")
+        first = Words(having, " of ", pods, " pods", finds, " a node, ", who, does_not, lacking)
+    left = counting(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
+    return Words(first, Words("; ", left) if summary.evicted else "", _refused(summary), ".")
 
 
 def _refused(summary: Summary) -> Words:
     """The pods that the API server would refuse, which are not among those that wait."""
     count = summary.refused_pods
-    more = Number(count)
-    return Words("; ", more, " more ", "is" if count == 1 else "are", " refused by the API server") if count else Words()
-
-
-def _lacking(reasons: Sequence[UnplacedPods]) -> Words:
-    """For what the pods without a node have none: those of the commonest reasons, and how many others."""
-    groups: dict[str, list[int]] = {}
-    for at, group in enumerate(reasons):
-        groups.setdefault(about_what(group.reason), []).append(at)
-    if len(groups) == 1:
-        return Words("for ", Name(next(iter(groups))))
-    counts = {what: Number(sum(len(reasons[at].pods) for at in places)) for what, places in groups.items()}
-    ordered = sorted(groups, key=lambda what: -counts[what].value)
-    pieces = [Words(counts[what], " for ", Name(what)) for what in ordered[:TOLD]]
-    if ordered[TOLD:]:
-        rest = [counts[what] for what in ordered[TOLD:]]
-        pieces.append(Words(Number(sum(one.value for one in rest)), " for other reasons"))
-    return joined(pieces)
+    return Words("; ", counting(count, "more is", "more are"), " refused by the API server") if count else Words()
 
 
 def summary_lines(summary: Summary) -> list[str]:
@@ -383,7 +381,7 @@ def _reasons(reasons: Sequence[UnplacedPods]) -> Table:
     """How many pods each reason keeps out."""
     bar = Column("", "bar", colours={"bar": MEANINGS["bad"]})
     rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
-    columns = (Column("the reason of most nodes", "name"), Column("pods", "count"), bar)
+    columns = (Column("the reason", "name"), Column("pods", "count"), bar)
     return Table("reasons", columns, rows, forms=("page",))
 
 

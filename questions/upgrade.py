@@ -154,7 +154,7 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
     first = moved[0]
     yield f"{result.pod}: {first.after} is the first release that decides otherwise."
     yield ""
-    before, room, by_release = "", "", {found.after: found for found in reversed(moved)}
+    before, room, by_release = "", "", {found.after: found for found in moved}
     for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
         its = by_release.get(stage.release)
         if its:
@@ -201,8 +201,7 @@ def _causes(found: UpgradeDocument) -> Table:
         for cause in step.causes:
             fact = facts.get(cause.fact or "")
             told = fact.sentence if fact else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
-            rule, fixed = (cause.rule or fact.rule, fact.fixed or None) if fact else (cause.rule, None)
-            rows.append([cause.decisions, step.after, rule, told, fixed])
+            rows.append([cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None])
     return Table("causes", columns, rows, noun="cause", forms=(*TEXT, "page", "data") if rows else ())
 
 

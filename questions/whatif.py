@@ -25,7 +25,7 @@ from ..simulation.whatif.whatif import what_if as found_out
 from .closeupview import close_up_parts, lead_told
 from .explain import ExplainOptions, ExplainResult, name_of, with_all_pods, with_pod
 from .explain import ask as explained
-from .explainview import message_parts, of_workload
+from .explainview import message_parts, of_workload, where_to
 from .result import Result
 
 GROUPS = {
@@ -102,7 +102,10 @@ class WhatIfResult(Result):
     def _start(self) -> tuple[Part, ...]:
         """What the pod does not get."""
         pod, want = Name(self.found.explanation.decision.pod.key), self.found.want
-        return (pod, " does not get ", Name(want), "; ") if want and self.host else (pod, " finds no node; ")
+        if want and self.host:
+            return pod, " does not get ", Name(want), "; "
+        room = self.found.explanation.room
+        return (pod, " makes room on ", Name(room), "; ") if room else (pod, " finds no node; ")
 
     def _without_help(self) -> Words:
         missing = self.found.explanation.missing
@@ -181,7 +184,7 @@ def helping(found: Sequence[Suggestion]) -> str:
 def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
     """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
     decision, question, close = found.explanation.decision, found.explanation.question, found.explanation.close_up
-    first: list[Paragraph | Table] = [Paragraph(f"{decision.pod.key}: {decision.host or '<none>'}", wraps=False)]
+    first: list[Paragraph | Table] = [Paragraph(where_to(found.explanation), wraps=False)]
     if question.ignored is not None:
         yield [*first, _line(question.not_scheduled)]
         return
@@ -236,17 +239,24 @@ def _helping(found: WhatIf) -> Iterator[Paragraph]:
         yield Paragraph(GROUPS[group], wraps=False)
         for one in members:
             number += 1
-            leaves = f"; {listed(one.leaving)} would have to leave" if one.leaving else ""
-            later = f", until {one.evicted_by} takes its place" if one.evicted_by is not None else ""
-            taken = "" if one.taken_by is UNSET else f", but {one.taken_by or 'another pod'} would take the room first"
-            pods = found.explanation.question.workload_pods
-            all_pods = "" if one.placed is UNSET else f"; then {one.placed:,} of {count_of(len(pods), 'pod')} find a node"
-            effect = f"; {one.effect.words}" if one.effect else ""
-            told = f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {one.host}{leaves}{later}{taken}{all_pods}{effect}"
-            yield _line(told, hanging="     ")
+            yield _line(f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {outcome_of(one)}", hanging="     ")
             yield from (Paragraph(f"     {_patch(text)}", wraps=False) for text in one.patch)
     last = f"(each was tried, as the cluster is when it is the pod's turn; {count_of(found.tried, 'decision')})"
     yield Paragraph(last, wraps=False)
+
+
+def outcome_of(one: Suggestion) -> Words:
+    """The node that the pod gets after a change, and what becomes of it and of others then."""
+    told: list[Part] = [Name(one.host)]
+    if one.leaving:
+        told.append(Words("; ", Name(listed(one.leaving)), " would have to leave"))
+    if one.evicted_by is not None:
+        told.append(Words(", until ", Name(one.evicted_by), " takes its place"))
+    if one.taken_by is not UNSET:
+        told.append(Words(", but ", Name(one.taken_by or "another pod"), " would take the room first"))
+    if one.placed is not UNSET:
+        told.append(f"; then {count_of(one.placed, 'pod')} of the workload {'finds' if one.placed == 1 else 'find'} a node")
+    return Words(*told, f"; {one.effect.words}" if one.effect else "")
 
 
 def is_edit(patch: str) -> bool:
@@ -259,18 +269,12 @@ def _patch(text: str) -> str:
 
 
 def _suggestions(found: Iterable[Suggestion]) -> Table:
-    data, csv = ("data",), ("csv",)
-    columns = (
-        Column("change"), Column("patch", forms=data), Column("patch", forms=csv), Column("host"), Column("kind"),
-        Column("disturbs", "count"), Column("victims", forms=data), Column("victims", forms=csv), Column("verified", forms=data),
-        Column("verified", forms=csv), Column("evictedBy"), Column("effect"),
-    )  # fmt: skip
+    names = "change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy", "effect"
     rows = [
         [
-            one.change, ", ".join(one.patch), ";".join(one.patch), one.host, one.kind, one.disturbs, ", ".join(one.victims),
-            ";".join(one.victims), one.verified, str(one.verified).lower(), one.evicted_by,
+            one.change, one.patch, one.host, one.kind, one.disturbs, one.victims, one.verified, one.evicted_by,
             one.effect.words if one.effect else None,
         ]
         for one in found
     ]  # fmt: skip
-    return Table("suggestions", columns, rows, noun="suggestion", forms=("data", "csv"))
+    return Table("suggestions", list(map(Column, names)), rows, noun="suggestion", forms=("data", "csv"))

@@ -6,12 +6,13 @@ A column of ``simulate`` is a field of :class:`PodRecord` with its entry in :dat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import attrs
 
+from ..api.objects import Pod
 from ..api.reading.notices import ResultDocument
 from ..api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field, says
 from ..api.view import MEANINGS, TEXT, Amount, Column, Table, kind_of
@@ -19,6 +20,7 @@ from ..api.words import short_name
 from ..core.decision.decision import CycleRecord
 from ..core.decision.fiterror import reasons_in
 from .nodesbyuse import ALWAYS, NodeRecord, NodesByUse
+from .reasons import leading
 from .simulate import Eviction, Outcome, OutcomeWord, Simulation
 from .summary import Summary, Usage
 
@@ -27,16 +29,6 @@ MADE_ROOM, NO_NODE = "makes room", "no node"
 RESULTS = {"placed": MEANINGS["good"], "waiting": MEANINGS["near"], MADE_ROOM: MEANINGS["near"], NO_NODE: MEANINGS["bad"]}
 SHOWN = 5
 """That many nodes are in the details of a pod for each reason, and that many of the best."""
-INSUFFICIENT = "Insufficient "
-TOO_MANY = "Too many pods"
-"""The framework's text for too few free places for pods."""
-WORDS = (
-    ("taint", "taints"), ("node selector", "the node selector"), ("volume", "volumes"), ("node affinity", "node affinity"),
-    ("affinity", "pod affinity"), ("topology spread", "the spread constraint"), ("free ports", "ports"),
-    ("allocate all claims", "devices for its claims"), ("resourceclaim", "devices of its claims"),
-    ("unschedulable", "cordons"), ("not ready", "unready nodes"),
-)  # fmt: skip
-"""What a reason has in it -> what it is about; the first one counts."""
 
 
 class PodRecord(Record):
@@ -168,7 +160,8 @@ class SimulationDocument(ResultDocument, kw_only=True):
     ] = UNSET
     decisions: Annotated[Sequence[CycleRecord], says("One entry each, in order: a pod that makes room has two.")] = ()
     reasons: Annotated[
-        tuple[UnplacedPods, ...], says("Of all pods: those that find no node, by the reason that most nodes have against them.")
+        tuple[UnplacedPods, ...],
+        says("Of all pods: those that find no node, by the reason that alone keeps them from most nodes, else by that of most nodes."),
     ]
     nodes_by_use_before: NodesByUse
     resources_before: Annotated[tuple[Usage, ...], says("As resources of the summary, before the first decision.")]
@@ -179,43 +172,22 @@ class SimulationDocument(ResultDocument, kw_only=True):
 # --- why pods have no node ------------------------------------------------------------------------------------------
 
 
-def shortage_of(reason: str) -> str | None:
-    """The resource that *reason* calls short; None for a reason of another kind.
-
-    >>> shortage_of("Insufficient cpu"), shortage_of("Too many pods"), shortage_of("node(s) were unschedulable")
-    ('cpu', 'pods', None)
-    """
-    if reason == TOO_MANY:
-        return "pods"
-    return reason.removeprefix(INSUFFICIENT) if reason.startswith(INSUFFICIENT) else None
-
-
-def about_what(reason: str) -> str:
-    """What rules out the pods, in a word or two; the reason itself where there is no shorter word.
-
-    >>> about_what("Insufficient nvidia.com/gpu"), about_what("node(s) had taints that the pod didn't tolerate"), about_what("odd")
-    ('gpu', 'taints', 'odd')
-    """
-    short = shortage_of(reason)
-    if short is not None:
-        return "places for pods" if short == "pods" else short_name(short)
-    return next((word for part, word in WORDS if part in reason.lower()), reason)
-
-
-def unplaced(outcomes: Iterable[Outcome]) -> tuple[UnplacedPods, ...]:
-    """The pods that find no node by the reason that most nodes have against them, the reason of most pods first."""
+def unplaced(outcomes: Iterable[Outcome], alone: Callable[[Pod], Mapping[str, int]]) -> tuple[UnplacedPods, ...]:
+    """The pods that find no node by the first reason (see :func:`leading`), that of most pods first; *alone*: the reasons that are."""
     found: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.word == "unschedulable":
-            found.setdefault(next(iter(outcome.reasons), ""), []).append(outcome.pod.key)
+            first = next(iter(leading(outcome.reasons, alone(outcome.pod) if len(outcome.reasons) > 1 else {})), "")
+            found.setdefault(first, []).append(outcome.pod.key)
     return tuple(UnplacedPods(reason, tuple(pods)) for reason, pods in sorted(found.items(), key=lambda pair: -len(pair[1])))
 
 
 # --- pods -----------------------------------------------------------------------------------------------------------
 
 
-def pod_table(pods: Sequence[PodRecord], cycles: Sequence[CycleRecord], forms: Collection[str], *, in_text: bool) -> Table:
+def pod_table(found: SimulationDocument, cycles: Sequence[CycleRecord], forms: Collection[str], *, in_text: bool) -> Table:
     """Every pod that was tried; *cycles*: for a page alone; *forms*: those that will be shown."""
+    pods, reasons = found.pods, {pod: one.reason for one in found.reasons for pod in one.pods}
     last = {cycle.pod: at for at, cycle in enumerate(cycles)}
     columns, cells = list[Column](), list[list[Any]]()
     for name, column in POD_COLUMNS:
@@ -231,7 +203,12 @@ def pod_table(pods: Sequence[PodRecord], cycles: Sequence[CycleRecord], forms: C
         if name == "error" and not any(pod.error for pod in pods):
             column = attrs.evolve(column, forms=[form for form in column.forms if form != "table"])
         columns.append(column)
-        cells.append([last.get(pod.pod, -1) + 1 or None for pod in pods] if name == "decision" else list(map(attrgetter(name), pods)))
+        if name == "decision":
+            cells.append([last.get(pod.pod, -1) + 1 or None for pod in pods])
+        elif name == "reason":
+            cells.append([reasons.get(pod.pod) or pod.reason for pod in pods])
+        else:
+            cells.append(list(map(attrgetter(name), pods)))
     details = [_pod_details(pod, cycles[last[pod.pod]] if pod.pod in last else None) for pod in pods] if "page" in forms else []
     shown = (*(TEXT if in_text else ()), "page", "data")
     return Table("pods", columns, list(zip(*cells, strict=True)), noun="pod", details=details if any(details) else None, forms=shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from typing import Protocol
@@ -71,6 +72,16 @@ class FilterPass:
     def outcomes(self, rows: Rows) -> list[Outcome]:
         """What each of *rows* has in common with nodes that the same predicates reject for the same reasons."""
         return list(zip(repeat(0, len(rows)), *[failures.codes.take(rows).tolist() for _, failures in self.findings], strict=True))
+
+    def alone(self, at: Rows) -> Counter[str]:
+        """Reason -> on how many of the nodes *at* it is the only one, with all predicates asked."""
+        found, codes = Counter[str](), [failures.codes[at] for _, failures in self.findings]
+        one = np.array([code > 0 for code in codes]).sum(0) == 1
+        for code, (_, failures) in zip(codes, self.findings, strict=True):
+            for number, count in enumerate(np.bincount(code[one]).tolist()):
+                if number and count and len(reasons := failures.sequences[number]) == 1:
+                    found[reasons[0].text] += count
+        return found
 
     def unresolvable(self) -> Mask:
         """The nodes with a reason that removing pods cannot resolve: bool[n]."""
@@ -217,6 +228,14 @@ class Verdict:
             self._tally(failures, alive, found)
             if not self.plain.check_all:
                 alive &= failures.passed
+        return found
+
+    def alone(self, rows: Rows) -> Counter[str]:
+        """Reason -> on how many of *rows* it is the only one, with all predicates asked."""
+        alive, patched = self.apart(rows)
+        found = self.plain.alone(np.flatnonzero(alive))
+        for judgement, at in map(self._of, patched):
+            found += judgement.alone(np.array([at]))
         return found
 
     @staticmethod

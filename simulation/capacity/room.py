@@ -14,9 +14,7 @@ from ...core.arrays.types import Ints, Mask
 from ...core.engine import Engine
 from ...core.pods.requests import CPU, PODS
 from ...core.run import Run
-
-PREFIX = "Insufficient "
-TOO_MANY_PODS = "Too many pods"
+from ..reasons import shortage_of
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -72,8 +70,8 @@ def short_of(reasons: list[str]) -> tuple[str, ...]:
     >>> short_of(["Insufficient cpu", "Too many pods"]), short_of(["Insufficient cpu", "node(s) had taints"])
     (('cpu', 'pods'), ())
     """
-    short = [text for text in reasons if text == TOO_MANY_PODS or text.startswith(PREFIX)]
-    return tuple(PODS if text == TOO_MANY_PODS else text.removeprefix(PREFIX) for text in short) if len(short) == len(reasons) else ()
+    short = [name for name in map(shortage_of, reasons) if name is not None]
+    return tuple(short) if len(short) == len(reasons) else ()
 
 
 def is_counted(run: Run, like: Pod, resource: str, amount: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
@@ -10,28 +9,11 @@ from typing import Annotated, Literal
 from ...api.reading.notices import ResultDocument
 from ...api.record import Count, Meta, Record, says
 from ...core.decision.fiterror import reasons_in
-from ..records import shortage_of
+from ..reasons import EVICTED, FAULT, GATES, NO_ROOM, UNSEEN, about
 from ..summary import Summary
 from .agreement import AgreementCounts, Verdict
 from .causes import ERROR, GATED, PREDICATE, SAMPLING, Cause, CauseKind
 from .contestants import JudgedNode
-
-EVICTED, UNSEEN, FAULT, GATES, NO_ROOM = "eviction", "unseen nodes", "error", "scheduling gates", "preemption"
-REASONS = (
-    (r"topology spread", "spread constraint"),
-    (r"anti-affinity", "pod anti-affinity"),
-    (r"pod affinity", "pod affinity"),
-    (r"service affinity", "service affinity"),
-    (r"taint", "taints"),
-    (r"unschedulable|cordoned", "cordoned nodes"),
-    (r"ports", "host ports"),
-    (r"[Vv]olume|disk(?! pressure)|pvc|free storage", "volumes"),
-    (r"pressure|not ready|unavailable network", "node conditions"),
-    (r"node affinity|node selector", "node affinity"),
-    (r"hostname|node name", "node name"),
-    (r"requested labels", "node labels"),
-)
-"""What upstream's reason has in it -> what it is about, the first that fits."""
 
 
 class Loss(Record):
@@ -95,15 +77,6 @@ def main_reason(reasons: Iterable[str], error: str, rule: str | None = None) -> 
     counts = reasons_in(error)
     text = max(reasons, key=lambda reason: counts.get(reason, 0), default="")
     return about(text, rule)
-
-
-def about(reason: str, rule: str | None = None) -> str:
-    """What upstream's *reason* is about: a resource, or a word of :data:`REASONS`; else the *rule* that gave it.
-
-    >>> about("Insufficient nvidia.com/gpu"), about("Too many pods"), about("made up", "Mine")
-    ('nvidia.com/gpu', 'pods', 'Mine')
-    """
-    return shortage_of(reason) or next((name for pattern, name in REASONS if re.search(pattern, reason)), rule or reason)
 
 
 class ComparedConfiguration(Record):

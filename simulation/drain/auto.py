@@ -47,7 +47,7 @@ def verify(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node
     wanted, cannot = list(nodes), dict[str, str]()
     while True:
         trial = steady.trial(recreates_bare=flags.recreate_bare)
-        refused = {name: why for name in wanted if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
+        refused = _refused(trial, wanted, flags)
         wanted = [name for name in wanted if name not in refused]
         failed = empty_all(trial, wanted, flags, on_node)
         cannot |= refused | failed
@@ -55,6 +55,11 @@ def verify(steady: SteadyState, nodes: Iterable[str], flags: DrainFlags, on_node
             staying = tuple(StayingPod(pod.key, name, why) for name in wanted for pod, why in flags.sort(trial.pods_on(name)).staying)
             return Verification(tuple(wanted), cannot, trial, staying)
         wanted = [name for name in wanted if name not in failed]
+
+
+def _refused(trial: DrainTrial, nodes: Iterable[str], flags: DrainFlags) -> dict[str, str]:
+    """Those of *nodes* from which nothing is evicted at all, and why."""
+    return {name: why for name in nodes if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
 
 
 def empty_all(trial: DrainTrial, nodes: Sequence[str], flags: DrainFlags, on_node: OnNode = ignored) -> dict[str, str]:
@@ -112,7 +117,7 @@ def find(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node: OnNod
     """The largest set of nodes that one of :data:`ORDERS` leads to, with all others that can go too."""
     names = [node.name for node in steady.nodes if wish.may_go(node)]
     trial = steady.trial(recreates_bare=flags.recreate_bare)
-    refused = {name: why for name in names if (why := flags.sort(trial.pods_on(name)).refusal) is not None}
+    refused = _refused(trial, names, flags)
     candidates = [name for name in names if name not in refused]
     search = DrainSearch(steady, flags, max(len(names) - max(wish.keep, len(refused)), 0), on_node)
     verification = search.best([order(trial, candidates) for order in ORDERS])
@@ -164,17 +169,11 @@ class DrainSearch:
         for name in names:
             if name in trial.cordoned:
                 continue
-            self.on_node(name)
             if len(went) == self.most:
                 failed[name] = KEPT
-                continue
-            trial.cordon(name)
-            why = try_node(trial, name, self.flags)
-            if why is None:
-                went.append(name)
             else:
-                failed[name] = why
-                trial.uncordon(name)
+                failed |= empty_all(trial, [name], self.flags, self.on_node)
+                went += [] if name in failed else [name]
         return Try(tuple(went), failed, names)
 
 

@@ -41,6 +41,7 @@ class DrainEviction(Record):
     replacement: Annotated[str | None, says("The pod that is made in its place; null: it is gone for good.")]
     to: Annotated[str | None, says("The node of that pod.")]
     why: Annotated[str | None, says("--gone: why that pod waits, or why there is none.")] = None
+    reason: Annotated[str | None, says("--gone: what alone keeps that pod from most nodes, else what most nodes have against it.")] = None
 
     @property
     def waits(self) -> bool:
@@ -119,7 +120,9 @@ def search_for(steady: SteadyState, wish: DrainWish, flags: DrainFlags, on_node:
 def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verification, *, searched: bool = False) -> DrainPlan:
     trial, left = verification.trial, tuple(verification.trial.evictions)
     moves = tuple(DrainMove(pod=one.pod.key, origin=one.node, to=one.to) for one in left if one.to is not None)
-    evictions = tuple(DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to, one.why) for one in left)
+    evictions = tuple(
+        DrainEviction(one.round, one.pod.key, one.node, one.by, one.replacement, one.to, one.why, one.reason) for one in left
+    )
     summary = DrainSummary(
         nodes=len(steady.nodes), asked=len(asked), can=len(verification.can), evictions=len(left), moved=len(moves), rounds=trial.rounds,
         placed_before=steady.placed, waiting=len(steady.waiting), left_out=steady.left_out,
@@ -128,8 +131,7 @@ def _plan(steady: SteadyState, asked: tuple[str, ...], verification: Verificatio
     answer = DrainDocument(
         release=trial.engine.release.version, can=verification.can,
         cannot={name: verification.cannot[name] for name in asked if name in verification.cannot}, moves=moves,
-        evictions=evictions,
-        staying=verification.staying, budgets=trial.budgets.used(), searched=searched, summary=summary,
+        evictions=evictions, staying=verification.staying, budgets=trial.budgets.used(), searched=searched, summary=summary,
     )  # fmt: skip
     return DrainPlan(answer, asked, left)
 
@@ -159,12 +161,9 @@ def before_and_after(steady: SteadyState, plan: DrainPlan) -> tuple[NodeOccupanc
     for eviction in plan.evictions:
         run.delete(eviction.pod)
         if eviction.replacement is not None and eviction.to is not None:
-            # The pod that takes the place of the evicted one, on its node.
-            key = eviction.replacement
-            node = eviction.to
-            pod = eviction.pod
+            key, pod = eviction.replacement, eviction.pod  # the pod that takes the place of the evicted one, on its node
             metadata = replace(pod.metadata, name=key.rpartition("/")[2], uid=key)
-            run.put(replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=node)))
+            run.put(replace(pod.bound_to(eviction.to), metadata=metadata))
     for pod in [pod for name in plan.answer.can if plan.answer.gone for pod in run.engine.pods_on(name)]:
         run.delete(pod)
     return before, NodeOccupancy.of(run.engine)

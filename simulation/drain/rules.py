@@ -16,6 +16,7 @@ from ...api.objects import Pod, PodDisruptionBudget, Taint
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.objects.quantity import IntOrString
 from ...api.record import Count, Record, says
+from ...api.words import listed
 from ..replacements import KUBELET, SAME_NAME
 
 MOST_DIGITS = 12
@@ -197,7 +198,7 @@ class DrainFlags:
                 refused.setdefault(against, []).append(pod.key)
             else:
                 leaving.append(pod)
-        told = "; ".join(f"{why}: {some(keys)}" for why, keys in refused.items())
+        told = "; ".join(f"{why}: {listed(keys)}" for why, keys in refused.items())
         return Sorted(tuple(leaving), tuple(staying), f"cannot delete {told}" if told else None)
 
     def _stays(self, pod: Pod) -> str | None:
@@ -246,13 +247,3 @@ def foreign_scheduler(pod: Pod, names: frozenset[str]) -> str | None:
     """The scheduler that the pod asks for, if it is none of *names*."""
     wanted = pod.spec.scheduler_name or DEFAULT_SCHEDULER
     return None if wanted in names else wanted
-
-
-MOST_NAMED = 5
-
-
-def some(names: Iterable[str]) -> str:
-    """The first five of *names*, and how many more there are."""
-    found = list(names)
-    more = len(found) - MOST_NAMED
-    return ", ".join(found[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import attrs
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from ...api.objects import (
     ResourceClaim,
 )
 from ...api.objects.storage import BIND_COMPLETED
+from ...api.words import listed
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
@@ -30,11 +31,12 @@ from ...core.volumes.binder import BOUND_BY_CONTROLLER
 from ...core.volumes.volumesearch import SELECTED_NODE
 from ...framework.schedulerspec import SchedulerSpec
 from ..explain.volumes import VolumeDemands
+from ..reasons import leading
 from ..replacements import Replacements, give_back, with_claims
 from ..replay.cluster.volumecontroller import new_volume, volume_claims
 from ..scenario import Scenario, in_order
 from ..simulate import Simulation
-from .rules import UNSCHEDULABLE, Budgets, DrainFlags, foreign_scheduler, is_made_again, some
+from .rules import UNSCHEDULABLE, Budgets, DrainFlags, foreign_scheduler, is_made_again
 
 DELAYED = "WaitForFirstConsumer"
 
@@ -113,6 +115,8 @@ class EvictedPod:
     """The node of that pod."""
     why: str | None = None
     """Why it has none, or why there is no such pod, where that does not stop the drain."""
+    reason: str | None = None
+    """What in short keeps it from the nodes, where it fits on none."""
 
 
 MadeAgain = list[tuple[Pod, EvictedPod]]
@@ -176,7 +180,7 @@ class DrainTrial:
                 self.leave(pod)
                 made += self.replaced(EvictedPod(pod, node, self.rounds))
         if len(left) == len(pods):
-            raise NotDrainable(f"{self.budgets.blocking(left[0])}: {some(pod.key for pod in left)}")
+            raise NotDrainable(f"{self.budgets.blocking(left[0])}: {listed([pod.key for pod in left])}")
         self.place(made)
         return left
 
@@ -245,6 +249,8 @@ class DrainTrial:
             self._placed(decision, decision.host, eviction)
             return []
         if plan is None or plan.node is None or (retry and not plan.victims):
+            if decision.is_fit_error and not self.stops:
+                eviction.reason = next(iter(leading(decision.reasons, self.engine.only_reasons(pod))), None)
             return self._without_node(eviction, _why(decision, eviction, self.run.engine))
         return self._preempted(pod, plan)
 
@@ -354,13 +360,8 @@ def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozens
     placed = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is not None]
     written = {(item.kind, item.key): item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
     others = [written.pop((item.kind, item.key), item) for item in scenario.objects if not isinstance(item, Pod)]
-    objects = (*others, *written.values(), *_bound(engine))
+    objects = (*others, *written.values(), *engine.pods())
     return SteadyState(objects, tuple(waiting), len(placed), make_engine, scheduler_names, order)
-
-
-def _bound(engine: Engine) -> Iterable[Pod]:
-    """The pods on all nodes, node by node."""
-    return [pod for pods in engine.pods_by_node().values() for pod in pods]
 
 
 # --- nodes that are gone --------------------------------------------------------------------------------------------
@@ -387,6 +388,6 @@ def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) 
     engine, others = trial.engine, (Node, Pod, PersistentVolumeClaim, ResourceClaim)
     objects = (
         *engine.nodes(), *(item for item in steady.objects if not isinstance(item, others)), *engine.listings.claims,
-        *engine.listings.resource_claims, *(claim for pod, _ in made for claim in new_claims(pod, engine)), *_bound(engine),
+        *engine.listings.resource_claims, *(claim for pod, _ in made for claim in new_claims(pod, engine)), *engine.pods(),
     )  # fmt: skip
     return attrs.evolve(scenario, objects=objects, pending=tuple(pod for pod, _ in made))

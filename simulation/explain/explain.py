@@ -33,7 +33,8 @@ from ...predicates.reasons import MAX_VOLUME_COUNT_EXCEEDED
 from ...predicates.volumecounts import Count as DiskCount
 from ...predicates.volumecounts import disk_count
 from ..drain.rules import is_mirror
-from ..records import RefusedPod, shortage_of
+from ..reasons import shortage_of
+from ..records import RefusedPod
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .explanation import Explanation, PodQuestion
@@ -263,7 +264,7 @@ def refused(scenario: Scenario, engine: Engine, pods: Callable[[Pod], bool]) -> 
     """The running *pods* of *scenario* that *engine*, a new one, would not put on their nodes now; static ones come without a scheduler."""
     run = Run(engine)
     run.feed.put_all(scenario.objects)
-    for pod in [pod for there in engine.pods_by_node().values() for pod in there if pods(pod) and not is_mirror(pod)]:
+    for pod in [pod for pod in engine.pods() if pods(pod) and not is_mirror(pod)]:
         with run.savepoint():
             run.delete(pod)
             decision, row = engine.schedule(freed(pod)), engine.table.row_of.get(pod.spec.node_name)

@@ -62,7 +62,7 @@ class ExplanationDocument(ResultDocument, kw_only=True):
     rules: Annotated[tuple[RuleConcerned, ...], says("The predicates or filter plugins in running order; empty if no node was asked.")]
     counts: NodeCounts
     choice: Annotated[HostChoice | None, says("How the host was chosen among several that fit.")]
-    reasons: Annotated[tuple[ReasonGroup, ...], says("By reason; the one with the nearest node first.")]
+    reasons: Annotated[tuple[ReasonGroup, ...], says("By reason; first what alone keeps the pod from nodes.")]
     missing: Missing
     causes: Annotated[tuple[FailedDemand, ...], says("What of the pod fails on nodes, and which taints; that of most nodes first.")]
     eviction: Annotated[EvictionOutcome | None, says("What evicting pods would do.")]
@@ -157,12 +157,16 @@ class Explanation:
         return next((node for node in self.nodes if node.name == name), None)
 
     @property
+    def room(self) -> str | None:
+        """The node on which the pod makes room by evicting others; None if it does not."""
+        return None if self.eviction is None else self.eviction.node
+
+    @property
     def is_yes(self) -> bool:
         """Whether the pod gets a node, as all pods of its workload do; with a close-up, whether that node fits."""
         if self.close_up is not None:
             return self.close_up.fits
-        makes_room = self.eviction is not None and self.eviction.node is not None
-        return (self.decision.host is not None or makes_room) and not self.question.workload_waiting
+        return (self.decision.host or self.room) is not None and not self.question.workload_waiting
 
     @property
     def counts(self) -> NodeCounts:

@@ -149,7 +149,7 @@ class Causes:
 
     def _taints(self, reports: Sequence[NodeReport]) -> None:
         """The taints that are not tolerated, and tolerations that no node has a taint for, but nearly so."""
-        taints = [taint for name in self.engine.node_names() if (node := self.engine.node(name)) is not None for taint in node.spec.taints]
+        taints = [taint for node in self.engine.nodes() for taint in node.spec.taints]
         idle = idle_tolerations(self.pod, taints)
         for report, node in self._against(reports, TAINTS):
             for taint in node.spec.taints:
@@ -164,17 +164,17 @@ class Causes:
         short = {one.resource: one for report in reports for one in report.shortages}
         if not short:
             return
-        nodes = (self.engine.node(name) for name in self.engine.node_names())
-        there = Counter(name for node in nodes if node is not None for name, held in node.status.allocatable.items() if held.value())
+        there = resources_of(self.engine)
         for name, shortage in short.items():
             if not there[name]:
                 near = near_keys(name, there)
                 note = "no node has it" + (f"; {have(there[near[0]])} {near[0]}" if near else "")
                 demand = FailedDemand("request", f"{name}={shortage.asked}", 0, note, absent=True)
-                self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
             elif makers := makers_of(self.engine, self.pod, name, shortage.asked):
                 demand = FailedDemand("request", f"{rounded(name, shortage.asked)} {name}, for {makers}", 0, "")
-                self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
+            else:
+                continue
+            self._add(demand, *(report for report in reports if any(one.resource == name for one in report.shortages)))
         for report in reports[:MOST]:
             for one in report.shortages:
                 self._more_than_containers(report, one.resource)
@@ -243,7 +243,7 @@ class Causes:
     def _spread(self, pod: Pod, failing: Sequence[NodeReport]) -> str:
         """How the peers of *pod*, which has one constraint, are spread, as far as it is *failing*."""
         counts, key = spread_counts(self.engine, pod), pod.spec.topology_spread_constraints[0].topology_key
-        nodes = [node for name in self.engine.node_names() if (node := self.engine.node(name)) is not None]
+        nodes = self.engine.nodes()
         full = {node.labels[key] for node in nodes if key in node.labels and node.name in {report.name for report in failing}}
         return "" if counts is None else counts.note(key, full, nodes, pod)
 
@@ -312,7 +312,7 @@ class Causes:
 
     def _note(self, selector: LabelSelector | None, namespaces: set[str]) -> str:
         """How many pods on nodes *selector* matches; of one that matches none the label that is near."""
-        pods = [pod for name in self.engine.node_names() for pod in self.engine.pods_on(name)]
+        pods = self.engine.pods()
         labels = [pod.labels for pod in pods if pod.namespace in namespaces]
         count = sum(_selects(selector, one) for one in labels)
         if count:
@@ -330,8 +330,12 @@ class Causes:
 
 def node_labels(engine: Engine) -> LabelFacts:
     """The labels of all nodes that *engine* knows."""
-    nodes = (engine.node(name) for name in engine.node_names())
-    return LabelFacts.of(node.labels for node in nodes if node is not None)
+    return LabelFacts.of(node.labels for node in engine.nodes())
+
+
+def resources_of(engine: Engine) -> Counter[str]:
+    """Resource -> how many nodes have some of it."""
+    return Counter(name for node in engine.nodes() for name, held in node.status.allocatable.items() if held.value())
 
 
 # --- in words -------------------------------------------------------------------------------------------------------

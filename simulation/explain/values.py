@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Literal
 
 from ...algorithmprovider.cells import in_words
@@ -13,7 +14,7 @@ from ...core.decision.decision import Decision
 from ...core.devices.accounts import DeviceAccount
 from ...core.engine import Engine
 from ...core.preemption.select import is_eligible
-from ..records import shortage_of
+from ..reasons import about, leading, phrase, shortage_of, wants_others
 
 
 class NodeShortage(Record):
@@ -112,14 +113,17 @@ class NodeReport(Record):
         return sum(len(objection.reasons) for objection in self.objections) or len(self.reasons)
 
     @property
-    def nearness(self) -> tuple[int, int, bool, float]:
-        """A key that sorts the nodes that do not fit: by number of obstacles, those without a resource behind, then what is least short."""
+    def nearness(self) -> tuple[int, bool, int, bool, float]:
+        """A key that sorts the nodes that do not fit: by number of obstacles, those that the pod wants first, those without a resource
+        behind, then what is least short.
+        """
         lacking = [short.missing / max(short.asked, 1) for short in self.shortages]
         devices = self.devices or ()
         without = sum(short.has_none for short in self.shortages) + any(not (one.usable or one.refused) for one in devices)
         missing = [max(one.wanted - len(one.usable), 0) / max(one.wanted, 1) for one in devices]
         lacking += [(one.attached + one.asked - one.limit) / one.asked for one in self.volumes or ()]
-        return self.obstacles, without, self.obstacles > len(lacking), max([*lacking, *missing], default=0.0)
+        others = any(map(wants_others, self.reasons))
+        return self.obstacles, others, without, self.obstacles > len(lacking), max([*lacking, *missing], default=0.0)
 
 
 # --- nodes in groups ------------------------------------------------------------------------------------------------
@@ -138,13 +142,15 @@ class ReasonGroup(Record):
 
 
 def in_groups(nodes: Iterable[NodeReport]) -> tuple[ReasonGroup, ...]:
-    """The nodes that were visited and do not fit, by reason; the group with the nearest node comes first, each node nearest first."""
+    """The nodes that were visited and do not fit, the nearest first, by reason, in the order of :func:`leading`."""
     turned_down = sorted((node for node in nodes if node.visited and not node.fits), key=lambda node: node.nearness)
     found: dict[str, list[NodeReport]] = {}
     for node in turned_down:
         for reason in dict.fromkeys(node.reasons):
             found.setdefault(reason, []).append(node)
-    return tuple(_group(reason, members) for reason, members in found.items())
+    groups = {reason: _group(reason, members) for reason, members in found.items()}
+    counts, alone = ({reason: getattr(group, name) for reason, group in groups.items()} for name in ("count", "alone"))
+    return tuple(map(groups.__getitem__, leading(counts, alone)))
 
 
 def _group(reason: str, nodes: list[NodeReport]) -> ReasonGroup:
@@ -160,6 +166,14 @@ def _group(reason: str, nodes: list[NodeReport]) -> ReasonGroup:
         bool(objections) and all(objection.evictable for objection in objections),
         min(short, key=lambda lack: lack.missing, default=None), tuple(node.name for node in nodes),
     )  # fmt: skip
+
+
+def by_subject(groups: Iterable[ReasonGroup]) -> dict[str, int]:
+    """What the reasons are about, as sentences say it -> how many nodes it rules out."""
+    found: dict[str, set[str]] = {}
+    for group in groups:
+        found.setdefault(phrase(about(group.reason), 1), set()).update(group.nodes)
+    return {what: len(names) for what, names in found.items()}
 
 
 # --- which rule decided ---------------------------------------------------------------------------------------------
@@ -266,28 +280,28 @@ def eviction_for(cycle: Cycle, decision: Decision, nodes: Sequence[NodeReport]) 
     """What preemption came to in *decision*; None if the pod did not need it, or the cycle ended with an error."""
     if not decision.is_fit_error:
         return None
-    plan, priority = decision.preemption, cycle.pod.priority
+    pod, cells, plan = cycle.pod, cycle.release.preemption, decision.preemption
+    no_room = partial(EvictionOutcome, priority=pod.priority)
     if plan is None:
-        return EvictionOutcome(priority=priority, why_not=OFF)
+        return no_room(why_not=OFF)
     if plan.node is not None:
         victims, found = tuple(map(Victim.of, plan.victims)), plan.candidates
         violations = found[plan.node].violations if plan.node in found else 0
-        return EvictionOutcome(priority=priority, node=plan.node, victims=victims, budget_violations=violations, candidates=len(found))
+        return EvictionOutcome(
+            priority=pod.priority, node=plan.node, victims=victims, budget_violations=violations, candidates=len(found)
+        )
     if plan.error:
-        return EvictionOutcome(priority=priority, why_not=plan.error)
+        return no_room(why_not=plan.error)
     by_plugins = decision.plugins is not None
-    pod, cells = cycle.pod, cycle.release.preemption
     honours_never = by_plugins or (cells.never_policy and cycle.enabled("NonPreemptingPriority"))
     if honours_never and pod.spec.preemption_policy == "Never":
-        return EvictionOutcome(priority=pod.priority, why_not=NEVER)
+        return no_room(why_not=NEVER)
     if not is_eligible(cycle):
-        return EvictionOutcome(priority=pod.priority, why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
+        return no_room(why_not=STILL_LEAVING.format(pod.status.nominated_node_name))
     hopeful = [node for node in nodes if not is_unresolvable(node)]
     lower = sum(_has_lower(cycle, node) for node in hopeful)
     unresolvable = len(nodes) - len(hopeful)
-    return EvictionOutcome(
-        priority=pod.priority, why_not=NO_HELP, unresolvable=unresolvable, nobody_lower=len(hopeful) - lower, not_enough=lower
-    )
+    return no_room(why_not=NO_HELP, unresolvable=unresolvable, nobody_lower=len(hopeful) - lower, not_enough=lower)
 
 
 def why_no_room(cycle: Cycle, node: NodeReport) -> str:

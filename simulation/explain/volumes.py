@@ -52,8 +52,7 @@ class VolumeDemands:
             if "unbound immediate" in texts and not claim.spec.volume_name:
                 yield "claim", f"{claim.name} of class {claim.storage_class} has no volume yet, and the class binds at once"
             if SOLE_USER in texts and SOLE_USER in claim.spec.access_modes:
-                everyone = (pod for name in self.engine.node_names() for pod in self.engine.pods_on(name))
-                users = [pod.key for pod in everyone if claim.key in self.engine.claims_of(pod)]
+                users = [pod.key for pod in self.engine.pods() if claim.key in self.engine.claims_of(pod)]
                 yield from (("claim", f"{claim.name} is for one pod alone, and {user} has it") for user in users[:1])
 
     def in_use(self, node: Node) -> Iterator[tuple[str, str]]:

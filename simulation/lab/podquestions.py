@@ -12,6 +12,7 @@ from ...api.load import Loaded
 from ...api.objects import Node, Pod, PodStatus, Toleration
 from ...api.record import plain
 from ...api.wire.ownfields import current_manifest
+from ...api.words import count_of
 from ...core.engine import Engine
 from ...core.pods.requests import CPU, MEMORY, PODS
 from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
@@ -22,7 +23,7 @@ from ..edits import EditError, Edits
 from ..explain.clusterfacts import taint_text
 from ..explain.explain import explain, explain_in, freed
 from ..explain.explanation import Explanation, PodQuestion
-from ..explain.values import NodeReport
+from ..explain.values import NodeReport, by_subject
 from ..scenario import Scenario
 from ..whatif.whatif import ScheduledPod, what_if
 from .actions import with_release
@@ -118,7 +119,10 @@ def sentence(found: Explanation) -> str:
     host, choice, counts = found.decision.host, found.choice, found.counts
     pod = found.decision.pod.key
     if host is None:
-        return f"{pod} finds no node: {found.decision.error or 'it is not tried'}"
+        if found.room is not None:
+            return f"{pod} makes room on {found.room}, and others have to leave"
+        against = ", ".join(f"{what} on {count_of(count, 'node')}" for what, count in by_subject(found.groups).items())
+        return f"{pod} finds no node: {against or found.decision.error or 'it is not tried'}"
     if choice is None:
         return f"{pod} goes to {host}, the only one of {counts.visited} nodes that fits"
     if choice.decided is None:

@@ -49,7 +49,7 @@ class Demand:
         for members in grouped.values():
             requests = {**alone[0].engine.template_of(members[0]).requests, PODS: 1}
             asked = [run.ask(members[0]) for run in alone]
-            refusals = tuple("" if found.host is not None else found.error or "" for found in asked)
+            refusals = tuple("" if found.host is not None else ", ".join(found.reasons) for found in asked)
             shapes.append(PodShape(keys=tuple(pod.key for pod in members), requests=requests, refusals=refusals))
         return cls(shapes, [_free(run) for run in alone], [kind.cost for kind in trials.kinds])
 

@@ -230,7 +230,8 @@ def _document(way: Way, courses: Courses, moved: Mapping[int, tuple[MovedPod, ..
 
 def _step(before: Stage, after: Stage, moved: Sequence[MovedPod]) -> UpgradeStep:
     counts = Counter(found.change for found in moved)
-    causes = Counter((found.effect, found.fact, found.rule) for found in moved)
+    rules = (found.rule or (BY_ID[found.fact].plugin if found.fact else None) for found in moved)
+    causes = Counter((found.effect, found.fact, rule) for found, rule in zip(moved, rules, strict=True))
     return UpgradeStep(
         before.version, after.version, len(moved), counts[GAINED], counts[LOST], counts[MAKES_ROOM], counts[ELSEWHERE],
         counts[OTHER_ROOM], tuple(UpgradeCause(*cause, count) for cause, count in causes.most_common()),

@@ -27,7 +27,7 @@ class UpgradeCause(Record):
         Effect, says("A fact of the release; or an earlier decision, after which the nodes were filled otherwise; or it is not known.")
     ]
     fact: Annotated[str | None, says("Its id.")]
-    rule: Annotated[str | None, says("The first rule that differs.")]
+    rule: Annotated[str | None, says("The first rule that differs, else the one that the fact is about.")]
     decisions: Count
 
 

@@ -12,9 +12,8 @@ import yaml
 
 from ...api.load import Loaded
 from ...api.objects import KubeObject, Node, Pod, ResourceSlice
-from ...api.objects.quantity import Quantity
 from ...api.record import UNSET, Count, Names, Record, UnsetType, says
-from ...api.words import count_of, is_bytes, listed
+from ...api.words import count_of, listed
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
 from ...core.pods.template import Entry
@@ -231,19 +230,6 @@ def written(value: Mapping[str, Any]) -> str:
     '{weight: 1, values: [a]}'
     """
     return yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1 << 20).strip()
-
-
-def amount(resource: str, number: int) -> str:
-    """A number of millicores, bytes or pieces, exact, as manifests have it.
-
-    >>> amount("cpu", 1500), amount("cpu", 2000), amount("memory", 3 * 2**29), amount("memory", 1000), amount("nvidia.com/gpu", 1024)
-    ('1500m', '2', '1536Mi', '1000', '1024')
-    """
-    if resource == "cpu":
-        return str(Quantity.parse(f"{number}m"))
-    if is_bytes(resource):
-        return str(Quantity.parse(f"{number // 1024}Ki")) if number % 1024 == 0 else str(number)
-    return str(number)
 
 
 def changed_scenario(scenario: Scenario, pod: Pod, change: WhatIfChange) -> Scenario:

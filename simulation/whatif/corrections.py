@@ -9,7 +9,7 @@ import attrs
 
 from ...api.objects import Container
 from ..explain.clusterfacts import LabelFacts, have, idle_tolerations, is_meant, near_keys, taint_text, toleration_text
-from ..explain.faileddemands import node_labels, node_terms, pod_terms
+from ..explain.faileddemands import node_labels, node_terms, pod_terms, resources_of
 from .context import ChangeKind, WhatIfChange, WhatIfContext
 from .podchanges import REQUIRED, edit_of_pod
 
@@ -81,8 +81,7 @@ def _labels_of_pods(context: WhatIfContext) -> Iterator[_Correction]:
     """Labels of the pods that the pod wants to be near to."""
     for at, term in enumerate(pod_terms(context.pod)):
         namespaces = set(term.namespaces) or {context.pod.namespace}
-        pods = (pod for name in context.engine.node_names() for pod in context.engine.pods_on(name))
-        facts = LabelFacts.of((pod.labels for pod in pods if pod.namespace in namespaces), "pod")
+        facts = LabelFacts.of((pod.labels for pod in context.engine.pods() if pod.namespace in namespaces), "pod")
         pairs = None if term.label_selector is None else term.label_selector.match_labels
         yield from _of_pairs(facts, "podAffinity", f"affinity.podAffinity.{REQUIRED}[{at}].labelSelector.matchLabels", pairs)
 
@@ -98,7 +97,7 @@ def _taints(context: WhatIfContext) -> Iterator[_Correction]:
 
 def _resources(context: WhatIfContext) -> Iterator[_Correction]:
     """Resources that a container requests."""
-    there = Counter(name for node in context.nodes() for name, held in node.status.allocatable.items() if held.value())
+    there = resources_of(context.engine)
     for container in context.pod.spec.containers:
         for name in container.requests:
             for meant in near_keys(name, there)[:1] if "/" in name and not there[name] else ():

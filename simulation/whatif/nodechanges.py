@@ -9,12 +9,13 @@ from msgspec.structs import replace
 from ...api.controlplane.deviceclaims import slice_of_more, slices_like
 from ...api.meaning.labels import compile_node_term, match_expressions_selector, tolerates
 from ...api.objects import Device, Node, NodeSelectorTerm, Pod, Requirement, ResourceSlice, Taint
+from ...api.words import amount
 from ...core.devices.accounts import DeviceAccount
 from ..drain.rules import UNSCHEDULABLE, is_daemon
 from ..explain.clusterfacts import CONDITIONS, taint_text
-from ..explain.faileddemands import pod_terms
-from .context import HOSTNAME, ChangeKind, WhatIfChange, WhatIfContext, amount, smallest, written
-from .podchanges import edit_of_pod, is_short_only, lacks_kind, untolerated
+from ..explain.faileddemands import node_terms, pod_terms
+from .context import HOSTNAME, ChangeKind, WhatIfChange, WhatIfContext, smallest, written
+from .podchanges import edit_of_pod, is_short_only, lacks_kind, units, untolerated
 
 FIXED = (HOSTNAME, "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch")
 """Labels that say what a node is: they are not changed to make a pod fit."""
@@ -68,8 +69,7 @@ def raised(context: WhatIfContext) -> Iterator[WhatIfChange]:
             continue
         edits, told, shares = [], [], []
         for short in report.shortages:
-            now = node.status.allocatable.get(short.resource)
-            before = 0 if now is None else now.milli_value() if short.resource == "cpu" else now.value()
+            before = units(short.resource, node.status.allocatable)
             edits.append(f"allocatable.{short.resource}={amount(short.resource, before + short.missing)}")
             told.append(f"{amount(short.resource, short.missing)} more {short.resource}")
             shares.append(short.missing / max(before, 1))
@@ -96,12 +96,11 @@ def _may_change(node: Node, key: str) -> bool:
 def wanted_labels(pod: Pod, node: Node) -> Iterator[Labels]:
     """What to change of the labels of *node* so that the pod selects it, for each term of the node affinity; None: the label goes."""
     wrong: Labels = {key: value for key, value in (pod.spec.node_selector or {}).items() if node.labels.get(key) != value}
-    affinity = pod.spec.affinity
-    required = affinity.node_affinity.required if affinity is not None and affinity.node_affinity is not None else None
-    if required is None or any(compile_node_term(term)(node.labels, node.name) for term in required.node_selector_terms):
+    terms = node_terms(pod)
+    if not terms or any(compile_node_term(term)(node.labels, node.name) for term in terms):
         yield wrong
         return
-    for term in required.node_selector_terms:
+    for term in terms:
         more = None if term.match_fields else _for_term(term, {**node.labels, **{key: value for key, value in wrong.items() if value}})
         if more is not None:
             yield {**wrong, **more}
@@ -260,13 +259,8 @@ def dropped_preferences(context: WhatIfContext) -> Iterator[WhatIfChange]:
     if affinity is None:
         return
     near, away, nodes = affinity.pod_affinity, affinity.pod_anti_affinity, affinity.node_affinity
-    weights = {
-        "nodeAffinity": [] if nodes is None else [term.weight for term in nodes.preferred],
-        "podAffinity": [] if near is None else [term.weight for term in near.preferred],
-        "podAntiAffinity": [] if away is None else [term.weight for term in away.preferred],
-    }
-    for name, found in weights.items():
-        for at, weight in enumerate(found):
+    for name, part in (("nodeAffinity", nodes), ("podAffinity", near), ("podAntiAffinity", away)):
+        for at, weight in enumerate([term.weight for term in part.preferred] if part is not None else ()):
             told = f"remove preference {at + 1} of {name}, which has weight {weight}"
             yield from edit_of_pod(context, "preference", told, f"affinity.{name}.{PREFERRED}[{at}]-", size=weight)
 

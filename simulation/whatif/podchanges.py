@@ -10,16 +10,17 @@ from msgspec.structs import replace
 from ...api.meaning.labels import tolerates
 from ...api.objects import Container, Map, Node, Pod, PodSpec, ResourceRequirements, Taint
 from ...api.objects.quantity import Quantity
-from ...api.words import is_bytes
+from ...api.words import amount, is_bytes
 from ...core.pods.requests import CPU
 from ...core.pods.template import Entry
 from ..drain.rules import UNSCHEDULABLE, is_daemon, stays_with_node
+from ..explain.amounts import count_of_spec
 from ..explain.clusterfacts import is_state, taint_text
 from ..explain.explain import freed
 from ..explain.faileddemands import node_terms, text_of
 from ..explain.values import NodeReport, NodeShortage
-from ..records import shortage_of
-from .context import ChangeKind, Helpful, WhatIfChange, WhatIfContext, amount, smallest
+from ..reasons import shortage_of
+from .context import ChangeKind, Helpful, WhatIfChange, WhatIfContext, smallest
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NO_NEW_PODS = ("NoSchedule", "NoExecute")
@@ -220,19 +221,19 @@ def _in_words(short: NodeShortage) -> str:
 def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
     """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as they are."""
     name, spec = short.resource, context.pod.spec
-    if name in spec.requests and _counted(context, name, PodSpec(resources=spec.resources)):
+    if name in spec.requests and count_of_spec(context.engine, PodSpec(resources=spec.resources), name):
         # The same where the pod as a whole asks for the resource, whatever its containers ask for.
-        target = max(short.free, 0) - (short.asked - _units(short.resource, spec.requests))
+        target = max(short.free, 0) - (short.asked - units(short.resource, spec.requests))
         return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
     first, running = _before(context, name, spec.init_containers)
-    asked = [_units(name, container.requests) for container in spec.containers]
-    around = short.asked - max([running + sum(asked), *(before + _units(name, container.requests) for container, before in first)])
+    asked = [units(name, container.requests) for container in spec.containers]
+    around = short.asked - max([running + sum(asked), *(before + units(name, container.requests) for container, before in first)])
     # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
     target = max(short.free, 0) - around
     if name == "pods" or target < running or around < 0:
         return None
     edits = [
-        edit for one, before in first if _units(name, one.requests) > target - before
+        edit for one, before in first if units(name, one.requests) > target - before
         for edit in _set("initContainers", one, name, target - before)
     ]  # fmt: skip
     return edits + _lowered_containers(name, spec.containers, asked, sum(asked) + running - target)
@@ -252,21 +253,15 @@ def _lowered_containers(name: str, containers: Sequence[Container], asked: Seque
 def _before(context: WhatIfContext, name: str, init_containers: Sequence[Container]) -> tuple[list[tuple[Container, int]], int]:
     """The init containers that end, each with what the sidecars before it ask for; and what all sidecars ask for."""
     pair = PodSpec(init_containers=(replace(_PROBE, restart_policy="Always"), _PROBE))
-    knows_sidecars = _counted(context, CPU, pair) > _counted(context, CPU, PodSpec(init_containers=(_PROBE,)))
+    knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(context.engine, PodSpec(init_containers=(_PROBE,)), CPU)
     first: list[tuple[Container, int]] = []
     running = 0
     for container in init_containers:
         if knows_sidecars and container.is_sidecar:
-            running += _units(name, container.requests)
+            running += units(name, container.requests)
         else:
             first.append((container, running))
     return first, running
-
-
-def _counted(context: WhatIfContext, name: str, spec: PodSpec) -> int:
-    """How much of a resource a pod with *spec* asks for, as the release counts it."""
-    templates = context.engine.templates
-    return templates.release.incoming(Pod(spec=spec), templates.gates).get(name, 0)
 
 
 def _set(field: str, container: Container, name: str, number: int, *, alone: bool = False) -> list[str]:
@@ -276,7 +271,7 @@ def _set(field: str, container: Container, name: str, number: int, *, alone: boo
     return [f"{before}{which}.{name}={amount(name, number)}" for which in ("requests", *(["limits"] if both else []))]
 
 
-def _units(name: str, amounts: Map[Quantity]) -> int:
+def units(name: str, amounts: Map[Quantity]) -> int:
     """Millicores, bytes or pieces."""
     found = amounts.get(name)
     if found is None:

@@ -132,7 +132,7 @@ class ScheduledPod:
         owner = pod.metadata.controller
         if owner is None:
             return (), ""
-        there = {one.key: one for one in (*self.scenario.pending, *(one for pods in engine.pods_by_node().values() for one in pods))}
+        there = {one.key: one for one in (*self.scenario.pending, *engine.pods())}
         there.pop(pod.key, None)
         found = tuple(one for one in there.values() if one.namespace == pod.namespace and one.metadata.controller == owner)
         name = f"{pod.namespace}/{owner.name}-*"
@@ -247,7 +247,7 @@ def what_if(asked: ScheduledPod, pod: Pod, simulation: Simulation | None = None,
     before = WhatIf(explanation, asked.want, (), 0)
     if before.fits or explanation.missing:
         return before
-    found = list(_suggestions(asked, context, pod, explanation.decision.is_gated, tell))
+    found = list(_suggestions(asked, context, pod, explanation, tell))
     found += _pairs(context, found, tell)
     tell("the other pods")
     once: dict[frozenset[str], Helpful] = {}
@@ -301,8 +301,10 @@ def _without_node(run: Simulation) -> dict[str, bool]:
     return {**dict.fromkeys(run.evicted, True), **{key: one.eviction is not None for key, one in run.outcomes.items() if one.host is None}}
 
 
-def _suggestions(asked: ScheduledPod, context: WhatIfContext, pod: Pod, is_gated: bool, tell: Callable[[str], None]) -> Iterator[Helpful]:
-    if is_gated:
+def _suggestions(
+    asked: ScheduledPod, context: WhatIfContext, pod: Pod, found: Explanation, tell: Callable[[str], None]
+) -> Iterator[Helpful]:
+    if found.decision.is_gated:
         yield from _helpful(asked, context, podchanges.dropped_gates)
         return
     for word, family in (*(WANTED_FAMILIES if asked.want is not None else ()), *FAMILIES):
@@ -310,7 +312,8 @@ def _suggestions(asked: ScheduledPod, context: WhatIfContext, pod: Pod, is_gated
         yield from _helpful(asked, context, family)
     tell("other pods")
     yield from islice(_leaving(asked, context), None if asked.every else SHOWN)
-    yield from islice(_helpful(asked, context, podchanges.higher_priority), 1)
+    if found.room is None or asked.want is not None:
+        yield from islice(_helpful(asked, context, podchanges.higher_priority), 1)
     tell("the scheduler")
     settled = asked.spec.settled(asked.config_maps)
     others = Configurations(settled, lambda spec: asked.context(asked.simulation(spec), pod), asked.config_maps)

@@ -94,12 +94,12 @@ class TestParts:
         assert page.inner_text("#why .note").startswith(node)
 
     def test_why_nowhere(self, lab: Running, visit: Visits) -> None:
-        """Of a pod that fits nowhere the message, the reasons and the nodes that turn it down are there."""
+        """Of a pod that fits nowhere the reasons in words, those of the scheduler and the nodes that turn it down are there."""
         page = opened(lab, visit)
         page.click("#tab-pods")
         page.click("#list .labrows .link[data-full='analytics/yearly-report']")
         page.wait_for_selector("#why .matrix")
-        assert page.inner_text("#why .verdict").startswith("analytics/yearly-report finds no node: 0/11 nodes are available")
+        assert page.inner_text("#why .verdict").startswith("analytics/yearly-report finds no node: memory on ")
         assert "11 of 11 nodes do not fit" in page.inner_text("#why")
 
     def test_pins_side_by_side(self, lab: Running, visit: Visits) -> None:

@@ -53,7 +53,7 @@ class TestForms:
     def test_table(self, ask: Ran) -> None:
         """The table says what to add and what one fewer does, and claims no more."""
         out = ask("--add-node", "like:a").out.splitlines()
-        assert out[0] == "Add 3 a: 7 pods to place, and each finds a node."
+        assert out[0] == "Add 3 a: each of 7 pods finds a node."
         assert out[1].startswith("With one fewer, 2 a: 1 of 7 pods finds no node, first default/web-6: ")
         assert out[2] == ""
         assert "a-2       2   2 of 2   2.0 GiB of 8.0 GiB" in out
@@ -87,19 +87,19 @@ class TestQuestions:
         found = ask("--add-node", "like:a", "-o", "json", cluster=cluster).document
         assert (found["added"], found["placed"], found["withOneFewer"], found["cost"]) == ([], True, None, 0)
         told = ask("--add-node", "like:a", cluster=cluster).out
-        assert told.startswith("No new node is needed: 1 pod to place, and each finds a node.\n")
+        assert told.startswith("No new node is needed: the pod finds a node.\n")
 
     def test_a_pod_that_can_never_be_placed(self, ask: Ran, write: Callable[..., str]) -> None:
         """A pod that fits on no kind of node, even an empty one, is told with why; where there are only such, nothing is added."""
         cluster = write("hopeless.yaml", node("a"), pod("huge", cpu="64"))
         found = ask("--add-node", "like:a", "-o", "json", cluster=cluster, status=1).document
         assert (found["placed"], found["added"], found["cost"]) == (False, [], None)
-        why = "on an empty a: 0/1 nodes are available: 1 Insufficient cpu."
+        why = "on an empty a: Insufficient cpu"
         assert found["withoutNode"] == {"count": 1, "pods": [{"pod": "default/huge", "message": why}]}
         lines = ask("--add-node", "like:a", cluster=cluster, status=1).out.splitlines()
         assert lines[:3] == [
-            "None of the mixes that were tried is enough, up to 1 node: 2 mixes simulated.",
-            "With no new node these find no node, 1 of 1 pod:",
+            "None of the mixes that were tried is enough: 1 of 1 pods finds no node.",
+            "2 mixes of up to 1 node simulated; with no new node these find none:",
             f"  default/huge: {why}",
         ]  # fmt: skip
 
@@ -108,12 +108,11 @@ class TestQuestions:
         found = ask("--add-node", "like:a", "--most-nodes", "2", "-o", "json", status=1).document
         assert (found["placed"], found["tried"], found["withoutNode"]["count"]) == (False, {"a": 2}, 1)
         lines = ask("--add-node", "like:a", "--most-nodes", "2", status=1).out.splitlines()
-        assert lines[0] == "Add 2 a: 6 of 7 pods to place find a node."
-        assert "1 pod of 7 found no node with up to 2 of these nodes:" in lines
+        assert lines[0] == "Add 2 a for 6 of 7 pods: each of them finds a node; 1 finds none with up to 2."
         template = write("job.yaml", pod("job", cpu="2"))
         lines = ask("--pod", template, "--pods", "3", "--add-node", "like:a", "--most-nodes", "1", status=1).out.splitlines()
-        assert lines[0].startswith("None of the mixes that were tried is enough, up to 1 node: ")
-        assert lines[1] == "With 1 a these find no node, 1 of 3 pods:"
+        assert lines[0] == "None of the mixes that were tried is enough: 1 of 3 pods finds no node."
+        assert lines[1].endswith("; with 1 a these find none:")
 
     def test_zones(self, ask: Ran, write: Callable[..., str]) -> None:
         """Nodes of two zones are two kinds: pods that keep to zones get the nodes that they need."""

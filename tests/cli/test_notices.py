@@ -30,6 +30,8 @@ def test_nothing_is_hidden_silently(capsys: pytest.CaptureFixture[str]) -> None:
     tell_notices([])
     tell_notices(SAME[:1])
     assert capsys.readouterr().err == "warning: Pod p0: is odd\n"
+    tell_notices([Notice("Pod n/p", "is odd")], concerns={"Pod n/q"})
+    assert capsys.readouterr().err == "(1 warning about other objects: see --verbose)\n"
 
 
 @pytest.mark.parametrize("columns", [60, 100])

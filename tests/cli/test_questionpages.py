@@ -50,7 +50,7 @@ VERDICTS = {
     "all can": "Both nodes can go together: 6 pods move in 3 rounds.",
     "not all can": "Only 1 of 2 nodes can go: ",
     "one cannot": "worker-2 cannot go.",
-    "new nodes": "Add 1 big: each of 22 pods finds a node.",
+    "new nodes": "Add 1 big, cost 3: each of 22 pods finds a node.",
     "no new node": "No new node is needed: each of 10 pods finds a node.",
     "never": "No new node is needed for 21 of 22 pods: each of them finds a node; 1 finds none with up to 22.",
     "grid": "“pack, 1.16” is best in placed (20.33) and cpu used (0.366); “spread, 1.14” in imbalance (0.0951); ",

@@ -69,4 +69,4 @@ class TestAbout:
 
     def test_counts(self) -> None:
         """Nodes, pods that run, and pods that wait are counted apart."""
-        assert counts(Scenario((node("n"), pod("p", on="n")), (pod("q"), pod("r")))) == "1 node, 1 pod run, 2 pods wait"
+        assert counts(Scenario((node("n"), pod("p", on="n")), (pod("q"), pod("r")))) == "1 node, 1 pod runs, 2 pods wait"

@@ -77,8 +77,18 @@ class TestReasons:
         near = [{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "gone"}}}]
         affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": near}}
         nodes = [node(name, cpu=cpu, labels={"kubernetes.io/hostname": name}) for name, cpu in (("a", "1"), ("b", "1"), ("c", "8"))]
-        found = kubeclassic.explain([*nodes, pod("p", requests={"cpu": 4}, affinity=affinity)], "p", Framework(release="1.34"))
+        cluster, newest = [*nodes, pod("p", requests={"cpu": 4}, affinity=affinity)], Framework(release="1.34")
+        found = kubeclassic.explain(cluster, "p", newest)
         assert str(found.view().verdict) == "default/p finds no node: stopped by pod affinity on 1 node, cpu on 2 nodes."
+        assert str(kubeclassic.simulate(cluster, newest).view().verdict) == "default/p finds no node: for pod affinity."
+
+    def test_nodes_that_the_pod_wants_are_nearer(self) -> None:
+        """Of two nodes with one reason each, the one that its selector means is told first, and why it does not take the pod."""
+        taint = [{"key": "only", "effect": "NoSchedule"}]
+        cluster = [node("b"), node("c"), node("a", labels={"pool": "x"}, taints=taint), pod("p", nodeSelector={"pool": "x"})]
+        found = kubeclassic.explain(cluster, "p", "1.34")
+        assert str(found.view().verdict) == "default/p finds no node: stopped by taints on 1 node, its node affinity on 2 nodes."
+        assert [one.name for one in found.nodes] == ["a", "b", "c"]
 
     def test_too_many_pods(self) -> None:
         """A node that is full of pods is short of one."""
@@ -173,11 +183,15 @@ class TestEviction:
             assert (f"{count} {text}" in (found.decision.error or "")) is bool(count)
 
     def test_a_pod_that_makes_room_is_said_to(self) -> None:
-        """Its answer is yes, as it will have that node: the others have to leave."""
-        low = [pod(name, on="a", requests={"cpu": 1}) for name in ("low", "lower")]
-        found = kubeclassic.explain([node("a", cpu="2"), *low, pod("high", requests={"cpu": 2}, priority=9)], "high")
+        """Its answer is yes, as it will have that node: the others have to leave. A higher priority is no help to it."""
+        low = [pod(name, on="a", requests={"cpu": 1}, priority=priority) for name, priority in (("low", 0), ("lower", 0), ("peer", 9))]
+        cluster = [node("a", cpu="3"), *low, pod("high", requests={"cpu": 2}, priority=9)]
+        found = kubeclassic.explain(cluster, "high")
         assert str(found.view().verdict) == "default/high makes room on a: 2 pods have to leave."
         assert found.ok
+        helps = kubeclassic.what_if(cluster, "high")
+        assert str(helps.view().verdict).startswith("default/high makes room on a; ")
+        assert "priority" not in {one.kind for one in helps.suggestions}
 
     def test_a_budget_is_told(self) -> None:
         """Victims that a disruption budget protects are counted."""

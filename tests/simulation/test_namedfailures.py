@@ -188,12 +188,15 @@ def test_what_makes_the_amount() -> None:
 
 
 def test_pods_that_count_more_than_they_use() -> None:
-    """A finished init container, and a resize that waits, are told of the pods on the node."""
+    """A finished init container, and a resize that waits, are told of the pods on the node; not a sidecar, which runs there."""
     large = {"name": "init", "image": "i", "resources": {"requests": {"cpu": "3"}}}
+    mesh = {"name": "mesh", "image": "i", "resources": {"requests": {"cpu": "1"}}, "restartPolicy": "Always"}
     done = manifests.pod("done", cpu="1", on="a", initContainers=[large])
+    runs = {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "1"}}]}
+    meshed = manifests.pod("meshed", cpu="1", on="a", initContainers=[mesh], status=runs)
     status = {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "1"}}]}
     grows = manifests.pod("grows", cpu="5", on="a", status=status)
-    found = causes([manifests.node("a", cpu="8"), done, grows, manifests.pod("asked", cpu="1")])
+    found = causes([manifests.node("a", cpu="10"), done, meshed, grows, manifests.pod("asked", cpu="1")])
     assert found == [
         "pod default/done counts 3 cpu, for init container init",
         "pod default/grows counts 5 cpu, for a resize that is not done, 1 allocated",

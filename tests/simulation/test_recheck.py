@@ -28,6 +28,7 @@ def test_as_the_rules_say(release: str) -> None:
     found = simulate(cluster, release, edits="node a allocatable.cpu=3", recheck=True)
     assert (found.ok, [one.pod for one in found.refused]) == (False, ["default/picky", "default/large", "default/small"])
     assert found.refused[1].reasons == ("Insufficient cpu",)
+    assert str(found.view().verdict).endswith(" 3 running pods would not be taken by their nodes any more.")
 
 
 @pytest.mark.parametrize("release", [name for number, name in enumerate(ALL_RELEASES) if number % 6 == 0])

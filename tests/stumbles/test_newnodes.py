@@ -39,8 +39,8 @@ def test_a_pod_that_never_fits_does_not_spoil_the_answer(release: str, folder: P
     assert found["withoutNode"]["count"] == 2
     assert {one["pod"] for one in found["withoutNode"]["pods"]} == {"default/typo", "default/nopvc"}
     told = ran(*asked, status=1).out
-    assert told.startswith("Add 1 m5: 4 of 6 pods to place find a node.\n")
-    assert "2 pods of 6 found no node with up to 6 of these nodes:\n  default/typo: on an empty m5: " in told
+    assert told.startswith("Add 1 m5 for 4 of 6 pods: each of them finds a node; 2 find none with up to 6.\n")
+    assert "\n  default/typo: on an empty m5: " in told
 
 
 def test_why_the_cheap_kind_was_not_taken(folder: Path) -> None:
@@ -49,8 +49,8 @@ def test_why_the_cheap_kind_was_not_taken(folder: Path) -> None:
     found = ran("capacity", "dump.yaml", *kinds, "-o", "json", status=1).document
     assert [(one["node"], one["costOfOne"], one["takes"]) for one in found["notTaken"]] == [("c", 0.1, 0), ("small", 2, 4)]
     told = " ".join(ran("capacity", "dump.yaml", *kinds, status=(0, 1)).out.split())
-    assert "Add 1 m5, cost 3:" in told
-    assert "No c, cost 0.1: an empty one does not take 4 of 4 pods, first default/web-0: 0/1 nodes are available: 1 node(s) had" in told
+    assert "Add 1 m5, cost 3, for 4 of 6 pods: " in told
+    assert "No c, cost 0.1: an empty one does not take 4 of 4 pods, first default/web-0: node(s) had" in told
     assert "No small, cost 2: no mix with it that costs less was found" in told
 
 
@@ -58,7 +58,7 @@ def test_the_page_says_it(folder: Path) -> None:
     """The page's headline is for the pods that nodes help, and names how many nothing helps."""
     said = ran("capacity", "dump.yaml", "--add-node", "m5.yaml", "--add-node", "c.yaml", "--cost", "m5=3,c=1", "-o", "html", status=1).out
     page = re.sub(r"<[^>]+>", "", said)
-    assert "Add 1 m5 for 4 of 6 pods: each of them finds a node; 2 find none with up to 6." in page
+    assert "Add 1 m5, cost 3, for 4 of 6 pods: each of them finds a node; 2 find none with up to 6." in page
     assert "What was not taken" in page
 
 
@@ -70,11 +70,10 @@ def test_what_more_pods_might_help_does_not_spoil_it_either(folder: Path) -> Non
     (folder / "dump.yaml").write_text(dump, encoding="utf-8")
     words = ("capacity", "dump.yaml", "--add-node", "m5.yaml")
     text = ran(*words, status=1).out
-    assert "Add 1 m5: 4 of 7 pods to place find a node." in text
-    assert "3 pods of 7 found no node with up to 7 of these nodes:\n" in text
+    assert "Add 1 m5 for 4 of 7 pods: each of them finds a node; 3 find none with up to 7.\n" in text
     assert "  default/lonely: on an empty m5: " in text
     found = ran(*words, "-o", "json", status=(0, 1)).document
     assert ([one["count"] for one in found["added"]], found["withoutNode"]["count"]) == ([1], 3)
     headline = re.sub("<[^>]*>", "", ran(*words, "-o", "html", status=(0, 1)).out.partition("<h1")[2].partition("</h1>")[0])
     assert "Add 1 m5 for 4 of 7 pods: each of them finds a node; 3 find none with up to 7." in headline
-    assert "3 pods of 7 found no node with up to 1 of these nodes" in ran(*words, "--most-nodes", "1", status=(0, 1)).out
+    assert "; 3 find none with up to 1." in ran(*words, "--most-nodes", "1", status=(0, 1)).out

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import attrs
 
 from ....api.view import CHANGES, MEANINGS
-from .markup import Markup, Text, code, element, named, number
+from .about import About
+from .markup import Markup, Text, code, element, named, number, sentence
 from .parts import tag
 
 NAMED = 16
@@ -33,6 +34,11 @@ class PodOutcome:
 def next_step(text: Text, command: Sequence[str] = ()) -> Markup:
     """Something to do, and the command that does it."""
     return element("li", text, *([" ", code(shlex.join(command))] if command else []))
+
+
+def help_step(pod: str, about: About) -> Markup:
+    """To ask what would help *pod*."""
+    return next_step(sentence("What would help ", named(pod), ":"), about.asking("explain", pod, "--what-if"))
 
 
 def who_html(title: str, pods: Sequence[PodOutcome], rest: str = "") -> Markup:

@@ -12,8 +12,6 @@ from ....api.words import count_of, percent, rounded
 from .markup import Markup, Text, data_script, element, html, joined, named, number, spoken
 from .parts import SAME, plain_table, tag, track
 
-CPU = "cpu"
-
 
 def amount_text(resource: str, number: int | None) -> str | None:
     """A number of millicores, bytes or pieces; None stays None, which tables show as ``-``.
@@ -22,20 +20,6 @@ def amount_text(resource: str, number: int | None) -> str | None:
     ('1.5', None)
     """
     return None if number is None else str(rounded(resource, number))
-
-
-def unit_of(resource: str) -> str:
-    """What stands behind an amount of *resource*, with a blank before it.
-
-    >>> unit_of("cpu"), unit_of("memory")
-    (' cores', '')
-    """
-    return " cores" if resource == CPU else ""
-
-
-def amount_with_unit(resource: str, number: int) -> str:
-    """As :func:`amount_text`, with its unit, for sentences."""
-    return f"{amount_text(resource, number)}{unit_of(resource)}"
 
 
 FIRST = 50

@@ -8,17 +8,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....api.view import View
-from ....api.words import count_of, listed, short_name, used_up
+from ....api.words import count_of, listed
 from ....core.decision.fiterror import reasons_in
-from ....questions.capacity import CapacityResult
+from ....questions.capacity import CapacityResult, requests_told, stop_lines
 from ....questions.newnodes import NewNodesResult
-from ....simulation.capacity.answer import CapacityDocument, CopyShortage, PlacedTemplate, Stop
 from ....simulation.newnodes.answer import NewNodesAnswer
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, counted, joined, named, number, sentence, spoken
-from ..page.outcome import PodOutcome, next_step, who_html
+from ..page.outcome import PodOutcome, help_step, who_html
 from ..page.parts import (
     BAD,
     GOOD,
@@ -29,14 +28,12 @@ from ..page.parts import (
     fact,
     facts,
     facts_of,
-    grid,
     note,
     paragraph,
-    plain_table,
     section,
     soft,
 )
-from ..page.tables import amount_text, amount_with_unit, list_html, short_table
+from ..page.tables import list_html, short_table
 from ..questions.nodemap import labels_of, uses_of
 
 TAKES = "takes copies"
@@ -51,12 +48,11 @@ def capacity_html(found: CapacityResult, about: About) -> str:
     names = listed([placed.name for placed in found.counted.placed])
     stop = found.stop
     parts: list[Text] = [paragraph(named(stop.message))]
-    if stop.shortages:
-        parts.append(bullets(_short(found.document, at, one) for at, one in enumerate(stop.shortages)))
+    if lines := list(stop_lines(stop)):
+        parts.append(bullets(lines))
     if stop.reasons:
         title = "Reasons against the next copy"
-        reasons = card(title, short_table(found.view().table("reasons"), title), soft("A node can have several."))
-        parts.append(grid(reasons, *([_unused(stop)] if stop.stranded or stop.out_of_reach else [])))
+        parts.append(card(title, short_table(found.view().table("reasons"), title), soft("A node can have several.")))
     sections = (
         section("What stops the next copy", *parts),
         _where(found),
@@ -73,29 +69,6 @@ def _lead(found: CapacityResult) -> Markup:
         for at, one in enumerate(document.templates)
     )
     return facts(*copies, fact(counted(document, "nodes.length"), "nodes that take copies", GOOD), *facts_of(document, CARDS, ()))
-
-
-# --- why ------------------------------------------------------------------------------------------------------------
-
-
-def _short(document: CapacityDocument, at: int, shortage: CopyShortage) -> Markup:
-    resource, path = shortage.resource, f"stop.shortages.{at}"
-    nodes = sentence(counted(document, f"{path}.nodes"), " node" if shortage.nodes == 1 else " nodes")
-    names = joined(map(named, shortage.examples))
-    such = sentence(": ", names) if shortage.nodes <= len(shortage.examples) else sentence(", such as ", names)
-    left = sentence("; ", amount_with_unit(resource, shortage.left), " left there in all") if shortage.left else ""
-    return sentence(named(short_name(resource)), f"{used_up(resource)} on ", nodes, such, left)
-
-
-def _unused(stop: Stop) -> Markup:
-    sides = (stop.stranded, stop.out_of_reach)
-    rows = [
-        [named(short_name(name)), *(amount_text(name, amounts.get(name)) for amounts in sides)]
-        for name in dict.fromkeys([*stop.stranded, *stop.out_of_reach])
-    ]
-    table = plain_table(["resource", "stranded", "out of reach"], rows, "What no copy can use")
-    words = "Stranded: on nodes that are short of something else. Out of reach: on nodes that turn the pod down."
-    return card("What no copy can use", table, soft(words))
 
 
 # --- where ----------------------------------------------------------------------------------------------------------
@@ -131,15 +104,10 @@ def _left(found: CapacityResult) -> Section:
 
 def _requests(found: CapacityResult) -> Iterator[Text]:
     for template in found.document.templates:
-        requests = joined(_amounts(template)) if template.requests else "nothing"
-        yield paragraph(named(template.name), f" ({template.kind} in namespace ", named(template.namespace), "): ", requests)
+        where = f" ({template.kind} in namespace ", named(template.namespace), "): "
+        yield paragraph(named(template.name), *where, requests_told(template))
     if found.excluded:
         yield note("Left out: ", joined(map(named, found.excluded)))
-
-
-def _amounts(template: PlacedTemplate) -> Iterator[Markup]:
-    for name, value in template.requests.items():
-        yield sentence(named(short_name(name)), " ", amount_with_unit(name, value))
 
 
 Record = dict[str, Any]
@@ -177,10 +145,7 @@ def _who(view: View) -> Markup:
 
 def _next(view: View, about: About) -> list[Markup]:
     """What helps the first pod that no new node helps; copies of a template are no pods of the cluster."""
-    first = next((str(row[0]) for row in view.table("without").rows), None)
-    if first is None or "--pod" in about.command:
-        return []
-    return [next_step(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
+    return [help_step(str(row[0]), about) for row in view.table("without").rows[:1] if "--pod" not in about.command]
 
 
 # --- the rest -------------------------------------------------------------------------------------------------------

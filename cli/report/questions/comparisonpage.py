@@ -7,10 +7,11 @@ from urllib.parse import urlencode
 
 from ....api.view import Table
 from ....questions.compare import ClusterEnd, CompareResult
-from ....questions.comparisonview import OTHER_NODE, first_line, hints, label, phrase, side_name
+from ....questions.comparisonview import OTHER_NODE, agreement_lines, headline, hints, label, side_name, verdict
 from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
 from ....simulation.compare.causes import KINDS, SCORE
 from ....simulation.compare.document import ComparedConfiguration, ComparisonDocument, ConfigurationPair
+from ....simulation.reasons import phrase
 from ..page.about import About, discreet
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
@@ -23,6 +24,7 @@ from ..page.parts import (
     SAME,
     Section,
     StackItem,
+    bullets,
     card,
     colour_of,
     dot,
@@ -172,25 +174,15 @@ def _title(document: ComparisonDocument, at: int) -> Markup:
 
 def _why(document: ComparisonDocument) -> Iterator[Text]:
     if document.differences and document.mode != LOCKED:
-        yield from _first_differences(document)
+        yield bullets(list(headline(document, verdict(document)))[1:])
     for at, against in enumerate(document.against):
         yield card(_title(document, at), *_decided(document, at, against))
         yield from (note(f"{hint}.") for hint in hints(against))
 
 
-def _first_differences(document: ComparisonDocument) -> Iterator[Text]:
-    firsts = [element("li", named(first_line(against).strip())) for against in document.against if against.first_difference]
-    count, cycles = counted(document, "differences.length"), counted(document, "decisions")
-    yield element("p", count, " of ", cycles, " decisions differ. The first one that does; those after it can follow from it:")
-    yield element("ul", *firsts)
-    yield soft(code("--mode locked"), " leaves out differences that follow from others.")
-
-
 def _decided(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Iterator[Text]:
     yield stack("decisions", _decision_parts(against))
-    yield soft(
-        named(f"Equally good: another node, which {label(document, 0)} scores as high as its own."), " ", _sets(document, at)
-    )
+    yield bullets(agreement_lines(against))
     if against.causes:
         yield _causes(document, at, against)
 
@@ -204,21 +196,6 @@ def _decision_parts(against: ConfigurationPair) -> list[StackItem]:
         StackItem(DIFFERENT, found.different, BAD),
         *([StackItem(GATED, found.gated, HELD)] if found.gated else []),
     ]
-
-
-def _sets(document: ComparisonDocument, at: int) -> Markup:
-    """What does not depend on the tie-break."""
-    first, second = named(label(document, 0)), named(label(document, at + 1))
-
-    def count(name: str) -> str:
-        return counted(document, f"against.{at}.agreement.{name}")
-
-    return sentence(
-        "Of ", count("decisions"), " decisions of both, the same nodes fit in ", count("sameFeasible"), " and the same ones are best in ",
-        count("sameBest"), "; with any tie-break ", second, " takes one of the best nodes of ", first, " in ", count("bestWithin"), "; ",
-        second, " gives both nodes the same score in ", count("equalForBoth"), " of those equally good, and in ",
-        count("equalForSecondAlone"), " of those that are different.",
-    )  # fmt: skip
 
 
 def _causes(document: ComparisonDocument, at: int, against: ConfigurationPair) -> Markup:

@@ -46,7 +46,8 @@ def _who(record: Record) -> Markup:
     """The pods that have to leave, those that are not made again first."""
     why = "for good, as it is not made again"
     gone = [PodOutcome(one["pod"], "evicted", why) for one in record["evictions"] if one["replacement"] is None]
-    waits = [PodOutcome(one["pod"], "waits", one["why"]) for one in record["evictions"] if one["replacement"] and not one["to"]]
+    waiting = (one for one in record["evictions"] if one["replacement"] and not one["to"])
+    waits = [PodOutcome(one["pod"], "waits", one["reason"] or one["why"]) for one in waiting]
     moves = [PodOutcome(one["pod"], "moved", sentence("from ", named(one["from"]), " to ", named(one["to"]))) for one in record["moves"]]
     title = "Who waits, who moves" if waits else "Who leaves for good, who moves" if gone else "Who moves"
     return who_html(title, [*gone, *waits, *moves], "evictions")

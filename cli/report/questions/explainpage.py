@@ -9,19 +9,18 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from ....api.record import UNSET
 from ....api.view import View
-from ....questions.closeupview import rule_name
+from ....questions.closeupview import eviction_here, rule_name
 from ....questions.explain import ExplainedCluster, ExplainResult
-from ....questions.explainview import STATES, state_of
-from ....questions.whatif import GROUPS, WhatIfResult, helping, is_edit
+from ....questions.explainview import STATES, best_told, eviction_lines, reached, state_of, subject_lines
+from ....questions.whatif import GROUPS, WhatIfResult, helping, is_edit, outcome_of
 from ....simulation.explain.explanation import Explanation, ExplanationDocument
-from ....simulation.explain.values import NO_HELP, NONE_LOWER, NOT_ENOUGH, STAYS, CloseUp, EvictionOutcome, NodeReport, Victim
+from ....simulation.explain.values import CloseUp, EvictionOutcome, NodeReport, Victim
 from ....simulation.whatif.context import Suggestion
 from ..page.about import About
 from ..page.clustermap import ClusterMap, MapSide
 from ..page.document import Page, page_html
-from ..page.markup import Markup, Text, code, counted, element, joined, named, number, sentence, spoken, value_at
+from ..page.markup import Markup, Text, code, counted, element, joined, named, number, sentence, spoken
 from ..page.matrix import Matrix, MatrixLine, RuleScore
 from ..page.outcome import next_step
 from ..page.parts import BAD, GOOD, SAME, Section, bullets, card, fact, facts, facts_of, note, paragraph, section, soft
@@ -47,13 +46,14 @@ def explanation_html(found: ExplainResult, about: About) -> str:
 def explanation_sections(found: ExplainResult) -> list[Section]:
     """All sections under the verdict."""
     document, view, close = found.document, found.view(), found.explanation.close_up
-    return list(_sections(found, document, view) if close is None else _close_up(document, view, close))
+    return list(_sections(found, document, view) if close is None else _close_up(found.explanation, view, close))
 
 
 def explanation_lead(found: ExplainResult) -> Markup:
     """What stands right under the verdict."""
     document, close = found.document, found.explanation.close_up
-    return _lead(document) if close is None else _close_lead(document, close)
+    cards = _cards(document) if close is None else _close_cards(document, close)
+    return sentence(facts(*cards) if cards else "", *map(soft, subject_lines(found.explanation)))
 
 
 def _next(found: ExplainResult, about: About) -> list[Markup]:
@@ -68,29 +68,16 @@ def _next(found: ExplainResult, about: About) -> list[Markup]:
 # --- the pod --------------------------------------------------------------------------------------------------------
 
 
-def _lead(document: ExplanationDocument) -> Markup:
+def _cards(document: ExplanationDocument) -> list[Markup]:
     counts = document.counts
     cards = [one for one in CARDS if one[0] != "counts.visited" or counts.visited < counts.nodes]
-    shown = facts(*facts_of(document, cards)) if counts.nodes else ""
-    return sentence(shown, *_workload(document), *_placed(document))
-
-
-def _workload(document: ExplanationDocument) -> Iterator[Text]:
-    if document.workload is not None:
-        pods, noun = counted(document, "workloadPods.length"), " pod" if len(document.workload_pods) == 1 else " pods"
-        waits = (", of which ", counted(document, "workloadWaiting.length"), " find no node") if document.workload_waiting else ()
-        yield soft("A pod of ", named(document.workload), ", which has ", pods, noun, *waits, ".")
-
-
-def _placed(document: ExplanationDocument) -> Iterator[Text]:
-    if document.placed_on is not None:
-        yield soft("Decided as if the pod had no node and were not on ", named(document.placed_on), ".")
+    return facts_of(document, cards) if counts.nodes else []
 
 
 def _sections(result: ExplainResult, document: ExplanationDocument, view: View) -> Iterator[Section]:
     found = result.explanation
     if document.choice is not None:
-        yield section("What decided", card("", *_choice(document, view)), *_reached(document))
+        yield section("What decided", card("", *_choice(document, view)), *map(soft, reached(found)))
     if document.reasons:
         lead = "A node can have several reasons. Only this: nodes that have no other."
         causes = [card("What fails", short_table(view.table("causes"), "What fails"))] if document.causes else []
@@ -105,18 +92,9 @@ def _sections(result: ExplainResult, document: ExplanationDocument, view: View) 
         lead = "✓ passed, ✗ turned down, · not asked. Nodes that fare alike share a line; the rule that decides is marked."
         idle = [rule for rule, concerned in found.rules.items() if not concerned]
         rest = soft("The pod wants nothing that these rules look at: ", joined(map(named, idle)), ".") if idle else ""
-        huge = [named(rule_name(rule)) for rule in overwhelming(found)]
-        hidden = soft("Bars of scores leave out ", joined(huge), ", as all nodes have the same by it and it would hide the others.")
-        yield section("Nodes by rules", matrix(found).html(), hidden if huge else "", rest, lead=lead)
+        yield section("Nodes by rules", matrix(found).html(), rest, lead=lead)
     if found.nodes and result.cluster is not None:
         yield section("The nodes", _map(result, result.cluster).html(), list_html(view.table("nodes")), name="all-nodes")
-
-
-def _reached(document: ExplanationDocument) -> list[Text]:
-    if document.counts.visited == document.counts.nodes:
-        return []
-    looked, every = counted(document, "counts.visited"), counted(document, "counts.nodes")
-    return [soft("The search looked at ", looked, " of ", every, " nodes and had found enough then.")]
 
 
 def _choice(document: ExplanationDocument, view: View) -> Iterator[Text]:
@@ -124,13 +102,7 @@ def _choice(document: ExplanationDocument, view: View) -> Iterator[Text]:
     choice, host = document.choice, document.host or ""
     if choice is None:
         return
-    best = counted(document, "choice.best")
-    if len(choice.ties) > 1:
-        who = joined(map(named, choice.ties[:SHOWN]))
-        more = ", and others" if len(choice.ties) > SHOWN else ""
-        yield paragraph("These nodes share the best total, ", best, ": ", who, more, ". Of these, ", named(choice.tie_break), ".")
-    else:
-        yield paragraph(named(host), " has the best total, ", best, ".")
+    yield paragraph(best_told(host, choice))
     if choice.leads:
         yield short_table(view.table("leads"), f"{host} beside {choice.against}")
     if choice.constant:
@@ -147,13 +119,10 @@ def _eviction(document: ExplanationDocument, eviction: EvictionOutcome) -> Itera
             yield soft("Protected by a PodDisruptionBudget: ", counted(document, "eviction.budgetViolations"), ".")
         if eviction.candidates > 1:
             yield soft("Evictions would make room on ", counted(document, "eviction.candidates"), " nodes; there it matters least.")
-    elif eviction.why_not != NO_HELP:
-        yield paragraph("No pod is evicted for it: ", named(eviction.why_not or ""), ".")
     else:
-        priority = counted(document, "eviction.priority")
-        places = {"eviction.unresolvable": STAYS, "eviction.nobodyLower": NONE_LOWER, "eviction.notEnough": NOT_ENOUGH}
-        yield paragraph("Evicting pods of a lower priority than its own, ", priority, ", would not help:")
-        yield bullets(sentence(counted(document, at), " nodes: ", why) for at, why in places.items() if value_at(document, at))
+        first, *more = eviction_lines(eviction)
+        yield paragraph(first)
+        yield bullets(more) if more else ""
 
 
 def _victims(victims: tuple[Victim, ...]) -> Markup:
@@ -175,26 +144,25 @@ def _map(result: ExplainResult, cluster: ExplainedCluster) -> ClusterMap:
 # --- one node -------------------------------------------------------------------------------------------------------
 
 
-def _close_lead(document: ExplanationDocument, close: CloseUp) -> Markup:
+def _close_cards(document: ExplanationDocument, close: CloseUp) -> list[Markup]:
     cards = []
     if close.total is not None:
         what = "total score it would have" if close.would_score else "total score"
         cards.append(fact(counted(document, "closeUp.total"), what))
     if close.place is not None:
         cards.append(fact(counted(document, "closeUp.place"), "place among the nodes that fit", GOOD))
-    cards.append(fact(counted(document, "closeUp.outOf"), "nodes scored"))
-    return sentence(facts(*cards), *_workload(document), *_placed(document))
+    return [*cards, fact(counted(document, "closeUp.outOf"), "nodes scored")]
 
 
-def _close_up(document: ExplanationDocument, view: View, close: CloseUp) -> Iterator[Section]:
+def _close_up(found: Explanation, view: View, close: CloseUp) -> Iterator[Section]:
     whole = [paragraph("Decided before any node was looked at: ", named(reason)) for reason in close.whole_pod]
     if close.verdicts or whole:
         rules = [card("", short_table(view.table("rules"), "Each rule in running order"))] if close.verdicts else []
         yield section("Each rule on this node", *whole, *rules, lead="In running order." if rules else "")
     if close.room:
         yield section("Room", card("", short_table(view.table("room"), "Room on the node")))
-    if not close.fits and document.eviction is not None:
-        yield section("Would evictions help?", _close_eviction(close, document.eviction), name="evictions")
+    if not close.fits and found.eviction is not None:
+        yield section("Would evictions help?", _close_eviction(found, close), name="evictions")
     if close.leads:
         lead = f"Rule by rule, {close.node} beside {close.against}; below zero where {close.against} scores better."
         table = short_table(view.table("leads"), f"{close.node} beside {close.against}")
@@ -204,11 +172,10 @@ def _close_up(document: ExplanationDocument, view: View, close: CloseUp) -> Iter
         yield section("Scores", card("", short_table(view.table("scores"), "Scores of the node")), lead=lead)
 
 
-def _close_eviction(close: CloseUp, eviction: EvictionOutcome) -> Text:
+def _close_eviction(found: Explanation, close: CloseUp) -> Text:
     """Who would have to leave the node."""
     if close.victims is None:
-        why = close.no_room if eviction.why_not in (None, NO_HELP) else eviction.why_not
-        return paragraph("Evicting pods makes no room on ", named(close.node), ": ", named(why or ""), ".")
+        return paragraph(*eviction_here(found, close))
     return card("It would fit if these pods left", _victims(close.victims))
 
 
@@ -241,8 +208,7 @@ def _fate(node: NodeReport, at: int) -> Any:
 def _line(found: Explanation, places: list[int]) -> MatrixLine:
     node = found.nodes[places[0]]
     failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
-    huge = overwhelming(found)
-    scores = [RuleScore(rule_name(rule), score.reduced, score.weight) for rule, score in node.scores.items() if rule not in huge]
+    scores = [RuleScore(rule_name(rule), one.reduced, one.weight) for rule, one in node.scores.items() if rule not in overwhelming(found)]
     return MatrixLine(
         node=_names(found, places), failed=failed, passed=_passed(found, node, failed), state=_state(found, node),
         scores=scores, total=node.total, winner=node.name == found.decision.host,
@@ -252,9 +218,7 @@ def _line(found: Explanation, places: list[int]) -> MatrixLine:
 def overwhelming(found: Explanation) -> list[str]:
     """Rules that give every node the same score, so high that the others could not be seen beside it."""
     choice = found.choice
-    if choice is None:
-        return []
-    return [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
+    return [] if choice is None else [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
 
 
 def _names(found: Explanation, places: list[int]) -> Markup:
@@ -288,7 +252,7 @@ def _deciding(found: Explanation) -> str:
     """The scoring rule that decided; for a pod without a node, the filtering rule that turned down most."""
     if found.choice is not None:
         return rule_name(found.choice.decided) if found.choice.decided is not None else ""
-    groups = sorted(found.groups, key=lambda group: (-group.alone, -group.count))
+    groups = found.groups
     return groups[0].rules[0] if found.decision.host is None and groups and groups[0].rules else ""
 
 
@@ -332,19 +296,9 @@ def _helping(found: WhatIfResult) -> Iterator[Section]:
 
 def _change(one: Suggestion) -> Markup:
     """One change: what it is, where the pod goes then, who has to leave, and how to try it."""
-    told_of: list[Text] = [element("b", named(f"{one.change[0].upper()}{one.change[1:]}")), ": then it gets ", named(one.host)]
-    if one.leaving:
-        told_of += ["; ", joined(map(named, one.leaving)), " would have to leave"]
-    if one.evicted_by is not None:
-        told_of += [", until ", named(one.evicted_by), " takes its place"]
-    if one.taken_by is not UNSET:
-        told_of += [", but ", named(one.taken_by) if one.taken_by else "another pod", " would take the room first"]
-    if one.placed is not UNSET:
-        told_of += [f"; then {one.placed:,} pods of the workload find a node"]
-    if one.effect:
-        told_of += ["; ", one.effect.words]
+    change = element("b", named(f"{one.change[0].upper()}{one.change[1:]}"))
     how = (element("div", code(f"--set {shlex.quote(text)}") if is_edit(text) else named(text)) for text in one.patch)
-    return element("li", sentence(*told_of), *how)
+    return element("li", change, ": then it gets ", spoken(outcome_of(one)), *how)
 
 
 def _next_of_changes(found: WhatIfResult, about: About) -> list[Markup]:

@@ -14,7 +14,7 @@ from ..page.charts import Chart, ChartSeries
 from ..page.clustermap import FEW, ClusterMap, MapSide
 from ..page.document import Page, page_html
 from ..page.markup import Markup, counted, element, named, sentence, share, spoken
-from ..page.outcome import NAMED, PodOutcome, next_step, who_html
+from ..page.outcome import NAMED, PodOutcome, help_step, who_html
 from ..page.parts import BAD, GOOD, HELD, NEAR, SAME, Section, bullets, card, facts, facts_of, folded, grid, note, section, soft, track
 from ..page.tables import list_html, short_table
 from .nodemap import PODS, labels_of, share_of
@@ -51,16 +51,13 @@ def _who(found: SimulationResult) -> Markup:
 
 def _next(found: SimulationResult, about: About) -> list[Markup]:
     """What helps the first pod without a node."""
-    first = next((pod for group in found.outcome.reasons for pod in group.pods), None)
-    if first is None:
-        return []
-    return [next_step(sentence("What would help ", named(first), ":"), about.asking("explain", first, "--what-if"))]
+    return [help_step(group.pods[0], about) for group in found.outcome.reasons[:1]]
 
 
 def _sections(found: SimulationResult, view: View, shown: str) -> Iterator[Section]:
     reasons = found.outcome.reasons
     if len(reasons) > 1 or sum(len(group.pods) for group in reasons) > NAMED:
-        lead = "A pod can have several reasons; it is counted by the one that most nodes have against it."
+        lead = "A pod can have several reasons; what counts is the one that alone keeps it from most nodes, else the one of most nodes."
         table = short_table(view.table("reasons"), "Pods without a node, by reason")
         lists = (_folded(found.outcome, f"reasons.{at}.pods.length", group) for at, group in enumerate(reasons))
         yield section("Why pods find no node", card("", sentence(table, *lists)), lead=lead)

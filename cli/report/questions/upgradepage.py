@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ....api.view import CHANGES
 from ....questions.upgrade import UpgradeResult, other_patches
 from ....simulation.upgrade.upgradedocument import UpgradeDocument
+from ....simulation.upgrade.way import MAKES_ROOM, OTHER_ROOM
 from ..page.about import About
 from ..page.document import Page, page_html
 from ..page.markup import Markup, Text, named, sentence, spoken
@@ -43,13 +44,13 @@ def _nodes(found: UpgradeResult) -> Iterator[Section]:
 
 def _who(found: UpgradeResult) -> Markup:
     """The pods that do not end where the first release puts them, those that lose their node first."""
-    ways = found.document.ways
-    pods = list[PodOutcome]()
-    for pod, hosts in ways.items():
-        first, last = hosts[0], hosts[-1]
+    pods, steps = list[PodOutcome](), {one.pod: one for one in found.document.moved}
+    for pod, hosts in found.document.ways.items():
+        first, last, step = hosts[0], hosts[-1], steps[pod]
+        room = step.new if last is None and step.change in (MAKES_ROOM, OTHER_ROOM) else None
         if first != last:
-            change = "lost" if last is None else "gained" if first is None else "moved"
-            text = [word for word in (first and f"from {first}", last and f"to {last}") if word]
+            change = "makes room" if room else "lost" if last is None else "gained" if first is None else "moved"
+            text = [word for word in (first and first != room and f"from {first}", last and f"to {last}", room and f"on {room}") if word]
             pods.append(PodOutcome(pod, change, named(" ".join(text))))
     order = list(CHANGES)
     return who_html("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")

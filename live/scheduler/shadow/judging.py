@@ -19,8 +19,7 @@ from ....core.engine import Engine
 from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, SAME, best
 from ....simulation.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
 from ....simulation.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, JudgedNode, node_view
-from ....simulation.compare.document import about
-from ....simulation.records import shortage_of
+from ....simulation.reasons import about, shortage_of
 
 _PODS = "MatchInterPodAffinity InterPodAffinity"
 _BY_SUBJECT: Mapping[str, str] = {

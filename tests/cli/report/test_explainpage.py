@@ -97,7 +97,7 @@ def _document(**values: Any) -> ExplanationDocument:
 
 def _reason(reason: str, count: int) -> ReasonGroup:
     """A reason of *count* nodes."""
-    return ReasonGroup(reason, (), count, 0, False, None, ())
+    return ReasonGroup(reason, (), count, 0, False, None, tuple(f"n{at}" for at in range(count)))
 
 
 class TestVerdict:
@@ -115,7 +115,7 @@ class TestVerdict:
             ({"gated": True}, "a/b is gated and not tried."),
             ({"ignored": "it has finished"}, "a/b is not scheduled: it has finished."),
             ({"host": None, "error": "odd."}, "a/b finds no node: odd."),
-            ({"host": None, "reasons": (_reason("Insufficient cpu", 1), _reason("had taint x", 4))},
+            ({"host": None, "reasons": (_reason("had taint x", 4), _reason("Insufficient cpu", 1), _reason("had taint y", 2))},
              "a/b finds no node: stopped by taints on 4 nodes, cpu on 1 node."),
         ],
     )  # fmt: skip

@@ -15,7 +15,8 @@ import pytest
 from kubeclassic.cli import run
 from kubeclassic.cli.report.questions.simulationpage import FEW_BARS
 from kubeclassic.questions.simulate import verdict
-from kubeclassic.simulation.records import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods, about_what
+from kubeclassic.simulation.reasons import about, phrase
+from kubeclassic.simulation.records import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods
 from kubeclassic.simulation.summary import Summary
 from tests.conftest import ROOT
 from tests.support.pages import data_of_page, table_of_page, with_page
@@ -143,8 +144,8 @@ class TestWords:
 
     def test_reasons(self) -> None:
         """A reason is told by what it is about."""
-        assert about_what("Too many pods") == "places for pods"
-        assert about_what("cannot allocate all claims") == "devices for its claims"
+        assert phrase(about("Too many pods"), 1) == "the number of pods"
+        assert phrase(about("cannot allocate all claims"), 2) == "devices for their claims"
 
 
 def test_many_nodes_have_a_chart(tmp_path: Path) -> None:

@@ -98,3 +98,8 @@ class TestTheTwoPasses:
         """How many of some nodes have it, as the message of a FitError says."""
         assert self.verdict().tally(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
         assert self.verdict().tally(np.array([2])) == {"tainted": 1}
+        assert self.verdict().alone(np.array([0, 1, 2])) == {"full": 1, "tainted": 1}
+
+    def test_a_reason_is_alone_where_no_other_predicate_objects(self) -> None:
+        """Also one that is not asked any more, as an earlier one has turned the node down."""
+        assert judged(against("ab", FULL), against("bcd", TAINTED)).alone(np.arange(4)) == {"full": 1, "tainted": 2}

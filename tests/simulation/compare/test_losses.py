@@ -16,8 +16,9 @@ from kubeclassic.predicates import reasons
 from kubeclassic.questions.comparisonview import label, verdict
 from kubeclassic.simulation.compare.agreement import FREE, LOCKED
 from kubeclassic.simulation.compare.compare import compare
-from kubeclassic.simulation.compare.document import ComparisonDocument, Losses, about, main_reason
+from kubeclassic.simulation.compare.document import ComparisonDocument, Losses, main_reason
 from kubeclassic.simulation.conform import engine_for
+from kubeclassic.simulation.reasons import about
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, pod
 

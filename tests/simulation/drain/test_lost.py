@@ -49,6 +49,7 @@ class TestWho:
         answer = found.plan.answer
         assert (found.ok, answer.summary.moved, answer.summary.without_node) == (False, 2, 1)
         assert " finds no other node: 0/1 nodes are available: 1 Insufficient cpu." in (answer.evictions[2].why or "")
+        assert found.reasons == {"Insufficient cpu": 1}
         assert answer.add_nodes == ("--exclude-nodes", "a", "--gone", "--add-node", "like:a")
 
     def test_who_is_preempted(self) -> None:

@@ -113,7 +113,7 @@ class TestWhoLeaves:
     def test_forced_pods_are_gone_for_good(self) -> None:
         """They have no replacement and no new node."""
         found = beside(owned("p", "bare", on="a"), force=True)
-        gone = dict.fromkeys(("by", "replacement", "to", "why"))
+        gone = dict.fromkeys(("by", "replacement", "to", "why", "reason"))
         assert found.record()["evictions"] == [{"round": 1, "pod": "default/p", "node": "a", **gone}]
 
     @pytest.mark.parametrize(("app", "moves"), [("web", 0), ("db", 1)])
@@ -254,7 +254,7 @@ class TestBudgets:
     def test_none_allowed(self) -> None:
         """A budget that allows none keeps the node from going, for ever."""
         found = beside(*self.pods(2), budget("b", "web", 0))
-        assert found.cannot == {"a": "PodDisruptionBudget default/b allows no disruption: default/p0, default/p1"}
+        assert found.cannot == {"a": "PodDisruptionBudget default/b allows no disruption: default/p0 and default/p1"}
         assert beside(*self.pods(2), budget("b", "web", 0), disable_eviction=True).can == ["a"]
 
     def test_pods_that_do_not_come_back_use_it_up(self) -> None:

@@ -11,6 +11,7 @@ import pytest
 from kubeclassic.api.objects import Node
 from kubeclassic.api.record import UNSET
 from kubeclassic.api.view import Paragraph
+from kubeclassic.cli.report.questions.upgradepage import upgrade_html
 from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.facts.facttable import BY_ID, facts_of, undone
@@ -84,6 +85,9 @@ class TestExample:
         assert [line.partition(": ")[0] for line in lines if line.startswith("1.")] == ["1.27  n", "1.28  <none>, has to make room on n"]
         assert [(one.pod, one.change, one.new) for one in found.document.moved] == [("default/high", "makes room", "n")]
         assert (found.document.steps[0].lost, found.document.steps[0].makes_room) == (0, 1)
+        first_screen = upgrade_html(found).partition("What to do next")[0]
+        assert "has to make room" in first_screen
+        assert "no longer fits" not in first_screen
 
     def test_the_first_step_of_a_pod(self, example: UpgradeResult) -> None:
         """The release that moves a given pod first is found, with the fact in a sentence."""
