@@ -6,6 +6,7 @@ decides as the older one did, or sees the node as the older one saw it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
@@ -32,7 +33,8 @@ FEW = 40
 """Up to that many decisions are looked at one by one. A course without one fact costs as much as some hundred of them."""
 _ORDER = list(ALL_RELEASES)
 DETAILED = 200
-"""For this many decisions of a step the views of both releases are compared, which say the rule and its points."""
+"""For this many decisions of a step the views of both releases are compared, which say the rule and its points, and facts are tried in
+their order; of all others those come first that explained the most."""
 ABOUT: Mapping[CauseKind, str] = {TIED: TIES, NOT_LOOKED_AT: SEARCH, MADE_ROOM: PREEMPTION}
 """Kind of a cause without a rule -> what facts say that they are about."""
 
@@ -62,7 +64,9 @@ class UpgradeTrial:
     """Makes the newer release without some facts."""
     course_without: Callable[[Fact, int | None], Course]
     """The course of the newer release without one fact, on the same states; up to a cycle, or to the end."""
-    _tries: dict[tuple[str, ...], StageJudge] = attrs.field(factory=dict)
+    _tries: dict[frozenset[str], StageJudge] = attrs.field(factory=dict)
+    _restored: Counter[tuple[Fact, ...]] = attrs.field(factory=Counter)
+    """Facts without which the older decision or view was restored, and how often."""
     _told: int = 0
 
     def attribute(self, numbers: Mapping[int, tuple[Decided, Decided]]) -> Iterator[Attributed]:
@@ -123,19 +127,29 @@ class UpgradeTrial:
     def _fact(self, cause: Cause, first: Judged, second: Judged, nodes: list[str], number: int) -> Fact | None:
         """The fact without which the older decision, or the older view of the node, is restored; what fits the cluster is tried first."""
         others = [fact for fact in self.facts if fact not in self.fitting]
-        tries = self._decides_as(first), self._sees_as(first, cause, nodes)
+        decides = self._decides_as(first)
+        tries = decides, self._sees_as(first, cause, nodes)
+        for facts, _ in self._restored.most_common() if self._told > DETAILED else ():
+            if any(self._tried(restores, facts, number) for restores in tries):
+                return facts[-1]
         for among in (self.fitting, others):
             sure = [fact for fact in self.ranked(cause, among) if fact.cells]
             for restores in tries:
                 for fact in sure:
                     if self._tried(restores, (fact,), number):
+                        self._restored[fact,] += 1
                         return fact
-            if (found := self.untried(cause, first, second, among) or self._of_several(sure, first, number)) is not None:
+            if (found := self.untried(cause, first, second, among) or self._of_several(sure, decides, number)) is not None:
                 return found
         every = [fact for fact in self.ranked(cause, self.facts) if fact.cells]
-        # An earlier cycle that one of them ended by an error has left the next search at another node.
+        # An earlier cycle, in which one of them looked at more nodes or ended by an error, has left the next search at another node.
         as_older = self._decides_as(first, self.older)
-        return self._of_several(every, first, number) or next((fact for fact in every if self._tried(as_older, (fact,), number)), None)
+        return (
+            self._of_several(every, decides, number)
+            or next((fact for fact in every if self._tried(as_older, (fact,), number)), None)
+            or self._of_several(every, as_older, number)
+            or self._of_several(every, decides, number, whole_first=False)
+        )
 
     def untried(self, cause: Cause, first: Judged, second: Judged, among: Sequence[Fact]) -> Fact | None:
         """The fact *among* those that no cells say, between releases of different kinds: about the rule, or about all scores."""
@@ -159,10 +173,18 @@ class UpgradeTrial:
         """Whether the rule of *cause*, or what it is where no rule decided, may differ by *fact*."""
         return any(fact.is_about(name) for name in _names(cause))
 
-    def _of_several(self, facts: Sequence[Fact], first: Judged, number: int) -> Fact | None:
-        """The last of the facts that must all be undone together; None if even without all of them the older decision is not restored."""
+    def _of_several(
+        self, facts: Sequence[Fact], decides: Callable[[StageJudge, int], bool], number: int, *, whole_first: bool = True
+    ) -> Fact | None:
+        """The last of the facts that must all be undone together; None if even without all of them the older decision is not restored.
+
+        *whole_first*: nothing else is tried then, as each set of facts takes a scheduler of its own.
+        """
+        if len(facts) > 2 and whole_first and not self._tried(decides, tuple(facts), number):
+            return None
         for count in range(2, len(facts) + 1):
-            if self._tried(self._decides_as(first), tuple(facts[:count]), number):
+            if self._tried(decides, without := tuple(facts[:count]), number):
+                self._restored[without] += 1
                 return facts[count - 1]
         return None
 
@@ -174,7 +196,7 @@ class UpgradeTrial:
             return False
 
     def _without(self, facts: tuple[Fact, ...]) -> StageJudge:
-        names = tuple(fact.id for fact in facts)
+        names = frozenset(fact.id for fact in facts)
         if names not in self._tries:
             self._tries[names] = self.without(facts)
         return self._tries[names]

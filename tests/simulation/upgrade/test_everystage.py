@@ -28,6 +28,7 @@ from kubeclassic.simulation.upgrade.stages import StartedWith, stages_of
 from kubeclassic.simulation.upgrade.upgrade import upgrade as through_all
 from kubeclassic.simulation.upgrade.upgradedocument import UpgradeDocument
 from kubeclassic.simulation.upgrade.way import Way
+from tests.bench.realdump import RealDump
 from tests.conftest import ROOT
 from tests.framework.facts.forms import Json, node, pod
 from tests.framework.facts.olderclusters import OLDER_CLUSTERS
@@ -75,6 +76,13 @@ def unknown(found: UpgradeDocument) -> list[Any]:
 def test_drawn_clusters(rnd: Random) -> None:
     """Hosts of every stage are those of its release, and no cause is unknown."""
     check(cluster_drawn(rnd), window(rnd, 3))
+
+
+@pytest.mark.whole
+def test_many_searches_that_begin_elsewhere(tmp_path: Path) -> None:
+    """On a dump as of a real cluster, whose searches stop early, each difference has a cause, also where several facts make it."""
+    RealDump(nodes=120, waiting=400, templates=40).write(tmp_path / "dump.json")
+    assert unknown(upgrade(tmp_path / "dump.json", "1.17", "1.18").document) == []
 
 
 def test_a_search_that_begins_elsewhere() -> None:
