@@ -44,7 +44,7 @@ class SchedulingEnv(gymnasium.Env[Any, Any]):
             if self.mask.any():
                 break
             self.replay.conclude(self.replay.decide(pod))
-        self.pod = pod
+        self.pod: Any = pod
 
     def _free(self) -> Any:
         ledger = self.replay.cluster.ledger
