@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import IO, Any
 
 import attrs
@@ -47,11 +47,10 @@ def documents_in(path: PathLike, stdin: IO[Any] | None = None, begins: str = "")
 
 
 def _files(path: PathLike, stdin: IO[Any] | None) -> Iterable[File]:
-    if (name := os.fspath(path)) != "-" and "\0" not in name and os.path.exists(name):
-        told = os.stat(name)
-        if stat.S_ISFIFO(told.st_mode):
-            return _files_of_pipe(name, told.st_dev, told.st_ino)
-    return read_files(path, stdin)
+    if not Path(path).is_fifo():
+        return read_files(path, stdin)
+    told = os.stat(path)
+    return _files_of_pipe(os.fspath(path), told.st_dev, told.st_ino)
 
 
 @lru_cache(8)

@@ -24,6 +24,8 @@ from .extenders import OF_POLICIES, ExtenderConfig, faults
 
 MAX_WEIGHT = MAX_INT64 // MAX_PRIORITY
 """Weights are below this."""
+_EXTENDERS = "extenders["
+"""What paths in extenders begin with: these are read leniently by all releases."""
 
 
 # --- predicates -----------------------------------------------------------------------------------------------------
@@ -245,10 +247,6 @@ def _faults_of_weights(policy: Policy) -> Iterator[str]:
     for entry in policy.priorities or ():
         if not 0 < entry.weight < MAX_WEIGHT:
             yield f"Priority {entry.name} should have a positive weight applied to it or it has overflown"
-
-
-_EXTENDERS = "extenders["
-"""What paths in extenders begin with: these are read leniently by all releases."""
 
 
 def unknown_keys(document: Mapping[str, Any]) -> Iterator[str]:

@@ -125,8 +125,7 @@ def _run(adds: bool, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoi
     templates = _templates(asked["templates"], cluster, setup)
     options = capacity.CapacityOptions(
         templates=templates, ratio=asked["ratio"], pods=asked["wanted"], max_limit=asked["max_limit"], exclude_nodes=asked["exclude"],
-        gone=asked["gone"],
-        pending_first=asked["pending_first"],
+        gone=asked["gone"], pending_first=asked["pending_first"],
     )  # fmt: skip
     leaves_out = bool(options.templates) and not options.pending_first
     console = Console(output.verbose, waiting_left_out) if leaves_out else Console(output.verbose)
