@@ -6,7 +6,7 @@ fit is worked out for those who ask, before the next cycle begins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import partial
 
 import attrs
@@ -18,7 +18,7 @@ from .cycle import Cycle, constant_array
 from .decision.score import Ranking, reduced_scores
 from .decision.verdict import FilterPass, Verdict, judge
 from .incremental import verify
-from .incremental.board import Board, Reading
+from .incremental.board import Board
 from .incremental.quick import Detour, QuickPath
 from .rebuilt import rebuilt_from
 
@@ -41,7 +41,7 @@ class BoardDetails:
         path = self.quick_path
         if path.beyond_details(cycle) is not None:
             return None
-        board = path.read(cycle, lambda board: board, lines=True)
+        board = path.read(cycle, lambda board: board, by_rows=True)
         if isinstance(board, Detour):
             return None
         self._latest = cycle, board
@@ -63,30 +63,23 @@ class BoardDetails:
 
 
 def _ranking(cycle: Cycle, board: Board, rows: Rows, skipped: Collection[str]) -> Ranking:
-    nodes, lines, even = Batch(cycle.table, rows), board.near.lines.take(rows, axis=1), board.even
+    nodes, far = Batch(cycle.table, rows), {one.rule.name: one for one in board.far.scores}
+    near = {rule.name for rule, _ in board.plan.worth}
     totals, offset, by_priority = np.zeros(len(rows), np.int64), 0, dict[str, Scores]()
-    if board.readings is None:
-        board.readings = _readings(cycle, board)
-    for rule, weight, place, one in board.readings:
+    for rule, weight in cycle.algorithm.priorities:
         name = rule.name
         if name in skipped:
             continue
-        if place is None and (one is None or not (one.counts or one.depends_on_window)):
-            score = even.get(name) if one is None or rule.reduce is not None else one.answer.constant
-            if score is None:
-                first = nodes.some(np.zeros(1, np.intp))
-                score = even[name] = int(reduced_scores(cycle, rule, first, rule.score(cycle.template, first, cycle))[0])
-            by_priority[name], offset = constant_array(score, nodes.n), offset + score * weight
+        if name in far or name in near:
+            scores = board.far.reduced(cycle, far[name], rows) if name in far else rule.score(cycle.template, nodes, cycle)
+            by_priority[name] = scores
+            totals += scores if weight == 1 else scores * weight
             continue
-        scores = by_priority[name] = one.of(cycle, nodes) if one is not None else lines[place]
-        totals += scores if weight == 1 else scores * weight
+        # All nodes get the same.
+        first = nodes.some(np.zeros(1, np.intp))
+        score = int(reduced_scores(cycle, rule, first, rule.score(cycle.template, first, cycle))[0])
+        by_priority[name], offset = constant_array(score, nodes.n), offset + score * weight
     return Ranking(totals + offset, by_priority, {})
-
-
-def _readings(cycle: Cycle, board: Board) -> Sequence[Reading]:
-    places = {rule.name: place for place, (rule, _) in enumerate(board.near.priorities)}
-    wider = {one.answer.rule.name: one for one in board.scored}
-    return [(rule, weight, places.get(rule.name), wider.get(rule.name)) for rule, weight in cycle.algorithm.priorities]
 
 
 def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> FilterPass:

@@ -172,13 +172,10 @@ def _guarded(name: str, rule: Predicate | Priority, main: str, check: Check, **c
 
 
 def guarded_reduce(name: str, reduce: Any) -> Any:
-    """A reduce step, whole or in two halves; None stays None."""
+    """A reduce step, or its scale; None stays None."""
     if not isinstance(reduce, Reduction):
         return None if reduce is None else guarded(name, reduce, scores_of_raw)
-    summarise = guarded(name, reduce.summarise, hashable)
-    ours = summarise is reduce.summarise
-    scale, column = (reduce.scale, reduce.column) if ours else (None, None)  # a user's own is asked for all scores
-    return attrs.evolve(reduce, summarise=summarise, apply=guarded(name, reduce.apply, scores_of_raw), scale=scale, column=column)
+    return attrs.evolve(reduce, scale=guarded(name, reduce.scale, None))
 
 
 # --- checks ---------------------------------------------------------------------------------------------------------

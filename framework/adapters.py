@@ -15,7 +15,7 @@ from ..core.arrays.types import Scores
 from ..core.failures import Failures
 from ..core.pods.template import Template
 from ..core.release import FrameworkCells
-from ..core.rule import Predicate, Priority, PriorityError, Reduction, every_pod
+from ..core.rule import Predicate, Priority, PriorityError, every_pod
 from .status import OURS
 
 
@@ -92,8 +92,6 @@ def as_cacheable(plugin: Any, pre_scores: bool, max_score: int) -> Priority:
         return rule
     if rule.reduce is None:
         return attrs.evolve(rule, score=_within(rule.score, max_score))
-    if isinstance(rule.reduce, Reduction):
-        return attrs.evolve(rule, reduce=attrs.evolve(rule.reduce, apply=_within(rule.reduce.apply, max_score), scale=None, column=None))
     return attrs.evolve(rule, reduce=_within(rule.reduce, max_score))
 
 

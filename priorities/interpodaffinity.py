@@ -9,7 +9,7 @@ import numpy as np
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import Query
 from ..core.arrays.counts import DomainSum, Sums, Weighted, added
-from ..core.arrays.reduction import RawScores, Reduction, ScoresOfNodes, Stretched
+from ..core.arrays.reduction import RawScores, Reduction, Stretched
 from ..core.arrays.table import NodeTable
 from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
@@ -53,20 +53,19 @@ def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Stretched:
     return Stretched(min(0, raw.lowest), max(0, raw.highest), MAX_PRIORITY)
 
 
-def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Stretched:
-    return _scale(pod, ScoresOfNodes(_times(raw, nodes, cycle), nodes), cycle)
-
-
-def _apply(pod: Template, raw: Scores, scale: Stretched, nodes: Batch, cycle: Cycle) -> Scores:
-    return scale.of(_times(raw, nodes, cycle), None)
-
-
-normalize: Reduction = Reduction(_summarise, _apply, zeros_alike=True, scale=_scale)
-
-
-def _times(raw: Scores, nodes: Batch, cycle: Cycle) -> Scores:
+def _of_listed(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
     # Upstream: some releases count by name, so a node that is listed twice counts everything twice.
-    return raw * _times_listed(nodes) if cycle.algorithm.release.interpod_counts_by_name and nodes.rows is not None else raw
+    if not cycle.algorithm.release.interpod_counts_by_name or nodes.rows is None or not len(raw):
+        return None
+    times = _times_listed(nodes)
+    if times.max() == 1:
+        return None
+    raw = raw * times
+    scale = Stretched(min(0, int(raw.min())), max(0, int(raw.max())), MAX_PRIORITY)
+    return np.array(scale.each(raw.tolist()), np.int64)
+
+
+normalize: Reduction = Reduction(_scale, special=_of_listed)
 
 
 def _times_listed(nodes: Batch) -> Scores:

@@ -13,4 +13,4 @@ def normalize_reduce(best: int = MAX_PRIORITY, *, reverse: bool = False) -> Redu
     Upstream: pkg/scheduler/algorithm/priorities/reduce.go NormalizeReduce.
     """
 
-    return Reduction.by(lambda pod, raw, cycle: Proportional(max(0, raw.highest), best, reverse))
+    return Reduction(lambda pod, raw, cycle: Proportional(max(0, raw.highest), best, reverse))

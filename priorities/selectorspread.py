@@ -10,9 +10,9 @@ import numpy as np
 
 from ..core.arrays.batch import Batch
 from ..core.arrays.census import PodsMatching
-from ..core.arrays.counts import FEW, DomainSum, Sums
-from ..core.arrays.reduction import Proportional, RawScores, Reduction, Scale, Tabled
-from ..core.arrays.types import Floats, Scores, ValueCodes
+from ..core.arrays.counts import DomainSum, Sums
+from ..core.arrays.reduction import Proportional, RawScores, Reduction, Scale
+from ..core.arrays.types import Scores
 from ..core.cluster.listings import Listings
 from ..core.cycle import Cycle
 from ..core.matching.owners import OwnerSelector, Remembered, owner_selectors, remembered
@@ -82,82 +82,41 @@ def zone_reduction(best: int, leaves_out: Callable[[Template], bool] = lambda po
     def scale(pod: Template, raw: RawScores, cycle: Cycle) -> Scale:
         if leaves_out(pod):
             return Proportional(0, best, reverse=False)
-        codes = len(cycle.table.zone.values)
-        in_zones, most = [0] * codes, 0
-        for key, nodes in raw.by_code.items():
-            count = key // codes
-            in_zones[key % codes] += count * nodes
-            most = max(most, count)
-        return _scale(most, raw.number, in_zones, best)
+        in_zones = [0] * len(cycle.table.zone.values)
+        for count, zone, nodes in raw.counted:
+            in_zones[zone] += count * nodes
+        return Emptiness(raw.highest, in_zones, best)
 
-    return Reduction.by(scale, lambda pod, cycle: cycle.table.zone)
+    return Reduction(scale, lambda pod, cycle: cycle.table.zone)
 
 
 reduce_by_zone: Reduction = zone_reduction(MAX_PRIORITY)
-
-
-def _scale(most: int, nodes: int, in_zones: list[int], best: int) -> Scale:
-    """What nodes score of which there are that many, with up to *most* peers; *in_zones*: the peers in each zone, by code."""
-    codes = len(in_zones)
-    if (most + 1) * codes > nodes:
-        return Emptiness(most, tuple(in_zones), best)
-    if (most + 1) * codes > FEW:
-        on_node = _by_count(most, best)
-        table = _combined(on_node[:, None], _by_zone(in_zones, best))
-        table[:, 0] = on_node
-        return Tabled(codes, table.astype(np.int64).tobytes())
-    # Plain Python is faster then.
-    fullest, highest = max(in_zones[1:], default=0), float(best)
-    by_zone = [ZONE_WEIGHT * (highest * ((fullest - count) / float(fullest)) if fullest else highest) for count in in_zones[1:]]
-    scores: list[int] = []
-    for score, own in _shares(most, best):
-        scores.append(score)
-        scores += [int(own + zone) for zone in by_zone]
-    return Tabled.from_list(codes, scores)
 
 
 class Emptiness(msgspec.Struct, frozen=True):
     """The scale by the *most* peers on a node and the peers in each zone, by code; the first code stands for nodes without a zone."""
 
     most: int
-    in_zones: tuple[int, ...]
+    in_zones: Sequence[int]
     best: int
 
-    def of(self, raw: Scores, codes: ValueCodes | None) -> Scores:
-        # Nodes that do not fit can have higher counts.
-        on_node = _by_count(self.most, self.best)[raw.clip(0, self.most)]
-        return np.where(codes != 0, _combined(on_node, _by_zone(self.in_zones, self.best)[codes]), on_node).astype(np.int64)
-
-    def each(self, raw: Sequence[int], codes: Sequence[int] | None = None) -> list[int]:
-        found: list[int] = self.of(np.array(raw), np.zeros(len(raw), np.intp) if codes is None else np.array(codes)).tolist()
-        return found
-
-
-def _by_zone(in_zones: Sequence[int], best: int) -> Floats:
-    """The score for each zone, by code: float64[codes]."""
-    fullest = max(in_zones[1:], default=0)
-    return np.array([_emptiness(count, fullest, best) for count in in_zones])
-
-
-@lru_cache(1 << 8)
-def _by_count(most: int, best: int) -> Floats:
-    """The score for each number of peers on a node: float64[most + 1]."""
-    return np.array([_emptiness(count, most, best) for count in range(most + 1)])
+    def each(self, raw: Sequence[int], codes: Sequence[int]) -> list[int]:
+        fullest, best = max(self.in_zones[1:], default=0), self.best
+        zones = [ZONE_WEIGHT * _emptiness(count, fullest, best) for count in self.in_zones]
+        shares = _shares(self.most, best)
+        return [int(shares[count][1] + zones[code]) if code else shares[count][0] for count, code in zip(raw, codes, strict=True)]
 
 
 @lru_cache(1 << 8)
 def _shares(most: int, best: int) -> Sequence[tuple[int, float]]:
     """For each number of peers on a node the score without a zone, and the node's part of the score in a zone."""
-    return [(int(score), score * (1.0 - ZONE_WEIGHT)) for score in _by_count(most, best).tolist()]
+    scores = [_emptiness(count, most, best) for count in range(most + 1)]
+    return [(int(score), score * (1.0 - ZONE_WEIGHT)) for score in scores]
 
 
 def _emptiness(count: int, most: int, best: int) -> float:
     """*best* for no peer, 0 for the most."""
     return float(best) * ((most - count) / float(most)) if most > 0 else float(best)
-
-
-def _combined(on_node: Floats, in_zone: Floats) -> Floats:
-    return on_node * (1.0 - ZONE_WEIGHT) + ZONE_WEIGHT * in_zone
 
 
 @priority("SelectorSpreadPriority", reads=Reads.COUNTS | Reads.LISTINGS, key=_key, reduce=reduce_by_zone, sums=_sums)

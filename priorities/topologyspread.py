@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
-from functools import lru_cache
+from collections.abc import Hashable, Sequence
 
 import attrs
 import msgspec
 import numpy as np
 
-from ..core.arrays.arithmetic import up_to
 from ..core.arrays.batch import Batch
-from ..core.arrays.counts import FEW, NO_MINIMUM, Sums
-from ..core.arrays.reduction import RawScores, Reduction, Tabled
-from ..core.arrays.types import Ints, Scores
+from ..core.arrays.counts import NO_MINIMUM, Sums
+from ..core.arrays.reduction import RawScores, Reduction
+from ..core.arrays.types import Scores
 from ..core.cycle import Cycle
 from ..core.matching.nodeselectors import required_node_affinity
 from ..core.matching.spread import (
@@ -38,37 +36,41 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.node_selector, required_node_affinity(pod))
 
 
-Summary = Tabled | tuple[int, int] | None
-"""The score for each count; or, where there are more counts than nodes, the pods counted on all candidates together and the smallest count
-of one; None where the pod has no soft constraint."""
+class Emptiness(msgspec.Struct, frozen=True):
+    """10 where the fewest pods are counted, of *total* on all nodes and *least* on one, and less where there are more."""
+
+    total: int
+    least: int
+
+    def each(self, raw: Sequence[int], codes: Sequence[int] = ()) -> list[int]:
+        total, spread = self.total, float(_int32(self.total - self.least))
+        return [int(float(MAX_PRIORITY) * (_int32(total - _int32(own)) / spread)) if spread else MAX_PRIORITY for own in raw]
 
 
-def _summarise(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Summary:
-    """What the scores follow from, besides the count of each node."""
-    constraints, nodes = soft_constraints(pod), cycle.as_described(nodes)
-    if not constraints:
-        return None
-    if not is_readable(constraints):
-        _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle)
-    met = raw[with_all_keys(constraints, nodes)] if without_a_key(pod, constraints, nodes) else raw
-    return _summary(int(met.sum()), int(met.min(initial=NO_MINIMUM)), int(_own(raw, nodes).max(initial=0)), nodes.n)
+def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Emptiness | None:
+    """The scale where no node lacks a topology key and all selectors are valid; None elsewhere.
 
-
-def _summary(total: int, least: int, most: int, nodes: int) -> Summary:
-    total = _int32(total)
-    if most >= nodes:
-        return total, least
-    return _few_scaled(most, total, least) if most < FEW else Tabled(1, _scaled(up_to(most), total, least).tobytes())
-
-
-def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Tabled | None:
-    """The same where no node lacks a topology key and all selectors are valid; None elsewhere."""
+    Upstream: pkg/scheduler/algorithm/priorities/even_pods_spread.go CalculateEvenPodsSpreadPriority.
+    """
     if not cycle.table.node_derived((pod, "plain soft constraints"), lambda: _is_plain(pod, cycle)):
         return None
-    there = raw.by_code
-    total = sum([score * number for score, number in there.items()])
-    found = _summary(total, min(there, default=NO_MINIMUM), max(there, default=0), raw.number)
-    return found if isinstance(found, Tabled) else None
+    return Emptiness(_int32(sum([score * nodes for score, _, nodes in raw.counted])), raw.lowest)
+
+
+def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
+    """The scores where some nodes lack a topology key, and then get 0, where a node is listed twice or a selector is invalid."""
+    constraints, nodes = soft_constraints(pod), cycle.as_described(nodes)
+    if not constraints:
+        return np.zeros(nodes.n, np.int64)
+    if not is_readable(constraints):
+        _refuse_unreadable(pod, constraints, nodes.some(np.flatnonzero(with_all_keys(constraints, nodes))), cycle)
+    lacks, own = without_a_key(pod, constraints, nodes), _own(raw, nodes)
+    if not lacks and own is raw and _is_plain(pod, cycle):
+        return None
+    met = raw[with_all_keys(constraints, nodes)] if lacks else raw
+    scale = Emptiness(_int32(int(met.sum())), int(met.min(initial=NO_MINIMUM)))
+    scores = np.array(scale.each(own.tolist()), np.int64)
+    return scores * with_all_keys(constraints, nodes) if lacks else scores
 
 
 def _is_plain(pod: Template, cycle: Cycle) -> bool:
@@ -76,49 +78,14 @@ def _is_plain(pod: Template, cycle: Cycle) -> bool:
     return bool(constraints) and is_readable(constraints) and not without_a_key(pod, constraints, Batch.everywhere(cycle.table))
 
 
-def _apply(pod: Template, raw: Scores, summary: Summary, nodes: Batch, cycle: Cycle) -> Scores:
-    """10 where the fewest pods are counted, and less where there are more; 0 on nodes that lack a topology key.
-
-    Upstream: pkg/scheduler/algorithm/priorities/even_pods_spread.go CalculateEvenPodsSpreadPriority.
-    """
-    if summary is None:
-        return np.zeros(nodes.n, np.int64)
-    own = _own(raw, nodes)
-    # Nodes that do not fit can have higher counts than the table.
-    scores = _scaled(own, *summary) if isinstance(summary, tuple) else summary.of(own, None)
-    constraints, nodes = soft_constraints(pod), cycle.as_described(nodes)
-    return scores * with_all_keys(constraints, nodes) if without_a_key(pod, constraints, nodes) else scores
-
-
 def _own(raw: Scores, nodes: Batch) -> Scores:
     """The count of each node."""
     if nodes.rows is None or nodes.n <= 1:
         return raw
     # Upstream: a node that is twice in the list counts twice, and each of its entries gets both.
-    found: Scores = raw * np.bincount(nodes.rows)[nodes.rows]
+    often = np.bincount(nodes.rows)[nodes.rows]
+    found: Scores = raw if often.max() == 1 else raw * often
     return found
-
-
-def _scaled(own: Ints, total: int, least: int) -> Scores:
-    """The score of nodes with *own* pods, of *total* pods on all nodes: int64 as given."""
-    spread = _int32(total - least)
-    if not spread:
-        return np.full(len(own), MAX_PRIORITY)
-    share = _int32s(total - _int32s(own)) / float(spread)
-    return (float(MAX_PRIORITY) * share).astype(np.int64)
-
-
-@lru_cache(1 << 8)
-def _few_scaled(most: int, total: int, least: int) -> Tabled:
-    """The scores of 0 to *most* pods, which are few. Plain Python is faster then."""
-    spread = float(_int32(total - least))
-    scores = [int(float(MAX_PRIORITY) * (_int32(total - own) / spread)) if spread else MAX_PRIORITY for own in range(most + 1)]
-    return Tabled.from_list(1, scores)
-
-
-def _int32s(numbers: Ints) -> Ints:
-    """*numbers* as upstream's 32-bit counters hold them."""
-    return numbers.astype(np.int32).astype(np.int64)
 
 
 def _int32(number: int) -> int:
@@ -161,7 +128,7 @@ def _sums(pod: Template, cycle: Cycle) -> Sums | None:
 
 @priority(
     "EvenPodsSpreadPriority", reads=Reads.NODE | Reads.DOMAIN, key=_key, concerns=_concerns,
-    reduce=Reduction(_summarise, _apply, scale=_scale), sums=_sums,
+    reduce=Reduction(_scale, zeros_alike=False, special=_unlike), sums=_sums,
 )  # fmt: skip
 def even_pods_spread(pod: Template, nodes: Batch, cycle: Cycle) -> Scores:
     """Prefer nodes in topology domains with fewer pods that match *pod*'s soft spread constraints. The raw score is their number.

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from kubeclassic.core.incremental import board
-from kubeclassic.core.incremental.board import MOST_SINGLE
 from kubeclassic.core.incremental.verify import StaleError, verifying
 from tests.support.shortcutfaults import FAULTS, Fault
 from tests.support.towns import PRESSED, RELEASES, VERBS, Town, days
@@ -45,12 +44,13 @@ def test_schedulers_disagree(name: str, monkeypatch: pytest.MonkeyPatch) -> None
         assert next(complaints(FAULTS[name]), None) is not None
 
 
-@pytest.mark.parametrize("few", [1, MOST_SINGLE])
-def test_nothing_is_wrong_without_a_fault(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same towns pass where nothing is broken, whether rows are put right one by one or by way of arrays."""
-    monkeypatch.setattr(board, "MOST_SINGLE", few)
+@pytest.mark.parametrize("most", [-1, 1 << 20])
+def test_nothing_is_wrong_without_a_fault(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same towns pass where nothing is broken, whether rows are looked at one by one or in classes."""
+    monkeypatch.setattr(board, "MOST_MOVED", most)
+    monkeypatch.setattr(board, "ROWS_A_MOVE", 1 << 20)
     for seed in range(3):
-        plain = (seed + few) % 2 == 1
+        plain = (seed + (most < 0)) % 2 == 1
         town = Town(RELEASES[seed % len(RELEASES)], plain)
         with verifying():
             town.begin()

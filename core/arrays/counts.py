@@ -49,13 +49,10 @@ class CountTerm(msgspec.Struct, eq=False):
     weight: int
     slot: Hashable
     column: NodeColumn[Any]
-    seen: int = -1
-    """As in :class:`Watched`."""
     domains: DomainCounts | None = None
     """The counter's sums; None: they are on rows."""
 
     def __post_init__(self) -> None:
-        self.seen = self.counter.revision
         if self.column is not NO_COLUMN:
             self.domains = self.counter.tracked(self.slot, self.column)
 
@@ -104,23 +101,18 @@ class DomainSum:
         """The sums by code of the column, in a tuple where they are few: else int64[values], not to be kept, as it may change."""
         counts = self.counts
         if self.is_few:
-            added = [0] * len(self.column.values)
+            width = len(self.column.values)
+            found: list[int] | None = None
             for each in counts:
                 if each.counter.total and each.domains is not None:
-                    weight = each.weight
-                    added = [one + weight * other for one, other in zip(added, each.domains.counts.tolist(), strict=False)]
-            return tuple(added)
+                    part = each.domains.counts[:width].tolist()
+                    if each.weight != 1:
+                        part = [each.weight * number for number in part]
+                    found = part if found is None else [one + other for one, other in zip(found, part, strict=True)]
+            return (0,) * width if found is None else tuple(found)
         if len(counts) == 1:
             return counts[0].by_code()
         return sum([each.by_code() for each in counts], np.zeros(len(self.column.values), np.int64))
-
-    def at_code(self, code: int) -> int:
-        """The sum of one domain."""
-        total = 0
-        for each in self.counts:
-            if each.domains is not None:
-                total += each.domains.counts.item(code) * each.weight
-        return total
 
     def at(self, row: int) -> int:
         """What one row gets."""
@@ -145,19 +137,10 @@ class DomainSum:
         sums = self.by_code()
         return any(sums) if isinstance(sums, tuple) else bool(np.count_nonzero(sums))
 
-    def moved(self, most: int) -> list[int] | None:
-        """The domains, by code (rows with key None), whose counters moved since they were seen; None: on more than *most* rows."""
-        found: dict[int, None] = {}
-        for each in self.counts:
-            if each.counter.revision != each.seen:
-                rows, codes = each.counter.moved_since(each.seen), each.column.codes
-                if rows is None or len(rows) > most:
-                    return None
-                for row in rows:
-                    code = row if self.key is None else codes.item(row)
-                    if code or self.key is None:
-                        found[code] = None
-        return list(found)
+
+def terms_of(sums: Iterable[DomainSum]) -> list[CountTerm]:
+    """The counts in *sums*."""
+    return [term for one in sums for term in one.counts]
 
 
 def added(sums: Iterable[DomainSum], nodes: Batch) -> Ints:
@@ -202,6 +185,11 @@ class Clause:
     )
     """A domain is refused for its own sum alone."""
 
+    @property
+    def sums(self) -> Sequence[DomainSum]:
+        """All sums that it looks at."""
+        return (self.sum, *self.unless_none)
+
     def limit(self, sums: tuple[int, ...] | Ints) -> int | None:
         """What the *sums* of domains are held against; None: no domain is refused."""
         if self.least_of is not None:
@@ -214,20 +202,19 @@ class Clause:
                 return None
         return self.most
 
-    def judge(self) -> tuple[int | None, Refused]:
-        """The limit, and which domains are refused now."""
+    def judge(self) -> Refused:
+        """Which domains are refused now."""
         sums = self.sum.by_code()
         limit = self.most if self.is_local else self.limit(sums)
         keyless = self.keyless_alone if limit is None else self.keyless
         if isinstance(sums, tuple):
             if limit is None:
-                return limit, (keyless, *[False] * (len(sums) - 1))
-            if self.wants:
-                return limit, (keyless, *[count <= limit for count in sums[1:]])
-            return limit, (keyless, *[count > limit for count in sums[1:]])
+                return (keyless, *[False] * (len(sums) - 1))
+            wants = self.wants
+            return (keyless, *[(count > limit) is not wants for count in sums[1:]])
         found: Mask = np.zeros(len(sums), np.bool_) if limit is None else (sums <= limit if self.wants else sums > limit)
         found[0] = keyless
-        return limit, found
+        return found
 
 
 def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
@@ -236,7 +223,7 @@ def judged(clauses: Sequence[Clause], nodes: Batch) -> Failures | None:
     The edits of a batch count too; then each clause must hold a sum against ``most`` alone.
     """
     if not nodes.edits:
-        return failures_of([(clause, clause.judge()[1]) for clause in clauses], nodes)
+        return failures_of([(clause, clause.judge()) for clause in clauses], nodes)
     codes = np.zeros(nodes.n, np.int64)
     for number, clause in reversed(list(enumerate(clauses, 1))):
         if not clause.is_local:
@@ -262,19 +249,6 @@ def failures_of(found: Sequence[tuple[Clause, Refused]], nodes: Batch) -> Failur
 def rows_by_label(table: NodeTable, key: str) -> RowsByCode:
     """The rows of *table* by value of label *key*."""
     found: RowsByCode = table.node_derived(("rows by", key), lambda: RowsByCode.of(Batch.everywhere(table).label(key).codes))
-    return found
-
-
-def rows_in(rows: RowsByCode | None, domains: Sequence[int], most: int) -> list[int] | None:
-    """The rows of *domains*, which are rows themselves where *rows* is None; None: more than *most*."""
-    if rows is None:
-        return list(domains)
-    found: list[int] = []
-    for code in domains:
-        mine = rows.at(code)
-        if len(found) + len(mine) > most:
-            return None
-        found += mine.tolist()
     return found
 
 

@@ -30,7 +30,7 @@ class Derived:
 
 @attrs.define(eq=False, repr=False)
 class ChangeLog(Revisions[Event]):
-    """A :class:`~.trail.Trail` of the table with one row a step, with the pods that came."""
+    """The steps of the table: rows that changed, with the pods that came."""
 
     node_revision: int = 0
     """Moves when a node object changes, or something that only rules see which look behind the table."""

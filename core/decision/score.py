@@ -80,10 +80,8 @@ def reduced_scores(cycle: Cycle, priority: Priority, nodes: Batch, raw: Scores) 
     reduce, pod = priority.reduce, cycle.template
     if reduce is None:
         return raw
-    if isinstance(reduce, Reduction):
-        if raw.strides == EVEN and reduce.zeros_alike and not raw[0]:
-            return constant_array(_of_zeros(cycle, reduce, nodes), len(raw))
-        return reduce.apply(pod, raw, reduce.summarise(pod, raw, nodes, cycle), nodes, cycle)
+    if isinstance(reduce, Reduction) and raw.strides == EVEN and reduce.zeros_alike and not raw[0]:
+        return constant_array(_of_zeros(cycle, reduce, nodes), len(raw))
     return reduce(pod, raw, nodes, cycle)
 
 

@@ -7,31 +7,24 @@ the counters that it looked at moved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from contextlib import suppress
 from itertools import accumulate, takewhile
-from typing import Any, TypeVar
 
 import attrs
 
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount
-from ..arrays.counts import Watched
 from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER, NO_ROWS, distinct
 from ..arrays.types import Rows
 from ..cycle import Cycle
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
-from ..rule import Predicate, Priority, Reads
+from ..rule import Predicate, Priority, PriorityError, Reads
 from . import verify
-from .cachedanswer import Answer, Environment, Still, Unanswerable
-from .failuresanswer import FailuresAnswer
-from .scored import is_even
-from .scoresanswer import ScoresAnswer
+from .answer import Answer, Environment, Rule, Still, Unanswerable
 
-Rule = Predicate | Priority
-Kind = TypeVar("Kind", FailuresAnswer, ScoresAnswer)
 LARGE_SHARE = 4
 """Where more than one row in that many changed, all are looked at."""
 
@@ -43,7 +36,7 @@ class AnswerCache:
 
     table: NodeTable
     limit: int = 1 << 30
-    _answers: dict[Hashable, FailuresAnswer | ScoresAnswer] = attrs.field(factory=dict)
+    _answers: dict[Hashable, Answer] = attrs.field(factory=dict)
     """By :meth:`key`, the least recently looked up first."""
     _unweighed: int = 0
     """How many are new since they were weighed."""
@@ -65,24 +58,23 @@ class AnswerCache:
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
-    def failures(self, predicate: Predicate, cycle: Cycle) -> FailuresAnswer:
+    def failures(self, predicate: Predicate, cycle: Cycle) -> Answer:
         """What *predicate* has against every row of the table: ``.answer`` is a Failures or None."""
-        return self._read(self.failures_of(predicate, cycle.template), cycle)
+        return self._read(predicate, cycle)
 
-    def scores(self, priority: Priority, cycle: Cycle) -> ScoresAnswer:
+    def scores(self, priority: Priority, cycle: Cycle) -> Answer:
         """The raw scores of *priority* for every row of the table: ``.answer`` is int64[size]. Raises its PriorityError."""
-        return self._read(self.scores_of(priority, cycle.template), cycle)
+        return self._read(priority, cycle)
 
-    def _read(self, answer: Kind, cycle: Cycle) -> Kind:
+    def _read(self, rule: Rule, cycle: Cycle) -> Answer:
+        answer = self.of(rule, cycle.template)
         with suppress(Unanswerable):
             self.update((answer,), cycle, self.still(cycle))
-        if answer.is_pending:
-            answer.lay_out()
         if verify.SWITCH.is_on:
             verify.check_answer(answer, cycle)
         return answer
 
-    def update(self, answers: Iterable[Answer[Any]], cycle: Cycle, still: Still) -> None:
+    def update(self, answers: Iterable[Answer], cycle: Cycle, still: Still) -> None:
         """Bring those of *answers* that are stale up to date for the template of *cycle*; *still*: what :meth:`still` says.
 
         Raises Unanswerable where a predicate has errors, and the PriorityError of a priority.
@@ -94,20 +86,22 @@ class AnswerCache:
                 continue
             for watch in answer.watches:
                 if watch.counter.revision != watch.seen:
-                    if answer.is_declared:
+                    if answer.declared is not None:
                         answer.follow()
+                        self._verified(answer, cycle, still)
                     else:
                         self._refresh(answer, cycle, still)
                     break
             else:
                 answer.verified_at = revision
 
-    def _refresh(self, answer: Answer[Any], cycle: Cycle, still: Still) -> None:
+    def _refresh(self, answer: Answer, cycle: Cycle, still: Still) -> None:
         before, now = answer.environment, self._environment(answer, cycle, still)
-        if answer.is_declared and before == now:
-            answer.follow()
+        if answer.declared is not None and before == now:
+            if answer.is_behind:
+                answer.follow()
         else:
-            is_known = before is not None and before[1:] == now[1:] and not answer.is_declared
+            is_known = before is not None and before[1:] == now[1:] and answer.declared is None
             rows = self._stale_rows(answer, before == now) if is_known else None
             if rows is None:
                 self._evaluate(answer, cycle)
@@ -115,39 +109,13 @@ class AnswerCache:
                 # One batch for all rules that are asked about the same rows of the same state.
                 if self._batch is None or self._batch.rows is not rows:
                     self._batch = Batch(self.table, rows)
-                answer.put(rows, answer.ask(cycle.template, self._batch, cycle))
+                answer.put(rows, answer.ask(cycle, self._batch))
         self._verified(answer, cycle, still)
         if answer.has_errors:
             answer.forget()  # the texts name the very pod, and errors can go without a change that a rule declares
             raise Unanswerable
 
-    def is_idle(self, rule: Rule, cycle: Cycle, still: Still) -> bool:
-        """Whether *rule* says the same of every node about the pod of *cycle* until what is durable changes.
-
-        So it is with a rule that counts nothing, and a priority that looks at nodes alone and tells none apart. Raises PriorityError.
-        """
-        if isinstance(rule, Priority) and rule.sums is None:
-            scores = self.scores_of(rule, cycle.template)
-            self.update((scores,), cycle, still)
-            return is_even(scores)
-        declared = rule.declares(cycle)
-        if not declared:
-            return declared is not None
-        answer = self.failures_of(rule, cycle.template) if isinstance(rule, Predicate) else self.scores_of(rule, cycle.template)
-        if answer.still != still:
-            self._take(answer, declared)
-            self._verified(answer, cycle, still)
-        return False
-
     # --- finding ----------------------------------------------------------------------------------------------------
-
-    def failures_of(self, predicate: Predicate, template: Template) -> FailuresAnswer:
-        """Where the answer of *predicate* for *template* is kept, up to date or not."""
-        return self._of(FailuresAnswer, predicate, predicate.check, template)
-
-    def scores_of(self, priority: Priority, template: Template) -> ScoresAnswer:
-        """Where the answer of *priority* for *template* is kept, up to date or not."""
-        return self._of(ScoresAnswer, priority, priority.score, template)
 
     @staticmethod
     def key(rule: Rule, template: Template) -> Hashable:
@@ -159,13 +127,13 @@ class AnswerCache:
             found = template.notes[rule.slot] = type(rule), rule.name, template.number if key is template else key
         return found
 
-    def _of(self, kind: type[Kind], rule: Rule, ask: Callable[..., Any], template: Template) -> Kind:
+    def of(self, rule: Rule, template: Template) -> Answer:
+        """Where the answer of *rule* for *template* is kept, up to date or not."""
         key = template.notes.get(rule.slot) or self.key(rule, template)
         found = self._answers.pop(key, None)
         if found is None:
             self._make_room()
-            found = kind(rule, ask, self.table)
-        assert isinstance(found, kind)
+            found = Answer(rule, self.table)
         self._answers[key] = found
         return found
 
@@ -201,7 +169,7 @@ class AnswerCache:
         table = self.table
         return table.changed.node_revision, table.census.terms_revision, cycle.listings.owner_tick.count
 
-    def _verified(self, answer: Answer[Any], cycle: Cycle, still: Still) -> None:
+    def _verified(self, answer: Answer, cycle: Cycle, still: Still) -> None:
         """The *answer* is right as all is now."""
         answer.verified_at, answer.still = self.table.changed.revision, still
         answer.environment = self._environment(answer, cycle, still)
@@ -209,13 +177,13 @@ class AnswerCache:
             watch.seen = watch.counter.revision
 
     @staticmethod
-    def _environment(answer: Answer[Any], cycle: Cycle, still: Still) -> Environment:
+    def _environment(answer: Answer, cycle: Cycle, still: Still) -> Environment:
         """The revisions of all that one answer hangs on but pods of the row and counters."""
         scope, (nodes, terms, owners) = answer.scope, still
         volumes = cycle.volumes_version if scope.volumes else 0
         return nodes, terms if scope.wide else 0, owners if scope.owners else 0, volumes
 
-    def _stale_rows(self, answer: Answer[Any], nodes_stay: bool) -> Rows | None:
+    def _stale_rows(self, answer: Answer, nodes_stay: bool) -> Rows | None:
         """The rows to evaluate, where the answer is not declared: none where it is up to date, None for all.
 
         *nodes_stay*: no node object changed.
@@ -241,25 +209,20 @@ class AnswerCache:
             self._changed = revision, log.revision, log.since(revision)
         return self._changed[2]
 
-    def _evaluate(self, answer: Answer[Any], cycle: Cycle) -> None:
+    def _evaluate(self, answer: Answer, cycle: Cycle) -> None:
         """Take what the rule declares, or ask it about all rows and note what it looks at."""
         census = self.table.census
-        answer.forget()
         declared = answer.rule.declares(cycle)
         if declared is not None:
-            self._take(answer, declared)
+            answer.declare(declared)
             return
         watched: list[PodCount] = []
         census.watch = watched
         try:
-            found = answer.ask(cycle.template, Batch.everywhere(self.table), cycle)
+            found = answer.ask(cycle, Batch.everywhere(self.table))
+        except PriorityError:
+            answer.forget()
+            raise
         finally:
             census.watch = None
-        answer.replace(found)
-        answer.is_declared = False
-        answer.is_restless = answer.scope.rowwise or answer.scope.volumes
-        answer.watches, answer.size = [Watched(counter) for counter in dict.fromkeys(watched)], self.table.size
-
-    def _take(self, answer: Answer[Any], declared: Any) -> None:
-        """The answer follows what its rule *declared* just now."""
-        answer.watches, answer.is_declared, answer.is_restless = answer.declare(declared), True, False
+        answer.replace(found, watched)

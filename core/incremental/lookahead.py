@@ -16,10 +16,10 @@ from ..arrays.batch import Batch
 from ..arrays.rowchanges import Event
 from ..arrays.sums import SumsTrial
 from ..arrays.table import NodeTable
-from ..arrays.types import Ints, Mask
+from ..arrays.types import Ints
 from ..pods.template import Template
 from ..rule import Reads
-from .cachedanswer import Unanswerable
+from .answer import Unanswerable
 
 MAX_DEPTH = 8
 """Pods that each row is judged with, at most: the best row often stays the best for a while."""
@@ -36,11 +36,12 @@ MOST_EVENTS = 1 << 5
 UNPREDICTABLE = Reads.PODS | Reads.PORTS | Reads.COUNTS
 """What another pod on a row changes besides sums."""
 
-NO_TOTALS: Ints = np.zeros((0, 0), np.int64)
-NO_FITS: Mask = np.zeros((0, 0), np.bool_)
+OUT = -(2**62)
+"""The worth of a row that does not fit."""
+NO_STATES: Ints = np.zeros((0, 0), np.int64)
 
-Judge = Callable[[Batch], tuple[Mask, Ints]]
-"""Fits and totals of the nodes of a batch: bool[n], int64[n]."""
+Judge = Callable[[Batch], Ints]
+"""What the nodes of a batch are worth: int64[n]."""
 
 
 @attrs.define
@@ -53,12 +54,10 @@ class LookaheadStats:
 
 @attrs.define(eq=False, repr=False)
 class Lookahead:
-    """Fits and totals of each row with one more pod of one size, two more, and so on."""
+    """What each row is worth with one more pod of one size, two more, and so on."""
 
-    totals: Ints = NO_TOTALS
+    states: Ints = NO_STATES
     """int64[depth, rows]"""
-    fits: Mask = NO_FITS
-    """bool[depth, rows]"""
     depths: list[int] = attrs.field(factory=list)
     """By row: pods of the size that it got since the look; MAX_DEPTH where something else happened to it. Empty: no look was taken."""
     depth: int = 4
@@ -76,57 +75,60 @@ class Lookahead:
         """Rows changed in other ways: the look is worth nothing any more."""
         self.depths = []
 
-    def follow(self, events: Sequence[Event], size: Hashable, fits: Mask, totals: Ints, flips: list[int]) -> list[int] | None:
-        """Put the rows of *events* right in *fits* and *totals*; answers the rows to judge, as nothing foresaw them; None: all of these.
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what it keeps."""
+        return self.states.nbytes + 8 * len(self.depths)
 
-        *flips* gets the rows whose fit became another.
+    def follow(self, events: Sequence[Event], size: Hashable, worth: Ints) -> tuple[list[int], list[int]]:
+        """Put the rows of *events* right in *worth*; gives the rows to judge, as nothing foresaw them, and those whose worth is another.
 
         An event is foreseen if it is exactly one more pod of *size*, on a row to which nothing else happened since the look.
         """
-        missed: list[int] | None = None
+        missed: list[int] = []
+        moved: list[int] = []
         if self.depths and len(events) > MOST_EVENTS:
             self._learn()
             self.forget()
-        elif self.depths:
-            missed, depths = [], self.depths
-            for row, arrival in events:
-                depth = depths[row]
-                if arrival is not size or depth >= self.depth:
-                    depths[row] = MAX_DEPTH
-                    missed.append(row)
-                else:
-                    fit = self.fits.item(depth, row)
-                    if fit is not fits.item(row):
-                        fits[row] = fit
-                        flips.append(row)
-                    totals[row] = self.totals[depth, row]
-                    depths[row] = depth + 1
-        if missed is not None and not missed:
+        if not self.depths:
+            missed = [row for row, _ in events]
+        depths = self.depths
+        for row, arrival in events if depths else ():
+            depth = depths[row]
+            if arrival is not size or depth >= self.depth:
+                depths[row] = MAX_DEPTH
+                missed.append(row)
+                continue
+            depths[row] = depth + 1
+            now = self.states.item(depth, row)
+            if now != worth.item(row):
+                worth[row] = now
+                moved.append(row)
+        if not missed:
             self.hits += 1
         elif all(arrival is size for _, arrival in events):
             self.misses += 1
-        return missed
+        return missed, moved
 
     @property
     def is_due(self) -> bool:
         """Whether there were enough misses to look at all rows."""
         return self.misses >= self.patience and self.misses >= self.luck.patience
 
-    def look(self, pod: Template, reads: Reads, table: NodeTable, fits: Mask, judge: Judge) -> None:
-        """Judge all rows, those that fit first, with more pods of the size of *pod*. *reads*: what the rules in *judge* look at."""
+    def look(self, pod: Template, reads: Reads, table: NodeTable, worth: Ints, judge: Judge) -> None:
+        """Judge all rows, those worth most first, with more pods of the size of *pod*. *reads*: what the rules in *judge* look at."""
         self._learn()
         if pod.spec.node_name or reads & unpredictable(pod):
             return
-        rows = np.argsort(~fits, kind="stable")[: MAX_STATES // self.depth]
-        trial, shape = SumsTrial.of(table, rows), (self.depth, len(fits))
-        states, totals = np.zeros(shape, np.bool_), np.zeros(shape, np.int64)
+        rows = np.argsort(worth == OUT, kind="stable")[: MAX_STATES // self.depth]
+        trial, states = SumsTrial.of(table, rows), np.zeros((self.depth, len(worth)), np.int64)
         with contextlib.suppress(Unanswerable):
             for depth in range(self.depth):
                 trial.add(pod, np.ones(len(rows), np.int64))
-                states[depth, rows], totals[depth, rows] = judge(trial)
-            depths = np.full(len(fits), MAX_DEPTH)
+                states[depth, rows] = judge(trial)
+            depths = np.full(len(worth), MAX_DEPTH)
             depths[rows] = 0
-            self.fits, self.totals, self.depths = states, totals, depths.tolist()
+            self.states, self.depths = states, depths.tolist()
 
     def _learn(self) -> None:
         """Look deeper where the last look paid, later where it did not."""

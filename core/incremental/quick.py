@@ -22,7 +22,7 @@ from ..decision.ties import TieBreaker
 from ..rule import Algorithm, PriorityError
 from .board import Board
 from .boards import Boards
-from .cachedanswer import Unanswerable
+from .classes import NoScale
 
 Found = TypeVar("Found")
 
@@ -93,8 +93,8 @@ class QuickPath:
             return Detour.VOLUMES
         return None if self.ask_plugins is None else self.ask_plugins(cycle)
 
-    def read(self, cycle: Cycle, what: Callable[[Board], Found], *, lines: bool = False) -> Found | Detour:
-        """*what* is read off the board of the pod of *cycle*; *lines*: as in :class:`~.rows.RowScores`."""
+    def read(self, cycle: Cycle, what: Callable[[Board], Found], *, by_rows: bool = False) -> Found | Detour:
+        """*what* is read off the board of the pod of *cycle*; *by_rows*: it asks about rows, not for the best."""
         order, algorithm = self.order, cycle.algorithm
         rows = order.one_pass()
         if not order.is_regular:
@@ -102,11 +102,11 @@ class QuickPath:
         window = algorithm.wanted(len(rows)) < len(rows)
         cycle.algorithm, board = self.algorithm, None
         try:
-            board = self.boards.of(cycle, lines)
-            if not board.refresh(cycle, rows, order.revision, window=window):
+            board = self.boards.of(cycle)
+            if not board.refresh(cycle, rows, order.revision, window=window, by_rows=by_rows):
                 return Detour.ERROR
             return what(board) if board.count else Detour.NOTHING_FITS
-        except (PriorityError, Unanswerable):
+        except (PriorityError, NoScale):
             if board is not None:
                 board.forget()
             return Detour.ERROR
@@ -115,13 +115,4 @@ class QuickPath:
 
     def _host(self, cycle: Cycle, board: Board) -> int:
         """The row of the host; order and tie-break move on."""
-        if board.window:
-            wanted = cycle.algorithm.wanted(len(board.order))
-            rows, visited = board.feasible(wanted)
-            row = int(rows[self.ties.best(board.totals_of(cycle, rows))]) if len(rows) > 1 else int(rows[0])
-            self.order.take(visited, stopped=len(rows) < board.count)
-            return row
-        rows = board.order
-        row = int(board.fits.argmax()) if board.count == 1 else board.leaders.host(rows, self.order.places(), self.ties.which)
-        self.order.take(len(rows))
-        return row
+        return board.host(cycle, self.order, self.ties)

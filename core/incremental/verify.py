@@ -7,7 +7,7 @@ that is read is worked out again from the table, without anything that was kept,
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -20,7 +20,7 @@ from ..cycle import Cycle
 from ..failures import Failures, Reasons
 from ..pods.notes import CycleState
 from ..rule import Predicate, Priority, PriorityError
-from .cachedanswer import Answer
+from .answer import Answer
 
 
 @attrs.define
@@ -65,10 +65,10 @@ def _judged(cycle: Cycle) -> Mask:
 # --- answers --------------------------------------------------------------------------------------------------------
 
 
-def check_answer(kept: Answer[Any], cycle: Cycle) -> None:
+def check_answer(kept: Answer, cycle: Cycle) -> None:
     """Raise StaleError unless the rule answers for the nodes of the table what is *kept*."""
     with uncached(cycle) as fresh:
-        found = kept.ask(cycle.template, Batch(cycle.table), fresh)
+        found = kept.ask(fresh, Batch(cycle.table))
     wrong = [row for row in np.flatnonzero(_judged(cycle)).tolist() if _outcome(kept.answer, row) != _outcome(found, row)]
     if wrong:
         text = f"kept {_outcome(kept.answer, wrong[0])}, worked out {_outcome(found, wrong[0])}"
@@ -98,15 +98,18 @@ def _stale(cycle: Cycle, what: str, rows: list[int], more: str) -> StaleError:
 class Verified(Protocol):
     """What is checked of a :class:`~.board.Board`."""
 
-    fits: Mask
-    ranked: Ints
-    count: int
     order: Rows
-    window: bool
+    count: int
+
+    @property
+    def fits(self) -> Mask: ...
+
+    @property
+    def classes(self) -> Any: ...
 
 
-def check_board(board: Verified, cycle: Cycle) -> None:
-    """Raise StaleError unless fits, count and, where more than one row fits, totals of *board*, if it has any, are what its rules say."""
+def check_fits(board: Verified, cycle: Cycle) -> None:
+    """Raise StaleError unless who fits by *board*, and how many rows each class has, is what its rules say."""
     with uncached(cycle) as fresh:
         wanted = np.zeros(fresh.table.size, np.bool_)
         wanted[board.order] = True
@@ -121,33 +124,39 @@ def check_board(board: Verified, cycle: Cycle) -> None:
         wrong = np.flatnonzero(wanted != board.fits).tolist()
         if wrong or board.count != np.count_nonzero(wanted):
             raise _stale(fresh, "board", wrong, f"{board.count} fit, worked out {np.count_nonzero(wanted)}")
-        if board.count > 1 and len(board.ranked):
-            _check_totals(board, fresh)
+    classes = board.classes
+    if classes is not None:
+        sizes = np.bincount(classes.of_row[classes.of_row >= 0], minlength=len(classes.size)).tolist()
+        if sizes != classes.size:
+            raise StaleError(f"the sizes of the classes of a board are stale: kept {classes.size}, worked out {sizes}")
 
 
-def _check_totals(board: Verified, cycle: Cycle) -> None:
-    rows = board.order[board.fits[board.order]]
-    # The totals of *rows*, which fit, by the long way, those left out which depend on how far a pass goes; and the scores in them.
+def check_totals(cycle: Cycle, rows: Rows, totals: Ints) -> None:
+    """Raise StaleError unless *totals*, int64[k], of the feasible *rows* are what the rules say, but for what all rows get."""
+    with uncached(cycle) as fresh:
+        if len(rows) > 1:
+            _check_totals(fresh, rows, totals)
+
+
+def _check_totals(cycle: Cycle, rows: Rows, totals: Ints) -> None:
     nodes, found = Batch(cycle.table, rows), {}
     for priority, weight in cycle.algorithm.priorities:
-        if not (board.window and priority.reduce is not None):
-            found[priority.name] = weight * _scores(priority, nodes, cycle)
-    wanted, by_priority = np.add.reduce([np.zeros(len(rows), np.int64), *found.values()]), found
-    # Scores that are the same for all rows are left out of a board.
-    offsets = wanted - board.ranked[rows]
+        found[priority.name] = weight * _scores(priority, nodes, cycle)
+    wanted = np.add.reduce([np.zeros(len(rows), np.int64), *found.values()])
+    offsets = wanted - totals
     wrong = np.flatnonzero(offsets != offsets[0])
     if len(wrong):
         row = int(rows[wrong[0]])
-        scores = ", ".join(f"{name} {scores[wrong[0]]}" for name, scores in by_priority.items())
-        text = f"totals {wanted[wrong[0]]} and {wanted[0]}, kept {board.ranked[row]} and {board.ranked[rows[0]]}; scores: {scores}"
+        scores = ", ".join(f"{name} {scores[wrong[0]]}" for name, scores in found.items())
+        text = f"row {row}: totals {wanted[wrong[0]]} and {wanted[0]}, kept {totals[wrong[0]]} and {totals[0]}; scores: {scores}"
         raise _stale(cycle, "board", rows[wrong].tolist(), text)
 
 
-def check_leaders(ranked: Ints, leaders: Sequence[int], count: int) -> None:
-    """Raise StaleError unless *leaders*, which are *count*, are the rows with the highest of *ranked*: int64[rows]."""
-    wanted = np.flatnonzero(ranked == ranked.max()).tolist()
-    if sorted(leaders) != wanted or count != len(wanted):
-        raise StaleError(f"the leaders of a board are stale: kept {sorted(leaders)[:5]}, worked out {wanted[:5]}")
+def check_best(kept: Rows, wanted: Rows, cycle: Cycle) -> None:
+    """Raise StaleError unless the best rows that were *kept* are those *wanted*."""
+    before, now = sorted(kept.tolist()), sorted(wanted.tolist())
+    if before != now:
+        raise StaleError(f"the best rows for pod {cycle.pod.key} are stale: kept {before[:5]}, worked out {now[:5]}")
 
 
 def _scores(priority: Priority, nodes: Batch, cycle: Cycle) -> Scores:

@@ -1,13 +1,13 @@
-"""Why pods of a template fit nowhere, kept from attempt to attempt: only the rows that changed are counted again.
+"""Why pods of a template fit nowhere, kept from attempt to attempt: counted again only where an answer of a rule moved.
 
-A pod that fits nowhere is tried again and again, and mostly one or two nodes have changed in between. Where cached answers say all that
-counts (see :class:`~kubeclassic.core.incremental.quick.Detour`), these know what changed, and the counts of reasons follow.
+A pod that fits nowhere is tried again and again, and mostly nothing that its rules read has changed in between. Where cached answers say
+all that counts (see :class:`~kubeclassic.core.incremental.quick.Detour`), these know what changed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 import attrs
 import numpy as np
@@ -17,91 +17,51 @@ from ..arrays.types import Mask
 from ..cycle import Cycle
 from ..decision.fiterror import FitError
 from ..decision.nodesearch import SearchResult
-from ..decision.verdict import Verdict, judge
-from ..failures import Failures, Reasons
+from ..decision.verdict import FilterPass, Verdict, judge
 from ..incremental import verify
-from ..incremental.answers import AnswerCache
-from ..incremental.cachedanswer import Unanswerable
-from ..incremental.failuresanswer import FailuresAnswer
+from ..incremental.answer import Answer, Unanswerable
 from ..incremental.quick import Detour, QuickPath
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from
-from ..rule import Predicate
 
 MOST_KEPT = 64
 """Templates that refusals are kept of."""
-Objections = list[tuple[str, Reasons]]
-"""The predicates that reject a row and count, each with its reasons."""
 
 
 @attrs.define(eq=False, repr=False)
 class UnschedulableTemplate:
     """Why pods of one template fit on none of the rows that a pass visits."""
 
-    answers: Sequence[FailuresAnswer]
+    answers: Sequence[Answer]
     """Of the predicates, in running order."""
-    findings: Sequence[tuple[Predicate, Failures]]
-    """What they had against each row when all were judged."""
-    check_all: bool
+    revisions: Sequence[int]
+    """Those of the answers that are counted."""
     visited: Mask
     """bool[rows]"""
-    tally: dict[str, int]
-    """Reason -> the number of nodes that it rejects."""
     order_revision: Hashable
     nodes: int
     """How many nodes a pass visits."""
+    tally: dict[str, int]
+    """Reason -> the number of nodes that it rejects."""
     unresolvable: int
     """How many of them have a reason that removing pods cannot resolve."""
     predicates: Counter[str]
     """Predicate -> the number of nodes that it rejects."""
     errors: dict[Hashable, tuple[FitError, frozenset[str]]] = attrs.field(factory=dict)
-    """The errors that were made of the counts, each with the names to blame; none after a count has moved."""
-    _changed: dict[int, Objections] = attrs.field(factory=dict)
-    """What is against the rows that changed since."""
-    _seen: list[int] = attrs.field(init=False)
-    """The revision of each answer that is counted."""
+    """The errors that were made of the counts, each with the names to blame."""
 
-    def __attrs_post_init__(self) -> None:
-        self._seen = [answer.trail.revision for answer in self.answers]
-
-    def follow(self, cycle: Cycle, cache: AnswerCache) -> bool:
-        """Count again the rows that changed; False if these may be many, or the pod fits on one. Raises Unanswerable."""
-        rows = set[int]()
-        cache.update(self.answers, cycle, cache.still(cycle))
-        for place, answer in enumerate(self.answers):
-            moved = answer.trail.since(self._seen[place])
-            if moved is None:
-                return False
-            self._seen[place] = answer.trail.revision
-            rows.update(moved)
-        return all(self._count_again(row) for row in rows if self.visited.item(row))
-
-    def _count_again(self, row: int) -> bool:
-        """Count what is against *row* now; gives whether anything is."""
-        before = self._changed.get(row)
-        if before is None:
-            before = self._counting((predicate.name, failures.reasons(row)) for predicate, failures in self.findings)
-        after = self._changed[row] = self._counting((answer.rule.name, answer.reasons(row)) for answer in self.answers)
-        if before != after:
-            self._count(before, -1)
-            self._count(after, 1)
-        return bool(after)
-
-    def _counting(self, found: Iterable[tuple[str, Reasons]]) -> Objections:
-        """Those of *found*, in running order, that count."""
-        objections = [(name, reasons) for name, reasons in found if reasons]
-        return objections if self.check_all else objections[:1]
-
-    def _count(self, objections: Objections, sign: int) -> None:
-        tally = self.tally
-        self.errors.clear()
-        for name, reasons in objections:
-            self.predicates[name] += sign
-            for reason in reasons:
-                tally[reason.text] = left = tally.get(reason.text, 0) + sign
-                if not left:
-                    del tally[reason.text]
-        self.unresolvable += sign * any(not reason.resolvable for _, reasons in objections for reason in reasons)
+    @classmethod
+    def of(cls, found: FilterPass, answers: Sequence[Answer], visited: Mask, order_revision: Hashable) -> UnschedulableTemplate:
+        """The counts of *found* on the *visited* rows, on none of which the pod fits."""
+        rejected, alive, verdict = Counter[str](), visited.copy(), Verdict(found, found.fits)
+        for predicate, failures in found.findings:
+            rejected[predicate.name] += int(np.count_nonzero(alive & (failures.codes > 0)))
+            if not found.check_all:
+                alive &= failures.passed
+        rows = visited.nonzero()[0]
+        unresolvable = int(np.count_nonzero(verdict.unresolvable() & visited))
+        revisions = [answer.revision for answer in answers]
+        return cls(answers, revisions, visited, order_revision, len(rows), verdict.tally(rows), unresolvable, rejected)
 
 
 @rebuilt_from("quick_path")
@@ -118,44 +78,45 @@ class UnschedulableCache:
 
     def again(self, cycle: Cycle) -> UnschedulableTemplate | None:
         """Why the pod of *cycle* still fits nowhere; None where nothing is known, or where it fits now. Nothing moves."""
-        kept = self._kept.get(cycle.template)
-        if kept is None or self.quick_path.detour(cycle) is not None:
+        kept = self._kept.pop(cycle.template, None)
+        if kept is None:
             return None
-        if self._follow(kept, cycle):
-            if verify.SWITCH.is_on:
-                # Raise StaleError unless the pod fits on no row that a pass visits, for the reasons that are *kept*, which last
-                # where they did.
-                with verify.uncached(cycle) as fresh:
-                    found = judge(fresh, Batch.everywhere(cycle.table), kept.check_all)
-                verdict = Verdict(found, found.fits)
-                wanted = verdict.tally(np.flatnonzero(kept.visited)), int(np.count_nonzero(verdict.unresolvable() & kept.visited))
-                if (kept.visited & found.fits).any() or (dict(kept.tally), kept.unresolvable) != wanted:
-                    told = f"kept {kept.tally}, {kept.unresolvable} unresolvable, worked out {wanted[0]}, {wanted[1]} unresolvable"
-                    raise verify.StaleError(f"the refusal of pod {cycle.pod.key} is stale: {told}")
-            return kept
-        del self._kept[cycle.template]
-        return None
+        if self.quick_path.detour(cycle) is None:
+            kept = self._now(kept, cycle)
+            if kept is not None and verify.SWITCH.is_on:
+                _check(kept, cycle)
+        if kept is not None:
+            self._kept[cycle.template] = kept
+        return kept if self.quick_path.detour(cycle) is None else None
+
+    def _now(self, kept: UnschedulableTemplate, cycle: Cycle) -> UnschedulableTemplate | None:
+        """*kept* as it is now; None where the pod fits on some node, or where it has to be found out."""
+        path = self.quick_path
+        path.order.one_pass()
+        if not path.order.is_regular or path.order.revision != kept.order_revision:
+            return None
+        algorithm, cycle.algorithm = cycle.algorithm, path.algorithm
+        try:
+            answers = path.boards.answers
+            answers.update(kept.answers, cycle, answers.still(cycle))
+            if [answer.revision for answer in kept.answers] == kept.revisions:
+                return kept
+            found = judge(cycle, Batch.everywhere(cycle.table), algorithm.check_all)
+            if (found.fits & kept.visited).any():
+                return None
+            return UnschedulableTemplate.of(found, kept.answers, kept.visited, kept.order_revision)
+        except Unanswerable:
+            return None
+        finally:
+            cycle.algorithm = algorithm
 
     def count(self) -> None:
         """A decision follows from what is kept."""
         self.quick_path.detours[Detour.NOTHING_FITS] += 1
 
-    def _follow(self, kept: UnschedulableTemplate, cycle: Cycle) -> bool:
-        path = self.quick_path
-        path.order.one_pass()
-        if not path.order.is_regular or path.order.revision != kept.order_revision:
-            return False
-        algorithm, cycle.algorithm = cycle.algorithm, path.algorithm
-        try:
-            return kept.follow(cycle, path.boards.answers)
-        except Unanswerable:
-            return False
-        finally:
-            cycle.algorithm = algorithm
-
     def note(self, cycle: Cycle, found: SearchResult) -> None:
         """Keep why the pod of *cycle* fits on none of the nodes that were *found*, where that can be followed."""
-        verdict, path = found.verdict, self.quick_path
+        verdict, path, table = found.verdict, self.quick_path, cycle.table
         if (
             verdict.has_errors
             or verdict.with_nominated is not None
@@ -170,28 +131,24 @@ class UnschedulableCache:
             return
         while len(self._kept) >= MOST_KEPT:
             del self._kept[next(iter(self._kept))]
-        algorithm, cycle.algorithm = cycle.algorithm, path.algorithm
+        algorithm, cycle.algorithm, answers = cycle.algorithm, path.algorithm, path.boards.answers
         try:
-            self._kept[cycle.template] = self._refusal(cycle, found, predicates)
+            kept = [answers.of(predicate, cycle.template) for predicate in predicates]
+            answers.update(kept, cycle, answers.still(cycle))
+            visited = np.zeros(table.size, np.bool_)
+            visited[found.visited] = True
+            self._kept[cycle.template] = UnschedulableTemplate.of(verdict.plain, kept, visited, path.order.revision)
         except Unanswerable:
             return
         finally:
             cycle.algorithm = algorithm
 
-    def _refusal(self, cycle: Cycle, found: SearchResult, predicates: Sequence[Predicate]) -> UnschedulableTemplate:
-        verdict, table, rows, cache = found.verdict, cycle.table, found.visited, self.quick_path.boards.answers
-        answers = [cache.failures_of(predicate, cycle.template) for predicate in predicates]
-        cache.update(answers, cycle, cache.still(cycle))
-        for answer in answers:
-            answer.shared = True  # the findings are kept
-        visited, alive = np.zeros(table.size, np.bool_), np.zeros(table.size, np.bool_)
-        visited[rows] = alive[rows] = True
-        rejected: Counter[str] = Counter()
-        for predicate, found_against in verdict.plain.findings:
-            rejected[predicate.name] += int(np.count_nonzero(alive & (found_against.codes > 0)))
-            if not verdict.plain.check_all:
-                alive &= found_against.passed
-        return UnschedulableTemplate(
-            answers, verdict.plain.findings, verdict.plain.check_all, visited, verdict.tally(rows), self.quick_path.order.revision,
-            len(rows), int(np.count_nonzero(verdict.unresolvable() & visited)), rejected,
-        )  # fmt: skip
+
+def _check(kept: UnschedulableTemplate, cycle: Cycle) -> None:
+    """Raise StaleError unless the pod fits on no row that a pass visits, for the reasons that are *kept*."""
+    with verify.uncached(cycle) as fresh:
+        found = judge(fresh, Batch.everywhere(cycle.table), cycle.algorithm.check_all)
+    wanted = UnschedulableTemplate.of(found, (), kept.visited, kept.order_revision)
+    if (kept.visited & found.fits).any() or (kept.tally, kept.unresolvable) != (wanted.tally, wanted.unresolvable):
+        told = f"kept {kept.tally}, {kept.unresolvable} unresolvable, worked out {wanted.tally}, {wanted.unresolvable} unresolvable"
+        raise verify.StaleError(f"the refusal of pod {cycle.pod.key} is stale: {told}")

@@ -88,7 +88,7 @@ class InterPodAffinity(Plugin):
     without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
     follows_pods: str | None = without_pre_filter
     pre_filter_skips: ClassVar[bool] = True
-    normalize_score: Reduction = Reduction.by(_scale)
+    normalize_score: Reduction = Reduction(_scale)
     pre_score_skips: ClassVar[bool] = True
 
     def __init__(self, args: Any, handle: Handle) -> None:

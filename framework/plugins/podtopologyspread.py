@@ -6,7 +6,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-import attrs
 import msgspec
 import numpy as np
 
@@ -16,7 +15,7 @@ from ...core.arrays.arithmetic import tabulated, truncated_div, whole
 from ...core.arrays.batch import Batch
 from ...core.arrays.columns import NodeColumn
 from ...core.arrays.counts import Clause, DomainSum, Sums
-from ...core.arrays.reduction import RawScores, Reduction, Scale, ScoresOfNodes, Tabled
+from ...core.arrays.reduction import RawScores, Reduction, Scale
 from ...core.arrays.types import Mask, Scores
 from ...core.cycle import Cycle
 from ...core.failures import Failures, Reason, Reasons
@@ -237,8 +236,8 @@ class PodTopologySpread(Plugin):
 
     @property
     def kept_normalize(self) -> Reduction:
-        """score and normalize_score as one reduction: the weights and extremes of the feasible nodes, then the score of each node."""
-        return Reduction(self._summary, self._from_summary, scale=self._scale, column=self._column)
+        """score and normalize_score as one reduction."""
+        return Reduction(self._scale, self._column, zeros_alike=False, special=self._unlike)
 
     def _counted(self, pod: Template, cycle: Cycle) -> SoftCounts | None:
         """The counts of the cycle, without weights."""
@@ -263,29 +262,18 @@ class PodTopologySpread(Plugin):
         soft = self._counted(pod, cycle)
         return soft.scale(raw) if soft is not None and soft.is_plain else None
 
-    def _summary(self, pod: Template, raw: Scores, feasible: Batch, cycle: Cycle) -> Hashable:
+    def _unlike(self, pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
+        """The scores where they do not follow from the peers on the node and in its domain."""
         soft = self._counted(pod, cycle)
         if soft is None:
-            return None
-        if soft.is_plain:
-            return soft.scale(ScoresOfNodes(raw, feasible, self._column(pod, cycle)))
-        if self.cells.spreads_by_share:
-            return SpreadShares.of(raw, soft.judged(feasible))
-        soft = soft.weighed(feasible)
-        raw = soft.raw(feasible)
-        return soft.weights, _extremes(raw if soft.judges_all else raw[soft.judged(feasible)])
-
-    def _from_summary(self, pod: Template, raw: Scores, summary: Any, nodes: Batch, cycle: Cycle) -> Scores:
-        soft = self._counted(pod, cycle)
-        if soft is None or summary is None:
             return self._idle(nodes)
-        if isinstance(summary, SpreadShares):
-            return summary.scores(raw, soft.judged(nodes))
-        if isinstance(summary, Tabled):
-            column = self._column(pod, cycle)
-            return summary.of(raw, None if column is None else nodes.codes_of(column))
-        scores = _normalized(attrs.evolve(soft, weights=summary[0]).raw(nodes), *summary[1])
-        return scores if soft.judges_all else scores * soft.judged(nodes)
+        if soft.is_plain:
+            return None
+        judged = soft.judged(nodes)
+        if self.cells.spreads_by_share:
+            return SpreadShares.of(raw, judged).scores(raw, judged)
+        raw = soft.weighed(nodes).raw(nodes)
+        return _normalized(raw, *_extremes(raw[judged])) * judged
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         handle, narrow = self.handle, self.handle.queueing.narrow_events

@@ -6,10 +6,10 @@ Upstream: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go preFilt
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 
 import attrs
+import msgspec
 import numpy as np
 
 from ...core.arrays.arithmetic import rounded, tabulated, whole
@@ -17,7 +17,7 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.census import PodsMatching
 from ...core.arrays.columns import ColumnView
 from ...core.arrays.counts import FEW, NO_MINIMUM, Clause, DomainSum, few_or_all
-from ...core.arrays.reduction import RawScores, Tabled
+from ...core.arrays.reduction import RawScores
 from ...core.arrays.table import NodeTable
 from ...core.arrays.types import Floats, Ints, Mask, Scores, ValueCodes
 from ...core.failures import Reasons
@@ -226,15 +226,15 @@ class SoftCounts:
                 found.add(key)
         return attrs.evolve(self, weights=tuple(math.log(size + 2) for size in sizes))
 
-    def scale(self, raw: RawScores) -> Tabled:
+    def scale(self, raw: RawScores) -> Crowding:
         """The score of each count of peers on the node, for each value of the other topology key, where :func:`is_plain` holds."""
         asked = [(constraint.max_skew, counts) for constraint, counts in zip(self.constraints, self.counts, strict=True)]
         asked = [(skew, counts) for skew, counts in asked if counts is None or len(counts) > 1]  # some node has the key
-        there, in_domains = raw.by_code, next((counts.tolist() for _, counts in asked if counts is not None), [0])
-        width = len(in_domains)
-        on_hosts, inside_domains = math.log(raw.number + 2), math.log(len({key % width for key in there}) + 2)
-        terms = tuple([(counts is None, on_hosts if counts is None else inside_domains, float(skew - 1)) for skew, counts in asked])
-        return _scale(terms, tuple(in_domains), raw.highest, frozenset(there), rounds=self.cells.rounds_spread)
+        in_domains = next((counts.tolist() for _, counts in asked if counts is not None), [0])
+        there = {(peers, code) for peers, code, _ in raw.counted}
+        on_hosts, inside_domains = math.log(raw.number + 2), math.log(len({code for _, code in there}) + 2)
+        terms = [(counts is None, on_hosts if counts is None else inside_domains, float(skew - 1)) for skew, counts in asked]
+        return Crowding.of(terms, in_domains, there, rounds=self.cells.rounds_spread)
 
     def on_host(self, nodes: Batch) -> Ints:
         """For each node the peers on it that constraints on hosts count: int64[n], not to be written to."""
@@ -283,28 +283,35 @@ class SoftCounts:
         return counts[_values(nodes.label(constraint.topology_key))]
 
 
-@lru_cache(1 << 8)
-def _scale(
-    terms: tuple[tuple[bool, float, float], ...], in_domains: tuple[int, ...], highest: int, there: frozenset[int], *, rounds: bool
-) -> Tabled:
-    """The scores of 0 to *highest* peers for each of *in_domains*; *there*: the pairs of both that nodes have, as ``RawScores.by_code``.
+Term = tuple[bool, float, float]
+"""Whether a constraint is on hosts, its weight, and what its skew adds."""
 
-    *terms*: for each constraint whether it is on hosts, its weight, and what its skew adds. Most pods ask for
-    the same again: decisions of *spread* at 5,000 nodes take 0.92 of the time where this is kept.
-    """
-    table: list[int] = []
-    for peers in range(highest + 1):
-        for inside in in_domains:
-            total = 0.0
+
+class Crowding(msgspec.Struct):
+    """The scale by how crowded nodes are: *known* by the peers on the node and the code of the node's domain."""
+
+    known: dict[tuple[int, int], int]
+    most: int
+    least: int
+
+    @classmethod
+    def of(cls, terms: Sequence[Term], in_domains: Sequence[int], there: Iterable[tuple[int, int]], *, rounds: bool) -> Crowding:
+        """Of the pairs that are *there*; *in_domains*: the peers in each domain, by code."""
+        known: dict[tuple[int, int], int] = {}
+        for peers, code in there:
+            total, inside = 0.0, in_domains[code]
             for on_host, weight, skew in terms:
                 total += (peers if on_host else inside) * weight + skew
             cut_off = int(total)
-            table.append(cut_off + int(2 * (total - cut_off)) if rounds else cut_off)
-    found = [table[key] for key in there]
-    most, least = max(0, max(found, default=0)), min(found, default=0)
-    if not most:
-        return Tabled.from_list(len(in_domains), [MAX_NODE_SCORE] * len(table))
-    return Tabled.from_list(len(in_domains), [MAX_NODE_SCORE * (most + least - crowded) // most for crowded in table])
+            known[peers, code] = cut_off + int(2 * (total - cut_off)) if rounds else cut_off
+        return cls(known, max(0, max(known.values(), default=0)), min(known.values(), default=0))
+
+    def each(self, raw: Sequence[int], codes: Sequence[int] | None = None) -> list[int]:
+        known, most, least = self.known, self.most, self.least
+        if not most:
+            return [MAX_NODE_SCORE] * len(raw)
+        pairs = zip(raw, [0] * len(raw) if codes is None else codes, strict=True)
+        return [MAX_NODE_SCORE * (most + least - known[pair]) // most for pair in pairs]
 
 
 def soft_counts(pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells, *, requires_all: bool) -> SoftCounts:

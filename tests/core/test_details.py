@@ -14,9 +14,7 @@ from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.incremental.board import Board
-from kubeclassic.core.incremental.rows import RowScores
-from kubeclassic.core.incremental.scored import Scored
+from kubeclassic.core.incremental.farrules import FarRules
 from kubeclassic.core.incremental.verify import StaleError, verifying
 from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, obj, pod
@@ -141,32 +139,22 @@ class TestWhatIsReadOff:
 # --- what would be wrong --------------------------------------------------------------------------------------------
 
 
-def _once(whole: Callable[..., Any], rows: RowScores, cycle: Any) -> None:
-    if len(rows.fits) != rows.table.size:
-        whole(rows, cycle)
+def _one_more(whole: Callable[..., Any], far: FarRules, *given: Any) -> Any:
+    found = whole(far, *given).copy()
+    found[:1] += 1
+    return found
 
 
-def _but_a_line(whole: Callable[..., Any], rows: RowScores, cycle: Any, nodes: Any) -> Any:
-    fits, totals, lines = whole(rows, cycle, nodes)
-    lines[:1] += 1
-    return fits, totals, lines
-
-
-def _not_scored(whole: Callable[..., Any], scored: Scored, cycle: Any, nodes: Any) -> Any:
-    return np.zeros(nodes.n, np.int64)
-
-
-def _first_fits(whole: Callable[..., Any], board: Board, *given: Any) -> Any:
-    found = whole(board, *given)
-    board.fits[:1] = True
+def _but_the_first(whole: Callable[..., Any], far: FarRules, nodes: Any) -> Any:
+    found = whole(far, nodes)
+    found = np.ones(nodes.n, np.bool_) if found is None else found.copy()
+    found[:1] = False
     return found
 
 
 FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
-    "rows are judged once": (RowScores, "refresh", _once),
-    "a rule of the row gives one more": (RowScores, "_judge", _but_a_line),
-    "a rule that looks beyond the row gives nothing": (Scored, "of", _not_scored),
-    "a node fits that does not": (Board, "_refresh_fits", _first_fits),
+    "a rule that looks beyond the row gives one more": (FarRules, "reduced", _one_more),
+    "a node that fits is left out": (FarRules, "passed", _but_the_first),
 }
 
 

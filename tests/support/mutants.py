@@ -394,13 +394,6 @@ MUTANTS = (
         "core/arrays core/incremental predicates/test_interpodaffinity.py framework/plugins/test_interpodaffinity.py",
     ),
     Mutant(
-        "answers: a new limit does not judge again",
-        "core/incremental/failuresanswer.py",
-        "if moved is None or limit is None or limit != self.limit:",
-        "if moved is None or limit is None:",
-        "core/incremental",
-    ),
-    Mutant(
         "devices: attributes without a value match",
         "core/devices/devicesearch.py",
         "self.constraint.match_attribute is not None and (not value.type or value != self._value)",

@@ -9,19 +9,18 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 
 from kubeclassic.core.arrays.census import Census, PodCount
 from kubeclassic.core.arrays.counts import DomainSum
 from kubeclassic.core.arrays.table import NodeTable
-from kubeclassic.core.arrays.trail import Trail
+from kubeclassic.core.arrays.trail import Revisions
+from kubeclassic.core.incremental.answer import Answer
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.incremental.board import Board, Leaders
-from kubeclassic.core.incremental.failuresanswer import DomainTest, FailuresAnswer
+from kubeclassic.core.incremental.classes import Classes, ClassTest
 from kubeclassic.core.incremental.lookahead import Lookahead
 from kubeclassic.core.incremental.rows import RowScores
-from kubeclassic.core.incremental.scored import FeasibleSet, ScoreHistogram
-from kubeclassic.core.incremental.scoresanswer import ScoresAnswer
 from kubeclassic.core.pods.template import Entry, Templates
 from kubeclassic.core.preemption.layout import PodLayout
 from kubeclassic.core.preemption.outcomes import Outcomes
@@ -56,26 +55,35 @@ class Fault:
             patch.setattr(self.owner, self.method, lambda *given, **named: broken(whole, *given, **named))
 
 
-# --- the best rows --------------------------------------------------------------------------------------------------
+# --- classes --------------------------------------------------------------------------------------------------------
 
 
-def _never_dropped(whole: Method, leaders: Leaders, ranked: Any) -> None:
-    leaders.ranked = ranked
-    leaders.moved.clear()
+def _judged_once(whole: Method, classes: Classes, cycle: Any, *, scores: bool) -> None:
+    if not any(classes.size[at] for at in classes.best):
+        whole(classes, cycle, scores=scores)
+    classes.is_judged = True
 
 
-def _not_told(whole: Method, leaders: Leaders, *given: Any) -> Any:
-    leaders.moved.clear()
-    return whole(leaders, *given)
+def _one_stays(whole: Method, classes: Classes, rows: Any) -> None:
+    whole(classes, sorted(set(rows))[:-1])
 
 
-def _one_not_told(whole: Method, leaders: Leaders, *given: Any) -> Any:
-    del leaders.moved[:-1]
-    return whole(leaders, *given)
+def _size_stays(whole: Method, classes: Classes, row: int, before: int, now: int) -> None:
+    whole(classes, row, -1, now)
 
 
-def _one_missed(whole: Method, board: Board, rows: Any, *more: Any) -> Any:
-    return whole(board, rows and sorted(set(rows))[:-1], *more)
+def _sizes_alike(whole: Method, classes: Classes, cycle: Any, which: Any, sizes: Any) -> Any:
+    return whole(classes, cycle, which, [1] * len(which))
+
+
+def _one_group(whole: Method, classes: Classes) -> None:
+    """Node objects are all alike."""
+    classes._code = np.minimum(classes._code, 0)
+    whole(classes)
+
+
+def _first_domain(whole: Method, test: ClassTest, classes: Classes, which: Any) -> Any:
+    return list(which)
 
 
 # --- sums of rows ---------------------------------------------------------------------------------------------------
@@ -118,13 +126,9 @@ def _same_nodes(whole: Method, answers: AnswerCache, cycle: Any) -> Any:
     return 0, *whole(answers, cycle)[1:]
 
 
-def _not_followed(whole: Method, answer: Any) -> None:
-    """What was declared is judged once."""
-
-
-def _no_domain(whole: Method, test: DomainTest) -> Any:
-    whole(test)
-    return ()
+def _followed_once(whole: Method, answer: Answer) -> None:
+    if answer.size != answer.table.size:
+        whole(answer)
 
 
 def _summed_once(whole: Method, sums: DomainSum) -> Any:
@@ -147,24 +151,16 @@ def _wrong_sign(whole: Method, census: Census, template: Any, row: int, count: i
     whole(census, template, row, abs(count))
 
 
-def _not_flipped(whole: Method, feasible: FeasibleSet, rows: Any, number: int) -> None:
-    whole(feasible, rows[:0], number)
-
-
-def _uncounted(whole: Method, tally: ScoreHistogram, row: int, now: int) -> None:
-    """A row counts as what it counted as at first."""
-
-
 def _rule_alone(whole: Method, rule: Any, template: Any) -> Any:
     return type(rule), rule.name
 
 
-def _but_a_row(whole: Method, trail: Trail, rows: Any) -> None:
-    whole(trail, rows[1:] if len(rows) > 1 else rows)
+def _but_a_row(whole: Method, log: Revisions[int], rows: Any) -> None:
+    whole(log, rows[1:] if len(rows) > 1 else rows)
 
 
-def _no_row(whole: Method, trail: Trail, rows: Any) -> None:
-    whole(trail, rows[:0])
+def _no_row(whole: Method, log: Revisions[int], rows: Any) -> None:
+    whole(log, rows[:0])
 
 
 def _as_foreseen(whole: Method, ahead: Lookahead, events: Any, *given: Any) -> Any:
@@ -177,14 +173,9 @@ def _any_size(whole: Method, ahead: Lookahead, events: Any, size: Any, *given: A
     return whole(ahead, [(row, None if came is None else size) for row, came in events], size, *given)
 
 
-def _unflipped(whole: Method, ahead: Lookahead, *given: Any) -> Any:
-    """Nobody hears which rows fit no more."""
-    return whole(ahead, *given[:-1], [])
-
-
 def _as_before(whole: Method, scores: RowScores, cycle: Any) -> None:
     """Row scores are worked out once for all nodes."""
-    if len(scores.fits) != scores.table.size:
+    if len(scores.worth) != scores.table.size:
         whole(scores, cycle)
 
 
@@ -231,29 +222,25 @@ def _unbound(whole: Method, entry: Entry) -> Any:
 
 
 FAULTS = {
-    "leaders are never looked for again": Fault(Leaders, "replaced", _never_dropped),
-    "leaders are not told what moved": Fault(Leaders, "host", _not_told),
-    "leaders are told of the last row that moved": Fault(Leaders, "host", _one_not_told),
-    "of the rows whose fits are put right one is left out": Fault(Board, "_refresh_fits", _one_missed),
-    "of the rows whose totals are put right one is left out": Fault(Board, "_refresh_totals", _one_missed),
-    "a row that fits or no longer does is not told to reduce steps": Fault(FeasibleSet, "flip", _not_flipped, by_schedulers=False, first=4),
+    "classes are judged once": Fault(Classes, "judge", _judged_once),
+    "a row that moved stays in its class": Fault(Classes, "_move", _one_stays),
+    "a class keeps the size of what left": Fault(Classes, "_change", _size_stays),
+    "reduce steps do not know how many nodes there are": Fault(Classes, "totals", _sizes_alike, plain=False, by_schedulers=False),
+    "classes do not tell node objects apart": Fault(Classes, "group", _one_group, plain=False),
+    "clauses refuse no class": Fault(ClassTest, "passed", _first_domain, plain=False),
     "sums keep what left": Fault(NodeTable, "remove_pod", _not_taken_off, by_verify=False),
     "sums count a pod but not what it requests": Fault(NodeTable, "add_pod", _count_alone, first=5),
     "views of sums outlive them": Fault(NodeTable, "resource", _views_outlive, first=37),
     "a row that moved is left out": Fault(PodCount, "moved_since", _but_the_last, plain=False),
     "nothing follows counters": Fault(AnswerCache, "update", _no_counters, plain=False),
     "answers do not follow node objects": Fault(AnswerCache, "still", _same_nodes, first=14),
-    "what a predicate declared is judged once": Fault(FailuresAnswer, "follow", _not_followed, plain=False, first=4),
-    "what a priority declared is added up once": Fault(ScoresAnswer, "follow", _not_followed, plain=False, first=4),
-    "domains that are refused now are not told": Fault(DomainTest, "follow", _no_domain, plain=False, first=4),
+    "what a rule declared is worked out once": Fault(Answer, "follow", _followed_once, plain=False, first=4),
     "domains are added up once": Fault(DomainSum, "by_code", _summed_once, plain=False, first=10),
     "a pod that leaves counts once more": Fault(Census, "add", _wrong_sign, plain=False, by_verify=False),
-    "scores are not counted again": Fault(ScoreHistogram, "_count", _uncounted, plain=False, first=26),
     "pods share answers whatever they ask for": Fault(AnswerCache, "key", _rule_alone),
-    "a trail leaves out a row": Fault(Trail, "touch", _but_a_row),
-    "a trail leaves out all rows": Fault(Trail, "touch", _no_row),
+    "a log leaves out a row": Fault(Revisions, "extend", _but_a_row),
+    "a log leaves out all rows": Fault(Revisions, "extend", _no_row),
     "rows that lose a pod count as foreseen": Fault(Lookahead, "follow", _as_foreseen, first=31),
-    "a row that does not fit any more is not told to boards": Fault(Lookahead, "follow", _unflipped),
     "pods of any size count as foreseen": Fault(Lookahead, "follow", _any_size),
     "row scores stay": Fault(RowScores, "refresh", _as_before),
     "templates share row scores whatever their size": Fault(Templates, "_make", _same_size),

@@ -1,4 +1,4 @@
-"""Declared counts: what they give the whole table, one row and the domains that moved is what a naive look at all pods gives."""
+"""Declared counts: what they give the whole table and one row is what a naive look at all pods gives."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from kubeclassic.core.arrays.counts import FEW, NO_MINIMUM, Clause, CountTerm, D
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.failures import Reason
-from kubeclassic.core.incremental.failuresanswer import FailuresAnswer
-from kubeclassic.core.incremental.scoresanswer import ScoresAnswer
+from kubeclassic.core.incremental.answer import Answer
 from kubeclassic.core.pods.template import Entry
 from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.support.build import engine, node, pod
@@ -135,33 +134,28 @@ class TestClauses:
     @examples(0.5)
     @given(most=st.integers(0, 2), moves=MOVES, later=st.lists(MOVES, max_size=4))
     def test_they_follow_what_moves(self, kind: str, key: str, most: int, moves: Any, later: Any) -> None:
-        """From declaration on, answers whole and by row are those of a look at all pods, and rows that changed are in the trail."""
+        """From declaration on, answers are those of a look at all pods, and a new revision says that one changed."""
         town = Town()
         for move in moves:
             town.move(*move)
-        answer = FailuresAnswer(Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), print, town.table)
+        answer = Answer(Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table)
         asked = [clause(town, kind, key, most), Clause(sum=town.sum({"b": 1}, "zone"), reasons=LOST)]
-        answer.watches, answer.is_declared = answer.declare(asked), True
+        answer.declare(asked)
         before: list[bool] | None = None
         for more in ([], *later):
             for move in more:
                 town.move(*move)
-            seen = answer.trail.revision
+            seen = answer.revision
             answer.follow()
             lost = [count > 0 for count in town.naive({"b": 1}, "zone")]
             first = refused(town, kind, key, most)
             wanted = [full or other for full, other in zip(first, lost, strict=True)]
-            passed = answer.passed()
-            assert [not answer.passes(row) for row in range(ROWS)] == wanted
-            assert ([False] * ROWS if passed is None else (~passed).tolist()) == wanted
-            failures = answer.whole()
+            failures = answer.answer
             reasons = [() if failures is None else failures.reasons(row) for row in range(ROWS)]
             assert reasons == [FULL if full else LOST if other else () for full, other in zip(first, lost, strict=True)]
             found = judged(asked, Batch(town.table))
             assert [() if found is None else found.reasons(row) for row in range(ROWS)] == reasons
-            changed = answer.trail.since(seen)
-            if before is not None and changed is not None:
-                assert {row for row in range(ROWS) if wanted[row] != before[row]} <= set(changed)
+            assert before is None or before == wanted or answer.revision > seen
             before = wanted
 
     @pytest.mark.parametrize("key", KEYS)
@@ -169,13 +163,13 @@ class TestClauses:
         """Where nothing is refused unless there is a pod of another kind, a pod of that kind makes the answer stale."""
         town = Town()
         asked = [Clause(sum=town.sum({"a": 1}, key), reasons=FULL, wants=True, unless_none=[town.sum({"b": 1}, "zone")])]
-        answer = FailuresAnswer(Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), print, town.table)
-        answer.watches, answer.is_declared = answer.declare(asked), True
-        assert answer.passes(1)
+        answer = Answer(Predicate(name="Test", check=lambda pod, nodes, cycle: None, reads=Reads.DOMAIN), town.table)
+        answer.declare(asked)
+        assert answer.answer is None
         town.move(5, "b", True)
         assert answer.is_behind
         answer.follow()
-        assert not answer.passes(1)
+        assert answer.answer.reasons(1) == FULL
 
     def test_edits_need_a_limit_of_their_own_domain(self) -> None:
         """Clauses whose limit depends on other domains are refused for nodes on which pods are tried."""
@@ -194,26 +188,20 @@ class TestScores:
     @examples(0.5)
     @given(moves=MOVES, later=st.lists(MOVES, max_size=4))
     def test_they_follow_what_moves(self, keys: tuple[str | None, ...], moves: Any, later: Any) -> None:
-        """From declaration on, scores are those of a look at all pods, rows that changed are in the trail, and a constant is one."""
+        """From declaration on, scores are those of a look at all pods, a new revision says that one changed, and a constant is one."""
         town = Town()
         for move in moves:
             town.move(*move)
-        answer = ScoresAnswer(Priority(name="Test", score=lambda pod, nodes, cycle: nodes.pod_count, reads=Reads.DOMAIN), print, town.table)
+        answer = Answer(Priority(name="Test", score=lambda pod, nodes, cycle: nodes.pod_count, reads=Reads.DOMAIN), town.table)
         weights = {"a": 1} if keys == (None,) else {"a": 2, "b": -1}
         also = [town.table.census.counter(QUERIES["b"])]
-        answer.watches, answer.is_declared = answer.declare(Sums([town.sum(weights, key) for key in keys], also)), True
-        before: list[int] | None = None
+        answer.declare(Sums([town.sum(weights, key) for key in keys], also))
         for more in ([], *later):
             for move in more:
                 town.move(*move)
-            seen, moved = answer.trail.revision, answer.is_behind
+            seen, moved = answer.revision, answer.is_behind
             answer.follow()
             wanted = [sum(each) for each in zip(*[town.naive(weights, key) for key in keys], strict=True)]
-            scores = answer.whole()
-            assert scores.tolist() == wanted
+            assert answer.answer.tolist() == wanted
             assert answer.constant is None or set(wanted) == {answer.constant}
-            assert not moved or answer.trail.revision > seen
-            changed = answer.trail.since(seen)
-            if before is not None and changed is not None:
-                assert {row for row in range(ROWS) if wanted[row] != before[row]} <= set(changed)
-            before = wanted
+            assert not moved or answer.revision > seen

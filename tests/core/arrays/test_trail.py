@@ -1,4 +1,4 @@
-"""Trails: which rows changed since a revision, or that any may have."""
+"""Logs of steps: what happened since a revision, or that it is not kept."""
 
 from __future__ import annotations
 
@@ -7,72 +7,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.core.arrays.rowchanges import ChangeLog
-from kubeclassic.core.arrays.trail import MOST_ROWS, NEVER, Trail
+from kubeclassic.core.arrays.trail import Revisions
 from tests.support.build import engine, pod
 
 
-def rows(*numbers: int) -> list[int]:
-    """Row numbers."""
-    return list(numbers)
-
-
-def told(trail: Trail | ChangeLog, revision: int) -> set[int] | None:
+def told(log: ChangeLog, revision: int) -> set[int] | None:
     """The rows that changed after *revision*."""
-    found = trail.since(revision)
+    found = log.since(revision)
     return None if found is None else {int(row) for row in found}
 
 
-class TestTrail:
-    def test_who_never_looked_looks_at_all(self) -> None:
-        """Before the first look any row may have changed."""
-        assert told(Trail(), NEVER) is None
-
-    def test_a_reader_gets_the_rows_since_its_revision(self) -> None:
-        """Each reader is told what changed after the revision that it has seen."""
-        trail = Trail()
-        trail.touch(rows(1, 2))
-        seen = trail.revision
-        trail.touch(rows(2, 5))
-        assert (told(trail, 0), told(trail, seen), told(trail, trail.revision)) == ({1, 2, 5}, {2, 5}, set())
-
-    def test_a_reset_makes_all_rows_stale(self) -> None:
-        """After a reset earlier readers look at all rows, later ones at what changed since."""
-        trail = Trail()
-        trail.touch(rows(1))
-        before = trail.revision
-        trail.reset()
-        after = trail.revision
-        trail.touch(rows(3))
-        assert (told(trail, before), told(trail, after)) == (None, {3})
-
-    def test_many_rows_are_all(self) -> None:
-        """A step of more rows than are put right one by one makes all rows stale."""
-        trail = Trail()
-        trail.touch(range(MOST_ROWS))
-        assert told(trail, 0) == set(range(MOST_ROWS))
-        trail.touch(range(MOST_ROWS + 1))
-        assert told(trail, 0) is None
-
-    @given(steps=st.lists(st.none() | st.frozensets(st.integers(0, 9), min_size=1), max_size=30), limit=st.integers(1, 12))
-    def test_nothing_that_changed_is_left_out(self, steps: list[frozenset[int] | None], limit: int) -> None:
-        """Whatever is dropped, a reader is told all rows that changed after its revision, or to look at all; the last one's rows stay."""
-        trail = Trail(limit=limit)
-        revisions = [trail.revision]
+class TestRevisions:
+    @given(steps=st.lists(st.none() | st.lists(st.integers(0, 9)), max_size=30), limit=st.integers(1, 12))
+    def test_nothing_that_happened_is_left_out(self, steps: list[list[int] | None], limit: int) -> None:
+        """Whatever is dropped, a reader gets all steps after the revision that it has seen, or is told that they are not kept."""
+        log = Revisions[int](limit=limit)
+        revisions, taken = [0], list[int]()
         for step in steps:
             if step is None:
-                trail.reset()
+                log.begin_anew()
+                taken.append(-1)
             else:
-                trail.touch(rows(*step))
-            revisions.append(trail.revision)
-        for number, revision in enumerate(revisions):
-            later = steps[number:]
-            found = told(trail, revision)
-            if None in later:
-                assert found is None
-            elif found is not None:
-                assert found == set().union(*(step for step in later if step is not None))
-            else:
-                assert sum(len(step) + 1 for step in later if step is not None) > limit // 2
+                log.extend(step)
+                taken += step
+            revisions.append(log.revision)
+            assert log.revision == len(taken)
+        for revision in revisions:
+            found, later = log.steps_since(revision), taken[revision:]
+            assert found == later if -1 not in later and len(later) <= limit // 2 else found in (None, later)
 
 
 class TestChangeLog:

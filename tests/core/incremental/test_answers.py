@@ -186,14 +186,14 @@ class TestSharing:
 
 class TestEarlyCutoff:
     def test_no_objection_again_is_no_change(self) -> None:
-        """A predicate that is evaluated for all rows and still objects to nothing does not move its trail."""
+        """A predicate that is evaluated for all rows and still objects to nothing does not move its revision."""
         trial = Trial(Reads.NODE | Reads.DOMAIN, check=lambda nodes: Failures.where(FULL, nodes.counting(APP_A) > 1))
         answer = trial.answers.failures(trial.predicate, trial.cycle())
-        revision = answer.trail.revision
+        revision = answer.revision
         trial.place("n4", app="a")
-        assert (trial.rows(), answer.trail.revision) == (ALL, revision)
+        assert (trial.rows(), answer.revision) == (ALL, revision)
         trial.place("n4", app="a")
-        assert (trial.rows(), answer.trail.since(revision)) == (ALL, None)
+        assert (trial.rows(), answer.revision) == (ALL, revision + 1)
 
 
 class TestErrors:

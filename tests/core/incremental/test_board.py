@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -12,9 +13,8 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
-from kubeclassic.core.incremental import board
 from kubeclassic.core.incremental.answers import AnswerCache
-from kubeclassic.core.incremental.board import MOST_SINGLE, OUT, Board
+from kubeclassic.core.incremental.board import Board
 from kubeclassic.core.incremental.boards import Boards
 from kubeclassic.core.rule import PriorityError
 from tests.support.build import engine, node, obj, pod
@@ -23,10 +23,17 @@ ZONE = "failure-domain.beta.kubernetes.io/zone"
 SMALL: dict[str, str] = {"cpu": "500m", "memory": "64Mi"}
 
 
-@pytest.fixture(autouse=True, params=[1, MOST_SINGLE])
-def rows_put_right_one_by_one(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few rows are put right one by one, more by way of arrays: both say the same."""
-    monkeypatch.setattr(board, "MOST_SINGLE", request.param)
+@pytest.fixture(autouse=True, params=["rows", "classes"])
+def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Rows are looked at one by one, or in classes from the first time on: both say the same."""
+    whole, by_rows = Board.refresh, request.param == "rows"
+
+    def refresh(board: Board, *given: Any, **named: Any) -> bool:
+        board._turns += 1
+        return whole(board, *given, by_rows=by_rows, **named)
+
+    monkeypatch.setattr(Board, "refresh", refresh)
+    return str(request.param)
 
 
 def small(name: str = "new", **more: Any) -> Pod:
@@ -79,8 +86,14 @@ class Asked:
 
     def best(self, incoming: Pod) -> list[str]:
         """The nodes with the highest total."""
-        board = self.of(incoming)
-        return self.named(sorted(board.leaders.all(board.order, np.arange(len(board.ranked)))))
+        totals = self.totals(incoming)
+        return self.named(sorted(row for row, total in totals.items() if total == max(totals.values())))
+
+    def totals(self, incoming: Pod, rows: Sequence[int] | None = None, *, window: bool = False) -> dict[int, int]:
+        """The totals of the nodes that fit, or of those *rows* that are feasible, by row."""
+        board, cycle = self.of(incoming, window=window), self.cycle(incoming)
+        feasible = board.order[board.fits[board.order]] if rows is None else np.array(rows)
+        return dict(zip(feasible.tolist(), board.totals(cycle, feasible).tolist(), strict=True))
 
     def put(self, *objects: KubeObject) -> None:
         """Tell the scheduler of objects."""
@@ -140,11 +153,6 @@ class TestTotals:
         boards.put(pod("a", on="n8", requests={"cpu": "7"}))
         assert boards.best(small()) == ["n4"]
 
-    def test_nodes_that_do_not_fit_have_no_total(self) -> None:
-        """They stand far below all others."""
-        board = Asked(cluster(pod("a", on="n2", requests={"cpu": "1600m"}))).of(small())
-        assert (board.ranked == OUT).tolist() == [False, True, False, False]
-
     def test_a_service_spreads_its_pods(self) -> None:
         """A priority that looks further is laid over the row scores, and follows each pod of the service."""
         service = obj({"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": {"app": "a"}}})
@@ -191,7 +199,7 @@ class TestSharing:
     def test_boards_beyond_the_limit_are_dropped(self) -> None:
         """The one that was not asked for longest goes first, and is made again when it is asked for."""
         boards = Asked(cluster())
-        boards.known.limit = 10_000  # room for two
+        boards.known.limit = 11_000  # room for two
         first = boards.of(small(labels={"app": "a"}))
         boards.of(small(labels={"app": "b"}))
         assert boards.of(small(labels={"app": "a"})) is first
@@ -201,25 +209,15 @@ class TestSharing:
 
 
 class TestWindow:
-    def test_a_pass_stops_after_enough_fits(self) -> None:
-        """It takes rows in order until one more fits than is wanted; the surplus is taken from the order, but is not feasible."""
-        boards = Asked(cluster(pod("a", on="n2", requests={"cpu": "1600m"})))
-        board = boards.of(small(), window=True)
-        rows, taken = board.feasible(1)
-        assert (boards.named(rows), taken) == (["n1"], 3)
-        rows, taken = board.feasible(3)
-        assert (boards.named(rows), taken) == (["n1", "n4", "n8"], 4)
-
     def test_reduced_scores_are_those_among_the_feasible(self) -> None:
         """A score in proportion to the greatest one is so among those that were found, not among all that fit."""
         prefers = {"preference": {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["z1"]}]}, "weight": 1}
         incoming = small(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefers]}})
         boards = Asked(cluster())
-        board, cycle = boards.of(incoming, window=True), boards.cycle(incoming)
-        with_preferred, without = (board.totals_of(cycle, np.array(rows)) for rows in ([0, 1], [0, 2]))
-        plain = boards.of(small(), window=True).ranked
-        assert (with_preferred - plain[[0, 1]]).tolist()[1] == (with_preferred - plain[[0, 1]]).tolist()[0] + 10
-        assert len(set((without - plain[[0, 2]]).tolist())) == 1
+        plain = boards.totals(small(), window=True)
+        with_preferred, without = (boards.totals(incoming, rows, window=True) for rows in ([0, 1], [0, 2]))
+        assert with_preferred[1] - plain[1] == with_preferred[0] - plain[0] + 10
+        assert without[0] - plain[0] == without[2] - plain[2]
 
 
 class TestGivingUp:
@@ -243,6 +241,6 @@ class TestGivingUp:
         there = pod("1", on="n1")
         boards = Asked(cluster(there, gates={"EvenPodsSpread": True}))
         with pytest.raises(PriorityError):
-            boards.asked(incoming)
+            boards.totals(incoming)
         EventFeed(boards.engine).delete(there)
         assert boards.fitting(incoming) == ["n1", "n2", "n4", "n8"]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.types import Ints, Mask
+from kubeclassic.core.arrays.types import Ints
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.incremental.cachedanswer import Unanswerable
-from kubeclassic.core.incremental.lookahead import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, MOST_EVENTS, Lookahead, LookaheadStats
+from kubeclassic.core.incremental.answer import Unanswerable
+from kubeclassic.core.incremental.lookahead import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, MOST_EVENTS, OUT, Lookahead, LookaheadStats
 from kubeclassic.core.pods.template import Template
 from kubeclassic.core.rule import Reads
 from tests.support.build import engine, node, pod
@@ -30,23 +30,23 @@ def sized(made: Engine, cpu: str, **more: Any) -> Template:
     return made.templates.of(pod("p", requests={"cpu": cpu}, **more))
 
 
-def judge(nodes: Batch) -> tuple[Mask, Ints]:
-    """Fits where there are fewer than three pods; the total is the millicores in use."""
-    return nodes.pod_count < 3, nodes.requested("cpu")
+def judge(nodes: Batch) -> Ints:
+    """The millicores in use, where there are fewer than three pods."""
+    return np.where(nodes.pod_count < 3, nodes.requested("cpu"), OUT)
 
 
 def looked(made: Engine, template: Template, **more: Any) -> Lookahead:
     """A look at all rows, with pods like *template*."""
     ahead = Lookahead(**more)
-    ahead.look(template, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), judge)
+    ahead.look(template, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
     return ahead
 
 
-def followed(ahead: Lookahead, *events: tuple[int, Template | None], size: Template) -> tuple[list[int] | None, list[int]]:
-    """What has to be judged after *events*, and the totals as the look-ahead puts them right."""
-    totals, fits = np.full(NODES, -1), np.ones(NODES, np.bool_)
+def followed(ahead: Lookahead, *events: tuple[int, Template | None], size: Template) -> tuple[list[int], list[int]]:
+    """What has to be judged after *events*, and the worth of rows as the look-ahead puts it right."""
+    worth = np.full(NODES, -1)
     sizes = [(row, None if arrival is None else arrival.size) for row, arrival in events]
-    return ahead.follow(sizes, size.size, fits, totals, []), totals.tolist()
+    return ahead.follow(sizes, size.size, worth)[0], worth.tolist()
 
 
 class TestHits:
@@ -60,13 +60,12 @@ class TestHits:
         assert (ahead.hits, ahead.misses) == (2, 0)
 
     def test_fits_are_foreseen_too(self) -> None:
-        """The third pod fills the node, and that its fit is another is told."""
+        """The third pod fills the node; each worth that is another is told."""
         made = cluster()
         small = sized(made, "100m")
-        ahead, fits, flips = looked(made, small), np.ones(NODES, np.bool_), list[int]()
-        assert ahead.follow([(4, small.size)] * 3, small.size, fits, np.zeros(NODES, np.int64), flips) == []
-        assert fits.tolist() == [True, True, True, True, False]
-        assert flips == [4]
+        ahead, worth = looked(made, small), np.zeros(NODES, np.int64)
+        assert ahead.follow([(4, small.size)] * 3, small.size, worth) == ([], [4, 4, 4])
+        assert worth.tolist() == [0, 0, 0, 0, OUT]
 
     def test_anything_else_has_to_be_judged(self) -> None:
         """Pods of another size and pods that leave are not foreseen, nor is what follows on that row."""
@@ -102,9 +101,9 @@ class TestLooks:
         small = sized(made, "100m")
         ahead = looked(made, small)
         ahead.hits = HITS_TO_DEEPEN
-        ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), judge)
+        ahead.look(small, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
         assert (ahead.depth, ahead.patience, ahead.hits) == (MAX_DEPTH, MISSES_TO_LOOK, 0)
-        ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), judge)
+        ahead.look(small, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
         assert (ahead.depth, ahead.patience) == (MAX_DEPTH, 2 * MISSES_TO_LOOK)
 
     def test_looks_that_do_not_pay_make_all_sizes_wait(self) -> None:
@@ -113,10 +112,10 @@ class TestLooks:
         small = sized(made, "100m")
         ahead, other = looked(made, small, luck=luck), Lookahead(luck=luck, misses=MISSES_TO_LOOK)
         assert other.is_due
-        ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), judge)
+        ahead.look(small, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
         assert not other.is_due
         ahead.hits = HITS_TO_DEEPEN
-        ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), judge)
+        ahead.look(small, Reads.REQUESTS, made.table, np.zeros(NODES, np.int64), judge)
         assert other.is_due
 
     def test_many_events_at_once_end_a_look(self) -> None:
@@ -125,7 +124,7 @@ class TestLooks:
         small = sized(made, "100m")
         ahead = looked(made, small)
         many = [(1, small)] * (MOST_EVENTS + 1)
-        assert ahead.follow(many, small.size, np.ones(NODES, np.bool_), np.zeros(NODES, np.int64), []) is None
+        assert ahead.follow(many, small.size, np.zeros(NODES, np.int64)) == ([1] * len(many), [])
         assert not ahead.depths
 
     def test_ports_are_not_foreseen(self) -> None:
@@ -133,7 +132,7 @@ class TestLooks:
         made = cluster()
         ported = made.templates.of(pod("p", containers=[{"name": "c", "image": "img", "ports": [{"hostPort": 80, "containerPort": 80}]}]))
         ahead = Lookahead()
-        ahead.look(ported, Reads.REQUESTS | Reads.PORTS, made.table, np.ones(NODES, np.bool_), judge)
+        ahead.look(ported, Reads.REQUESTS | Reads.PORTS, made.table, np.zeros(NODES, np.int64), judge)
         assert not ahead.depths
         assert looked(made, sized(made, "100m")).depths
 
@@ -143,7 +142,7 @@ class TestLooks:
         small = sized(made, "100m")
         ahead = looked(made, small)
 
-        def fail(nodes: Batch) -> tuple[Mask, Ints]:
+        def fail(nodes: Batch) -> Ints:
             raise Unanswerable
 
         ahead.look(small, Reads.REQUESTS, made.table, np.ones(NODES, np.bool_), fail)

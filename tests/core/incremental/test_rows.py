@@ -83,7 +83,7 @@ class TestTheLookahead:
 
     @given(sizes=st.lists(st.sampled_from(SIZES), min_size=1, max_size=40), leaving=st.sets(st.integers(0, 39), max_size=6))
     def test_what_was_foreseen_is_what_judging_gives(self, sizes: list[str], leaving: set[int]) -> None:
-        """Whatever pods came and went in between, fits and totals are those that are worked out from nothing."""
+        """Whatever pods came and went in between, the worth of each row is the one that is worked out from nothing."""
         made = large_cluster()
         for number, size in enumerate(sizes):
             incoming = small(f"p{number}", size)
@@ -96,8 +96,7 @@ class TestTheLookahead:
             kept = made.flow.quick_path.boards.of(cycle).near
             kept.refresh(cycle)
             fresh = uncached(made, kept, small("next", size))
-            assert np.array_equal(kept.fits, fresh.fits)
-            assert np.array_equal(kept.totals, fresh.totals)
+            assert np.array_equal(kept.worth, fresh.worth)
 
 
 class TestOnce:

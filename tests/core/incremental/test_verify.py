@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-import numpy as np
 import pytest
 
-from kubeclassic.core.cycle import Cycle
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.incremental.answers import AnswerCache
 from kubeclassic.core.incremental.board import Board
-from kubeclassic.core.incremental.boards import Boards
+from kubeclassic.core.incremental.lookahead import OUT
 from kubeclassic.core.incremental.verify import SWITCH, StaleError, verifying
 from kubeclassic.core.rule import Predicate, Priority
 from tests.support.build import engine, node, pod
@@ -33,46 +31,62 @@ def cluster() -> Engine:
     return engine(*[node(name) for name in "abc"], pod("p", on="b", requests={"cpu": "2", "memory": "2Gi"}))
 
 
-def refreshed(board: Board, cycle: Cycle) -> bool:
-    """Bring *board* up to date."""
-    return board.refresh(cycle, np.arange(3), "all", window=False)
+@pytest.fixture(params=["rows", "classes"])
+def trial(request: pytest.FixtureRequest) -> tuple[Engine, Board]:
+    """A scheduler and the board of a template, whose rows were looked at one by one, or are in classes."""
+    made = cluster()
+    for _ in range(1 if request.param == "rows" else 3):
+        made.schedule(INCOMING, details=False)
+    (board,) = made.flow.quick_path.boards._known.values()
+    board._is_apart = request.param == "rows"
+    assert (board.classes is None) is board._is_apart
+    return made, board
 
 
-@pytest.fixture
-def trial() -> tuple[Board, Cycle]:
-    """A board that is up to date."""
-    cycle = cluster().begin(INCOMING, details=False)
-    board = Boards(AnswerCache(cycle.table), 1 << 20).of(cycle)
-    assert refreshed(board, cycle)
-    return board, cycle
+def decide(made: Engine) -> str | None:
+    """The host of one more pod."""
+    return made.schedule(INCOMING, details=False).host
 
 
 class TestBoards:
-    def test_what_is_right_passes(self, trial: tuple[Board, Cycle]) -> None:
+    def test_what_is_right_passes(self, trial: tuple[Engine, Board]) -> None:
         """Nothing happens where all is as it should be."""
-        assert refreshed(*trial)
+        assert decide(trial[0]) == "a"
 
-    def test_a_wrong_total_is_found(self, trial: tuple[Board, Cycle]) -> None:
+    def test_a_wrong_total_is_found(self, trial: tuple[Engine, Board]) -> None:
         """The error names the template, the row and the scores that it should have."""
-        board, cycle = trial
-        board.ranked[1] += 1
-        words = "board for template .* (pod default/new) is stale on 1 rows: 1 (b): totals .* LeastRequestedPriority "
+        made, board = trial
+        board.near.worth[1] += 1
+        board.classes = None
+        words = "board for template .* (pod default/new) is stale on 1 rows: 1 (b): row 1: totals .* LeastRequestedPriority "
         with pytest.raises(StaleError, match=re.escape(words).replace(r"\.\*", ".*")):
-            refreshed(board, cycle)
+            decide(made)
 
-    def test_a_row_that_should_not_fit_is_found(self, trial: tuple[Board, Cycle]) -> None:
+    def test_a_row_that_should_not_fit_is_found(self, trial: tuple[Engine, Board]) -> None:
         """The error names the predicate that turns it down."""
-        board, cycle = trial
-        cycle.table.pod_count[2] = 110  # a change that nothing is told of
+        made, _ = trial
+        made.table.pod_count[2] = 110  # a change that nothing is told of
         with pytest.raises(StaleError, match=r"stale on 1 rows: 2 \(c\): they fit, but predicate GeneralPredicates turns them down"):
-            refreshed(board, cycle)
+            decide(made)
 
-    def test_a_row_that_should_fit_is_found(self, trial: tuple[Board, Cycle]) -> None:
+    def test_a_row_that_should_fit_is_found(self, trial: tuple[Engine, Board]) -> None:
         """So is one that no predicate turns down."""
-        board, cycle = trial
-        board.fits[0], board.count = False, 2
+        made, board = trial
+        board.near.worth[0] = OUT
+        board.classes = None
         with pytest.raises(StaleError, match=r"stale on 1 rows: 0 \(a\): 2 fit, worked out 3"):
-            refreshed(board, cycle)
+            decide(made)
+
+    def test_a_row_in_another_class_is_found(self) -> None:
+        """The sizes of classes are counted, and so is the best of them."""
+        made = cluster()
+        for _ in range(3):
+            made.schedule(INCOMING, details=False)
+        (board,) = made.flow.quick_path.boards._known.values()
+        assert board.classes is not None
+        board.classes.of_row[0] = board.classes.of_row[1]
+        with pytest.raises(StaleError, match=r"board|classes|best rows"):
+            decide(made)
 
 
 class TestAnswers:
@@ -106,9 +120,9 @@ class TestTheSwitch:
             raise ZeroDivisionError
         assert [*seen, SWITCH.is_on] == [False, True]
 
-    def test_what_is_off_checks_nothing(self, trial: tuple[Board, Cycle]) -> None:
-        """Without it a stale total stays."""
-        board, cycle = trial
-        board.ranked[1] += 1
+    def test_what_is_off_checks_nothing(self, trial: tuple[Engine, Board]) -> None:
+        """Without it a stale worth stays."""
+        made, board = trial
+        board.near.worth[1] += 1
         with verifying(False):
-            assert refreshed(board, cycle)
+            assert decide(made) is not None

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
+from kubeclassic.core.decision.verdict import judge
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.incremental.verify import StaleError, verifying
-from kubeclassic.core.preemption.refusals import MOST_KEPT, UnschedulableCache, UnschedulableTemplate
+from kubeclassic.core.preemption import refusals
+from kubeclassic.core.preemption.refusals import MOST_KEPT, UnschedulableCache
 from kubeclassic.simulation.conform import build
 from tests.support.build import node, pod
 from tests.support.crowds import APPS, NAMES, RELEASES, SIZES
@@ -102,22 +104,17 @@ def test_an_attempt_says_what_one_that_keeps_nothing_says(release: str, steps: l
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])
 class TestWhatIsJudged:
-    def test_only_rows_that_changed_are_judged_again(self, monkeypatch: pytest.MonkeyPatch, release: str) -> None:
-        """Not a row for the same state again, then those to which a pod came."""
-        made, judged = made_for(release), []
-        count_again = UnschedulableTemplate._count_again
-
-        def noted(self: UnschedulableTemplate, row: int) -> bool:
-            judged.append(row)
-            return count_again(self, row)
-
-        monkeypatch.setattr(UnschedulableTemplate, "_count_again", noted)
-        for _ in range(3):
+    def test_it_is_counted_again_where_something_moved(self, monkeypatch: pytest.MonkeyPatch, release: str) -> None:
+        """Not for the same state again, but after a pod came."""
+        made, counted = made_for(release), []
+        monkeypatch.setattr(refusals, "judge", lambda *given: counted.append(given) or judge(*given))
+        with verifying(False):
+            for _ in range(3):
+                made.schedule(INCOMING[0], details=False)
+            assert counted == []
+            EventFeed(made).put(pod("new", on="n2", requests={"memory": "3Gi"}))
             made.schedule(INCOMING[0], details=False)
-        assert judged == []
-        EventFeed(made).put(pod("new", on="n2", requests={"cpu": "1"}))
-        made.schedule(INCOMING[0], details=False)
-        assert judged == [made.table.row_of["n2"]]
+            assert len(counted) == 1
 
     def test_a_pod_that_fits_now_is_placed(self, release: str) -> None:
         """Once a pod has left a node, the pod that waited for it fits there."""

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.counts import FEW, judged
-from kubeclassic.core.arrays.reduction import Reduction, ScoresOfNodes
+from kubeclassic.core.arrays.reduction import Reduction
 from kubeclassic.core.arrays.types import Rows
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.incremental.classes import ScoresOfClasses
 from kubeclassic.core.incremental.verify import verifying
 from kubeclassic.framework.adapters import as_cacheable, as_predicate
 from kubeclassic.framework.config.args import InterPodAffinityArgs
@@ -91,8 +92,8 @@ def declared_scores(by: Any, cycle: FrameworkCycle, rows: Rows) -> list[list[int
     if not isinstance(reduce, Reduction):
         return []
     column = None if reduce.column is None else reduce.column(pod, cycle)
-    scale = reduce.scale and reduce.scale(pod, ScoresOfNodes(whole, nodes, column), cycle)
     codes = [0] * len(rows) if column is None else nodes.codes_of(column).tolist()
+    scale = reduce.scale(pod, ScoresOfClasses(whole.tolist(), codes, [1] * len(rows)), cycle)
     found = [scale.each(whole.tolist(), codes)] if scale else []
     return [*found, list(reduce(pod, whole, nodes, cycle))]
 

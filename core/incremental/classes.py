@@ -1,0 +1,528 @@
+"""The rows of a board in classes: a class has the rows that are equal in all that the rules of one template see of a row.
+
+A rule sees the worth of the row by itself, the values of few-valued labels, and sums of pods on the row or in its small domain. Rows that
+are equal in these get the same answer from every rule, so each class is judged once, whatever the number of its rows: 4 to 21 classes
+among 5,000 rows of the benches. One pod that comes moves the rows that it touches to other classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from heapq import heappop, heappush
+from operator import add
+
+import attrs
+import msgspec
+import numpy as np
+
+from ..arrays.batch import Batch
+from ..arrays.counts import Clause, DomainSum, Watched, rows_by_label
+from ..arrays.reduction import Reduction
+from ..arrays.table import NodeTable
+from ..arrays.trail import NEVER
+from ..arrays.types import Ints, Mask, Rows
+from ..cycle import Cycle
+from ..failures import Failures
+from .answer import Answer
+from .farrules import FarRules, FarScore
+from .lookahead import OUT
+from .rows import RowScores
+
+MOST_CLASSES = 256
+"""With more classes it is no faster to judge them one by one than all rows by numpy."""
+MOST_SINGLE = 256
+"""Rows that are looked at one by one; numpy takes as long for all rows of 5,000."""
+MOST_STALE = 32
+"""Places in a heap beyond twice the rows of its class; with more it is looked for anew."""
+MOST_KEYS = 1 << 62
+
+
+@attrs.define(eq=False, repr=False)
+class RowSum:
+    """A sum of pods on each row, or in a domain of many: its rows move with its counters."""
+
+    sum: DomainSum
+    table: NodeTable
+    at: Callable[[int], int] = attrs.field(init=False)
+    """The sum of a row."""
+    _seen: list[Watched] = attrs.field(init=False)
+    _are_apart: bool = attrs.field(init=False)
+    """No two rows have a domain in common."""
+
+    def __attrs_post_init__(self) -> None:
+        one = self.sum
+        self._seen = [Watched(term.counter) for term in one.counts]
+        self._are_apart = one.key is None or rows_by_label(self.table, one.key).are_apart
+        self.at = one.at
+        if len(one.counts) == 1 and one.counts[0].domains is None and one.counts[0].weight == 1:
+            # Most sums are the pods of one query on the row; this takes a third of the time.
+            self.at = one.counts[0].counter.on
+
+    def everywhere(self) -> Ints:
+        """The sums of all rows, which are followed from now on: int64[size]."""
+        for watch in self._seen:
+            watch.seen = watch.counter.revision
+        return self.sum.everywhere(Batch.everywhere(self.table))
+
+    def moved(self) -> Sequence[int] | None:
+        """The rows whose sum may be another since it was asked last; None: any."""
+        found: Sequence[int] = ()
+        for watch in self._seen:
+            counter = watch.counter
+            if watch.seen != counter.revision:
+                rows = counter.moved_since(watch.seen)
+                if rows is None:
+                    return None
+                found = [*found, *rows] if found else rows
+                watch.seen = counter.revision
+        if not found or self._are_apart:
+            return found
+        domains, codes = rows_by_label(self.table, self.sum.key or ""), self.sum.column.codes
+        return [row for code in {codes.item(row) for row in found} if code for row in domains.at(code).tolist()]
+
+
+@attrs.define(eq=False, repr=False)
+class AskedRow:
+    """What a rule that declares nothing answered about each row: its raw score, or 1 where it has nothing against the row."""
+
+    answer: Answer
+    seen: int = NEVER
+
+    def at(self, row: int) -> int:
+        return int(self.everywhere().item(row))
+
+    def everywhere(self) -> Ints:
+        self.seen, found = self.answer.revision, self.answer.answer
+        if isinstance(found, Failures) or found is None:
+            return np.ones(self.answer.size, np.int64) if found is None else found.passed.astype(np.int64)
+        scores: Ints = found
+        return scores
+
+    def moved(self) -> Sequence[int] | None:
+        """As :meth:`RowSum.moved`."""
+        return () if self.seen == self.answer.revision else None
+
+
+class ScoresOfClasses(msgspec.Struct, eq=False):
+    """Raw scores by class; *codes*: the values of a column; *sizes*: how many feasible nodes each class has."""
+
+    scores: Sequence[int]
+    codes: Sequence[int]
+    sizes: Sequence[int]
+
+    @property
+    def number(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def highest(self) -> int:
+        return max(self.scores, default=0)
+
+    @property
+    def lowest(self) -> int:
+        return min(self.scores, default=0)
+
+    @property
+    def counted(self) -> Iterable[tuple[int, int, int]]:
+        return zip(self.scores, self.codes, self.sizes, strict=True)
+
+
+@attrs.frozen(eq=False, repr=False)
+class ClassTest:
+    """A clause, and where classes have the sum that it tests: in slot *few* as a domain, or in *moving*, where *present* has the label."""
+
+    clause: Clause
+    few: int | None
+    moving: int
+    present: int
+
+    def passed(self, classes: Classes, which: list[int]) -> list[int]:
+        """Those of the classes *which* that it does not refuse."""
+        clause = self.clause
+        if self.few is not None:
+            codes, refused = classes.fixed[self.few], clause.judge()
+            return [at for at in which if not refused[codes[at]]]
+        sums, present = classes.sums[self.moving], classes.fixed[self.present]
+        limit = clause.most if clause.is_local else clause.limit(clause.sum.by_code())
+        if limit is None:
+            return [at for at in which if present[at] or not clause.keyless_alone]
+        wants, keyless = clause.wants, clause.keyless
+        return [at for at in which if ((sums[at] > limit) is wants if present[at] else not keyless)]
+
+
+@attrs.frozen(eq=False, repr=False)
+class ClassScore:
+    """A priority, and where classes have what its raw score adds up from."""
+
+    score: FarScore
+    few: Sequence[tuple[DomainSum, int]]
+    """Sums by few domains, each with the slot that says in which domain a class is."""
+    moving: Sequence[int]
+    fixed: int | None
+    """The slot of a score that follows from node objects alone."""
+    column: int | None
+    """The slot of the column of its reduce step."""
+    reduction: Reduction | None
+    weight: int
+
+    def raw(self, classes: Classes, which: list[int]) -> list[int]:
+        """The raw scores of the classes *which*."""
+        if self.fixed is not None:
+            scores = classes.fixed[self.fixed]
+            return [scores[at] for at in which]
+        found: list[int] | None = None
+        for place in self.moving:
+            sums = classes.sums[place]
+            found = [sums[at] for at in which] if found is None else [score + sums[at] for score, at in zip(found, which, strict=True)]
+        for one, slot in self.few:
+            values, codes = one.by_code(), classes.fixed[slot]
+            part = [values[codes[at]] for at in which]
+            found = part if found is None else list(map(add, found, part))
+        return [0] * len(which) if found is None else found
+
+
+class NoScale(Exception):
+    """Scores do not follow from what is known of classes: rows have to be looked at."""
+
+
+@attrs.define(eq=False, repr=False)
+class Seen:
+    """What the rules of one template see of a row, each thing once: values of nodes in slots, and what moves with pods."""
+
+    table: NodeTable
+    columns: list[Ints] = attrs.field(factory=list)
+    """By slot: int64[rows]."""
+    moving: list[RowSum | AskedRow] = attrs.field(factory=list)
+    _slots: dict[object, int] = attrs.field(factory=dict)
+    _places: dict[object, int] = attrs.field(factory=dict)
+
+    def slot(self, key: object, codes: Ints) -> int:
+        """The slot of the column of that *key*, with these *codes*: int64[rows or more]."""
+        if key not in self._slots:
+            self._slots[key] = len(self.columns)
+            self.columns.append(codes[: self.table.size])
+        return self._slots[key]
+
+    def place(self, key: object, make: Callable[[], RowSum | AskedRow]) -> int:
+        """The place of what moves by that *key*."""
+        if key not in self._places:
+            self._places[key] = len(self.moving)
+            self.moving.append(make())
+        return self._places[key]
+
+    def sum(self, one: DomainSum) -> int:
+        """The place of a sum that rows do not share, or few."""
+        key = one.key, tuple([(id(term.counter), term.weight, term.slot) for term in one.counts])
+        return self.place(key, partial(RowSum, one, self.table))
+
+    def asked(self, answer: Answer) -> int:
+        """The place of an *answer*."""
+        return self.place(id(answer), partial(AskedRow, answer))
+
+    def test(self, clause: Clause) -> ClassTest:
+        """The test by *clause*."""
+        column = clause.sum.column
+        if clause.sum.is_few:
+            return ClassTest(clause, self.slot(id(column), column.codes), 0, 0)
+        present = self.slot(("has", id(column)), (column.codes != 0).astype(np.int64))
+        return ClassTest(clause, None, self.sum(clause.sum), present)
+
+    def score(self, one: FarScore, moves: bool, cycle: Cycle) -> ClassScore:
+        """The scores of *one*; *moves*: its answer changes with pods. Raises NoScale where its reduce step has no scale."""
+        reduction, column = one.reduction, None
+        if one.rule.reduce is not None and reduction is None:
+            raise NoScale
+        if reduction is not None and reduction.column is not None and (values := reduction.column(cycle.template, cycle)) is not None:
+            column = self.slot(id(values), values.codes)
+        few = [(each, self.slot(id(each.column), each.column.codes)) for each in one.sums if each.is_few]
+        rows, fixed = [self.sum(each) for each in one.sums if not each.is_few], None
+        if one.answer is not None and moves:
+            rows = [self.asked(one.answer)]
+        elif one.answer is not None:
+            fixed = self.slot(id(one.answer), one.answer.answer)
+        return ClassScore(one, few, rows, fixed, column, reduction, one.weight)
+
+
+@attrs.define(eq=False, repr=False)
+class Classes:
+    """The classes of one template. By class: ``size``, ``keys``, ``fits``, ``fixed[slot]``, ``sums[place]``.
+
+    Invariants: the sizes add up to the rows that are open and fit by themselves; ``of_row`` has the class of each of them as of what was
+    followed; each heap has every place of its class; ``best`` and ``count`` are right as long as ``is_judged``.
+    """
+
+    table: NodeTable
+    near: RowScores
+    far: FarRules
+    open: Mask
+    """bool[rows]: rows that are visited, and whose nodes, as objects, will do."""
+    of_row: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    """int64[rows]: the class of each row, -1 of one that is not open or does not fit by itself."""
+    size: list[int] = attrs.field(factory=list)
+    keys: list[tuple[int, ...]] = attrs.field(factory=list)
+    """What its rows are worth by themselves, the code of what nodes have in the slots, and the sums."""
+    fits: list[bool] = attrs.field(factory=list)
+    fixed: list[list[int]] = attrs.field(factory=list)
+    sums: list[list[int]] = attrs.field(factory=list)
+    count: int = 0
+    """How many rows fit."""
+    best: list[int] = attrs.field(factory=list)
+    """The classes with the highest total."""
+    is_judged: bool = False
+    live: dict[int, None] = attrs.field(factory=dict)
+    """The classes that have rows."""
+    _ids: dict[tuple[int, ...], int] = attrs.field(factory=dict)
+    """Key -> its class."""
+    _free: list[int] = attrs.field(factory=list)
+    """Numbers of classes that lost their last row."""
+    _fixed_of: list[tuple[int, ...]] = attrs.field(factory=list)
+    """What nodes have in the slots, by code."""
+    _slots: int = 0
+    """How many there are."""
+    _code: Ints = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    """int64[rows]: equal where node objects are equal for the rules; -1 where a row is not open."""
+    _moving: list[RowSum | AskedRow] = attrs.field(factory=list)
+    _asked: list[int] = attrs.field(factory=list)
+    """The places of what predicates answered that declare nothing."""
+    _tests: list[ClassTest] = attrs.field(factory=list)
+    _scores: list[ClassScore] = attrs.field(factory=list)
+    _watches: list[Watched] = attrs.field(factory=list)
+    _needs_sizes: bool = False
+    """Scores may hang on how many rows each class has."""
+    _near_seen: int = NEVER
+    _order: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
+    _places: Rows = attrs.field(factory=lambda: np.zeros(0, np.intp))
+    """intp[rows]: the place of each row in the order."""
+    _heaps: list[list[int] | None] = attrs.field(factory=list)
+    """By class, the places of its rows, and others, which are dropped when they are met; None: not looked for yet."""
+
+    @classmethod
+    def of(cls, cycle: Cycle, near: RowScores, far: FarRules, is_open: Mask) -> Classes:
+        """All rows in classes, for the pod of *cycle*. Raises NoScale where a reduce step has no scale."""
+        found = cls(cycle.table, near, far, is_open)
+        found._lay_out(cycle)
+        found.group()
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays and lists, about."""
+        heaps = sum(len(heap) for heap in self._heaps if heap is not None)
+        return self.of_row.nbytes + self._code.nbytes + 100 * len(self.size) * (4 + len(self.fixed) + len(self.sums)) + 40 * heaps
+
+    # --- what a class is --------------------------------------------------------------------------------------------
+
+    def _lay_out(self, cycle: Cycle) -> None:
+        """Find out what the rules see of a row."""
+        far, seen = self.far, Seen(self.table)
+        self._tests = [seen.test(clause) for clause in far.clauses]
+        self._asked = [seen.asked(answer) for answer in far.asked]
+        self._scores = [seen.score(one, one.answer in far.restless, cycle) for one in far.scores]
+        self._moving = seen.moving
+        self._needs_sizes = any(one.reduction is not None for one in self._scores)
+        self._watches = far.watches()
+        self._code, rows = grouped(seen.columns, self.open)
+        values, self._slots = [column.take(rows).tolist() for column in seen.columns], len(seen.columns)
+        self._fixed_of = list(zip(*values, strict=True)) if values else [()] * len(rows)
+
+    def group(self) -> None:
+        """Put all rows into classes anew."""
+        worth, self._near_seen = self.near.worth, self.near.moved.revision
+        inside = (worth != OUT) & (self._code >= 0)
+        sums = [one.everywhere() for one in self._moving]
+        for place in self._asked:
+            inside &= sums[place] != 0
+        self.of_row, rows = grouped([worth, self._code, *sums], inside)
+        columns = [column.take(rows).tolist() for column in (worth, self._code, *sums)]
+        self.size, self.keys, self.fits, self._heaps, self._ids, self._free = [], [], [], [], {}, []
+        self.fixed, self.sums = [[] for _ in range(self._slots)], [[] for _ in sums]
+        for key in zip(*columns, strict=True):
+            self._begin(key)
+        self.size = np.bincount(self.of_row[inside], minlength=len(rows)).tolist()
+        self.live = dict.fromkeys(range(len(rows)))
+        self._heaps = [None] * len(rows)
+        self.is_judged = False
+
+    def _begin(self, key: tuple[int, ...]) -> int:
+        """The number of a new class without rows."""
+        if self._free:
+            found = self._free.pop()
+            self.keys[found], self.fits[found], self._heaps[found] = key, False, []
+            for values, value in zip(self.fixed, self._fixed_of[key[1]], strict=True):
+                values[found] = value
+            for values, value in zip(self.sums, key[2:], strict=True):
+                values[found] = value
+        else:
+            found = len(self.size)
+            self.size.append(0)
+            self.keys.append(key)
+            self.fits.append(False)
+            self._heaps.append([])
+            for values, value in zip(self.fixed, self._fixed_of[key[1]], strict=True):
+                values.append(value)
+            for values, value in zip(self.sums, key[2:], strict=True):
+                values.append(value)
+        self._ids[key] = found
+        return found
+
+    # --- following --------------------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> int:
+        """Moves by one for each row that can be in another class now."""
+        return self.near.moved.revision + sum([watch.counter.revision for watch in self._watches])
+
+    def follow(self) -> None:
+        """Move the rows that are others now, and see whether classes have to be judged again."""
+        rows = self.near.moved.steps_since(self._near_seen)
+        for one in self._moving:
+            more = one.moved()
+            if more is None or rows is None:
+                rows = None
+            elif more:
+                rows = [*rows, *more]
+        self._near_seen = self.near.moved.revision
+        if rows is None or len(rows) > MOST_SINGLE:
+            self.group()
+        elif rows:
+            self._move(rows if len(rows) == 1 else set(rows))
+        for watch in self._watches:
+            if watch.seen != watch.counter.revision:
+                watch.seen = watch.counter.revision
+                self.is_judged = False
+
+    def _move(self, rows: Collection[int]) -> None:
+        worth, codes, of_row, ids, asked = self.near.worth, self._code, self.of_row, self._ids, self._asked
+        readers = [one.at for one in self._moving]
+        for row in rows:
+            value, code, now = worth.item(row), codes.item(row), -1
+            if value != OUT and code >= 0:
+                key = value, code, *[read(row) for read in readers]
+                if not asked or all(key[2 + place] for place in asked):
+                    now = ids.get(key, -1)
+                    if now < 0:
+                        now = self._begin(key)
+            before = of_row.item(row)
+            if now != before:
+                self._change(row, before, now)
+
+    def _change(self, row: int, before: int, now: int) -> None:
+        """*row* goes from class *before* to *now*; -1: to none."""
+        size, fits = self.size, self.fits
+        self.of_row[row] = now
+        if self._needs_sizes:
+            self.is_judged = False
+        if now >= 0:
+            if size[now]:
+                self.count += fits[now]
+            else:
+                self.is_judged, self.live[now] = False, None
+            size[now] += 1
+            heap = self._heaps[now]
+            if heap is not None:
+                if len(heap) > 2 * size[now] + MOST_STALE or not len(self._places):
+                    self._heaps[now] = None
+                else:
+                    heappush(heap, self._places.item(row))
+        if before >= 0:
+            size[before] -= 1
+            self.count -= fits[before]
+            if not size[before]:
+                self.is_judged = False
+                del self.live[before], self._ids[self.keys[before]]
+                self._free.append(before)
+
+    # --- judging ----------------------------------------------------------------------------------------------------
+
+    def judge(self, cycle: Cycle, *, scores: bool) -> None:
+        """Find the classes that fit and, with *scores*, the best of them. Raises NoScale and PriorityError."""
+        which, size = list(self.live), self.size
+        for test in self._tests:
+            which = test.passed(self, which)
+        fits = self.fits = [False] * len(size)
+        for at in which:
+            fits[at] = True
+        sizes = [size[at] for at in which]
+        self.count, self.best, self.is_judged = sum(sizes), which, True
+        if scores and self.count > 1:
+            totals = self.totals(cycle, which, sizes)
+            most = max(totals)
+            self.best = [at for at, total in zip(which, totals, strict=True) if total == most]
+
+    def totals(self, cycle: Cycle, which: list[int], sizes: list[int]) -> list[int]:
+        """The totals of the classes *which*, of which *sizes* rows are feasible; what is the same for all is left out."""
+        keys = self.keys
+        totals = [keys[at][0] for at in which]
+        for one in self._scores:
+            raw, weight, reduction = one.raw(self, which), one.weight, one.reduction
+            if reduction is not None:
+                if reduction.zeros_alike and not any(raw):
+                    continue
+                values = None if one.column is None else self.fixed[one.column]
+                codes = [0] * len(which) if values is None else [values[at] for at in which]
+                scale = reduction.scale(cycle.template, ScoresOfClasses(raw, codes, sizes), cycle)
+                if scale is None:
+                    raise NoScale
+                raw = scale.each(raw, codes)
+            totals = list(map(add, totals, raw if weight == 1 else [score * weight for score in raw]))
+        return totals
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def host(self, order: Rows, places: Callable[[], Rows], choose: Callable[[int], int]) -> int:
+        """The row of the best class, or classes, that *choose* picks of so many in visiting *order*."""
+        if self._order is not order:
+            self._order, self._places, self._heaps = order, places(), [None] * len(self.size)
+        best = self.best
+        chosen = choose(sum([self.size[at] for at in best])) if self.count > 1 else 0
+        if chosen:
+            return order.item(self.mask(best).take(order).nonzero()[0].item(chosen))
+        return order.item(self._place(best[0]) if len(best) == 1 else min([self._place(at) for at in best]))
+
+    def _place(self, which: int) -> int:
+        """The first place in the order with a row of class *which*, which has some."""
+        heap, order, of_row = self._heaps[which], self._order, self.of_row
+        if heap is None:
+            heap = self._heaps[which] = (of_row.take(order) == which).nonzero()[0].tolist()
+        while of_row.item(order.item(heap[0])) != which:
+            heappop(heap)
+        return heap[0]
+
+    def mask(self, which: Sequence[int]) -> Mask:
+        """The rows of the classes *which*: bool[rows]."""
+        found = np.zeros(len(self.size) + 1, np.bool_)
+        found[list(which)] = True
+        return found.take(self.of_row, mode="wrap")
+
+
+def grouped(columns: Sequence[Ints], inside: Mask) -> tuple[Ints, Rows]:
+    """The group of each row, int64[rows], and a row of each group: rows of one are equal in all *columns*; -1 where not *inside*."""
+    rows = inside.nonzero()[0]
+    found, keys, width = np.full(len(inside), -1, np.int64), np.zeros(len(rows), np.int64), 1
+    if not len(rows):
+        return found, rows
+    for column in columns:
+        part = column.take(rows)
+        lowest = int(part.min())
+        span = int(part.max()) - lowest + 1
+        if span > 4 * len(rows) or width * span >= MOST_KEYS:
+            part, lowest = np.unique(part, return_inverse=True)[1].astype(np.int64), 0
+            span = int(part.max()) + 1
+        if width * span >= MOST_KEYS:
+            keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+            width = int(keys.max()) + 1
+        keys, width = keys * span + (part - lowest), width * span
+    if width <= 8 * len(rows):
+        there = np.zeros(width, np.bool_)
+        there[keys] = True
+        numbers = there.cumsum() - 1
+        keys = numbers.take(keys)
+        number = int(numbers[-1]) + 1
+    else:
+        values, keys = np.unique(keys, return_inverse=True)
+        number = len(values)
+    found[rows] = keys
+    first = np.zeros(number, np.intp)
+    first[keys[::-1]] = rows[::-1]
+    return found, first

@@ -1,0 +1,119 @@
+"""The rules of one template that look further than the row: what they declare, and what they see of a row.
+
+Upstream runs them node by node. Here each says what it hangs on: sums of pods by domain, or values of nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from ..arrays.batch import Batch
+from ..arrays.census import PodCount
+from ..arrays.counts import Clause, DomainSum, Sums, Watched, added, failures_of, terms_of
+from ..arrays.types import Mask, Rows, Scores
+from ..cycle import Cycle
+from ..rule import Predicate, Priority, Reads, Reduction
+from .answer import Answer, is_even
+from .answers import AnswerCache
+
+
+@attrs.define(eq=False, repr=False)
+class FarScore:
+    """A priority that looks further, or has a reduce step. Its raw scores are *sums*, or what it answered when it was asked."""
+
+    rule: Priority
+    weight: int
+    sums: Sequence[DomainSum] = ()
+    answer: Answer | None = None
+
+    def raw(self, nodes: Batch) -> Scores:
+        """The raw scores of *nodes*: int64[n]."""
+        return added(self.sums, nodes) if self.answer is None else self.answer.answer.take(nodes.indexes)
+
+    @property
+    def reduction(self) -> Reduction | None:
+        """Its reduce step, where scores follow from a scale."""
+        return self.rule.reduce if isinstance(self.rule.reduce, Reduction) else None
+
+
+@attrs.define(eq=False, repr=False)
+class FarRules:
+    """What the rules of one template that look further declare, as long as node objects, terms, services and controllers stay."""
+
+    clauses: list[Clause] = attrs.field(factory=list)
+    asked: list[Answer] = attrs.field(factory=list)
+    """Of predicates that declare nothing."""
+    scores: list[FarScore] = attrs.field(factory=list)
+    """Of priorities that tell nodes apart."""
+    restless: list[Answer] = attrs.field(factory=list)
+    """Answers that have to be brought up to date in each cycle."""
+    watched: list[PodCount] = attrs.field(factory=list)
+    """Counters on which reduce steps hang besides."""
+    shape: list[Any] = attrs.field(factory=list)
+    """Equal shapes hold the same counters against the same limits, while node objects stay."""
+
+    @classmethod
+    def of(
+        cls, cycle: Cycle, answers: AnswerCache, predicates: Sequence[Predicate], priorities: Sequence[tuple[Priority, int]]
+    ) -> FarRules:
+        """Those for the pod of *cycle*; rules that say the same of every node are left out. Raises Unanswerable and PriorityError."""
+        found = cls()
+        for predicate in predicates:
+            clauses = predicate.declares(cycle)
+            if clauses is None:
+                found.asked.append(answers.of(predicate, cycle.template))
+            found.clauses += clauses or ()
+        for priority, weight in priorities:
+            declared = priority.declares(cycle)
+            if declared is not None:
+                found._add_sums(priority, weight, declared)
+                continue
+            answer = answers.of(priority, cycle.template)
+            if priority.reads in Reads.NODE:
+                answers.update((answer,), cycle, answers.still(cycle))
+            # Of node objects alone, so that it stays while these do.
+            if not (priority.reads in Reads.NODE and is_even(answer)):
+                found.scores.append(FarScore(priority, weight, answer=answer))
+        scored = [one.answer for one in found.scores if one.answer is not None and one.rule.reads not in Reads.NODE]
+        found.restless = [*found.asked, *scored]
+        found.shape = [[id(answer) for answer in found.restless], *map(_shape_of_clause, found.clauses), *found.shape]
+        return found
+
+    def _add_sums(self, priority: Priority, weight: int, declared: Sums) -> None:
+        if declared:
+            self.scores.append(FarScore(priority, weight, declared.each))
+            self.watched += declared.also
+            self.shape.append((priority.name, [_shape_of(one) for one in declared.each], [id(counter) for counter in declared.also]))
+
+    def watches(self) -> list[Watched]:
+        """All counters that they hang on, each once."""
+        sums = [*[one for clause in self.clauses for one in clause.sums], *[one for score in self.scores for one in score.sums]]
+        return [Watched(counter) for counter in dict.fromkeys([*[term.counter for term in terms_of(sums)], *self.watched])]
+
+    def passed(self, nodes: Batch) -> Mask | None:
+        """Which of all rows no predicate refuses: bool[size]; None: all."""
+        found = [one.answer for one in self.asked]
+        if self.clauses:
+            found.append(failures_of([(clause, clause.judge()) for clause in self.clauses], nodes))
+        masks = [failures.passed for failures in found if failures is not None]
+        return np.logical_and.reduce(masks) if masks else None
+
+    def reduced(self, cycle: Cycle, one: FarScore, rows: Rows) -> Scores:
+        """The scores of *one* for the feasible *rows*, in visiting order: int64[k]. Raises PriorityError."""
+        nodes = Batch(cycle.table, rows)
+        raw, reduce = one.raw(nodes), one.rule.reduce
+        found: Scores = raw if reduce is None else reduce(cycle.template, raw, nodes, cycle)
+        return found
+
+
+def _shape_of(one: DomainSum) -> Any:
+    return one.key, [(id(term.counter), term.weight, term.slot) for term in one.counts]
+
+
+def _shape_of_clause(clause: Clause) -> Any:
+    others = [_shape_of(one) for one in clause.unless_none]
+    return clause.reasons, clause.most, clause.wants, clause.keyless, clause.keyless_alone, _shape_of(clause.sum), others
