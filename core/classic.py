@@ -230,8 +230,9 @@ class ClassicFlow:
 
     def assume(self, pod: Pod, host: str) -> str | None:
         engine, equivalence = self.engine, self.equivalence
+        template = engine.latest_template(pod)
         try:
-            if pod.spec.rule_volumes:
+            if pod.spec.rule_volumes if template is None else template.volumes:
                 self.binder.assume(pod, host)
         except VolumeError as error:
             return str(error)
@@ -239,7 +240,7 @@ class ClassicFlow:
             if equivalence is not None:
                 equivalence.volumes_assumed()
         try:
-            engine.cache.assume(pod, engine.latest_template(pod), host)
+            engine.cache.assume(pod, template, host)
         except CacheError as error:
             return str(error)
         if equivalence is not None:

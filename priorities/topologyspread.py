@@ -36,25 +36,28 @@ def _key(pod: Template) -> Hashable:
     return constraints and (constraints, pod.node_selector, required_node_affinity(pod))
 
 
-class Emptiness(msgspec.Struct, frozen=True):
+class Sparseness(msgspec.Struct, frozen=True):
     """10 where the fewest pods are counted, of *total* on all nodes and *least* on one, and less where there are more."""
 
     total: int
     least: int
 
     def each(self, raw: Sequence[int], codes: Sequence[int] = ()) -> list[int]:
-        total, spread = self.total, float(_int32(self.total - self.least))
-        return [int(float(MAX_PRIORITY) * (_int32(total - _int32(own)) / spread)) if spread else MAX_PRIORITY for own in raw]
+        total, spread, best = self.total, float(_int32(self.total - self.least)), float(MAX_PRIORITY)
+        if not spread:
+            return [MAX_PRIORITY] * len(raw)
+        left = [total - own for own in raw] if total >= 0 else [_int32(total - own) for own in raw]
+        return [int(best * (one / spread)) for one in left]
 
 
-def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Emptiness | None:
+def _scale(pod: Template, raw: RawScores, cycle: Cycle) -> Sparseness | None:
     """The scale where no node lacks a topology key and all selectors are valid; None elsewhere.
 
     Upstream: pkg/scheduler/algorithm/priorities/even_pods_spread.go CalculateEvenPodsSpreadPriority.
     """
     if not cycle.table.node_derived((pod, "plain soft constraints"), lambda: _is_plain(pod, cycle)):
         return None
-    return Emptiness(_int32(sum([score * nodes for score, _, nodes in raw.counted])), raw.lowest)
+    return Sparseness(_int32(sum([score * nodes for score, _, nodes in raw.counted])), raw.lowest)
 
 
 def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | None:
@@ -68,7 +71,7 @@ def _unlike(pod: Template, raw: Scores, nodes: Batch, cycle: Cycle) -> Scores | 
     if not lacks and own is raw and _is_plain(pod, cycle):
         return None
     met = raw[with_all_keys(constraints, nodes)] if lacks else raw
-    scale = Emptiness(_int32(int(met.sum())), int(met.min(initial=NO_MINIMUM)))
+    scale = Sparseness(_int32(int(met.sum())), int(met.min(initial=NO_MINIMUM)))
     scores = np.array(scale.each(own.tolist()), np.int64)
     return scores * with_all_keys(constraints, nodes) if lacks else scores
 

@@ -111,15 +111,13 @@ class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
         return None if self.ephemeral_source is None else self.ephemeral_source.volume_claim_template
 
     @property
-    def as_rules_see(self) -> Volume | None:
-        """The volume with what rules read of it; None where they read nothing, as with a token, a config map or an emptyDir."""
-        if _SOURCES(self) != _NO_SOURCES:
-            return self
-        # The volume's own name is in the name of an ephemeral volume's claim and in errors about disks, but not here.
-        return None if self.claim is None else Volume(claim=self.claim)
+    def as_rules_see(self) -> Volume:
+        """The volume with what rules read of it, where they read any of it."""
+        # The volume's own name is in the name of an ephemeral volume's claim and in errors about disks, but not in that of a claim.
+        return self if _SOURCES(self) != _NO_SOURCES else Volume(claim=self.claim)
 
 
-_SOURCES = attrgetter("ephemeral", *VolumeSource.__struct_fields__)
+_SOURCES = attrgetter("ephemeral_source", *VolumeSource.__struct_fields__)
 _NO_SOURCES = _SOURCES(Volume())
 
 
@@ -163,7 +161,8 @@ class PodSpec(Part, frozen=True, kw_only=True):
     @property
     def rule_volumes(self) -> tuple[Volume, ...]:
         """The volumes that rules read. Admission gives every pod a token volume with a name of its own, which no rule reads."""
-        return tuple([seen for volume in self.volumes if (seen := volume.as_rules_see) is not None])
+        read = [volume for volume in self.volumes if volume.claim is not None or _SOURCES(volume) != _NO_SOURCES]
+        return tuple([volume.as_rules_see for volume in read]) if read else ()
 
     def on(self, node_name: str) -> PodSpec:
         """A copy with *node_name*."""

@@ -19,6 +19,9 @@ from .batch import Batch
 from .columns import NodeColumn
 from .types import Scores
 
+FEW_KEYS = 1 << 10
+"""Up to about that many pairs of a score and a code they are counted in an array; sorting takes longer."""
+
 
 class RawScores(Protocol):
     """What is known of the raw scores of all feasible nodes."""
@@ -102,26 +105,18 @@ class Reduction:
         by = None if self.column is None else self.column(pod, cycle)
         lowest, width = int(raw.min()), 1 if by is None else len(by.values)
         keys = raw - lowest if by is None else (raw - lowest) * width + nodes.codes_of(by)
-        if (int(keys.max()) if len(keys) else 0) <= 4 * len(keys) + FEW_KEYS:
-            numbers = np.bincount(keys)
-            values = numbers.nonzero()[0]
-            places, numbers = None, numbers[values]
-        else:
-            values, places, numbers = np.unique(keys, return_inverse=True, return_counts=True)
-        known = ScoresOfNodes(values.tolist(), numbers.tolist(), lowest, int(raw.max()), width)
+        kinds = None
+        if int(keys.max()) > 4 * len(keys) + FEW_KEYS:
+            kinds, keys = np.unique(keys, return_inverse=True)
+        numbers = np.bincount(keys)
+        there = numbers.nonzero()[0]
+        known = ScoresOfNodes((there if kinds is None else kinds).tolist(), numbers[there].tolist(), lowest, int(raw.max()), width)
         scale = self.scale(pod, known, cycle)
         if scale is None:
             raise ValueError(f"{self!r}: got no scale and no special scores, wanted one of them")
-        scores = np.array(scale.each(*zip(*[pair[:2] for pair in known.counted], strict=True)), np.int64)
-        if places is not None:
-            return scores.take(places)
-        table = np.zeros(len(values) and int(values[-1]) + 1, np.int64)
-        table[values] = scores
+        table = np.zeros(len(numbers), np.int64)
+        table[there] = scale.each(*zip(*[pair[:2] for pair in known.counted], strict=True))
         return table.take(keys)
-
-
-FEW_KEYS = 1 << 10
-"""Up to about so many pairs of a score and a code they are counted in an array; sorting takes longer."""
 
 
 # --- scales ---------------------------------------------------------------------------------------------------------

@@ -31,6 +31,9 @@ class NodeInfo:
     """Image name -> (size in bytes, nodes that had it when this node was last updated)."""
 
 
+NO_IMAGES: Mapping[str, tuple[int, int]] = {}
+
+
 class CacheChange(NamedTuple):
     """One change that a snapshot has to apply: a pod was added (*sign* 1) or removed (-1) or, without an entry, the node changed."""
 
@@ -186,7 +189,7 @@ class Cache:
         info.pods.append(entry)
         if entry.template.ports:
             info.used_ports.update(entry.template.ports)
-        self.changes.setdefault(node_name, []).append(CacheChange(entry, 1, None, {}))
+        self.changes.setdefault(node_name, []).append(CacheChange(entry, 1, None, NO_IMAGES))
 
     def _take(self, state: PodState) -> bool:
         """Take the pod off its node; False where the node came back without it."""
@@ -199,7 +202,7 @@ class Cache:
         info.pods[index] = info.pods[-1]
         info.pods.pop()
         info.used_ports.difference_update(entry.template.ports)
-        self._changed(info.name, CacheChange(entry, -1, None, {}))
+        self._changed(info.name, CacheChange(entry, -1, None, NO_IMAGES))
         self._drop_if_empty(info)
         return True
 
@@ -234,10 +237,10 @@ class Cache:
         self.images_revision += bool(info.images)
         if self.forgets_with_node:
             for entry in info.pods:
-                self._changed(info.name, CacheChange(entry, -1, None, {}))
+                self._changed(info.name, CacheChange(entry, -1, None, NO_IMAGES))
             info.pods = []
         info.node, info.images = None, {}
-        self._changed(info.name, CacheChange(None, 0, None, {}))
+        self._changed(info.name, CacheChange(None, 0, None, NO_IMAGES))
         self._drop_if_empty(info)
         self.order.remove(node.name, self.zone_key(node.labels))
         self._forget_images(node)

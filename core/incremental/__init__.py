@@ -15,9 +15,9 @@ and it counts for some counters of the census. Which counters, and how often, is
 and RemovePod. Each counter has a revision, and knows the rows on which it moved.
 
 Most rules that look beyond the row do nothing but count pods by domain. They say so once (:mod:`..arrays.counts`): a predicate gives
-*clauses*, tests of sums by domain, and a priority gives *sums*. That holds while what is durable stays. From it follow the answer for all
-rows, for one row, for the domains that moved, and that a rule is *idle*: without clauses or sums it makes no difference to any node, so it
-is left out. Idle is also a priority that looks at node objects alone and tells none of them apart. A rule that only declares what it
+*clauses*, tests of sums by domain, and a priority gives *sums*. That holds while what is durable stays. A reduce step says which *scale*
+follows from what is known of the raw scores (:mod:`..arrays.reduction`). A rule without clauses or sums, and a priority that looks at node
+objects alone and tells none of them apart, makes no difference to any node, so it is left out. A rule that only declares what it
 ``reads`` is asked again: about the rows that changed, or about all.
 
 Which pods share a template
@@ -33,23 +33,43 @@ whose pods are counted already. What such pods do share: row scores, which go by
 What is made of what
 --------------------
 
-    :class:`~.answers.AnswerCache`   one :class:`~.cachedanswer.Answer` for each rule and key of pods
-    :class:`~.rows.RowScores`        for the rules of the row alone: whether any objects, and the sum of their scores, or for details each
-                                     of them; shared by templates of one size whose keys agree; with a :class:`~.lookahead.Lookahead`,
-                                     and a trail for each of the two, as a pod that comes seldom fills its node
-    :class:`~.scored.Scored`         the raw scores of one priority, reduced over the rows that fit
-    :class:`~.board.Board`           for one template, which rows fit and with what total; with the best rows, :class:`~.board.Leaders`
-    :mod:`~..preemption.refusals`    a board without fits: how many nodes each reason rejects
+    :class:`~.rows.RowScores`        what each row is worth by the rules of the row alone; shared by templates of one size whose keys agree,
+                                     with a :class:`~.lookahead.Lookahead` and a log of the rows whose worth became another
+    :class:`~.farrules.FarRules`     what the rules of one template that look further declare
+    :class:`~.classes.Classes`       the rows of one template in classes, each judged once
+    :class:`~.board.Board`           for one template: who fits, and who is best, by its classes or row by row
+    :class:`~.answers.AnswerCache`   one :class:`~.cachedanswer.Answer` for each rule and key of pods: for cycles that are run, and boards
+                                     with rules that declare nothing
+    :mod:`~..preemption.refusals`    how many nodes each reason rejects, for a template that fits nowhere
     :mod:`~..details`                a board with the scores of each rule: the details of a decision, for those who compare
 
-Values are brought up to date when they are asked for, never before (*pull*). Who writes an array touches its *trail*
-(:mod:`..arrays.trail`): "which rows changed since the revision that I saw?" A trail answers with few rows, or with None: look at all. None
-is always right. Few rows are put right one by one in plain Python, many by numpy over all rows. A reader that keeps an array sets
-``shared``: then the next writer copies first.
+Values are brought up to date when they are asked for, never before (*pull*).
 
-A board works out exactly the union of the rows that its parts report, so no part has to know what another one reports. When a refresh
-cannot end, because a predicate has an error or a priority cannot be computed, all rows of the board are stale, and the cycle is gone
-through node by node.
+Classes
+-------
+
+A rule sees of a row only its worth by itself, the codes of its labels with few values, and the sums of pods on the row, or in a domain that
+few rows share. Rows that are equal in these are equal for every rule. So classes are judged, not rows: the sizes are the multiplicities
+that sums over nodes need, the host is the first place in the best class. What hangs on the number of nodes is the first look alone.
+
+A turn follows the log of the worth and the counters, and moves the rows that these name to other classes. If a class appeared or lost its
+last row, if a counter moved, or if sizes changed and a reduce step asks for them, all classes are judged again; else the best is known.
+The places of a class in visiting order are a heap, made when the class is first the best one; places of rows that left are dropped when
+they are met. In a pass that stops before its end the multiplicities are those of the rows that it found.
+
+Rows are looked at one by one, by numpy, in the first turn of a template, since many templates come but once; where a reduce step has no
+scale; where there are more than 256 classes; and in a turn before which more rows moved than are moved faster one by one, as where
+200 templates take turns. :meth:`~.board.Board.refresh` decides that.
+
+A board is made anew where what its far rules declare is another, by counters and limits; a term or a service that concerns none of its
+counters leaves it as it is.
+
+The look-ahead
+--------------
+
+To judge all rows costs little more than to judge one. So :class:`~.lookahead.Lookahead` judges, after some misses, all rows with one to
+eight more pods of the size of the latest pod. If then the only thing that happens to a row is that such a pod comes, its entry is copied
+from there. A hit is not a guess: the rules were asked about exactly the state that came about, and only rules that look at sums take part.
 
 The states of an answer
 -----------------------
@@ -58,29 +78,14 @@ The states of an answer
 state              left by                         by way of                         to
 =================  ==============================  ================================  ====================================================
 new, forgotten     being asked                     ``clauses``/``sums``, or rule     declared, or asked; forgotten if the rule has errors
-declared, current  a counter that moves            -                                 declared, behind
-declared, behind   being asked                     ``follow``, no rule               declared, current
+declared           a counter that moves            what was declared, no rule        declared
 declared           what is durable moving          -                                 new; unless it reads nothing of what moved
 asked, current     a row or counter that it reads  -                                 asked, behind
 asked, behind      being asked                     the rule, about rows or all       asked, current
 asked              its environment moving          -                                 new
 =================  ==============================  ================================  ====================================================
 
-A board is made again when a rule that it left out is no longer idle, and dropped when memory is short.
-
-Early cutoff
-------------
-
-What was worked out again and is the same as before makes nothing stale: domains that are refused as before touch no row; a reduce step
-with the same *scale* (:mod:`..arrays.reduction`) is repeated on the changed rows alone; a priority that gives all rows the same score is
-left out of the totals. Raw scores that are counted (:class:`~.scored.ScoreHistogram`) give a scale without a look at all rows.
-
-The look-ahead
---------------
-
-To judge all rows costs little more than to judge one. So :class:`~.lookahead.Lookahead` judges, after some misses, all rows with one to
-eight more pods of the size of the latest pod. If then the only thing that happens to a row is that such a pod comes, its entry is copied
-from there. A hit is not a guess: the rules were asked about exactly the state that came about, and only rules that look at sums take part.
+An answer of a predicate that turns down what it turned down before keeps its revision: then a refusal that was counted is right as it is.
 
 The ugly part
 -------------
@@ -90,6 +95,6 @@ The ugly part
 * Which counters a rule without clauses or sums looks at is found out behind its back: the census notes them while all rows are evaluated.
 * A rule says some things twice: for a trial with other pods on a node (an overlay) it is asked for all it knows, and not for its clauses.
 
-``KUBECLASSIC_VERIFY=1`` (:mod:`.verify`) is the answer: each board that is brought up to date, and each answer that is read, is worked out
-from nothing too, and compared.
+``KUBECLASSIC_VERIFY=1`` (:mod:`.verify`) is the answer: for each board that is read, who fits, the sizes of classes, the total of every row
+and the best rows are worked out from nothing too, and compared; so is each answer that is read.
 """

@@ -23,7 +23,7 @@ from ..pods.template import Template
 from ..rebuilt import rebuilt_from
 from ..rule import Predicate, Priority, PriorityError, Reads
 from . import verify
-from .answer import Answer, Environment, Rule, Still, Unanswerable
+from .cachedanswer import Answer, Environment, Rule, Still, Unanswerable
 
 LARGE_SHARE = 4
 """Where more than one row in that many changed, all are looked at."""

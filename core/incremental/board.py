@@ -18,8 +18,8 @@ from ..cluster.order import Order
 from ..cycle import Cycle
 from ..decision.ties import TieBreaker
 from . import verify
-from .answer import Still, Unanswerable
 from .answers import AnswerCache
+from .cachedanswer import Still, Unanswerable
 from .classes import MOST_CLASSES, Classes, NoScale
 from .farrules import FarRules
 from .lookahead import OUT
@@ -27,7 +27,7 @@ from .plan import Plan
 from .rows import RowScores
 
 MOST_MOVED, ROWS_A_MOVE = 64, 64
-"""Where more rows moved, and classes are to be judged, than that many and one for each so many rows, all rows are looked at by numpy."""
+"""Where rows moved and classes are more than the first of these, and one for each second rows, all rows are looked at by numpy."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -168,7 +168,11 @@ class Board:
                 verify.check_totals(cycle, rows, totals)
                 verify.check_best(self.classes.mask(self.classes.best).nonzero()[0], rows[totals == totals.max()], cycle)
         else:
-            places, wanted = self.fits.take(self.order).nonzero()[0], cycle.algorithm.wanted(visited)
+            fits, wanted = self.fits, cycle.algorithm.wanted(visited)
+            # Most nodes fit, so a little more than the wanted number is enough to look at.
+            places = fits.take(self.order[: wanted + wanted // 8 + 64]).nonzero()[0]
+            if len(places) <= wanted:
+                places = fits.take(self.order).nonzero()[0]
             if len(places) > wanted:
                 # Upstream: the search ends with the feasible node beyond the wanted number.
                 visited, stopped, places = int(places[wanted]) + 1, True, places[:wanted]

@@ -24,7 +24,7 @@ from ..arrays.trail import NEVER
 from ..arrays.types import Ints, Mask, Rows
 from ..cycle import Cycle
 from ..failures import Failures
-from .answer import Answer
+from .cachedanswer import Answer
 from .farrules import FarRules, FarScore
 from .lookahead import OUT
 from .rows import RowScores
@@ -471,7 +471,7 @@ class Classes:
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def host(self, order: Rows, places: Callable[[], Rows], choose: Callable[[int], int]) -> int:
-        """The row of the best class, or classes, that *choose* picks of so many in visiting *order*."""
+        """The row of the best class, or classes, that *choose* picks of their number, in visiting *order*."""
         if self._order is not order:
             self._order, self._places, self._heaps = order, places(), [None] * len(self.size)
         best = self.best

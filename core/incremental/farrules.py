@@ -16,9 +16,9 @@ from ..arrays.census import PodCount
 from ..arrays.counts import Clause, DomainSum, Sums, Watched, added, failures_of, terms_of
 from ..arrays.types import Mask, Rows, Scores
 from ..cycle import Cycle
-from ..rule import Predicate, Priority, Reads, Reduction
-from .answer import Answer, is_even
+from ..rule import Predicate, Priority, Reduction
 from .answers import AnswerCache
+from .cachedanswer import Answer, is_even
 
 
 @attrs.define(eq=False, repr=False)
@@ -73,14 +73,15 @@ class FarRules:
                 found._add_sums(priority, weight, declared)
                 continue
             answer = answers.of(priority, cycle.template)
-            if priority.reads in Reads.NODE:
-                answers.update((answer,), cycle, answers.still(cycle))
-            # Of node objects alone, so that it stays while these do.
-            if not (priority.reads in Reads.NODE and is_even(answer)):
+            answers.update((answer,), cycle, answers.still(cycle))
+            moves = answer.is_restless or bool(answer.watches)
+            if moves or not is_even(answer):
                 found.scores.append(FarScore(priority, weight, answer=answer))
-        scored = [one.answer for one in found.scores if one.answer is not None and one.rule.reads not in Reads.NODE]
-        found.restless = [*found.asked, *scored]
-        found.shape = [[id(answer) for answer in found.restless], *map(_shape_of_clause, found.clauses), *found.shape]
+                found.shape.append((id(answer), None if moves else answer.revision))
+            if moves:
+                found.restless.append(answer)
+        found.restless += found.asked
+        found.shape += [[id(answer) for answer in found.asked], *map(_shape_of_clause, found.clauses)]
         return found
 
     def _add_sums(self, priority: Priority, weight: int, declared: Sums) -> None:

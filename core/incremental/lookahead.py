@@ -19,7 +19,7 @@ from ..arrays.table import NodeTable
 from ..arrays.types import Ints
 from ..pods.template import Template
 from ..rule import Reads
-from .answer import Unanswerable
+from .cachedanswer import Unanswerable
 
 MAX_DEPTH = 8
 """Pods that each row is judged with, at most: the best row often stays the best for a while."""

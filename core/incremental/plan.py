@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from ..rule import Predicate, Priority
-from .answer import Scope
+from .cachedanswer import Scope
 
 
 @attrs.frozen(eq=False, repr=False)

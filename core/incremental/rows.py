@@ -16,7 +16,7 @@ from ..arrays.trail import NEVER, Revisions, distinct
 from ..arrays.types import NO_INTS, Ints, Mask
 from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reads
-from .answer import Unanswerable
+from .cachedanswer import Unanswerable
 from .lookahead import OUT, Lookahead
 
 

@@ -20,7 +20,7 @@ from ..cycle import Cycle
 from ..failures import Failures, Reasons
 from ..pods.notes import CycleState
 from ..rule import Predicate, Priority, PriorityError
-from .answer import Answer
+from .cachedanswer import Answer
 
 
 @attrs.define

@@ -19,7 +19,7 @@ from ..decision.fiterror import FitError
 from ..decision.nodesearch import SearchResult
 from ..decision.verdict import FilterPass, Verdict, judge
 from ..incremental import verify
-from ..incremental.answer import Answer, Unanswerable
+from ..incremental.cachedanswer import Answer, Unanswerable
 from ..incremental.quick import Detour, QuickPath
 from ..pods.template import Template
 from ..rebuilt import rebuilt_from

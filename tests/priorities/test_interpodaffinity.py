@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.arrays.batch import Batch
-from kubeclassic.core.arrays.reduction import MOST_SCALED, Stretched
+from kubeclassic.core.arrays.reduction import FEW_KEYS, Reduction, Stretched
 from kubeclassic.core.rule import PriorityError
 from kubeclassic.priorities.interpodaffinity import inter_pod_affinity
 from tests.support.affinitybuild import A, C, affinity, peer, term
@@ -64,16 +64,16 @@ class TestInvalidSelectors:
         assert raw(PLAIN, A, peer(on="gone", dislike=[BAD]), release="1.12") == {"a": 0}
 
 
-SPREADS = st.integers(0, 40) | st.integers(MOST_SCALED - 2, MOST_SCALED + 2) | st.integers(0, 1 << 40)
+SPREADS = st.integers(0, 40) | st.integers(FEW_KEYS - 2, FEW_KEYS + 99) | st.integers(0, 1 << 40)
 
 
 @examples(4)
 @given(
     lowest=st.integers(-(1 << 40), 1 << 40), spread=SPREADS, top=st.sampled_from([10, 100]), shares=st.lists(st.floats(0, 1), max_size=20)
 )  # fmt: skip
-def test_what_is_looked_up_is_what_is_divided(lowest: int, spread: int, top: int, shares: list[float]) -> None:
-    """Each sum becomes what one division says, whether it was kept for its spread, for another highest score, or is worked out."""
+def test_each_sum_is_divided(lowest: int, spread: int, top: int, shares: list[float]) -> None:
+    """Each sum becomes what one division says, whether sums are counted in an array or sorted."""
     raw = [lowest, *(lowest + int(share * spread) for share in shares), lowest + spread]
-    scale = Stretched(lowest, lowest + spread, top)
+    reduce: Any = Reduction(lambda pod, found, cycle: Stretched(found.lowest, found.highest, top))
     wanted = [int(float(top) * ((one - lowest) / float(spread))) if spread else 0 for one in raw]
-    assert scale.of(np.array(raw, np.int64), None).tolist() == scale.each(raw) == wanted
+    assert reduce(None, np.array(raw, np.int64), None, None).tolist() == wanted

@@ -151,8 +151,8 @@ MUTANTS = (
     Mutant(
         "selectorspread: nodes without zone count as a zone",
         "priorities/selectorspread.py",
-        "    fullest = max(in_zones[1:], default=0)\n    return np.array",
-        "    fullest = max(in_zones, default=0)\n    return np.array",
+        "max(self.in_zones[1:], default=0)",
+        "max(self.in_zones, default=0)",
         "test_conformance.py::test_the_cases_kept_here[1.16]",
     ),
     Mutant(

@@ -16,8 +16,8 @@ from kubeclassic.core.arrays.census import Census, PodCount
 from kubeclassic.core.arrays.counts import DomainSum
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.arrays.trail import Revisions
-from kubeclassic.core.incremental.answer import Answer
 from kubeclassic.core.incremental.answers import AnswerCache
+from kubeclassic.core.incremental.cachedanswer import Answer
 from kubeclassic.core.incremental.classes import Classes, ClassTest
 from kubeclassic.core.incremental.lookahead import Lookahead
 from kubeclassic.core.incremental.rows import RowScores

@@ -16,7 +16,7 @@ from kubeclassic.core.arrays.counts import FEW, NO_MINIMUM, Clause, CountTerm, D
 from kubeclassic.core.arrays.overlay import Overlay
 from kubeclassic.core.arrays.table import NodeTable
 from kubeclassic.core.failures import Reason
-from kubeclassic.core.incremental.answer import Answer
+from kubeclassic.core.incremental.cachedanswer import Answer
 from kubeclassic.core.pods.template import Entry
 from kubeclassic.core.rule import Predicate, Priority, Reads
 from tests.support.build import engine, node, pod

@@ -9,7 +9,7 @@ import numpy as np
 from kubeclassic.core.arrays.batch import Batch
 from kubeclassic.core.arrays.types import Ints
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.incremental.answer import Unanswerable
+from kubeclassic.core.incremental.cachedanswer import Unanswerable
 from kubeclassic.core.incremental.lookahead import HITS_TO_DEEPEN, MAX_DEPTH, MISSES_TO_LOOK, MOST_EVENTS, OUT, Lookahead, LookaheadStats
 from kubeclassic.core.pods.template import Template
 from kubeclassic.core.rule import Reads
