@@ -57,6 +57,11 @@ def node_is_tolerated(pod: Pod, old: Any, new: Any) -> bool:
     return not was_tolerated and first_untolerated(new.spec.taints, pod.spec.tolerations) is None
 
 
+def declared_features_change(pod: Pod, old: Any, new: Any) -> bool:
+    """The node declares other features than before."""
+    return old is None or old.status.declared_features != new.status.declared_features
+
+
 def tolerations_change(pod: Pod, old: Any, new: Any) -> bool:
     """The pod itself has more tolerations."""
     return bool(pod.uid == new.uid) and len(old.spec.tolerations) != len(new.spec.tolerations)

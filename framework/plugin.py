@@ -75,8 +75,10 @@ class Plugin:
     """Whether ``score`` depends on all feasible nodes together."""
     without_pre_filter: str | None = None
     """The error of ``filter`` where the plugin's PreFilter is disabled; None: it works without."""
-    without_pre_score: ClassVar[str | None] = None
+    without_pre_score: str | None = None
     """The error of ``score`` where the plugin's PreScore is disabled; None: it works without."""
+    scores_after: ClassVar[str] = "preScore"
+    """The extension point that this is about, where it is not PreScore."""
     follows_pods: str | None = None
     """The error of a trial that adds or removes pods where PreFilter did not run; None: the plugin has no AddPod and RemovePod."""
     pre_filter_by_class: ClassVar[bool] = False

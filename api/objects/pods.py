@@ -56,6 +56,10 @@ class ContainerPort(Part, frozen=True, kw_only=True, cache_hash=True):
     name: str = ""
 
 
+class ContainerRestartRule(Part, frozen=True, kw_only=True, cache_hash=True):
+    action: str = ""
+
+
 class Container(Part, frozen=True, kw_only=True, cache_hash=True):
     """A container (or init container): image, requests, limits, ports."""
 
@@ -65,6 +69,8 @@ class Container(Part, frozen=True, kw_only=True, cache_hash=True):
     ports: tuple[ContainerPort, ...] = ()
     restart_policy: str = ""
     """``Always`` makes a sidecar of an init container in newer releases."""
+    restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
+    """What its node does when it exits, in newer releases."""
 
     @property
     def requests(self) -> Map[Quantity]:
@@ -73,6 +79,10 @@ class Container(Part, frozen=True, kw_only=True, cache_hash=True):
     @property
     def limits(self) -> Map[Quantity]:
         return self.resources.limits
+
+    @property
+    def restart_actions(self) -> list[str]:
+        return [rule.action for rule in self.restart_policy_rules]
 
     @property
     def is_sidecar(self) -> bool:
@@ -154,6 +164,7 @@ class PodSpec(Part, frozen=True, kw_only=True):
     resources: ResourceRequirements = ResourceRequirements()
     """What the pod as a whole requests, which newer releases read."""
     host_network: bool = False
+    host_users: bool | None = None
     active_deadline_seconds: Int64 | None = None
 
     @property

@@ -93,6 +93,7 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     points_lacked: frozenset[tuple[str, str]] = frozenset(
         [
             ("VolumeBinding", "preScore"),
+            ("DynamicResources", "score"),
             *((f"{kind}Limits", "preFilter") for kind in ("AzureDisk", "Cinder", "EBS", "GCEPD", "NodeVolume")),
         ]
     )
@@ -297,6 +298,10 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """The reason of a node with a taint that is not tolerated."""
     node_name_text: str = "node(s) didn't match the requested node name"
     """The reason of another node than that which the pod names."""
+    lacking_features_text: str = "node(s) didn't match Pod's required features"
+    """The reason of a node that does not declare the features which the pod needs. It may take them as ``features``."""
+    host_users_are_a_feature: bool = False
+    """A pod on the host's network with users of its own needs a node with feature UserNamespacesHostNetworkSupport."""
     node_affinity_text: str = "node(s) didn't match Pod's node affinity/selector"
     """The reason of a node that the pod's node affinity rejects."""
     pod_affinity_text: str = ""

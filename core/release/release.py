@@ -26,6 +26,8 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     each_node_change: bool = False
     """An update of a node is an event for each kind of change, annotations and equal amounts told apart (no: for the first
     one)."""
+    declared_features_wake: bool = False
+    """Other features that a node declares are a change of their own."""
     node_delete: bool = False
     """A node that goes is an event."""
     pod_changes: tuple[str, ...] = ()
@@ -207,6 +209,7 @@ GATE_KINDS: Mapping[str, FeatureGate] = MappingProxyType({
     "deprecated": FeatureGate(False, "DEPRECATED"),
     "deprecated_on": FeatureGate(True, "DEPRECATED"),
     "deprecated_locked": FeatureGate(False, "DEPRECATED", locked=True),
+    "deprecated_on_locked": FeatureGate(True, "DEPRECATED", locked=True),
 })  # fmt: skip
 """The words of :func:`gates_after`."""
 

@@ -1,4 +1,4 @@
-"""The facts of 1.28 to 1.34."""
+"""The facts of 1.28 to 1.36."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ...core.volumes import intree
 from .groups import CLOUD_DISKS, LIMIT_RULES
 
 _ALLOCATOR = "k8s.io/dynamic-resource-allocation/structured/allocator.go"
+_FEATURES = f"{PLUGINS}/nodedeclaredfeatures/nodedeclaredfeatures.go"
 _VALIDATION = "apis/config/validation/validation.go"
 
 NEWER_FACTS = (
@@ -47,7 +48,7 @@ NEWER_FACTS = (
         "equal-scores-skipped", "1.28", "InterPodAffinity", sentence="PreScore leaves out plugins that would score each node the same",
         now={
             "framework.skips_scoring": frozenset({"InterPodAffinity", "PodTopologySpread"}),
-            "framework.points_lacked": frozenset({("VolumeBinding", "preScore")}),
+            "framework.points_lacked": frozenset({("VolumeBinding", "preScore"), ("DynamicResources", "score")}),
         },
         others=("PodTopologySpread",), decides=False, upstream="framework/interface.go",
     ),
@@ -141,7 +142,7 @@ NEWER_FACTS = (
     Fact(
         "more-scores-skipped", "1.30", "NodeAffinity", others=("VolumeBinding",), upstream=f"{PLUGINS}/nodeaffinity/node_affinity.go",
         sentence="NodeAffinity and VolumeBinding are left out where they would score each node the same", decides=False,
-        now={"framework.skips_scoring": also("NodeAffinity", "VolumeBinding"), "framework.points_lacked": frozenset()},
+        now={"framework.skips_scoring": also("NodeAffinity", "VolumeBinding"), "framework.points_lacked": also(but=[("VolumeBinding", "preScore")])},
     ),
     Fact(
         "constraint-errors-named", "1.30", "PodTopologySpread", now={"framework.constraints_text": "get constraints from pod: "},
@@ -351,6 +352,39 @@ NEWER_FACTS = (
             "devices.leaves_counter_slices": False, "devices.leaves_counted_devices": True, "devices.leaves_binding_conditions": True,
             "devices.speaks_without_claims": True,
         },
+    ),
+    # --- 1.35 -----------------------------------------------------------------------------------------------------------
+    Fact(
+        "taints-unnamed", "1.35", "TaintToleration", sentence="the reason of a node with a taint does not say which", decides=False,
+        now={"framework.taint_text": "node(s) had untolerated taint(s)"}, upstream=f"{PLUGINS}/tainttoleration/taint_toleration.go",
+    ),
+    Fact(
+        "features-declared", "1.35", "NodeDeclaredFeatures", needs=("declared features",), upstream=_FEATURES,
+        sentence="with gate NodeDeclaredFeatures a node must declare the features that the pod needs",
+        now={
+            "framework.lacking_features_text": "node declared features check failed - unsatisfied requirements: {features}",
+            "configuration.gated_plugins.NodeDeclaredFeatures": ("NodeDeclaredFeatures", ""),
+            "configuration.gone_plugins": also(but=("NodeDeclaredFeatures",)),
+        },
+    ),
+    Fact(
+        "devices-score", "1.35", "DynamicResources", needs=("devices",), upstream=f"{PLUGINS}/dynamicresources/dynamicresources.go",
+        sentence="nodes are preferred on which the first alternatives of requests for devices are free",
+        now={"framework.points_lacked": frozenset()},
+    ),
+    # --- 1.36 -----------------------------------------------------------------------------------------------------------
+    Fact(
+        "features-by-default", "1.36", "NodeDeclaredFeatures", needs=("declared features",), upstream="features/kube_features.go",
+        sentence="gate NodeDeclaredFeatures is on: a node must declare the features that the pod needs",
+        elsewhere=("gates.NodeDeclaredFeatures",),
+    ),
+    Fact(
+        "features-of-host-users", "1.36", "NodeDeclaredFeatures", now={"framework.host_users_are_a_feature": True}, upstream=_FEATURES,
+        sentence="a pod on the host's network with users of its own needs a node that declares it", needs=("declared features",),
+    ),
+    Fact(
+        "features-unnamed", "1.36", "NodeDeclaredFeatures", sentence="the reason of a node without them does not say which",
+        now={"framework.lacking_features_text": "node(s) didn't match Pod's required features"}, decides=False, upstream=_FEATURES,
     ),
 )
 """In the order of releases."""

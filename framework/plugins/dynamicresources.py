@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from ...api.objects import AllocationResult, DeviceClass, DeviceRequest, Pod, ResourceClaim, ResourceClaimConsumerReference
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Ints, Mask
+from ...core.arrays.types import Ints, Mask, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
+from ...core.cycle import constant_array
 from ...core.devices.accounts import DeviceAccount, accounts
 from ...core.devices.claimjudging import AllocationError
 from ...core.devices.nodedevices import ERROR, FOUND, MOST_SECONDS, NONE, TOO_LATE, Devices
@@ -21,11 +22,12 @@ from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import node_selector_mask
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
-from ...core.rule import Reads
+from ...core.rule import Reads, Reduction
+from ...priorities.reduce import normalize_reduce
 from ..cycle.diagnosis import Diagnosis
 from ..cycle.state import FrameworkCycle
 from ..hints import claim_changes, claims_are_made
-from ..plugin import Handle, Plugin
+from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable, unschedulable
 
@@ -60,11 +62,15 @@ class DynamicResources(Plugin):
     name = "DynamicResources"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DEVICES
     without_pre_filter: str | None = _NO_STATE
+    score_reads: Reads = Reads.NODE
+    scores_after: ClassVar[str] = "preFilter"
+    normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE)
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
         self.enabled = handle.enabled("DynamicResourceAllocation")
         self._devices: Devices | None = None
+        self.without_pre_score = _NO_STATE if self.enabled and handle.enabled("DRAPrioritizedList") else None
 
     def concerns(self, pod: Template) -> bool:
         return self.enabled and bool(pod.spec.resource_claims)
@@ -126,6 +132,12 @@ class DynamicResources(Plugin):
         masks = {CANNOT_ALLOCATE: found == NONE, TIMED_OUT: found == TOO_LATE, NOT_AVAILABLE: (found == FOUND) & ~available}
         parts = [Failures.where(why, mask) for why, mask in masks.items()]
         return Failures.joined([*parts, *self._errors(state, found, nodes, devices)])
+
+    def score_concerns(self, pod: Template) -> bool:
+        return self.concerns(pod)
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        return constant_array(0, nodes.n)
 
     @staticmethod
     def _errors(state: _State, found: Ints, nodes: Batch, devices: Devices) -> list[Failures | None]:

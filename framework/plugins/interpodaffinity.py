@@ -85,7 +85,7 @@ class InterPodAffinity(Plugin):
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
     without_pre_filter: str | None = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
-    without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
+    without_pre_score: str | None = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
     follows_pods: str | None = without_pre_filter
     pre_filter_skips: ClassVar[bool] = True
     normalize_score: Reduction = Reduction.by(_scale)

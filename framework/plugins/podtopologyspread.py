@@ -77,7 +77,7 @@ class PodTopologySpread(Plugin):
     score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     scores_together: ClassVar[bool] = True
     without_pre_filter: str | None = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
-    without_pre_score: ClassVar[str | None] = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
+    without_pre_score: str | None = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
     follows_pods: str | None = without_pre_filter
     pre_filter_by_class: ClassVar[bool] = True
     pre_score_by_class: ClassVar[bool] = True

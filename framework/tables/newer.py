@@ -1,4 +1,4 @@
-"""The releases 1.27 to 1.34: 1.27 from the last with predicates, and the others by their facts.
+"""The releases 1.27 to 1.36: 1.27 from the last with predicates, and the others by their facts.
 
 Here are the cells besides those that a fact tells (``facts/newer.py``): which plugins, arguments and gates there are, and what is around
 a decision: the queue and its events, the clients of the API server.
@@ -135,7 +135,7 @@ V1_27: Release = replace(
             default_plugins=MappingProxyType(_DEFAULTS),
             point_plugins=MappingProxyType(_BY_POINT),
             gated_plugins=MappingProxyType({"PodSchedulingReadiness": ("SchedulingGates", ""), **_DEVICES}),
-            gone_plugins=_OLDER,
+            gone_plugins=_OLDER | {"NodeDeclaredFeatures"},
             not_modelled=MappingProxyType({"DynamicResourceAllocation": "the allocation of claims by controllers"}),
             fields_lacked=versions.NEWEST | {"delayCacheUntilActive"},
             args_lacked=frozenset({"DynamicResources"}),
@@ -223,11 +223,21 @@ V1_34 = _after(V1_33, "1.34", {
     "queueing.holder_decides": True,
     "queueing.counts_rejections": True,
 })  # fmt: skip
+V1_35 = _after(V1_34, "1.35", {
+    "configuration.gated_plugins.DynamicResourceAllocation": ("DynamicResources=2", "DefaultPreemption"),
+    "configuration.not_modelled": {"GenericWorkload": "pods that are scheduled as a group"},
+    "queueing.declared_features_wake": True,
+})  # fmt: skip
+V1_36 = _after(V1_35, "1.36", {
+    "configuration.not_modelled.DRADeviceTaintRules": "rules that taint devices",
+    "configuration.not_modelled.DRAListTypeAttributes": "lists in attributes of devices",
+    "configuration.not_modelled.DRANodeAllocatableResources": "devices that use resources of their node",
+})  # fmt: skip
 
 NEWER: Mapping[str, Release] = MappingProxyType(
     {
         "1.27.14": V1_27, "1.28.14": V1_28, "1.29.9": V1_29, "1.30.14": V1_30, "1.31.13": V1_31, "1.32.2": V1_32, "1.33.0": V1_33,
-        "1.34.1": V1_34,
+        "1.34.1": V1_34, "1.35.6": V1_35, "1.36.3": V1_36,
     }
 )  # fmt: skip
 """Patch level -> the release that is like it."""
