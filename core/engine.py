@@ -188,7 +188,7 @@ class Engine:
                 self.on_phase(Phase.SCORE, SUCCESS)
             found.reduced = found.ranking.by_priority
             found.best = places_of_best(found.ranking.totals)
-            best = int(found.best[self.ties.which(len(found.best))])
+            best = self.ties.of(found.best)
         decision.host = found.names[int(rows[best])]
 
     def reads_details_at_once(self, cycle: Cycle) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ...core.decision.ties import TopOfHeap
 from ...core.pods import requests, resized
-from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, SEARCH, Fact, also
+from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, SEARCH, TIES, Fact, also
 from ...core.volumes import intree
 from .groups import CLOUD_DISKS, LIMIT_RULES
 
@@ -142,7 +143,10 @@ NEWER_FACTS = (
     Fact(
         "more-scores-skipped", "1.30", "NodeAffinity", others=("VolumeBinding",), upstream=f"{PLUGINS}/nodeaffinity/node_affinity.go",
         sentence="NodeAffinity and VolumeBinding are left out where they would score each node the same", decides=False,
-        now={"framework.skips_scoring": also("NodeAffinity", "VolumeBinding"), "framework.points_lacked": also(but=[("VolumeBinding", "preScore")])},
+        now={
+            "framework.skips_scoring": also("NodeAffinity", "VolumeBinding"),
+            "framework.points_lacked": also(but=[("VolumeBinding", "preScore")]),
+        },
     ),
     Fact(
         "constraint-errors-named", "1.30", "PodTopologySpread", now={"framework.constraints_text": "get constraints from pod: "},
@@ -354,6 +358,10 @@ NEWER_FACTS = (
         },
     ),
     # --- 1.35 -----------------------------------------------------------------------------------------------------------
+    Fact(
+        "ties-by-heap", "1.35", TIES, sentence="of several best nodes the one on top of the heap of scored nodes is taken; none is drawn",
+        now={"pick_host": TopOfHeap()}, needs=("two nodes",), upstream="schedule_one.go",
+    ),
     Fact(
         "taints-unnamed", "1.35", "TaintToleration", sentence="the reason of a node with a taint does not say which", decides=False,
         now={"framework.taint_text": "node(s) had untolerated taint(s)"}, upstream=f"{PLUGINS}/tainttoleration/taint_toleration.go",
