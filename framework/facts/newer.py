@@ -380,7 +380,33 @@ NEWER_FACTS = (
         sentence="nodes are preferred on which the first alternatives of requests for devices are free",
         now={"framework.points_lacked": frozenset()},
     ),
+    Fact(
+        "tolerations-compare", "1.35", "TaintToleration", others=("PodTopologySpread",), needs=("comparing tolerations",),
+        sentence="with gate TaintTolerationComparisonOperators operators Gt and Lt of tolerations compare numbers",
+        elsewhere=("gates.TaintTolerationComparisonOperators",), upstream="k8s.io/api/core/v1/toleration.go",
+    ),
+    Fact(
+        "resize-of-whole-pods", "1.35", "NodeResourcesFit", now={"resized": resized.by_both_and_of_pod},
+        others=("NodeResourcesBalancedAllocation",), needs=("resized pods", "pod resources"),
+        sentence="with gate InPlacePodLevelResourcesVerticalScaling the most of what spec and status say of the pod as a whole counts",
+        upstream="k8s.io/component-helpers/resource/helpers.go",
+    ),
     # --- 1.36 -----------------------------------------------------------------------------------------------------------
+    Fact(
+        "balance-by-change", "1.36", "NodeResourcesBalancedAllocation", now={"framework.scores_change_of_balance": True},
+        sentence="nodes are preferred whose balance the pod makes better; before, those that are balanced with it", needs=("two nodes",),
+        upstream=f"{PLUGINS}/noderesources/balanced_allocation.go",
+    ),
+    Fact(
+        "image-volumes-count", "1.36", "ImageLocality", sentence="images of volumes count", needs=("image volumes", "image lists"),
+        now={"framework.volume_images_count": True}, upstream=f"{PLUGINS}/imagelocality/image_locality.go",
+    ),
+    Fact(
+        "resize-of-whole-pods-by-default", "1.36", "NodeResourcesFit", others=("NodeResourcesBalancedAllocation",),
+        sentence="gate InPlacePodLevelResourcesVerticalScaling is on: the most of what spec and status say of the pod as a whole counts",
+        elsewhere=("gates.InPlacePodLevelResourcesVerticalScaling",), needs=("resized pods", "pod resources"),
+        upstream="features/kube_features.go",
+    ),
     Fact(
         "features-by-default", "1.36", "NodeDeclaredFeatures", needs=("declared features",), upstream="features/kube_features.go",
         sentence="gate NodeDeclaredFeatures is on: a node must declare the features that the pod needs",
