@@ -79,6 +79,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """A plugin gives one reason a node: the first that removing pods cannot help, else the first (no: all)."""
     reads_order_by_cursor: ReadsByCursor = "never"
     """When the list of nodes is read on from where the node tree's cursor stopped."""
+    extended_devices_unsign: bool = False
+    """With gate DRAExtendedResource no pod takes part in a batch (no: those that ask for what a DeviceClass provides)."""
     # --- scores -----------------------------------------------------------------------------------------------------
     skips_scoring: frozenset[str] = frozenset()
     """The plugins that give no score where each node would get the same."""

@@ -391,11 +391,21 @@ NEWER_FACTS = (
         sentence="with gate InPlacePodLevelResourcesVerticalScaling the most of what spec and status say of the pod as a whole counts",
         upstream="k8s.io/component-helpers/resource/helpers.go",
     ),
+    Fact(
+        "batches", "1.35", SEARCH, needs=("profile",), upstream="framework/runtime/batch.go", elsewhere=("gates.OpportunisticBatching",),
+        sentence="where nothing spreads pods, a pod like the one before it first tries the node that came next",
+        now={"framework.extended_devices_unsign": True},
+    ),
     # --- 1.36 -----------------------------------------------------------------------------------------------------------
     Fact(
         "balance-by-change", "1.36", "NodeResourcesBalancedAllocation", now={"framework.scores_change_of_balance": True},
         sentence="nodes are preferred whose balance the pod makes better; before, those that are balanced with it", needs=("two nodes",),
         upstream=f"{PLUGINS}/noderesources/balanced_allocation.go",
+    ),
+    Fact(
+        "extended-resources-batch", "1.36", SEARCH, needs=("profile", "devices"), upstream=f"{PLUGINS}/noderesources/fit.go",
+        sentence="with gate DRAExtendedResource pods that ask for nothing that devices provide take part in batches",
+        now={"framework.extended_devices_unsign": False},
     ),
     Fact(
         "image-volumes-count", "1.36", "ImageLocality", sentence="images of volumes count", needs=("image volumes", "image lists"),
