@@ -65,6 +65,10 @@ def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = N
         if everything in settings:
             found.update({name: settings[everything] for name, gate in release.gates.items() if gate.stage == stage})
     found.update(settings)
+    needs = ((name, needed) for name, needed in release.configuration.gate_needs.items() if found[name])
+    lacking = ((name, [one for one in needed if not found[one]]) for name, needed in needs)
+    if faults := sorted(f"{name} is enabled, but depends on features that are disabled: [{' '.join(off)}]" for name, off in lacking if off):
+        raise PolicyError(faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]")
     for name, what in release.configuration.not_modelled.items():
         if found.get(name, False):
             raise PolicyError(f"feature gate {name}: got true, wanted false: {what}: this is not modelled")

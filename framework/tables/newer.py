@@ -18,7 +18,7 @@ from ...core.pods import requests, resized
 from ...core.release import ConfigurationCells, ExtenderCells, Release
 from ...core.release.fact import Cells, also, changed_by
 from ...core.volumes import intree
-from ..config.gatetable import gates_of, settled_by
+from ..config.gatetable import gates_of, needs_of, settled_by
 from ..facts.groups import CLOUD_DISKS
 from ..facts.newer import NEWER_FACTS
 from . import versions
@@ -51,6 +51,7 @@ _OLDER = frozenset(
         "RequestedToCapacityRatioPriority", "ResourceLimitsPriority", "ServiceAffinity", "ServiceSpreadingPriority",
     }
 )  # fmt: skip
+_GROUPS = "pods that are scheduled as a group"
 _DEVICES = {"DynamicResourceAllocation": ("DynamicResources", "DefaultPreemption")}
 
 V1_27: Release = replace(
@@ -225,11 +226,18 @@ V1_34 = _after(V1_33, "1.34", {
 })  # fmt: skip
 V1_35 = _after(V1_34, "1.35", {
     "configuration.gated_plugins.DynamicResourceAllocation": ("DynamicResources=2", "DefaultPreemption"),
-    "configuration.not_modelled": {"GenericWorkload": "pods that are scheduled as a group"},
+    "configuration.gate_needs": needs_of("1.35"),
+    "configuration.not_modelled": dict.fromkeys(("GenericWorkload", "GangScheduling"), _GROUPS),
     "queueing.declared_features_wake": True,
+    "queueing.gates_asked_once": True,
+    "queueing.drops_recreated": True,
 })  # fmt: skip
 V1_36 = _after(V1_35, "1.36", {
+    "configuration.gate_needs": needs_of("1.36"),
+    **{f"configuration.not_modelled.{gate}": _GROUPS for gate in ("TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption")},
     "configuration.not_modelled.DRADeviceTaintRules": "rules that taint devices",
+    "configuration.not_modelled.DRAWorkloadResourceClaims": "claims of groups of pods",
+    "queueing.wider_pod_hints": True,
     "configuration.not_modelled.DRAListTypeAttributes": "lists in attributes of devices",
     "configuration.not_modelled.DRANodeAllocatableResources": "devices that use resources of their node",
 })  # fmt: skip
