@@ -227,7 +227,7 @@ def ports_clash(one: Port, other: Port) -> bool:
 # --- affinity between pods ------------------------------------------------------------------------------------------
 
 
-def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool) -> bool:
+def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool = False) -> bool:
     """A pod on a node begins to match all of the pod's required affinity terms, or no longer matches all anti-affinity terms.
 
     *wider*: the pod's own labels change, nominated pods count like those on nodes, and a pod that goes counts that avoided the pod.
@@ -299,7 +299,7 @@ ConstraintsOf = Callable[[Pod], Sequence[Spread] | None]
 """A pod's hard constraints; None where they depend on its services and controller, and then every event may help."""
 
 
-def spread_pod_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, sees_itself: bool, wider: bool) -> bool:
+def spread_pod_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, sees_itself: bool, wider: bool = False) -> bool:
     """A pod of the namespace comes to a node, leaves it or changes its labels, so that a constraint counts one more or one less.
 
     With *sees_itself* also a change of the pod's own labels, or of its tolerations where taints count. *wider*: nominated pods count, too.

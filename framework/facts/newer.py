@@ -417,7 +417,7 @@ NEWER_FACTS = (
         upstream=f"{PLUGINS}/noderesources/balanced_allocation.go",
     ),
     Fact(
-        "portworx-moves", "1.36", "NodeVolumeLimits", now={"volumes.always_migrated": also(intree.PORTWORX)}, needs=("volumes",),
+        "migration-always-on", "1.36", "NodeVolumeLimits", now={"volumes.always_migrated": also(intree.PORTWORX)}, needs=("volumes",),
         sentence="in-tree volumes of every kind that moved to CSI count for their drivers on each node with a CSINode",
         upstream=f"{PLUGINS}/nodevolumelimits/utils.go",
     ),

@@ -219,7 +219,6 @@ V1_34 = _after(V1_33, "1.34", {
     "configuration.not_modelled.DRAConsumableCapacity": "devices that several claims share",
     "configuration.not_modelled.DRADeviceBindingConditions": "conditions of devices before a binding",
     "configuration.not_modelled.DRAExtendedResource": "extended resources that devices provide",
-    "configuration.not_modelled.NominatedNodeNameForExpectation": "the nomination of a node before a binding",
     "queueing.amounts_wake_claims": True,
     "queueing.holder_decides": True,
     "queueing.counts_rejections": True,
@@ -227,19 +226,21 @@ V1_34 = _after(V1_33, "1.34", {
 V1_35 = _after(V1_34, "1.35", {
     "configuration.gated_plugins.DynamicResourceAllocation": ("DynamicResources=2", "DefaultPreemption"),
     "configuration.gate_needs": needs_of("1.35"),
-    "configuration.not_modelled": dict.fromkeys(("GenericWorkload", "GangScheduling"), _GROUPS),
+    "configuration.not_modelled": dict.fromkeys(("GangScheduling", "GenericWorkload"), _GROUPS),
     "queueing.declared_features_wake": True,
     "queueing.gates_asked_once": True,
     "queueing.drops_recreated": True,
 })  # fmt: skip
 V1_36 = _after(V1_35, "1.36", {
     "configuration.gate_needs": needs_of("1.36"),
-    **{f"configuration.not_modelled.{gate}": _GROUPS for gate in ("TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption")},
-    "configuration.not_modelled.DRADeviceTaintRules": "rules that taint devices",
-    "configuration.not_modelled.DRAWorkloadResourceClaims": "claims of groups of pods",
+    "configuration.not_modelled": {
+        "DRADeviceTaintRules": "rules that taint devices",
+        "DRAListTypeAttributes": "lists in attributes of devices",
+        "DRANodeAllocatableResources": "devices that use resources of their node",
+        "DRAWorkloadResourceClaims": "claims of groups of pods",
+        **dict.fromkeys(("TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption", "GangScheduling", "GenericWorkload"), _GROUPS),
+    },
     "queueing.wider_pod_hints": True,
-    "configuration.not_modelled.DRAListTypeAttributes": "lists in attributes of devices",
-    "configuration.not_modelled.DRANodeAllocatableResources": "devices that use resources of their node",
 })  # fmt: skip
 
 NEWER: Mapping[str, Release] = MappingProxyType(
