@@ -189,8 +189,10 @@ class Engine:
                 self.on_phase(Phase.SCORE, SUCCESS)
             found.reduced = found.ranking.by_priority
             found.best = places_of_best(found.ranking.totals)
-            best = int(found.best[self.ties.which(len(found.best))])
+            best = self.ties.of(found.best)
         decision.host = found.names[int(rows[best])]
+        if self.flow.on_choice is not None:
+            self.flow.on_choice(cycle, found, decision.host)
 
     def reads_details_at_once(self, cycle: Cycle) -> bool:
         """Whether the details of *cycle* are read before the next cycle, so that they may be read off a board."""

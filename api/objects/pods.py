@@ -24,7 +24,7 @@ class Toleration(Part, frozen=True, kw_only=True, cache_hash=True):
     """Which taints a pod tolerates."""
 
     key: str = ""
-    operator: Annotated[str, OneOf("Equal", "Exists", optional=True)] = ""
+    operator: Annotated[str, OneOf("Equal", "Exists", "Gt", "Lt", optional=True)] = ""
     value: str = ""
     effect: Annotated[str, OneOf(*EFFECTS, optional=True)] = ""
     toleration_seconds: Int64 | None = None
@@ -102,6 +102,12 @@ class EmptyDirVolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
     """Its data is on the node, and is lost with the pod."""
 
 
+class ImageVolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
+    """An image whose files are the volume, in newer releases."""
+
+    reference: str = ""
+
+
 class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
     """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, or what no rule looks at."""
 
@@ -109,6 +115,7 @@ class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
     claim: PersistentVolumeClaimVolumeSource | None = field(default=None, name="persistentVolumeClaim")
     ephemeral_source: EphemeralVolumeSource | None = field(default=None, name="ephemeral")
     empty_dir: EmptyDirVolumeSource | None = None
+    image: ImageVolumeSource | None = None
 
     @property
     def persistent_volume_claim(self) -> str | None:
@@ -129,7 +136,7 @@ class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
         return None if self.claim is None else Volume(claim=self.claim)
 
 
-_SOURCES = attrgetter("ephemeral", *VolumeSource.__struct_fields__)
+_SOURCES = attrgetter("ephemeral", "image", *VolumeSource.__struct_fields__)
 _NO_SOURCES = _SOURCES(Volume())
 
 
@@ -203,6 +210,10 @@ class PodStatus(Part, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
+    resources: ResourceRequirements | None = None
+    """What the pod as a whole has now, in newer releases."""
+    allocated_resources: Map[Quantity] = NO_QUANTITIES
+    """What the node has set aside for it."""
     resize: str = ""
     """How a change of requests goes on, up to 1.32."""
 

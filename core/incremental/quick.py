@@ -18,7 +18,7 @@ from ...api.objects import Pod
 from ..cluster.nominations import Nominations
 from ..cluster.order import Order
 from ..cycle import Cycle
-from ..decision.ties import TieBreaker
+from ..decision.ties import TieBreaker, TopOfHeap
 from ..rule import Algorithm, PriorityError
 from .board import Board
 from .boards import Boards
@@ -122,6 +122,10 @@ class QuickPath:
             self.order.take(visited, stopped=len(rows) < board.count)
             return row
         rows = board.order
-        row = int(board.fits.argmax()) if board.count == 1 else board.leaders.host(rows, self.order.places(), self.ties.which)
+        if board.count > 1 and isinstance(self.ties.pick, TopOfHeap) and len(leaders := board.leaders.all(rows, self.order.places())) > 1:
+            places = board.fits.take(rows).cumsum()[self.order.places()[leaders]] - 1
+            row = leaders[self.ties.pick.among(places)]
+        else:
+            row = int(board.fits.argmax()) if board.count == 1 else board.leaders.host(rows, self.order.places(), self.ties.which)
         self.order.take(len(rows))
         return row

@@ -13,7 +13,9 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
+from ...api.meaning.labels import COMPARISONS
 from ...api.objects import NO_STRINGS, Affinity, Map, Pod, PodAffinityTerm, PodSpec, Volume, WeightedPodAffinityTerm
 from ..rebuilt import rebuilt_from
 from ..release import Release, Requests, with_gates
@@ -149,6 +151,12 @@ def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
                 yield (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
 
 
+def _without_comparisons(pod: Pod) -> Pod:
+    """*pod* without tolerations that compare numbers: where they are off they tolerate nothing."""
+    kept = tuple([one for one in pod.spec.tolerations if one.operator not in COMPARISONS])
+    return pod if len(kept) == len(pod.spec.tolerations) else replace(pod, spec=replace(pod.spec, tolerations=kept))
+
+
 HUGE = 1 << 46
 """Below it, a hundred times the sum over a thousand pods fits into 64 bits."""
 
@@ -194,7 +202,7 @@ class Templates:
         spec, meta, status = pod.spec, pod.metadata, pod.status
         node_name = spec.node_name if node_name is None else node_name
         volumes = spec.rule_volumes if spec.volumes else ()
-        has_statuses = status.container_statuses or status.init_container_statuses
+        has_statuses = status.container_statuses or status.init_container_statuses or status.resources is not None
         counted = self.release.resized(pod, self.gates) if has_statuses else pod
         of_devices = self._of_devices(spec) if self.device_classes else NO_RESOURCES
         key = (
@@ -203,7 +211,7 @@ class Templates:
             spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations,
             volumes, bool(spec.volumes), spec.topology_spread_constraints, spec.scheduling_gates, spec.requests, spec.resource_claims,
             spec.host_network and spec.host_users,
-            None if counted is pod else (counted.spec.containers, counted.spec.init_containers),
+            None if counted is pod else (counted.spec.containers, counted.spec.init_containers, counted.spec.requests),
             # The claims of generic ephemeral volumes have names with the pod's own name in them.
             (pod.name, pod.uid) if any(volume.ephemeral is not None for volume in volumes) else None,
             of_devices,
@@ -229,6 +237,8 @@ class Templates:
 
     def _make(self, pod: Pod, counted: Pod, of_devices: frozenset[str]) -> Template:
         """The template of *pod*, which is *counted* with other requests while it is resized."""
+        if not self.gates.get("TaintTolerationComparisonOperators", False):
+            pod = _without_comparisons(pod)
         release, gates, by_containers = self.release, self.gates, self.release.framework.fit_scores_containers
         nonzero, footprint = release.incoming_nonzero(pod if by_containers else counted, gates), release.footprint_nonzero(counted, gates)
         requests = release.footprint(counted, gates)

@@ -79,6 +79,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """A plugin gives one reason a node: the first that removing pods cannot help, else the first (no: all)."""
     reads_order_by_cursor: ReadsByCursor = "never"
     """When the list of nodes is read on from where the node tree's cursor stopped."""
+    extended_devices_unsign: bool = False
+    """With gate DRAExtendedResource no pod takes part in a batch (no: those that ask for what a DeviceClass provides)."""
     # --- scores -----------------------------------------------------------------------------------------------------
     skips_scoring: frozenset[str] = frozenset()
     """The plugins that give no score where each node would get the same."""
@@ -90,6 +92,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """Images are worth no more than 1000 MB in all (no: than that for each container)."""
     init_images_count: bool = False
     """Images of init containers count, as do those containers where sizes are scaled."""
+    volume_images_count: bool = False
+    """Image volumes count as images of containers do, but for where sizes are scaled."""
     points_lacked: frozenset[tuple[str, str]] = frozenset(
         [
             ("VolumeBinding", "preScore"),
@@ -124,6 +128,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """A resource that is scored twice counts once, with its last weight."""
     fit_scores_overhead: bool = True
     """NodeResourcesFit counts the overhead of the pod that it scores."""
+    scores_change_of_balance: bool = False
+    """NodeResourcesBalancedAllocation scores by how much the pod makes a node's balance better (no: by the balance with the pod)."""
     balance_of_two: bool = False
     """NodeResourcesBalancedAllocation scores the difference of cpu and memory, and nothing where one would be used up."""
     balances_without_volumes: bool = False

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ...core.decision.ties import TopOfHeap
 from ...core.pods import requests, resized
-from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, SEARCH, Fact, also
+from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, SEARCH, TIES, Fact, also
 from ...core.volumes import intree
 from .groups import CLOUD_DISKS, LIMIT_RULES
 
@@ -142,7 +143,10 @@ NEWER_FACTS = (
     Fact(
         "more-scores-skipped", "1.30", "NodeAffinity", others=("VolumeBinding",), upstream=f"{PLUGINS}/nodeaffinity/node_affinity.go",
         sentence="NodeAffinity and VolumeBinding are left out where they would score each node the same", decides=False,
-        now={"framework.skips_scoring": also("NodeAffinity", "VolumeBinding"), "framework.points_lacked": also(but=[("VolumeBinding", "preScore")])},
+        now={
+            "framework.skips_scoring": also("NodeAffinity", "VolumeBinding"),
+            "framework.points_lacked": also(but=[("VolumeBinding", "preScore")]),
+        },
     ),
     Fact(
         "constraint-errors-named", "1.30", "PodTopologySpread", now={"framework.constraints_text": "get constraints from pod: "},
@@ -355,6 +359,10 @@ NEWER_FACTS = (
     ),
     # --- 1.35 -----------------------------------------------------------------------------------------------------------
     Fact(
+        "ties-by-heap", "1.35", TIES, sentence="of several best nodes the one on top of the heap of scored nodes is taken; none is drawn",
+        now={"pick_host": TopOfHeap()}, needs=("two nodes",), upstream="schedule_one.go",
+    ),
+    Fact(
         "taints-unnamed", "1.35", "TaintToleration", sentence="the reason of a node with a taint does not say which", decides=False,
         now={"framework.taint_text": "node(s) had untolerated taint(s)"}, upstream=f"{PLUGINS}/tainttoleration/taint_toleration.go",
     ),
@@ -372,7 +380,43 @@ NEWER_FACTS = (
         sentence="nodes are preferred on which the first alternatives of requests for devices are free",
         now={"framework.points_lacked": frozenset()},
     ),
+    Fact(
+        "tolerations-compare", "1.35", "TaintToleration", others=("PodTopologySpread",), needs=("comparing tolerations",),
+        sentence="with gate TaintTolerationComparisonOperators operators Gt and Lt of tolerations compare numbers",
+        elsewhere=("gates.TaintTolerationComparisonOperators",), upstream="k8s.io/api/core/v1/toleration.go",
+    ),
+    Fact(
+        "resize-of-whole-pods", "1.35", "NodeResourcesFit", now={"resized": resized.by_both_and_of_pod},
+        others=("NodeResourcesBalancedAllocation",), needs=("resized pods", "pod resources"),
+        sentence="with gate InPlacePodLevelResourcesVerticalScaling the most of what spec and status say of the pod as a whole counts",
+        upstream="k8s.io/component-helpers/resource/helpers.go",
+    ),
+    Fact(
+        "batches", "1.35", SEARCH, needs=("profile",), upstream="framework/runtime/batch.go", elsewhere=("gates.OpportunisticBatching",),
+        sentence="where nothing spreads pods, a pod like the one before it first tries the node that came next",
+        now={"framework.extended_devices_unsign": True},
+    ),
     # --- 1.36 -----------------------------------------------------------------------------------------------------------
+    Fact(
+        "balance-by-change", "1.36", "NodeResourcesBalancedAllocation", now={"framework.scores_change_of_balance": True},
+        sentence="nodes are preferred whose balance the pod makes better; before, those that are balanced with it", needs=("two nodes",),
+        upstream=f"{PLUGINS}/noderesources/balanced_allocation.go",
+    ),
+    Fact(
+        "extended-resources-batch", "1.36", SEARCH, needs=("profile", "devices"), upstream=f"{PLUGINS}/noderesources/fit.go",
+        sentence="with gate DRAExtendedResource pods that ask for nothing that devices provide take part in batches",
+        now={"framework.extended_devices_unsign": False},
+    ),
+    Fact(
+        "image-volumes-count", "1.36", "ImageLocality", sentence="images of volumes count", needs=("image volumes", "image lists"),
+        now={"framework.volume_images_count": True}, upstream=f"{PLUGINS}/imagelocality/image_locality.go",
+    ),
+    Fact(
+        "resize-of-whole-pods-by-default", "1.36", "NodeResourcesFit", others=("NodeResourcesBalancedAllocation",),
+        sentence="gate InPlacePodLevelResourcesVerticalScaling is on: the most of what spec and status say of the pod as a whole counts",
+        elsewhere=("gates.InPlacePodLevelResourcesVerticalScaling",), needs=("resized pods", "pod resources"),
+        upstream="features/kube_features.go",
+    ),
     Fact(
         "features-by-default", "1.36", "NodeDeclaredFeatures", needs=("declared features",), upstream="features/kube_features.go",
         sentence="gate NodeDeclaredFeatures is on: a node must declare the features that the pod needs",

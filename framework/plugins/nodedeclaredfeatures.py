@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,5 +66,5 @@ class NodeDeclaredFeatures(Plugin):
             ClusterEvent("Pod", Action.UPDATE, hint=self._needs_change),
         )
 
-    def _needs_change(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-        return old is not None and new is not None and pod.uid == new.uid and self.needs(old.spec) != self.needs(new.spec)
+    def _needs_change(self, pod: Pod, old: Any, new: Any) -> bool:
+        return bool(pod.uid == new.uid) and self.needs(old.spec) != self.needs(new.spec)

@@ -32,6 +32,7 @@ from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, reason, unresolvable
 
 SIDECARS_ARE_OFF = unresolvable("Pod has a restartable init container and the SidecarContainers feature is disabled")
+HALF_SCORE = MAX_NODE_SCORE // 2
 CUSTOM_SCORES = 10
 """Scores of a user's shape go up to this."""
 Combine = Callable[["Shares"], Scores]
@@ -287,18 +288,27 @@ class NodeResourcesBalancedAllocation(Plugin):
         return SKIP if self._leaves_out(pod) else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """One minus the standard deviation of the shares, in percent."""
+        """One minus the standard deviation of the shares, in percent; or 75, and half of what the pod changes in that."""
         if self._leaves_out(pod):  # PreScore is disabled
             return np.zeros(nodes.n, np.int64)
         if self.handle.cells.balance_of_two:
             with_volumes = self._counts_volumes and (bool(pod.spec.volumes) or self.handle.cells.balances_without_volumes)
             return balance_of_two(pod, nodes, MAX_NODE_SCORE, with_volumes=with_volumes)
         shares = Shares.of(pod, nodes, self._measured, _asked, _really_requested)
-        if shares.counts_all and len(shares.requested) == 2:
-            one, other = np.minimum(shares.requested / shares.allocatable, 1)
-            return whole((1 - np.abs(one - other) / 2) * MAX_NODE_SCORE)
-        used = np.divide(shares.requested, shares.allocatable, out=np.zeros(shares.requested.shape), where=shares.counted)
-        return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
+        balance = _balance(shares.requested, shares)
+        if not self.handle.cells.scores_change_of_balance:
+            return balance
+        before = _balance(shares.requested - np.array([[_asked(pod, name)] for name in self._measured.names], np.int64), shares)
+        return HALF_SCORE + (HALF_SCORE + balance - before) // 2
+
+
+def _balance(requested: Ints, shares: Shares) -> Scores:
+    """How even the shares of *requested*, int64[R, n], are: one minus their standard deviation, in percent."""
+    if shares.counts_all and len(requested) == 2:
+        one, other = np.minimum(requested / shares.allocatable, 1)
+        return whole((1 - np.abs(one - other) / 2) * MAX_NODE_SCORE)
+    used = np.divide(requested, shares.allocatable, out=np.zeros(requested.shape), where=shares.counted)
+    return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
 
 
 _REALLY_ASKED: StateKey[Ints] = StateKey("cpu and memory without defaults")
