@@ -313,9 +313,9 @@ class DeviceSearch:
             return False
         if not self.plan.is_selectable(option, device.make, self.judge, self.cells) or not device.is_reached:
             return False
-        return self._has_room(option, device)
+        return self._has_capacity(option, device)
 
-    def _has_room(self, option: Option, device: PoolDevice) -> bool:
+    def _has_capacity(self, option: Option, device: PoolDevice) -> bool:
         if not self.cells.shares:
             return True
         return has_room(device.device, option.request, (self._consumed(device.id), *self._shared.get(device.id, ())))
@@ -363,7 +363,7 @@ class DeviceSearch:
                 where = f"claim {option.claim}, request {option.name}"
                 raise AllocationError(f"{where}: cannot add device {'/'.join(device.id)} because a claim constraint would not be satisfied")
             return False
-        if self._has_room(option, device):
+        if self._has_capacity(option, device):
             return True
         for constraint in together if not self.cells.keeps_counters else ():
             constraint.remove(option.base, option.alternative)

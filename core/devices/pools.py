@@ -342,7 +342,7 @@ class Reach:
         selected: list[tuple[ResourceSlice, Mask]] = []
         of_devices: dict[str, list[Mask]] = {}
         of_pool: dict[PoolId, list[ResourceSlice]] = {}
-        mask_of = _Masks(table).of
+        mask_of = ReachedRows(table).of
         for one in slices:
             of_pool.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
         for one in _in_order(slices, cells):
@@ -374,7 +374,9 @@ class Reach:
 
 
 @attrs.frozen(eq=False, repr=False)
-class _Masks:
+class ReachedRows:
+    """The rows of a table that slices and devices can be reached from."""
+
     table: NodeTable
     _known: dict[NodeSelector, Mask] = attrs.field(factory=dict)
 
