@@ -211,7 +211,7 @@ class Engine:
     def allocations(self, pod: Pod) -> dict[str, list[str]] | None:
         """The devices of each claim of *pod* that has some; None if none has, or if devices are not allocated."""
         claims = self.listings.resource_claims
-        if not (pod.spec.resource_claims or pod.uid in claims.extended) or not self.algorithm.enabled("DynamicResourceAllocation"):
+        if not claims.are_used_by(pod) or not self.algorithm.enabled("DynamicResourceAllocation"):
             return None
         return claims.allocations(pod) or None
 

@@ -258,6 +258,10 @@ class ResourceClaims(Listing[ResourceClaim]):
 
     # --- those of a pod ---------------------------------------------------------------------------------------------
 
+    def are_used_by(self, pod: Pod) -> bool:
+        """Whether *pod* has claims, or one was made for its extended resources."""
+        return bool(pod.spec.resource_claims) or pod.uid in self.extended
+
     def of(self, pod: Pod) -> list[ResourceClaim]:
         """The claims of *pod* that are there, in order."""
         names = (claim_name(pod, claim) for claim in pod.spec.resource_claims)

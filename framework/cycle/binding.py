@@ -275,7 +275,8 @@ class FrameworkBinding(BindingCycle):
         plain = self._plain.get(profile.scheduler_name)
         if plain is None:
             plain = self._plain[profile.scheduler_name] = _is_plain(profile)
-        return plain and not cycle.template.claims and not cycle.template.spec.resource_claims
+        pod = cycle.template
+        return plain and not pod.claims and not pod.spec.resource_claims and not pod.device_resources
 
     def _undone(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
         self._undo(pod, host, profile, cycle)
