@@ -10,8 +10,8 @@ from ...api.record import Count, Names, Record, field, says
 from ..cluster.listings import DeviceId, held_by
 from .allocationplan import NodeAllocationPlan, Option
 from .capacities import has_room
-from .devicesearch import tolerates
 from .claimjudging import AllocationError
+from .devicesearch import tolerates
 from .nodedevices import Devices
 from .pools import PoolDevice
 

@@ -78,7 +78,8 @@ DEVICES_1_36 = (
         sentence="gate DRAConsumableCapacity is on: claims share devices that allow it, and capacities count",
     ),
     Fact(
-        "binding-conditions-by-default", "1.36", _NAME, needs=("devices",), upstream=_GATES, elsewhere=("gates.DRADeviceBindingConditions",),
+        "binding-conditions-by-default", "1.36", _NAME, needs=("devices",), upstream=_GATES,
+        elsewhere=("gates.DRADeviceBindingConditions",),
         sentence="gate DRADeviceBindingConditions is on: a pod is bound once its devices are ready",
     ),
     Fact(

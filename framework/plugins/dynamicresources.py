@@ -190,9 +190,10 @@ class DynamicResources(Plugin):
     @staticmethod
     def _lacks(pod: Template, nodes: Batch) -> Mask:
         """The nodes that do not have a resource which no DeviceClass gives: bool[n]."""
-        others = [name for name, amount in pod.requests.items() if amount and is_device_resource(name) and name not in pod.device_resources]
-        found = [node is not None and any(name not in node.status.allocatable for name in others) for node in map(nodes.node, range(nodes.n))]
-        return np.array(found, np.bool_)
+        others = {name for name, amount in pod.requests.items() if amount and is_device_resource(name)} - pod.device_resources
+        found = (nodes.node(i) for i in range(nodes.n if others else 0))
+        lacks = [node is not None and not others <= node.status.allocatable.keys() for node in found]
+        return np.array(lacks, np.bool_) if others else np.zeros(nodes.n, np.bool_)
 
     @staticmethod
     def _asked(state: _State, given: frozenset[str], cycle: FrameworkCycle) -> Sequence[ResourceClaim]:

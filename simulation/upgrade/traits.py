@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...api.meaning.labels import COMPARISONS
 from ...api.meaning.podtotals import requests_of, total_of
-from ...api.objects import Container, KubeObject, Node, Pod, PodDisruptionBudget
+from ...api.objects import Container, Device, KubeObject, Node, Pod, PodDisruptionBudget, ResourceSlice
 from ...api.objects.pods import ContainerStatus
 from ...api.objects.quantity import ZERO, Quantity
 from ...core.arrays.table import AVOID
