@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import attrs
 
@@ -153,6 +153,8 @@ class ClaimWrite:
 
     before: ResourceClaim | None
     after: ResourceClaim | None
+    told: tuple[Pod, Mapping[str, Any]] | None = None
+    """The pod whose status names the claim, and what it says then."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -194,14 +196,16 @@ class ResourceClaims(Listing[ResourceClaim]):
             self.extended.pop(owner, None)
         super().drop(key)
 
-    def write(self, before: ResourceClaim | None, after: ResourceClaim | None) -> None:
-        """The scheduler changes, makes or deletes a claim; see :attr:`writes`."""
+    def write(
+        self, before: ResourceClaim | None, after: ResourceClaim | None, told: tuple[Pod, Mapping[str, Any]] | None = None
+    ) -> None:
+        """The scheduler changes, makes or deletes a claim; see :attr:`writes` and :class:`ClaimWrite`."""
         if after is not None:
             self.put(after)
         elif before is not None:
             self.drop(before.key)
         if self.writes is not None and self._before is None:
-            self.writes.append(ClaimWrite(before, after))
+            self.writes.append(ClaimWrite(before, after, told))
 
     def allocate(self, claim: ResourceClaim) -> None:
         """*claim* is going to have the devices that its status says."""

@@ -106,11 +106,12 @@ class DevicePlanner:
         self._selected.clear()
         alternatives = request.first_available if self.cells.alternatives else ()
         if self.cells.refuses_capacity and not self.cells.shares:
-            asking = [(f"subrequest {one.name}", one) for one in alternatives] or [(f"request {request.name}", request.exactly)]
-            for where, ask in asking:
-                if ask is not None and ask.capacity is not None:
-                    told = "has capacity requests, but the DRAConsumableCapacity feature is disabled"
-                    raise AllocationError(f"claim {claim.key}, {where}: {told}")
+            named = [f"subrequest {one.name}" for one in alternatives if one.capacity is not None]
+            if request.exactly is not None and request.exactly.capacity is not None:
+                named.insert(0, f"request {request.name}")
+            if named:
+                told = "has capacity requests, but the DRAConsumableCapacity feature is disabled"
+                raise AllocationError(f"claim {claim.key}, {named[0]}: {told}")
         asked: list[tuple[str, str, DeviceAsk]] = [(one.name, request.name, one) for one in alternatives]
         asked = asked or [(request.name, "", request.exactly or ExactDeviceRequest())]
         # Upstream: which devices the second alternative matches is kept under the first one's number, up to 1.35.

@@ -60,4 +60,4 @@ def _violates(taken: int, policy: CapacityRequestPolicy | None) -> bool:
     if limits.max is not None and taken > limits.max.nanos:
         return True
     least = 0 if limits.min is None else limits.min.value()
-    return bool(limits.step) and (round_away(taken, _ONE) - least) % limits.step.value() != 0
+    return limits.step is not None and bool(limits.step) and (round_away(taken, _ONE) - least) % limits.step.value() != 0

@@ -6,7 +6,7 @@ Upstream: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresour
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import NAMESPACE_OID, uuid5
 
 from msgspec.structs import replace
@@ -73,6 +73,13 @@ def with_requests(claim: ResourceClaim, pod: Pod, resources: Iterable[str], clas
 def mappings_of(pod: Pod, resources: Iterable[str]) -> list[RequestMapping]:
     """Which containers of *pod* get the devices of which requests."""
     return [one for name in sorted(resources) for one in _of_resource(pod, name, "")[1]]
+
+
+def status_of(claim: ResourceClaim, mappings: Sequence[RequestMapping]) -> dict[str, Any]:
+    """What the status of a pod says of its *claim* for extended resources."""
+    names = ("containerName", "resourceName", "requestName")
+    found = {"requestMappings": [dict(zip(names, one, strict=True)) for one in mappings], "resourceClaimName": claim.name}
+    return {"extendedResourceClaimStatus": found}
 
 
 def _of_resource(pod: Pod, resource: str, class_name: str) -> tuple[list[DeviceRequest], list[RequestMapping]]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeGuard
 import attrs
 
 from ...api.objects import Pod
-from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
+from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, DeviceWait, Failure
 from ...core.decision.fiterror import FitError
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.engine import Engine
@@ -164,6 +164,10 @@ class FrameworkBinding(BindingCycle):
     def waits_for_claims(self, pod: Pod) -> bool:
         plugins = self.profile_of(pod).points["preBind"]
         return self.engine.release.framework.assumes_volumes_first or any(isinstance(plugin, VolumeBinding) for plugin in plugins)
+
+    def device_wait(self, pod: Pod) -> DeviceWait | None:
+        plugins = self.profile_of(pod).points["preBind"]
+        return next((plugin for plugin in plugins if isinstance(plugin, DynamicResources)), None)
 
     def begin(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from functools import partial
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from math import inf
 from typing import Any, ClassVar
 
 import attrs
@@ -18,13 +21,21 @@ from ...core.cluster.listings import Listing, ResourceClaims, claim_name
 from ...core.devices.accounts import DeviceAccount, accounts
 from ...core.devices.bindingconditions import BindingFailed, are_true
 from ...core.devices.claimjudging import AllocationError
-from ...core.devices.extendedresources import as_written, is_device_resource, is_in_memory, mappings_of, special_claim, with_requests
+from ...core.devices.extendedresources import (
+    as_written,
+    is_device_resource,
+    is_in_memory,
+    mappings_of,
+    special_claim,
+    status_of,
+    with_requests,
+)
 from ...core.devices.nodedevices import ERROR, FOUND, INVALID, MOST_SECONDS, NONE, TOO_LATE, Devices, score_of
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import node_selector_mask
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
-from ...core.release import with_gates
+from ...core.release import DeviceCells, with_gates
 from ...core.rule import Reads, Reduction
 from ...priorities.reduce import normalize_reduce
 from ..cycle.diagnosis import Diagnosis
@@ -82,6 +93,7 @@ class DynamicResources(Plugin):
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
+        self.late_text = handle.devices.conditions_late_text
         self.enabled = handle.enabled("DynamicResourceAllocation")
         self._devices: Devices | None = None
         self.without_pre_score = _NO_STATE if self.enabled and handle.enabled("DRAPrioritizedList") else None
@@ -225,8 +237,7 @@ class DynamicResources(Plugin):
         found = self._devices
         if found is None or found.table is not cycle.table or found.listings is not cycle.listings:
             seconds = min(getattr(self.args, "filter_timeout", None) or MOST_SECONDS, MOST_SECONDS)
-            cells = with_gates(self.handle.devices, self.handle.gates)
-            found = self._devices = Devices(cycle.table, cycle.listings, cells, seconds)
+            found = self._devices = Devices(cycle.table, cycle.listings, self._cells, seconds)
         return found
 
     def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[DeviceAccount, ...]:
@@ -293,17 +304,15 @@ class DynamicResources(Plugin):
         allocation = claim.status.allocation
         if allocation is None or not any(one.binding_conditions for one in allocation.results):
             return True
-        if not with_gates(self.handle.devices, self.handle.gates).waits_for_conditions:
-            return True
         try:
-            return are_true(claim) or not self.is_late(allocation)
+            return not self._cells.waits_for_conditions or are_true(claim) or not self._is_late(allocation)
         except BindingFailed:
             return False
 
-    def is_late(self, allocation: AllocationResult) -> bool:
-        """Whether a device of *allocation* has had its time to become ready."""
-        since, most = allocation.allocation_timestamp, getattr(self.args, "binding_timeout", None) or BINDING_SECONDS
-        return since is not None and seconds_since_1970(since) + most < self.handle.now()
+    def _is_late(self, allocation: AllocationResult) -> bool:
+        """Whether the devices of *allocation* have had their time to become ready."""
+        since = allocation.allocation_timestamp
+        return since is not None and seconds_since_1970(since) + self.binding_seconds < self.handle.now()
 
     # --- once it has a node -----------------------------------------------------------------------------------------
 
@@ -356,8 +365,7 @@ class DynamicResources(Plugin):
                 return error(fault)
         return None
 
-    @staticmethod
-    def _make(state: _State, claims: ResourceClaims, pod: Pod) -> str | None:
+    def _make(self, state: _State, claims: ResourceClaims, pod: Pod) -> str | None:
         """Make the special claim, if it got devices."""
         allocated = claims.take_back(state.special.uid) if state.special is not None else None
         if allocated is None:
@@ -365,11 +373,11 @@ class DynamicResources(Plugin):
         mappings = mappings_of(pod, state.given)
         if not mappings:
             return f"nil or empty request mappings, no update of pod {pod.key} ExtendedResourceClaimStatus"
-        claims.write(None, _used_by(as_written(allocated, pod), pod))
+        made = self._used_by(as_written(allocated, pod), pod)
+        claims.write(None, made, (pod, status_of(made, mappings)))
         return None
 
-    @staticmethod
-    def _write(claim: ResourceClaim, claims: ResourceClaims, pod: Pod) -> str | None:
+    def _write(self, claim: ResourceClaim, claims: ResourceClaims, pod: Pod) -> str | None:
         allocated, before = claims.take_back(claim.uid), claims.get(claim.key)
         if before is None:
             return f'get updated claim {claim.key} after conflict: resourceclaims.resource.k8s.io "{claim.name}" not found'
@@ -378,8 +386,46 @@ class DynamicResources(Plugin):
         if allocated is not None and before.status.allocation is not None:
             return f"claim {claim.key} got allocated elsewhere in the meantime"
         after = before if allocated is None else _allocated(before, allocated.status.allocation)
-        claims.write(before, _used_by(after, pod))
+        claims.write(before, self._used_by(after, pod))
         return None
+
+    def _used_by(self, claim: ResourceClaim, pod: Pod) -> ResourceClaim:
+        """*claim* with *pod* among its users; where binding conditions count, with the time from which on they may take long."""
+        user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
+        allocation, now = claim.status.allocation, self.handle.now()
+        if allocation is not None and allocation.allocation_timestamp is None and now > -inf and self._cells.waits_for_conditions:
+            allocation = replace(allocation, allocation_timestamp=datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+        return replace(claim, status=replace(claim.status, allocation=allocation, reserved_for=(*claim.status.reserved_for, user)))
+
+    # --- until its devices are ready --------------------------------------------------------------------------------
+
+    def waits(self, pod: Pod, claims: ResourceClaims) -> bool:
+        """Whether devices of *pod* have to be ready before it is bound."""
+        results = (one for claim in claims.of(pod) if claim.status.allocation is not None for one in claim.status.allocation.results)
+        return self.enabled and any(one.binding_conditions for one in results) and self._cells.waits_for_conditions
+
+    def readiness(self, pod: Pod, claims: ResourceClaims) -> str | None:
+        """Why the devices of *pod* cannot be used; empty: they are ready; None: that is not known yet."""
+        for claim in claims.of(pod):
+            try:
+                if are_true(claim):
+                    continue
+            except BindingFailed as failed:
+                reason, message = failed.condition.reason, json.dumps(failed.condition.message, ensure_ascii=False)
+                return self._cells.condition_failed_text.format(claim=claim.name, reason=reason, message=message)
+            allocation = claim.status.allocation
+            is_late = allocation is not None and self._is_late(allocation)
+            return self._cells.condition_late_text.format(claim=claim.name) if is_late else None
+        return ""
+
+    @property
+    def binding_seconds(self) -> float:
+        """How long a device may take to become ready."""
+        return getattr(self.args, "binding_timeout", None) or BINDING_SECONDS
+
+    @cached_property
+    def _cells(self) -> DeviceCells:
+        return with_gates(self.handle.devices, self.handle.gates)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         if not self.enabled:
@@ -441,11 +487,6 @@ def _allocated(claim: ResourceClaim, allocation: AllocationResult | None) -> Res
         finalizers = (*finalizers, FINALIZER)
     metadata = replace(claim.metadata, finalizers=finalizers)
     return replace(claim, metadata=metadata, status=replace(claim.status, allocation=allocation))
-
-
-def _used_by(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
-    user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
-    return replace(claim, status=replace(claim.status, reserved_for=(*claim.status.reserved_for, user)))
 
 
 def _errors(texts: Mapping[str, Sequence[int]], nodes: Batch) -> Iterator[Failures | None]:

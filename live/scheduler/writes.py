@@ -11,10 +11,12 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import KubeObject, PersistentVolume, Pod, ResourceClaim
 from ...api.reading.decode import decode_kind
 from ...api.wire.claimjson import with_finalizers, with_status
+from ...api.wire.ownfields import own_fields
 from ...exceptions import ManifestError
 from ..client.api import Api
 from ..client.replies import ApiError
@@ -84,6 +86,26 @@ class WireApi:
         """Write a volume, for *claim*, or a claim; answers the object with its new version."""
         body = _volume(item, claim)
         return _decoded(item.kind, await _answer(self.api.ask("PUT", resource(item.kind), item.namespace, item.name, body=body)))
+
+    async def make_claim(self, claim: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
+        """Make a claim to devices, and write its devices to it; as :meth:`put_claim`."""
+        body = own_fields(claim)
+        body["metadata"].pop("uid", None)
+        manifest = {"apiVersion": self.device_api, "kind": "ResourceClaim", **body}
+        manifest.pop("status", None)
+        claims = resource("ResourceClaim", self.device_api)
+        found = _decoded("ResourceClaim", await _answer(self.api.ask("POST", claims, claim.namespace, "", body=manifest)))
+        assert isinstance(found, ResourceClaim)
+        return await self.put_claim(found, replace(claim, metadata=found.metadata), classes)
+
+    async def delete_claim(self, claim: ResourceClaim) -> None:
+        """Delete a claim to devices, which loses its finalizers first."""
+        claims, place = resource("ResourceClaim", self.device_api), (claim.namespace, claim.name)
+        if claim.metadata.finalizers:
+            manifest: Mapping[str, Any] = {"apiVersion": self.device_api, "kind": "ResourceClaim", **(claim.manifest or {})}
+            body = with_finalizers(manifest, replace(claim, metadata=replace(claim.metadata, finalizers=())))
+            await _answer(self.api.ask("PUT", claims, *place, body=body))
+        await _answer(self.api.ask("DELETE", claims, *place, body=DELETE_OPTIONS))
 
     async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
         """Write a claim to devices; *classes*: the manifests of all device classes, by name. Answers the claim with its new version."""
@@ -179,6 +201,12 @@ class DryApi:
 
     async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
         return after
+
+    async def make_claim(self, claim: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
+        return claim
+
+    async def delete_claim(self, claim: ResourceClaim) -> None:
+        return None
 
 
 ClusterApi: TypeAlias = WireApi | DryApi
