@@ -13,7 +13,6 @@ from typing import ClassVar, Protocol
 import attrs
 
 from ..api.objects import Pod
-from .cluster.listings import ResourceClaims
 
 UNSCHEDULABLE = "Unschedulable"
 
@@ -72,10 +71,10 @@ class DeviceWait(Protocol):
     def binding_seconds(self) -> float:
         """How long they may take."""
 
-    def waits(self, pod: Pod, claims: ResourceClaims) -> bool:
+    def waits(self, pod: Pod) -> bool:
         """Whether devices of *pod* have to be ready before it is bound."""
 
-    def readiness(self, pod: Pod, claims: ResourceClaims) -> str | None:
+    def readiness(self, pod: Pod) -> str | None:
         """Why the devices of *pod* cannot be used; empty: they are ready; None: that is not known yet."""
 
 

@@ -53,7 +53,7 @@ ROWS = {
     "extenders": "exceptions.py choices.py api core algorithmprovider",
     "framework/config/gatetable.py": f"{CORE} algorithmprovider framework",
     "framework/facts/groups.py": "",
-    "framework/facts/newer.py framework/facts/middle.py framework/facts/older.py": f"{CORE} framework",
+    "framework/facts/newer.py framework/facts/devices.py framework/facts/middle.py framework/facts/older.py": f"{CORE} framework",
     "framework/tables/versions.py": f"{CORE} framework",
     "framework/tables/policies.py": f"{CORE} algorithmprovider",
     "framework/tables/newer.py": f"{CORE} algorithmprovider framework",

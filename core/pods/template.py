@@ -232,8 +232,8 @@ class Templates:
         """The extended resources of a pod that classes of devices give, where the release reads them."""
         named = (name for one in (*spec.containers, *spec.init_containers) for name, amount in one.requests.items() if amount)
         found = frozenset(name for name in (*named, *(spec.overhead or ())) if name in self.device_classes)
-        reads = found and with_gates(self.release.devices, self.gates).extended_resources
-        return found if reads else NO_RESOURCES
+        cells = with_gates(self.release.devices, self.gates) if found else None
+        return found if cells is not None and cells.extended_resources else NO_RESOURCES
 
     def _make(self, pod: Pod, counted: Pod, of_devices: frozenset[str]) -> Template:
         """The template of *pod*, which is *counted* with other requests while it is resized."""

@@ -237,7 +237,7 @@ class DynamicResources(Plugin):
         found = self._devices
         if found is None or found.table is not cycle.table or found.listings is not cycle.listings:
             seconds = min(getattr(self.args, "filter_timeout", None) or MOST_SECONDS, MOST_SECONDS)
-            found = self._devices = Devices(cycle.table, cycle.listings, self._cells, seconds)
+            found = self._devices = Devices(cycle.table, cycle.listings, self.cells, seconds)
         return found
 
     def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[DeviceAccount, ...]:
@@ -305,7 +305,7 @@ class DynamicResources(Plugin):
         if allocation is None or not any(one.binding_conditions for one in allocation.results):
             return True
         try:
-            return not self._cells.waits_for_conditions or are_true(claim) or not self._is_late(allocation)
+            return not self.cells.waits_for_conditions or are_true(claim) or not self._is_late(allocation)
         except BindingFailed:
             return False
 
@@ -393,29 +393,34 @@ class DynamicResources(Plugin):
         """*claim* with *pod* among its users; where binding conditions count, with the time from which on they may take long."""
         user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
         allocation, now = claim.status.allocation, self.handle.now()
-        if allocation is not None and allocation.allocation_timestamp is None and now > -inf and self._cells.waits_for_conditions:
+        if allocation is not None and allocation.allocation_timestamp is None and now > -inf and self.cells.waits_for_conditions:
             allocation = replace(allocation, allocation_timestamp=datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
         return replace(claim, status=replace(claim.status, allocation=allocation, reserved_for=(*claim.status.reserved_for, user)))
 
     # --- until its devices are ready --------------------------------------------------------------------------------
 
-    def waits(self, pod: Pod, claims: ResourceClaims) -> bool:
+    def waits(self, pod: Pod) -> bool:
         """Whether devices of *pod* have to be ready before it is bound."""
-        results = (one for claim in claims.of(pod) if claim.status.allocation is not None for one in claim.status.allocation.results)
-        return self.enabled and any(one.binding_conditions for one in results) and self._cells.waits_for_conditions
+        found = (claim.status.allocation for claim in self._used_claims(pod))
+        return any(one.binding_conditions for allocation in found if allocation is not None for one in allocation.results)
 
-    def readiness(self, pod: Pod, claims: ResourceClaims) -> str | None:
+    def _used_claims(self, pod: Pod) -> list[ResourceClaim]:
+        """The claims of *pod* whose binding conditions count."""
+        listings = self.handle.listings
+        return listings.resource_claims.of(pod) if listings is not None and self.enabled and self.cells.waits_for_conditions else []
+
+    def readiness(self, pod: Pod) -> str | None:
         """Why the devices of *pod* cannot be used; empty: they are ready; None: that is not known yet."""
-        for claim in claims.of(pod):
+        for claim in self._used_claims(pod):
             try:
                 if are_true(claim):
                     continue
             except BindingFailed as failed:
                 reason, message = failed.condition.reason, json.dumps(failed.condition.message, ensure_ascii=False)
-                return self._cells.condition_failed_text.format(claim=claim.name, reason=reason, message=message)
+                return self.cells.condition_failed_text.format(claim=claim.name, reason=reason, message=message)
             allocation = claim.status.allocation
             is_late = allocation is not None and self._is_late(allocation)
-            return self._cells.condition_late_text.format(claim=claim.name) if is_late else None
+            return self.cells.condition_late_text.format(claim=claim.name) if is_late else None
         return ""
 
     @property
@@ -424,7 +429,8 @@ class DynamicResources(Plugin):
         return getattr(self.args, "binding_timeout", None) or BINDING_SECONDS
 
     @cached_property
-    def _cells(self) -> DeviceCells:
+    def cells(self) -> DeviceCells:
+        """How devices are allocated with the gates that are on."""
         return with_gates(self.handle.devices, self.handle.gates)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:

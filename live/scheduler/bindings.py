@@ -108,12 +108,12 @@ class Bindings:
 
     async def _until_ready(self, pod: Pod, host: str) -> Failure | None:
         """Wait until the devices of *pod* are ready, as their drivers say it in its claims."""
-        wait, claims, state = self.state.binding.device_wait(pod), self.state.listings.resource_claims, self.state
-        if wait is None or not wait.waits(pod, claims):
+        wait, state = self.state.binding.device_wait(pod), self.state
+        if wait is None or not wait.waits(pod):
             return None
         state.log.info(f"pod {pod.key}: waiting for binding conditions for device on node {host}", OUTCOMES)
         end = state.times.now() + wait.binding_seconds
-        while (told := wait.readiness(pod, claims)) is None and state.times.now() < end:
+        while (told := wait.readiness(pod)) is None and state.times.now() < end:
             await asyncio.sleep(DEVICE_POLL)
             await state.free()
         return None if told == "" else self._not_allocated(told or wait.late_text)
