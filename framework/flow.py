@@ -254,6 +254,8 @@ class FrameworkFlow:
         if (post_filters and not only_preempts(post_filters, cycle)) or (kept := refusals.again(cycle)) is None:
             return None
         decision = refused(cycle, kept, post_filters)
+        if not self._profile(pod).points["postFilter"] and cycle.release.framework.failure_needs_post_filter:
+            decision.nominated = ""
         self._blamed[pod.key] = decision.plugins or NONE
         self.order.start %= kept.nodes
         refusals.count()
@@ -329,6 +331,8 @@ class FrameworkFlow:
             runs = self.runs if cycle.table is engine.table else DryRuns(self._layout(cycle.table))
             result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, runs)
             diagnosis.post_filter, decision.preemption, decision.nominated = result.message, result.plan, result.nominated
+        elif not profile.points["postFilter"] and self.engine.release.framework.failure_needs_post_filter:
+            decision.nominated = ""
         decision.fail(diagnosis.fit_error())
         decision.plugins = diagnosis.plugins()
         self._blamed[cycle.pod.key] = decision.plugins

@@ -227,18 +227,21 @@ def ports_clash(one: Port, other: Port) -> bool:
 # --- affinity between pods ------------------------------------------------------------------------------------------
 
 
-def affine_pod_changes(pod: Pod, old: Any, new: Any) -> bool:
+def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool = False) -> bool:
     """A pod on a node begins to match all of the pod's required affinity terms, or no longer matches all anti-affinity terms.
 
+    *wider*: the pod's own labels change, nominated pods count like those on nodes, and a pod that goes counts that avoided the pod.
     Upstream: isSchedulableAfterPodChange of InterPodAffinity.
     """
-    if any(other is not None and not other.spec.node_name for other in (old, new)):
+    if wider and old is not None and new is not None and pod.uid == new.uid:
+        return True
+    if any(other is not None and not was_on_node(other, wider) for other in (old, new)):
         return False
     wanted, avoided = affinity_terms(pod)
     if old is None:
         return _matches_all(wanted, pod, new)
     if new is None:
-        return _matches_all(avoided, pod, old)
+        return _matches_all(avoided, pod, old) or (wider and _matches_all(affinity_terms(old)[1], old, pod))
     begins = not _matches_all(wanted, pod, old) and _matches_all(wanted, pod, new)
     return begins or (_matches_all(avoided, pod, old) and not _matches_all(avoided, pod, new))
 
@@ -296,15 +299,15 @@ ConstraintsOf = Callable[[Pod], Sequence[Spread] | None]
 """A pod's hard constraints; None where they depend on its services and controller, and then every event may help."""
 
 
-def spread_pod_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, sees_itself: bool) -> bool:
+def spread_pod_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, sees_itself: bool, wider: bool = False) -> bool:
     """A pod of the namespace comes to a node, leaves it or changes its labels, so that a constraint counts one more or one less.
 
-    With *sees_itself* also a change of the pod's own labels, or of its tolerations where taints count.
+    With *sees_itself* also a change of the pod's own labels, or of its tolerations where taints count. *wider*: nominated pods count, too.
     Upstream: isSchedulableAfterPodChange of PodTopologySpread.
     """
     if any(
         other is not None
-        and not ((sees_itself and other.uid == pod.uid) or (bool(other.spec.node_name) and other.namespace == pod.namespace))
+        and not ((sees_itself and other.uid == pod.uid) or (was_on_node(other, wider) and other.namespace == pod.namespace))
         for other in (old, new)
     ):
         return False

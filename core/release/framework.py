@@ -52,6 +52,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """The next search starts at a place among all nodes (no: among those of PreFilter)."""
     narrowing_rejects: bool = False
     """A plugin whose PreFilter leaves out nodes is among those that reject the pod."""
+    failure_needs_post_filter: bool = False
+    """A pod that fits nowhere loses its nomination where the profile has no PostFilter plugin."""
     rejection_ends_pre_filter: bool = True
     """PreFilter ends with the first plugin that rejects the pod (no: only if removing pods cannot help; else the last one
     counts)."""
@@ -414,6 +416,10 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     """A profile is refused whose weights are too high together."""
     shares_waiting_pods: bool = False
     """Plugins see the pods of all profiles that wait for Permit (no: those of their own)."""
+    gate_needs: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    """Gate -> the gates without which it cannot be on."""
+    shape_field: str = "shape"
+    """Where faults of a scoring strategy find its shape; with a dot a shape belongs to type RequestedToCapacityRatio alone."""
     not_modelled: Mapping[str, str] = _NONE
     """Gate that cannot be switched on here -> the feature that is not modelled."""
 

@@ -248,13 +248,16 @@ def _strategy(strategy: a.ScoringStrategy, path: str, context: Context) -> Fault
         yield unsupported(f"{path}type", strategy.type, STRATEGIES)
     yield from _weights(strategy.resources, f"{path}resources")
     if strategy.shape is not None:
-        yield from _shape(strategy.shape, f"{path}shape", context)
+        if "." in context.cells.shape_field and strategy.type != "RequestedToCapacityRatio":
+            yield forbidden(f"{path}requestedToCapacityRatio", "must be nil when type is not RequestedToCapacityRatio")
+        else:
+            yield from _shape(strategy.shape, f"{path}{context.cells.shape_field}", context)
     if strategy.type not in STRATEGIES and not context.cells.checks_strategy_type:
         # Upstream: the plugin itself refuses it, after its arguments.
         yield f"scoring strategy {strategy.type} is not supported"
     elif strategy.shape is None and strategy.type == "RequestedToCapacityRatio":
-        # Upstream: without the object it crashes at start; here that is an error.
-        yield required(f"{path}requestedToCapacityRatio", "must be given with type RequestedToCapacityRatio")
+        # Upstream: up to 1.35 it crashes at start without the object; here that is an error.
+        yield required(f"{path}requestedToCapacityRatio", "must be specified when type is RequestedToCapacityRatio")
 
 
 def _shape(shape: Sequence[a.ShapePoint], path: str, context: Context) -> Faults:

@@ -566,6 +566,35 @@ def gates_of(version: str) -> Gatelist:
     return _BY_RELEASE[version]
 
 
+# --- gates that need gates -----------------------------------------------------------------------------------------
+
+_NEEDS = """
+    DRADeviceBindingConditions:DRAResourceClaimDeviceStatus DRADeviceTaintRules:DRADeviceTaints
+    ClusterTrustBundleProjection:ClusterTrustBundle DeclarativeValidationTakeover:DeclarativeValidation GangScheduling:GenericWorkload
+    GracefulNodeShutdownBasedOnPodPriority:GracefulNodeShutdown
+    InPlacePodLevelResourcesVerticalScaling:PodLevelResources,NodeDeclaredFeatures
+    MatchLabelKeysInPodTopologySpreadSelectorMerge:MatchLabelKeysInPodTopologySpread
+    RestartAllContainersOnContainerExits:ContainerRestartRules,NodeDeclaredFeatures StorageVersionAPI:APIServerIdentity
+    UnknownVersionInteroperabilityProxy:APIServerIdentity WindowsGracefulNodeShutdown:GracefulNodeShutdown
+"""
+_NEEDS_BY_RELEASE = {
+    "1.35": f"{_NEEDS} ProcMountType:UserNamespacesSupport UserNamespacesHostNetworkSupport:UserNamespacesSupport",
+    "1.36": f"""{_NEEDS}
+        DRAResourceClaimGranularStatusAuthorization:DRAResourceClaimDeviceStatus DRAWorkloadResourceClaims:GenericWorkload
+        DeclarativeValidationBeta:DeclarativeValidation ExtendWebSocketsToKubelet:NodeDeclaredFeatures
+        InPlacePodVerticalScalingInitContainers:NodeDeclaredFeatures PodLevelResourceManagers:PodLevelResources
+        ResourceHealthStatusMessage:ResourceHealthStatus TopologyAwareWorkloadScheduling:GenericWorkload
+        UserNamespacesHostNetworkSupport:NodeDeclaredFeatures WorkloadAwarePreemption:GangScheduling WorkloadWithJob:GenericWorkload
+    """,
+}
+
+
+def needs_of(version: str) -> Mapping[str, tuple[str, ...]]:
+    """Gate of *version* -> the gates that it needs, but for those that are always on."""
+    pairs = (word.partition(":") for word in _NEEDS_BY_RELEASE[version].split())
+    return MappingProxyType({gate: tuple(needed.split(",")) for gate, _, needed in pairs})
+
+
 def settled_by(version: str) -> frozenset[str]:
     """The gates of older releases that are gone in *version*, and were on: what they guarded is always there."""
     known = _BY_RELEASE[version]

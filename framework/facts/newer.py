@@ -393,6 +393,20 @@ NEWER_FACTS = (
         upstream="k8s.io/component-helpers/resource/helpers.go",
     ),
     Fact(
+        "no-post-filter-no-nomination", "1.35", PREEMPTION, needs=("nominations", "profile"), upstream="schedule_one.go",
+        sentence="a pod that fits nowhere loses its nomination if the profile has no PostFilter plugin",
+        now={"framework.failure_needs_post_filter": True},
+    ),
+    Fact(
+        "missing-drivers", "1.35", "NodeVolumeLimits", elsewhere=("gates.VolumeLimitScaling",), needs=("volumes",),
+        sentence="with gate VolumeLimitScaling a node must have the CSI drivers of the pod's volumes",
+        upstream=f"{PLUGINS}/nodevolumelimits/csi.go",
+    ),
+    Fact(
+        "gates-need-gates", "1.35", CONFIGURATION, sentence="a gate that is on while one is off that it needs is refused", decides=False,
+        elsewhere=("configuration.gate_needs",), upstream="k8s.io/component-base/featuregate/feature_gate.go",
+    ),
+    Fact(
         "batches", "1.35", SEARCH, needs=("profile",), upstream="framework/runtime/batch.go", elsewhere=("gates.OpportunisticBatching",),
         sentence="where nothing spreads pods, a pod like the one before it first tries the node that came next",
         now={"framework.extended_devices_unsign": True},
@@ -403,6 +417,20 @@ NEWER_FACTS = (
         "balance-by-change", "1.36", "NodeResourcesBalancedAllocation", now={"framework.scores_change_of_balance": True},
         sentence="nodes are preferred whose balance the pod makes better; before, those that are balanced with it", needs=("two nodes",),
         upstream=f"{PLUGINS}/noderesources/balanced_allocation.go",
+    ),
+    Fact(
+        "migration-always-on", "1.36", "NodeVolumeLimits", now={"volumes.always_migrated": also(intree.PORTWORX)}, needs=("volumes",),
+        sentence="in-tree volumes of every kind that moved to CSI count for their drivers on each node with a CSINode",
+        upstream=f"{PLUGINS}/nodevolumelimits/utils.go",
+    ),
+    Fact(
+        "missing-drivers-opt-in", "1.36", "NodeVolumeLimits", now={"volumes.missing_drivers_opt_in": True}, needs=("volumes",),
+        sentence="with gate VolumeLimitScaling a node must have a CSI driver only if the driver has preventPodSchedulingIfMissing",
+        upstream=f"{PLUGINS}/nodevolumelimits/csi.go",
+    ),
+    Fact(
+        "shapes-of-ratios-alone", "1.36", CONFIGURATION, now={"configuration.shape_field": "requestedToCapacityRatio.shape"},
+        sentence="NodeResourcesFit has a shape with type RequestedToCapacityRatio, and with no other", decides=False, upstream=_VALIDATION,
     ),
     Fact(
         "extended-resources-batch", "1.36", SEARCH, needs=("profile", "devices"), upstream=f"{PLUGINS}/noderesources/fit.go",

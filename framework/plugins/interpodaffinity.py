@@ -186,7 +186,7 @@ class InterPodAffinity(Plugin):
         pods = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE if handle.queueing.pod_changes else Action.ALL
         domains = partial(affine_node_changes, compares=handle.compares(self.name))
         node = handle.node_event(own, handle.labels_and_taints(own), domains)
-        return ClusterEvent("Pod", pods, hint=affine_pod_changes), node
+        return ClusterEvent("Pod", pods, hint=partial(affine_pod_changes, wider=handle.queueing.wider_pod_hints)), node
 
 
 def _reasons(special: Reason, cells: FrameworkCells) -> Reasons:

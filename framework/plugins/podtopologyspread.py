@@ -293,7 +293,8 @@ class PodTopologySpread(Plugin):
         if narrow and handle.gives_hints:
             pods |= Action.UPDATE_POD_TOLERATION
         nodes = handle.labels_and_taints(Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL)
-        peers = partial(spread_pod_changes, constraints=self._spreads, sees_itself=narrow)
+        wider = handle.queueing.wider_pod_hints
+        peers = partial(spread_pod_changes, constraints=self._spreads, sees_itself=narrow, wider=wider)
         domains = partial(spread_node_changes, constraints=self._spreads, compares=handle.compares(self.name))
         return ClusterEvent("Pod", pods, hint=peers), ClusterEvent("Node", nodes, hint=domains)
 

@@ -18,7 +18,7 @@ from ...core.pods import requests, resized
 from ...core.release import ConfigurationCells, ExtenderCells, Release
 from ...core.release.fact import Cells, also, changed_by
 from ...core.volumes import intree
-from ..config.gatetable import gates_of, settled_by
+from ..config.gatetable import gates_of, needs_of, settled_by
 from ..facts.groups import CLOUD_DISKS
 from ..facts.newer import NEWER_FACTS
 from . import versions
@@ -51,6 +51,7 @@ _OLDER = frozenset(
         "RequestedToCapacityRatioPriority", "ResourceLimitsPriority", "ServiceAffinity", "ServiceSpreadingPriority",
     }
 )  # fmt: skip
+_GROUPS = "pods that are scheduled as a group"
 _DEVICES = {"DynamicResourceAllocation": ("DynamicResources", "DefaultPreemption")}
 
 V1_27: Release = replace(
@@ -218,20 +219,28 @@ V1_34 = _after(V1_33, "1.34", {
     "configuration.not_modelled.DRAConsumableCapacity": "devices that several claims share",
     "configuration.not_modelled.DRADeviceBindingConditions": "conditions of devices before a binding",
     "configuration.not_modelled.DRAExtendedResource": "extended resources that devices provide",
-    "configuration.not_modelled.NominatedNodeNameForExpectation": "the nomination of a node before a binding",
     "queueing.amounts_wake_claims": True,
     "queueing.holder_decides": True,
     "queueing.counts_rejections": True,
 })  # fmt: skip
 V1_35 = _after(V1_34, "1.35", {
     "configuration.gated_plugins.DynamicResourceAllocation": ("DynamicResources=2", "DefaultPreemption"),
-    "configuration.not_modelled": {"GenericWorkload": "pods that are scheduled as a group"},
+    "configuration.gate_needs": needs_of("1.35"),
+    "configuration.not_modelled": dict.fromkeys(("GangScheduling", "GenericWorkload"), _GROUPS),
     "queueing.declared_features_wake": True,
+    "queueing.gates_asked_once": True,
+    "queueing.drops_recreated": True,
 })  # fmt: skip
 V1_36 = _after(V1_35, "1.36", {
-    "configuration.not_modelled.DRADeviceTaintRules": "rules that taint devices",
-    "configuration.not_modelled.DRAListTypeAttributes": "lists in attributes of devices",
-    "configuration.not_modelled.DRANodeAllocatableResources": "devices that use resources of their node",
+    "configuration.gate_needs": needs_of("1.36"),
+    "configuration.not_modelled": {
+        "DRADeviceTaintRules": "rules that taint devices",
+        "DRAListTypeAttributes": "lists in attributes of devices",
+        "DRANodeAllocatableResources": "devices that use resources of their node",
+        "DRAWorkloadResourceClaims": "claims of groups of pods",
+        **dict.fromkeys(("TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption", "GangScheduling", "GenericWorkload"), _GROUPS),
+    },
+    "queueing.wider_pod_hints": True,
 })  # fmt: skip
 
 NEWER: Mapping[str, Release] = MappingProxyType(
