@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, partial
 from typing import Any, ClassVar
 
 import attrs
@@ -19,7 +19,7 @@ from ...core.failures import Failures, Reasons
 from ...core.pods.notes import StateKey
 from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
 from ...core.pods.template import Template
-from ...core.release import FrameworkCells
+from ...core.release import FrameworkCells, with_gates
 from ...core.rule import Reads
 from ...predicates.resources import Sought, checked_resources
 from ...priorities.balanced import VOLUMES_GATE, balance_of_two
@@ -27,7 +27,7 @@ from ...priorities.requestedtocapacity import FULL, broken_line
 from ...priorities.shares import both_requested_with, capacity_of, free_share, request, requested_with, used_share
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
 from ..cycle.state import FrameworkCycle
-from ..hints import node_has_room, pod_leaves_room
+from ..hints import class_gives, node_has_room, pod_leaves_room
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, reason, unresolvable
@@ -281,9 +281,23 @@ class NodeResourcesFit(_ScoresDevices):
         handle, resizes = self.handle, self.handle.enabled("InPlacePodVerticalScaling")
         update = Action.UPDATE_POD_SCALE_DOWN if handle.queueing.pod_changes else Action.UPDATE
         left = partial(pod_leaves_room, requests=handle.requests if resizes else None, nominated=handle.queueing.nomination_ends)
-        room = partial(node_has_room, requests=handle.requests, compares=handle.compares(self.name))
+        room = partial(node_has_room, requests=handle.requests, compares=handle.compares(self.name), devices=self._given)
         node = handle.node_event(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, Action.ADD | Action.UPDATE, room)
-        return ClusterEvent("Pod", Action.DELETE | update if resizes else Action.DELETE, hint=left), node
+        pods = ClusterEvent("Pod", Action.DELETE | update if resizes else Action.DELETE, hint=left)
+        if not self._reads_devices:
+            return pods, node
+        return pods, node, ClusterEvent("DeviceClass", Action.ADD | Action.UPDATE, hint=partial(class_gives, requests=handle.requests))
+
+    @cached_property
+    def _reads_devices(self) -> bool:
+        """Whether devices may give extended resources."""
+        cells = with_gates(self.handle.devices, self.handle.gates)
+        return cells.extended_resources
+
+    def _given(self) -> Container[str]:
+        """The extended resources that devices give now."""
+        listings = self.handle.listings
+        return listings.device_classes.by_resource if listings is not None and self._reads_devices else ()
 
 
 @cache
