@@ -224,10 +224,11 @@ FIELDS = (
 """What not every release reads of pods."""
 
 
-def _feature(
-    path: str, thing: str, gate: str, has: Callable[[Any], object], kind: type[KubeObject] = ResourceSlice
-) -> NewerField:  # fmt: skip
-    return NewerField(path, thing, has, lambda algorithm: gate in algorithm.release.devices.gated and algorithm.enabled(gate), gate, kind=kind)
+def _feature(path: str, thing: str, gate: str, has: Callable[[Any], object], kind: type[KubeObject] = ResourceSlice) -> NewerField:
+    def is_read(algorithm: Algorithm) -> bool:
+        return gate in algorithm.release.devices.gated and algorithm.enabled(gate)
+
+    return NewerField(path, thing, has, is_read, gate, kind=kind)
 
 
 def _devices(has: Callable[[Device], object]) -> Callable[[ResourceSlice], bool]:
@@ -253,7 +254,8 @@ FEATURES = (
         _devices(lambda one: one.binding_conditions),
     ),
     _feature(
-        "spec.extendedResourceName", "extended resource", "DRAExtendedResource", lambda found: found.spec.extended_resource_name, DeviceClass
+        "spec.extendedResourceName", "extended resource", "DRAExtendedResource",
+        lambda found: found.spec.extended_resource_name, DeviceClass,
     ),
 )  # fmt: skip
 """What not every release reads of devices."""

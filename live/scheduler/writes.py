@@ -58,6 +58,8 @@ class WireApi:
     api: Api
     device_api: str = ""
     """The API group and version in which claims to devices are written."""
+    names_requests: bool = False
+    """As :attr:`~kubeclassic.core.release.ClientCells.names_device_requests`."""
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node."""
@@ -115,7 +117,8 @@ class WireApi:
             manifest = await _answer(self.api.ask("PUT", claims, *place, body=with_finalizers(manifest, after)))
         for _ in range(CONFLICTS):
             try:
-                found = await _answer(self.api.ask("PUT", claims, *place, "status", with_status(manifest, after, classes)))
+                body = with_status(manifest, after, classes, self.names_requests)
+                found = await _answer(self.api.ask("PUT", claims, *place, "status", body))
             except ApiError as error:
                 manifest = await self._read_again(claims, before, error)
             else:
