@@ -5,7 +5,7 @@ A hint may say yes for nothing, and then the pod is tried in vain; if it says no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import attrs
@@ -13,6 +13,7 @@ import attrs
 from ..api.meaning.labels import Matcher, compile_selector, node_selector_matches, pairs_match, tolerates
 from ..api.objects import CSIStorageCapacity, Node, NodeSelector, PersistentVolume, Pod, PodAffinityTerm, ResourceClaim, Taint, Volume
 from ..api.objects.quantity import Quantity
+from ..core.cluster.listings import IMPLICIT
 from ..core.pods.notes import claim_keys, claim_name
 from ..core.pods.requests import PODS, of_node
 from ..core.pods.template import Port, host_ports
@@ -72,16 +73,30 @@ def gates_end(pod: Pod, old: Any, new: Any) -> bool:
     return bool(pod.uid == new.uid) and not new.spec.scheduling_gates
 
 
-def node_has_room(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests], compares: bool) -> bool:
-    """The pod would fit on the node if that were empty, and the node has more than before of something that the pod wants."""
-    wanted, room = requests(pod), of_node(new.status.allocatable)
-    counted = {name: number for name, number in wanted.items() if number}
+def node_has_room(
+    pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests], compares: bool, devices: Callable[[], Container[str]] = tuple
+) -> bool:
+    """The pod would fit on the node if that were empty, and the node has more than before of something that the pod wants.
+
+    Of resources that *devices* give a node may have none.
+    """
+    wanted, room, given = requests(pod), of_node(new.status.allocatable), devices()
+    asked = {name: number for name, number in wanted.items() if number}
+    counted = {name: number for name, number in asked.items() if room.get(name, 0) > 0 or name not in given}
     if room.get(PODS, 0) < 1 or any(number > room.get(name, 0) for name, number in counted.items()):
         return False
     if not compares or old is None:
         return True
     before = of_node(old.status.allocatable)
-    return any(room.get(name, 0) > before.get(name, 0) for name in (PODS, *counted))
+    return len(counted) < len(asked) or any(room.get(name, 0) > before.get(name, 0) for name in (PODS, *counted))
+
+
+def class_gives(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests]) -> bool:
+    """A DeviceClass is new, or names another extended resource than before, and the pod asks for that."""
+    explicit, asked = new.spec.extended_resource_name, requests(pod)
+    if old is not None and (old.spec.extended_resource_name or "") == (explicit or ""):
+        return False
+    return explicit in asked or (old is None and IMPLICIT + new.name in asked)
 
 
 def pod_leaves_room(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests] | None, nominated: bool) -> bool:

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterator, Mapping, Set
+from math import inf
 from typing import Any, ClassVar
 
 import attrs
@@ -148,6 +149,8 @@ class Handle:
     max_pd_vols: int | None = None
     """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
+    now: Callable[[], float] = lambda: -inf
+    """The time, in seconds since 1970, for what has to happen in time; where none goes by nothing is late."""
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; one that does not exist is off."""

@@ -19,6 +19,7 @@ from ..api.objects import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
+    Device,
     DeviceClass,
     KubeObject,
     Namespace,
@@ -239,37 +240,43 @@ FIELDS = (
     ),
 )  # fmt: skip
 """What not every release reads of pods."""
+
+
+def _feature(path: str, thing: str, gate: str, has: Callable[[Any], object], kind: type[KubeObject] = ResourceSlice) -> NewerField:
+    def is_read(algorithm: Algorithm) -> bool:
+        return gate in algorithm.release.devices.gated and algorithm.enabled(gate)
+
+    return NewerField(path, thing, has, is_read, gate, kind=kind)
+
+
+def _devices(has: Callable[[Device], object]) -> Callable[[ResourceSlice], bool]:
+    return lambda found: any(map(has, found.spec.devices))
+
+
 FEATURES = (
-    NewerField(
-        "spec.devices[].taints", "device taints", lambda found: any(device.taints for device in found.spec.devices), _never,
-        "DRADeviceTaints", kind=ResourceSlice,
+    _feature("spec.devices[].taints", "device taints", "DRADeviceTaints", _devices(lambda one: one.taints)),
+    _feature(
+        "spec.devices[].consumesCounters", "counters", "DRAPartitionableDevices",
+        lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices),
     ),
-    NewerField(
-        "spec.devices[].consumesCounters", "counters",
-        lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices), _never,
-        "DRAPartitionableDevices", kind=ResourceSlice,
+    _feature(
+        "spec.devices[].allowMultipleAllocations", "shared devices", "DRAConsumableCapacity",
+        _devices(lambda one: one.allow_multiple_allocations),
     ),
-    NewerField(
-        "spec.devices[].allowMultipleAllocations", "shared devices",
-        lambda found: any(device.allow_multiple_allocations for device in found.spec.devices), _never, "DRAConsumableCapacity",
-        kind=ResourceSlice,
+    _feature(
+        "capacity of spec.devices.requests", "capacity", "DRAConsumableCapacity",
+        lambda found: any(one.capacity for request in found.spec.devices.requests for one in request.asks), ResourceClaim,
     ),
-    NewerField(
-        "capacity of spec.devices.requests", "capacity",
-        lambda found: any(one.capacity for request in found.spec.devices.requests for one in request.asks), _never, "DRAConsumableCapacity",
-        kind=ResourceClaim,
+    _feature(
+        "spec.devices[].bindingConditions", "binding conditions", "DRADeviceBindingConditions",
+        _devices(lambda one: one.binding_conditions),
     ),
-    NewerField(
-        "spec.devices[].bindingConditions", "binding conditions",
-        lambda found: any(device.binding_conditions for device in found.spec.devices), _never, "DRADeviceBindingConditions",
-        kind=ResourceSlice,
-    ),
-    NewerField(
-        "spec.extendedResourceName", "extended resource", lambda found: found.spec.extended_resource_name, _never, "DRAExtendedResource",
-        kind=DeviceClass,
+    _feature(
+        "spec.extendedResourceName", "extended resource", "DRAExtendedResource",
+        lambda found: found.spec.extended_resource_name, DeviceClass,
     ),
 )  # fmt: skip
-"""What no release here reads of devices."""
+"""What not every release reads of devices."""
 
 KINDS: Mapping[type[KubeObject], Callable[[Release], bool]] = {
     CSINode: lambda release: release.volumes.csi_reads_migration,
@@ -315,7 +322,7 @@ def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Noti
         if type(item) in unread:
             yield Notice(f"{item.kind} {item.key}", f"release {algorithm.release.version} does not read this kind")
         for feature in features:
-            if type(item) is feature.kind and feature.has(item):
+            if type(item) is feature.kind and feature.has(item) and not feature.is_read(algorithm):
                 yield feature.unread(f"{item.kind} {item.key}", algorithm)
 
 

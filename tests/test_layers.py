@@ -53,6 +53,7 @@ ROWS = {
     "extenders": "exceptions.py choices.py api core algorithmprovider",
     "framework/config/gatetable.py": f"{CORE} algorithmprovider framework",
     "framework/facts/groups.py": "",
+    "framework/facts/devices.py": CORE,
     "framework/facts/newer.py framework/facts/middle.py framework/facts/older.py": f"{CORE} framework",
     "framework/tables/versions.py": f"{CORE} framework",
     "framework/tables/policies.py": f"{CORE} algorithmprovider",

@@ -430,6 +430,10 @@ Room = Literal["requested", "again", "left"]
 class DeviceCells(CellGroup, frozen=True, kw_only=True):
     """How a release allocates devices."""
 
+    gated: Mapping[str, Mapping[str, Any]] = MappingProxyType({"DRAAdminAccess": MappingProxyType({"admin_access": True})})
+    """Gate -> other values of these cells while it is on."""
+    admin_access: bool = False
+    """Requests may ask for devices that are in use."""
     alternatives: bool = False
     """A request may name alternatives (firstAvailable), with gate DRAPrioritizedList."""
     admin_takes_once: bool = False
@@ -442,17 +446,58 @@ class DeviceCells(CellGroup, frozen=True, kw_only=True):
     """What mode All took is free again when the search backs up."""
     room: Room = "requested"
     """What counts towards 32 devices of a claim while they are chosen."""
+    alternatives_apart: bool = False
+    """Each alternative has matches of its own, and mode All stays with the alternative that is tried."""
+    one_way: bool = False
+    """The devices of one request are taken in one order alone, so none of them twice."""
     invalid_pool_errs: bool = False
     """An invalid pool is an error once a search comes to it (no: once a device in it matches)."""
+    whole_pools: bool = False
+    """Incomplete and invalid pools give no device. All slices of a pool count, wherever they are reached from."""
     distinct_attribute: bool = False
     """Constraints may be a distinctAttribute."""
+    compares_distinct: bool = False
+    """Its values are compared (no: each is taken for another one)."""
+    taints: bool = False
+    """A device with a taint goes to a request that tolerates it."""
+    shares: bool = False
+    """Devices may be shared, as their capacity allows, and requests say how much of it they want."""
+    refuses_capacity: bool = False
+    """Where devices are not shared, a request that says how much it wants is an error."""
+    keeps_counters: bool = False
+    """A device that is turned down once it took its counters keeps them, and one that is shared takes none."""
     leaves_counter_slices: bool = False
-    """Slices with shared counters are left out."""
+    """Slices with shared counters are left out (no: these are the counters of their pool)."""
     leaves_counted_devices: bool = False
     """Devices that consume counters cannot be allocated."""
     leaves_per_device_selection: bool = False
     """Slices in which each device says its nodes are left out."""
     leaves_binding_conditions: bool = False
-    """Devices with binding conditions cannot be allocated, and come last."""
+    """Devices with binding conditions cannot be allocated."""
+    waits_for_conditions: bool = False
+    """A pod is bound once the binding conditions of its devices are true."""
+    conditions_last: Literal["", "slices and pools", "pools"] = ""
+    """What comes last where a device in it has binding conditions."""
+    extended_resources: bool = False
+    """Extended resources that a DeviceClass names are allocated as devices."""
+    timeout_errs: bool = False
+    """A search that takes too long is an error (no: it has found nothing)."""
+    other_owner_text: str = "ResourceClaim {claim} was not created for pod {pod} (pod is not owner)"
+    """Why a claim made for another pod cannot be used. It takes ``claim`` and ``pod``."""
+    condition_failed_text: str = "claim {claim} binding failed: reason={reason}, message={message}"
+    """A device of ``claim`` failed: with the ``reason`` and the quoted ``message`` of its condition."""
+    condition_late_text: str = "claim {claim} binding timeout"
+    """The conditions of ``claim`` took too long."""
+    conditions_late_text: str = "device binding timeout"
+    """The same, where the pod waited that long."""
     speaks_without_claims: bool = True
     """PostFilter has something to say of a pod without claims."""
+
+
+def with_gates(cells: DeviceCells, gates: Mapping[str, bool]) -> DeviceCells:
+    """*cells* as they are with the gates that are on."""
+    values = {name: getattr(cells, name) for name in DeviceCells.__struct_fields__}
+    for gate, changed in cells.gated.items():
+        if gates.get(gate):
+            values |= changed
+    return DeviceCells(**values)

@@ -453,6 +453,8 @@ class ClientCells(CellGroup, frozen=True, kw_only=True):
     """A watch is sent again then, too, also after a time-out and errors of the server."""
     device_api: str = ""
     """With gate DynamicResourceAllocation, the version of the API in which it lists claims and devices."""
+    names_device_requests: bool = False
+    """What a class tells the drivers of a claim's devices comes once, with the requests that it is for (no: for each of them, without)."""
 
 
 class ExtenderCells(CellGroup, frozen=True, kw_only=True):

@@ -325,6 +325,12 @@ def _devices(args: a.DynamicResourcesArgs, path: str, context: Context) -> Fault
         yield forbidden(f"{path}filterTimeout", "DRASchedulingFilterTimeout feature gate is disabled")
     elif seconds is not None and seconds < 0:
         yield invalid(f"{path}filterTimeout", duration_text(seconds), "must be zero or positive")
+    waits = args.binding_timeout
+    if waits is not None and not context.waits_for_devices:
+        told = "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled"
+        yield forbidden(f"{path}bindingTimeout", told)
+    elif waits is not None and waits < 1:
+        yield invalid(f"{path}bindingTimeout", duration_text(waits), "must be at least 1 second")
 
 
 def _label_name(name: str, path: str) -> Faults:

@@ -61,7 +61,7 @@ def _ports(plugin: Any, pod: Template) -> Hashable:
 
 
 def _requests(plugin: Any, pod: Template) -> Hashable:
-    if plugin.handle.cells.extended_devices_unsign and plugin.handle.enabled("DRAExtendedResource"):
+    if pod.device_resources or (plugin.handle.cells.extended_devices_unsign and plugin.handle.enabled("DRAExtendedResource")):
         return UNSIGNED
     return frozenset(item for item in pod.requests.items() if item[1] or item[0] in NATIVE)
 

@@ -6,6 +6,7 @@ from ...core.decision.ties import TopOfHeap
 from ...core.pods import requests, resized
 from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, SEARCH, TIES, Fact, also
 from ...core.volumes import intree
+from .devices import DEVICES_1_35, DEVICES_1_36
 from .groups import CLOUD_DISKS, LIMIT_RULES
 
 _ALLOCATOR = "k8s.io/dynamic-resource-allocation/structured/allocator.go"
@@ -354,7 +355,7 @@ NEWER_FACTS = (
         sentence="devices that consume counters or have binding conditions are left out",
         now={
             "devices.leaves_counter_slices": False, "devices.leaves_counted_devices": True, "devices.leaves_binding_conditions": True,
-            "devices.speaks_without_claims": True,
+            "devices.speaks_without_claims": True, "devices.conditions_last": "slices and pools", "devices.refuses_capacity": True,
         },
     ),
     # --- 1.35 -----------------------------------------------------------------------------------------------------------
@@ -410,6 +411,7 @@ NEWER_FACTS = (
         sentence="where nothing spreads pods, a pod like the one before it first tries the node that came next",
         now={"framework.extended_devices_unsign": True},
     ),
+    *DEVICES_1_35,
     # --- 1.36 -----------------------------------------------------------------------------------------------------------
     Fact(
         "balance-by-change", "1.36", "NodeResourcesBalancedAllocation", now={"framework.scores_change_of_balance": True},
@@ -458,5 +460,6 @@ NEWER_FACTS = (
         "features-unnamed", "1.36", "NodeDeclaredFeatures", sentence="the reason of a node without them does not say which",
         now={"framework.lacking_features_text": "node(s) didn't match Pod's required features"}, decides=False, upstream=_FEATURES,
     ),
+    *DEVICES_1_36,
 )
 """In the order of releases."""

@@ -224,6 +224,7 @@ V1_34 = _after(V1_33, "1.34", {
     "queueing.counts_rejections": True,
 })  # fmt: skip
 V1_35 = _after(V1_34, "1.35", {
+    "client.names_device_requests": True,
     "configuration.gated_plugins.DynamicResourceAllocation": ("DynamicResources=2", "DefaultPreemption"),
     "configuration.gate_needs": needs_of("1.35"),
     "configuration.not_modelled": dict.fromkeys(("GangScheduling", "GenericWorkload"), _GROUPS),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...api.meaning.labels import COMPARISONS
 from ...api.meaning.podtotals import requests_of, total_of
-from ...api.objects import Container, KubeObject, Node, Pod, PodDisruptionBudget
+from ...api.objects import Container, Device, KubeObject, Node, Pod, PodDisruptionBudget, ResourceSlice
 from ...api.objects.pods import ContainerStatus
 from ...api.objects.quantity import ZERO, Quantity
 from ...core.arrays.table import AVOID
@@ -94,9 +94,17 @@ OF_PODS: Mapping[str, OnPod] = {
 OF_KINDS: Mapping[str, tuple[str, ...]] = {
     "attachments": ("VolumeAttachment",),
     "budgets": ("PodDisruptionBudget",),
+    "device classes": ("DeviceClass",),
     "owners": ("Service", "ReplicationController", "ReplicaSet", "StatefulSet"),
 }
 """Trait -> the kinds of which an object gives it."""
+OF_DEVICES: Mapping[str, Callable[[Device], object]] = {
+    "binding conditions": lambda device: device.binding_conditions,
+    "counters": lambda device: device.consumes_counters,
+    "device taints": lambda device: device.taints,
+    "shared devices": lambda device: device.allow_multiple_allocations,
+}
+"""Trait -> whether a device of a slice gives it."""
 HUGE = 10**9 << 50
 """Amounts beyond a pebibyte, in billionths: sums and scores of them may wrap around."""
 MANY = 100
@@ -115,7 +123,7 @@ OF_NODES: Mapping[str, Callable[[Node], object]] = {
 OF_CONFIGURATIONS = ("policy", "profile", "events", "gates set", "equivalence cache", "no scores", "extenders")
 """Traits of what is asked for, not of the cluster."""
 OF_ALL = ("priorities", "orphans", "disrupted pods", "100 nodes", "two nodes", "overcommitted nodes")
-TRAITS = frozenset({*OF_PODS, *OF_KINDS, *OF_NODES, *OF_CONFIGURATIONS, *OF_ALL})
+TRAITS = frozenset({*OF_PODS, *OF_KINDS, *OF_DEVICES, *OF_NODES, *OF_CONFIGURATIONS, *OF_ALL})
 """Every trait that a fact may need."""
 
 
@@ -126,6 +134,8 @@ def traits_of(scenario: Scenario, configuration: Iterable[str] = ()) -> frozense
     found = {name for name, holds in OF_PODS.items() if any(holds(pod) for pod in pods)}
     found |= {name for name, holds in OF_NODES.items() if any(holds(node) for node in nodes)}
     found |= _of_kinds(scenario.objects)
+    devices = [device for item in scenario.objects if isinstance(item, ResourceSlice) for device in item.spec.devices]
+    found |= {name for name, holds in OF_DEVICES.items() if any(holds(device) for device in devices)}
     names = {node.name for node in nodes}
     if len({pod.priority for pod in pods}) > 1 or any(pod.is_terminating for pod in pods):
         found.add("priorities")
