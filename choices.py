@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DEFAULT_RELEASE = "1.16"  # algorithmprovider/releases.py
 DEFAULT_FRAMEWORK = "1.27"  # framework/releases.py
-NEWEST_RELEASE = "1.34"  # framework/releases.py
+NEWEST_RELEASE = "1.36"  # framework/releases.py
 FIRST_FRAMEWORK = "1.17"  # framework/releases.py
 TIE_BREAKS = ("release", "round-robin", "first", "random")  # algorithmprovider/cells.py
 ORDERS = ("input", "priority", "queue")  # simulation/scenario.py

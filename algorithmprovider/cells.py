@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ..api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE, SelectorError
 from ..core.arrays.arithmetic import rounded
 from ..core.arrays.types import Ints
-from ..core.decision.ties import PickHost
+from ..core.decision.ties import PickHost, TopOfHeap
 from ..core.release import ClientCells, Release
 
 FEWEST_NODES = 100
@@ -201,4 +201,6 @@ def in_words(release: Release, pick: PickHost) -> str:
         return "each gets its turn" + (", as in the original" if release.pick_host is round_robin else "")
     if pick is first_best:
         return "the first in visiting order is taken" + ("; the original takes one at random" if release.pick_host is first_best else "")
+    if isinstance(pick, TopOfHeap):
+        return "the one on top of the heap of scored nodes is taken" + (", as in the original" if pick == release.pick_host else "")
     return "one is drawn at random" if isinstance(pick, Lottery) else "a rule of your own picks one"

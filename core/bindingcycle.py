@@ -61,6 +61,23 @@ class Waiting(Protocol):
         """It has lasted *waited* seconds; a wait of that :attr:`timeout` or a shorter one ends here."""
 
 
+class DeviceWait(Protocol):
+    """What knows when the devices of pods are ready."""
+
+    late_text: str
+    """The error where they were not in time."""
+
+    @property
+    def binding_seconds(self) -> float:
+        """How long they may take."""
+
+    def waits(self, pod: Pod) -> bool:
+        """Whether devices of *pod* have to be ready before it is bound."""
+
+    def readiness(self, pod: Pod) -> str | None:
+        """Why the devices of *pod* cannot be used; empty: they are ready; None: that is not known yet."""
+
+
 class BindingCycle(ABC):
     """The steps of one scheduler; *pod* is the object without a node. A step that fails undoes the earlier steps itself.
 
@@ -96,6 +113,10 @@ class BindingCycle(ABC):
     @abstractmethod
     def waits_for_claims(self, pod: Pod) -> bool:
         """Whether the binding waits until the pod's claims have their volumes."""
+
+    def device_wait(self, pod: Pod) -> DeviceWait | None:
+        """What knows when the devices of *pod* are ready; None: nothing waits for devices."""
+        return None
 
     def begin(self, pod: Pod, host: str) -> Failure | None:
         """The steps before the wait for volumes."""

@@ -70,6 +70,7 @@ class ClassicFlow:
     details: BoardDetails = attrs.field(init=False)
     refusals: UnschedulableCache = attrs.field(init=False)
     cached_failure: Callable[[Cycle], Decision | None] | None = None
+    on_choice: None = None
     quick: Callable[[Cycle], int | None] = attrs.field(init=False)
     max_score: int = MAX_PRIORITY
     nominated_after: str | None = None

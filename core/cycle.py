@@ -112,7 +112,8 @@ class Cycle:
         rows, answers, keeps_all = nodes.rows, self.answers if self.described is None else None, not self.algorithm.leaves_counts
         for priority in priorities:
             try:
-                if answers is None or rows is None or priority.whole_list or not (keeps_all or answers.keeps(priority, self)):
+                is_fresh = priority.whole_list or (priority.reads_devices is not None and priority.reads_devices(self.template))
+                if answers is None or rows is None or is_fresh or not (keeps_all or answers.keeps(priority, self)):
                     found.append(priority.score(self.template, nodes, self))
                 else:
                     found.append(answers.scores(priority, self))

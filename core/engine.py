@@ -108,6 +108,7 @@ class Engine:
             self.templates, self.cache, self.table, self.snapshot = before.templates, before.cache, before.table, before.snapshot
             self.listings = before.listings if self.reuse_answers else self.listings
             self.templates.begin_anew()
+        self.templates.device_classes = self.listings.device_classes.by_resource
         self.nominations = self.new_nominations()
         self.ties = TieBreaker(self.pick_host)
         flow = self.flow = self.make_flow(self)
@@ -188,8 +189,10 @@ class Engine:
                 self.on_phase(Phase.SCORE, SUCCESS)
             found.reduced = found.ranking.by_priority
             found.best = places_of_best(found.ranking.totals)
-            best = int(found.best[self.ties.which(len(found.best))])
+            best = self.ties.of(found.best)
         decision.host = found.names[int(rows[best])]
+        if self.flow.on_choice is not None:
+            self.flow.on_choice(cycle, found, decision.host)
 
     def reads_details_at_once(self, cycle: Cycle) -> bool:
         """Whether the details of *cycle* are read before the next cycle, so that they may be read off a board."""
@@ -207,9 +210,10 @@ class Engine:
 
     def allocations(self, pod: Pod) -> dict[str, list[str]] | None:
         """The devices of each claim of *pod* that has some; None if none has, or if devices are not allocated."""
-        if not pod.spec.resource_claims or not self.algorithm.enabled("DynamicResourceAllocation"):
+        claims = self.listings.resource_claims
+        if not claims.are_used_by(pod) or not self.algorithm.enabled("DynamicResourceAllocation"):
             return None
-        return self.listings.resource_claims.allocations(pod) or None
+        return claims.allocations(pod) or None
 
     def latest_template(self, pod: Pod) -> Template | None:
         """The template of *pod*, if the latest cycle was for it; else None."""

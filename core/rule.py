@@ -132,6 +132,8 @@ class Priority:
     reduce: Callable[[Template, Scores, Batch, AnyCycle], Scores] | None = None
     whole_list: bool = False
     concerns: Callable[[Template], bool] = every_pod
+    reads_devices: Callable[[Template], bool] | None = None
+    """Whether the raw scores of a pod depend on devices in use, too: then they are not kept. None: those of no pod do."""
     sums: Callable[[Template, AnyCycle], Sums | None] | None = None
     """As ``clauses`` of :class:`Predicate`. Without any sum all nodes get the same score, the reduce step included."""
     is_of_row: bool = OF_ROW

@@ -229,20 +229,22 @@ class Run:
         if error is not None:
             decision.host, decision.error = None, error
             return
-        if decision.pod.spec.resource_claims:
+        if self.engine.listings.resource_claims.are_used_by(decision.pod):
             decision.allocations = self.engine.allocations(decision.pod)
         if self._may_hold and self.engine.flow.binding.waiting(decision.pod) is not None:
             decision.is_waiting = True
             self._held[decision.pod.key] = decision
 
     def _note_assumption(self, pod: Pod, host: str) -> None:
-        for claim in self.engine.listings.resource_claims.of(pod) if pod.spec.resource_claims else ():
+        for claim in self.engine.listings.resource_claims.of(pod):
             self.engine.on_undo(self.feed.put, claim)
         self.engine.on_undo(self._unassume, pod, host)
 
     def _unassume(self, pod: Pod, host: str) -> None:
         if pod.spec.volumes:
             self.engine.binder.revert(pod, host)
+        if (made := self.engine.listings.resource_claims.extended_of(pod)) is not None:
+            self.feed.delete(made)
         self.delete(pod)
 
     def _end_waits(self) -> None:

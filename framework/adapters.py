@@ -74,7 +74,7 @@ def as_priority(plugin: Any, pre_scores: bool) -> Priority:
     return Priority(
         name=plugin.name, score=raw, reads=plugin.score_reads, key=plugin.score_key, reduce=normalize, whole_list=plugin.scores_together,
         concerns=plugin.score_concerns if missing is None else every_pod,
-        sums=None if missing is not None else getattr(plugin, "score_sums", None),
+        sums=None if missing is not None else getattr(plugin, "score_sums", None), reads_devices=getattr(plugin, "score_devices", None),
     )  # fmt: skip
 
 

@@ -22,10 +22,13 @@ DECIDING: Mapping[str, str] = {
     "DRAAdminAccess": "whether a claim may ask for devices that are in use",
     "DRAPrioritizedList": "whether a request may list alternatives",
     "DynamicResourceAllocation": "whether claims for devices are looked at",
+    "InPlacePodLevelResourcesVerticalScaling": "whether the resources in a pod's status count for the pod as a whole",
     "InPlacePodVerticalScaling": "whether the resources in a pod's status count",
     "MatchLabelKeysInPodTopologySpread": "whether matchLabelKeys of spread constraints count",
     "MinDomainsInPodTopologySpread": "whether minDomains of spread constraints counts",
     "NodeInclusionPolicyInPodTopologySpread": "whether the two inclusion policies of spread constraints count",
+    "NodeDeclaredFeatures": "whether a node must declare the features that a pod needs",
+    "OpportunisticBatching": "whether a pod may take the node that came next for an equal one",
     "PodDisruptionConditions": "whether pods that leave for another reason keep a pod from preempting again",
     "PodLevelResources": "whether the requests of the pod as a whole count",
     "PodSchedulingReadiness": "whether pods with scheduling gates are not tried",
@@ -35,8 +38,10 @@ DECIDING: Mapping[str, str] = {
     "SchedulerQueueingHints": "which events make a pod that failed be tried again",
     "SidecarContainers": "whether pods with restartable init containers are taken",
     "StorageCapacityScoring": "whether nodes are preferred by the storage that is left",
+    "TaintTolerationComparisonOperators": "whether tolerations may compare numbers",
     "VolumeAttributesClass": "whether claims and volumes with a class of attributes match",
     "VolumeCapacityPriority": "whether volumes are preferred that are hardly larger than their claims",
+    "VolumeLimitScaling": "whether a node must have the CSI drivers of a pod's volumes",
 }
 """Gate that an answer may depend on -> what it decides."""
 
@@ -66,6 +71,7 @@ IDLE: Mapping[str, str] = {
     "DRASchedulerFilterTimeout": "a search for devices takes no time here that upstream would cut short",
     "MatchLabelKeysInPodAffinity": "the API server alone asks it, as a pod is created",
     "MatchLabelKeysInPodTopologySpreadSelectorMerge": "the API server alone asks it; a requirement counts the same if it is there twice",
+    "NominatedNodeNameForExpectation": "a pod that is being bound has its node either way",
     "PodObservedGenerationTracking": "it adds a number to the conditions of pods, which decides nothing",
     "SchedulerAsyncAPICalls": "calls to the API server are not awaited either way",
 }

@@ -45,6 +45,7 @@ from ..core.rule import Algorithm
 from ..core.volumes.binder import VolumeBinder, basic_checks
 from .adapters import filter_error
 from .config.configuration import KubeSchedulerConfiguration, read_configuration
+from .cycle.batching import Batches, Signer
 from .cycle.binding import FrameworkBinding
 from .cycle.diagnosis import Diagnosis
 from .cycle.feasible import FrameworkDetails, search
@@ -148,6 +149,9 @@ class FrameworkFlow:
     plugins_without: frozenset[str] | None = NONE
     claim_users: ClaimUsers | None = None
     """Kept only in releases whose trials change it."""
+    on_choice: Callable[[FrameworkCycle, Details, str], None] | None = None
+    batches: Batches | None = None
+    """What is kept for pods that are equal; None where no pod has a signature."""
     _latest: FrameworkCycle | None = None
     _blamed: dict[str, frozenset[str]] = attrs.field(factory=dict)
     """Pod -> the plugins that rejected it in its latest attempt."""
@@ -160,11 +164,14 @@ class FrameworkFlow:
         release, gates, share = engine.release, engine.gates, engine.memory_bytes // len(profiles)
         order = ListOrder(engine.cache, engine.table, engine.snapshot, release.framework.reads_order_by_cursor != "never")
         answers = {name: AnswerCache(engine.table, share // 2) for name in profiles}
+        signers = {name: signer for name, profile in profiles.items() if (signer := Signer.of(profile, bool(engine.extenders)))}
+        batches = Batches(signers, engine.on_undo) if signers else None
+        signs = None if batches is None else batches.signs
         quick_paths = {
             name: QuickPath(
                 algorithm=profile.cacheable or profile.algorithm, boards=Boards(answers[name], share * 7 // 16), order=order,
                 ties=engine.ties, nominations=engine.nominations, asks_extenders=engine.asks_extenders if engine.extenders else None,
-                is_cacheable=profile.cacheable is not None, ask_plugins=PluginCheck(profile),
+                is_cacheable=profile.cacheable is not None, ask_plugins=PluginCheck(profile, signs),
             )
             for name, profile in profiles.items()
         }  # fmt: skip
@@ -172,11 +179,13 @@ class FrameworkFlow:
         layout = PodLayout(engine.table, by_start_time=True, sorts_again=release.framework.sorts_victims_again)
         runs = DryRuns(layout, engine.memory_bytes // 16)
         parts: dict[str, Any] = {"binder": binder, "order": order, "answers": answers, "quick_paths": quick_paths, "runs": runs}
-        return cls(engine=engine, profiles=profiles, **parts, **options)
+        return cls(engine=engine, profiles=profiles, batches=batches, **parts, **options)
 
     def __attrs_post_init__(self) -> None:
         self.refusals = {name: UnschedulableCache(path) for name, path in self.quick_paths.items()}
         self.details = {name: BoardDetails(path) for name, path in self.quick_paths.items()}
+        if self.batches is not None:
+            self.on_choice = self._store
         engine = self.engine
         # With it no cycle is left out: what is tried in one counts in the next.
         if engine.release.framework.trials_change_users and engine.gates.get("ReadWriteOncePod"):
@@ -211,6 +220,8 @@ class FrameworkFlow:
         held = pre_enqueue(pod, profile)
         if held is not None:
             return Decision(pod, error=held.message, plugins=NONE, is_gated=True)
+        if self.batches is not None:
+            self.batches.begin()
         refused = self._claim_fault(pod) if pod.spec.volumes else None
         if refused is not None:
             return Decision(pod, error=refused, plugins=NONE)
@@ -246,6 +257,8 @@ class FrameworkFlow:
         if (post_filters and not only_preempts(post_filters, cycle)) or (kept := refusals.again(cycle)) is None:
             return None
         decision = refused(cycle, kept, post_filters)
+        if not self._profile(pod).points["postFilter"] and cycle.release.framework.failure_needs_post_filter:
+            decision.nominated = ""
         self._blamed[pod.key] = decision.plugins or NONE
         self.order.start %= kept.nodes
         refusals.count()
@@ -277,6 +290,8 @@ class FrameworkFlow:
             if not outcome.status.is_rejection:
                 raise FilterError(outcome.status.message)
             return found
+        if self.batches is not None:
+            cycle.hint = self.batches.hint(cycle, profile.scheduler_name)
         pass_extenders = self.engine.pass_extenders if self.engine.asks_extenders(cycle.pod) else None
         nominations = self.engine.nominations
         searched = search(cycle, profile, nominations, diagnosis, outcome, order.start, pass_extenders, known)
@@ -291,6 +306,11 @@ class FrameworkFlow:
         ask = partial(prioritize, cycle, profile, rows, self.engine.extenders, self.engine.on_phase)
         details = self._details(cycle)
         return ask() if details is None else details.ranking(cycle, rows, ask, partial(skipped_scores, cycle, profile, rows))
+
+    def _store(self, cycle: FrameworkCycle, found: Details, host: str) -> None:
+        if self.batches is not None:
+            totals = None if found.ranking is None else found.ranking.totals
+            self.batches.store(cycle, self._profile(cycle.pod).scheduler_name, host, found.feasible_rows, totals)
 
     def pre_score_one(self, cycle: FrameworkCycle, rows: Rows) -> None:
         pre_score_one(cycle, self._profile(cycle.pod), rows)
@@ -310,6 +330,8 @@ class FrameworkFlow:
             runs = self.runs if cycle.table is engine.table else DryRuns(self._layout(cycle.table))
             result = run_post_filter(cycle, profile, engine.nominations, diagnosis, self.shortlists, engine.extenders, runs)
             diagnosis.post_filter, decision.preemption, decision.nominated = result.message, result.plan, result.nominated
+        elif not profile.points["postFilter"] and self.engine.release.framework.failure_needs_post_filter:
+            decision.nominated = ""
         decision.fail(diagnosis.fit_error())
         decision.plugins = diagnosis.plugins()
         self._blamed[cycle.pod.key] = decision.plugins

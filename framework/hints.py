@@ -5,7 +5,7 @@ A hint may say yes for nothing, and then the pod is tried in vain; if it says no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import attrs
@@ -13,6 +13,7 @@ import attrs
 from ..api.meaning.labels import Matcher, compile_selector, node_selector_matches, pairs_match, tolerates
 from ..api.objects import CSIStorageCapacity, Node, NodeSelector, PersistentVolume, Pod, PodAffinityTerm, ResourceClaim, Taint, Volume
 from ..api.objects.quantity import Quantity
+from ..core.cluster.listings import IMPLICIT
 from ..core.pods.notes import claim_keys, claim_name
 from ..core.pods.requests import PODS, of_node
 from ..core.pods.template import Port, host_ports
@@ -57,6 +58,11 @@ def node_is_tolerated(pod: Pod, old: Any, new: Any) -> bool:
     return not was_tolerated and first_untolerated(new.spec.taints, pod.spec.tolerations) is None
 
 
+def declared_features_change(pod: Pod, old: Any, new: Any) -> bool:
+    """The node declares other features than before."""
+    return old is None or old.status.declared_features != new.status.declared_features
+
+
 def tolerations_change(pod: Pod, old: Any, new: Any) -> bool:
     """The pod itself has more tolerations."""
     return bool(pod.uid == new.uid) and len(old.spec.tolerations) != len(new.spec.tolerations)
@@ -67,16 +73,30 @@ def gates_end(pod: Pod, old: Any, new: Any) -> bool:
     return bool(pod.uid == new.uid) and not new.spec.scheduling_gates
 
 
-def node_has_room(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests], compares: bool) -> bool:
-    """The pod would fit on the node if that were empty, and the node has more than before of something that the pod wants."""
-    wanted, room = requests(pod), of_node(new.status.allocatable)
-    counted = {name: number for name, number in wanted.items() if number}
+def node_has_room(
+    pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests], compares: bool, devices: Callable[[], Container[str]] = tuple
+) -> bool:
+    """The pod would fit on the node if that were empty, and the node has more than before of something that the pod wants.
+
+    Of resources that *devices* give a node may have none.
+    """
+    wanted, room, given = requests(pod), of_node(new.status.allocatable), devices()
+    asked = {name: number for name, number in wanted.items() if number}
+    counted = {name: number for name, number in asked.items() if room.get(name, 0) > 0 or name not in given}
     if room.get(PODS, 0) < 1 or any(number > room.get(name, 0) for name, number in counted.items()):
         return False
     if not compares or old is None:
         return True
     before = of_node(old.status.allocatable)
-    return any(room.get(name, 0) > before.get(name, 0) for name in (PODS, *counted))
+    return len(counted) < len(asked) or any(room.get(name, 0) > before.get(name, 0) for name in (PODS, *counted))
+
+
+def class_gives(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests]) -> bool:
+    """A DeviceClass is new, or names another extended resource than before, and the pod asks for that."""
+    explicit, asked = new.spec.extended_resource_name, requests(pod)
+    if old is not None and (old.spec.extended_resource_name or "") == (explicit or ""):
+        return False
+    return explicit in asked or (old is None and IMPLICIT + new.name in asked)
 
 
 def pod_leaves_room(pod: Pod, old: Any, new: Any, *, requests: Callable[[Pod], Requests] | None, nominated: bool) -> bool:
@@ -222,18 +242,21 @@ def ports_clash(one: Port, other: Port) -> bool:
 # --- affinity between pods ------------------------------------------------------------------------------------------
 
 
-def affine_pod_changes(pod: Pod, old: Any, new: Any) -> bool:
+def affine_pod_changes(pod: Pod, old: Any, new: Any, *, wider: bool = False) -> bool:
     """A pod on a node begins to match all of the pod's required affinity terms, or no longer matches all anti-affinity terms.
 
+    *wider*: the pod's own labels change, nominated pods count like those on nodes, and a pod that goes counts that avoided the pod.
     Upstream: isSchedulableAfterPodChange of InterPodAffinity.
     """
-    if any(other is not None and not other.spec.node_name for other in (old, new)):
+    if wider and old is not None and new is not None and pod.uid == new.uid:
+        return True
+    if any(other is not None and not was_on_node(other, wider) for other in (old, new)):
         return False
     wanted, avoided = affinity_terms(pod)
     if old is None:
         return _matches_all(wanted, pod, new)
     if new is None:
-        return _matches_all(avoided, pod, old)
+        return _matches_all(avoided, pod, old) or (wider and _matches_all(affinity_terms(old)[1], old, pod))
     begins = not _matches_all(wanted, pod, old) and _matches_all(wanted, pod, new)
     return begins or (_matches_all(avoided, pod, old) and not _matches_all(avoided, pod, new))
 
@@ -291,15 +314,15 @@ ConstraintsOf = Callable[[Pod], Sequence[Spread] | None]
 """A pod's hard constraints; None where they depend on its services and controller, and then every event may help."""
 
 
-def spread_pod_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, sees_itself: bool) -> bool:
+def spread_pod_changes(pod: Pod, old: Any, new: Any, *, constraints: ConstraintsOf, sees_itself: bool, wider: bool = False) -> bool:
     """A pod of the namespace comes to a node, leaves it or changes its labels, so that a constraint counts one more or one less.
 
-    With *sees_itself* also a change of the pod's own labels, or of its tolerations where taints count.
+    With *sees_itself* also a change of the pod's own labels, or of its tolerations where taints count. *wider*: nominated pods count, too.
     Upstream: isSchedulableAfterPodChange of PodTopologySpread.
     """
     if any(
         other is not None
-        and not ((sees_itself and other.uid == pod.uid) or (bool(other.spec.node_name) and other.namespace == pod.namespace))
+        and not ((sees_itself and other.uid == pod.uid) or (was_on_node(other, wider) and other.namespace == pod.namespace))
         for other in (old, new)
     ):
         return False

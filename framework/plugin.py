@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterator, Mapping, Set
+from math import inf
 from typing import Any, ClassVar
 
 import attrs
@@ -75,8 +76,10 @@ class Plugin:
     """Whether ``score`` depends on all feasible nodes together."""
     without_pre_filter: str | None = None
     """The error of ``filter`` where the plugin's PreFilter is disabled; None: it works without."""
-    without_pre_score: ClassVar[str | None] = None
+    without_pre_score: str | None = None
     """The error of ``score`` where the plugin's PreScore is disabled; None: it works without."""
+    scores_after: ClassVar[str] = "preScore"
+    """The extension point that this is about, where it is not PreScore."""
     follows_pods: str | None = None
     """The error of a trial that adds or removes pods where PreFilter did not run; None: the plugin has no AddPod and RemovePod."""
     pre_filter_by_class: ClassVar[bool] = False
@@ -146,6 +149,8 @@ class Handle:
     max_pd_vols: int | None = None
     """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
+    now: Callable[[], float] = lambda: -inf
+    """The time, in seconds since 1970, for what has to happen in time; where none goes by nothing is late."""
 
     def enabled(self, gate: str) -> bool:
         """Whether a feature gate is on; one that does not exist is off."""

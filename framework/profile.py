@@ -285,10 +285,10 @@ class _Builder:
         return found
 
     def _algorithm(self, points: Mapping[str, tuple[str, ...]], weights: Mapping[str, int], percentage: int) -> Algorithm:
-        pre_filters, pre_scores, release = set(points["preFilter"]), set(points["preScore"]), self.config.release
+        pre_filters, release = set(points["preFilter"]), self.config.release
         one_reason = self.handle.cells.one_reason
         predicates = tuple(as_predicate(self.made[name], name in pre_filters, one_reason) for name in points["filter"])
-        priorities = tuple((as_priority(self.made[name], name in pre_scores), weights[name]) for name in points["score"])
+        priorities = tuple((as_priority(self.made[name], self._is_prepared(name, points)), weights[name]) for name in points["score"])
         return Algorithm(
             release=release,
             gates=self.config.gates,
@@ -303,8 +303,11 @@ class _Builder:
             unread=(*(unread_field(path, release) for path in self.config.unread), *self.config.notes),
         )
 
+    def _is_prepared(self, name: str, points: Mapping[str, tuple[str, ...]]) -> bool:
+        """Whether the plugin called *name* runs where its score reads what was prepared."""
+        return name in points[self.made[name].scores_after]
+
     def _cacheable(self, algorithm: Algorithm, points: Mapping[str, tuple[str, ...]]) -> Algorithm:
-        pre_scores = set(points["preScore"])
-        rules = [(self.made[rule.name], rule.name in pre_scores, weight) for rule, weight in algorithm.priorities]
+        rules = [(self.made[rule.name], self._is_prepared(rule.name, points), weight) for rule, weight in algorithm.priorities]
         weighed = tuple((as_cacheable(plugin, has, MAX_NODE_SCORE), weight) for plugin, has, weight in rules)
         return attrs.evolve(algorithm, priorities=weighed)

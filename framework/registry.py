@@ -14,6 +14,7 @@ from .plugins.dynamicresources import DynamicResources
 from .plugins.imagelocality import ImageLocality
 from .plugins.interpodaffinity import InterPodAffinity
 from .plugins.nodeaffinity import NodeAffinityPlugin
+from .plugins.nodedeclaredfeatures import NodeDeclaredFeatures
 from .plugins.nodename import NodeName
 from .plugins.nodeports import NodePorts
 from .plugins.noderesources import NodeResourcesBalancedAllocation, NodeResourcesFit
@@ -52,6 +53,7 @@ _PLUGINS: tuple[type[Plugin], ...] = (
     ImageLocality,
     InterPodAffinity,
     NodeAffinityPlugin,
+    NodeDeclaredFeatures,
     NodeLabel,
     NodeName,
     NodePorts,

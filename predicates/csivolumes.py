@@ -13,7 +13,7 @@ from ..api.objects import PersistentVolume, PersistentVolumeClaim, Volume
 from ..core.arrays.batch import Batch
 from ..core.arrays.types import Ints, Mask
 from ..core.cycle import Cycle
-from ..core.failures import Failures
+from ..core.failures import Failures, Reason
 from ..core.pods.notes import StateKey, claim_name
 from ..core.pods.template import Template
 from ..core.rule import Reads
@@ -257,7 +257,27 @@ def csi_failures(pod: Template, nodes: Batch, cycle: Cycle) -> Failures | None:
     # Upstream: before 1.16 a node without limits fits before the claims are looked at.
     everywhere = limits.limited | cycle.algorithm.release.volumes.csi_reads_migration
     faulty = [new.on(everywhere & (limits.plugins == group)) for group, new in enumerate(news) if isinstance(new, Fault)]
-    return Failures.joined([*faulty, *_over_limits([new if isinstance(new, dict) else {} for new in news], limits, nodes, cycle)])
+    counted = [new if isinstance(new, dict) else {} for new in news]
+    lacking = _lacking(counted, limits, nodes, cycle) if cycle.enabled("VolumeLimitScaling") else {}
+    for mask in lacking.values():
+        limits.limited[mask] = False
+    missing = (Failures.where(Reason(f"{driver} CSI driver is not installed on the node"), mask) for driver, mask in lacking.items())
+    return Failures.joined([*faulty, *missing, *_over_limits(counted, limits, nodes, cycle)])
+
+
+def _lacking(news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle) -> dict[str, Mask]:
+    """Driver -> the nodes that do not have it, but need it for the pod's volumes; of several drivers the first."""
+    opt_in = cycle.algorithm.release.volumes.missing_drivers_opt_in
+    drivers = (cycle.listings.csi_drivers.get(name) for name in {name for new in news for name in new.values()})
+    wanted = {one.name for one in drivers if one is not None and (one.spec.prevent_pod_scheduling_if_missing or not opt_in)}
+    found: dict[str, Mask] = {}
+    for i in range(nodes.n) if wanted else ():
+        csi_node = cycle.listings.csi_nodes.get(nodes.name(i))
+        there = {driver.name for driver in csi_node.drivers} if csi_node is not None else set[str]()
+        lacking = next((name for name in news[int(limits.plugins[i])].values() if name in wanted and name not in there), None)
+        if lacking is not None:
+            found.setdefault(lacking, np.zeros(nodes.n, np.bool_))[i] = True
+    return found
 
 
 def _over_limits(news: list[Volumes], limits: VolumeLimits, nodes: Batch, cycle: Cycle) -> tuple[Failures | None, ...]:

@@ -12,13 +12,14 @@ import attrs
 
 from ..algorithmprovider.extenders import UncalledExtender
 from ..api.controlplane.quotas import affinity_terms
-from ..api.meaning.labels import BETA_ZONE, TOPOLOGY_ZONE
+from ..api.meaning.labels import BETA_ZONE, COMPARISONS, TOPOLOGY_ZONE
 from ..api.objects import (
     Container,
     ContainerStatus,
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
+    Device,
     DeviceClass,
     KubeObject,
     Namespace,
@@ -43,7 +44,7 @@ from ..api.reading.notices import Notice, Unread
 from ..api.words import count_of
 from ..core.pods.notes import claim_keys
 from ..core.pods.resized import GATE as RESIZE
-from ..core.pods.resized import by_reported_and_allocated
+from ..core.pods.resized import POD_LEVEL_GATE, by_reported_and_allocated
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..framework.releases import FRAMEWORK_RELEASES, is_auto, is_newest, is_of, judged_as, minor_of, nearest_release, telling_versions
@@ -219,39 +220,63 @@ FIELDS = (
         lambda pod: any(container.restart_policy == "Always" for container in pod.spec.init_containers), _reads_sidecars,
     ),
     NewerField("status.containerStatuses[].resources", "resizes", _is_resized, _reads_resizes, RESIZE),
+    NewerField(
+        "status.resources", "pod-level resizes", lambda pod: pod.spec.requests and pod.status.resources is not None,
+        _by(POD_LEVEL_GATE), POD_LEVEL_GATE,
+    ),
+    NewerField(
+        "restartPolicyRules of containers", "restart rules",
+        lambda pod: any(one.restarts_all for one in (*pod.spec.containers, *pod.spec.init_containers)),
+        _by("NodeDeclaredFeatures"), "NodeDeclaredFeatures",
+    ),
+    NewerField(
+        "operator Gt or Lt of tolerations", "comparing tolerations",
+        lambda pod: any(one.operator in COMPARISONS for one in pod.spec.tolerations),
+        _by("TaintTolerationComparisonOperators"), "TaintTolerationComparisonOperators",
+    ),
+    NewerField(
+        "spec.volumes[].image", "image volumes", lambda pod: any(volume.image is not None for volume in pod.spec.volumes),
+        lambda algorithm: algorithm.release.framework.volume_images_count,
+    ),
 )  # fmt: skip
 """What not every release reads of pods."""
+
+
+def _feature(path: str, thing: str, gate: str, has: Callable[[Any], object], kind: type[KubeObject] = ResourceSlice) -> NewerField:
+    def is_read(algorithm: Algorithm) -> bool:
+        return gate in algorithm.release.devices.gated and algorithm.enabled(gate)
+
+    return NewerField(path, thing, has, is_read, gate, kind=kind)
+
+
+def _devices(has: Callable[[Device], object]) -> Callable[[ResourceSlice], bool]:
+    return lambda found: any(map(has, found.spec.devices))
+
+
 FEATURES = (
-    NewerField(
-        "spec.devices[].taints", "device taints", lambda found: any(device.taints for device in found.spec.devices), _never,
-        "DRADeviceTaints", kind=ResourceSlice,
+    _feature("spec.devices[].taints", "device taints", "DRADeviceTaints", _devices(lambda one: one.taints)),
+    _feature(
+        "spec.devices[].consumesCounters", "counters", "DRAPartitionableDevices",
+        lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices),
     ),
-    NewerField(
-        "spec.devices[].consumesCounters", "counters",
-        lambda found: found.spec.shared_counters or any(device.consumes_counters for device in found.spec.devices), _never,
-        "DRAPartitionableDevices", kind=ResourceSlice,
+    _feature(
+        "spec.devices[].allowMultipleAllocations", "shared devices", "DRAConsumableCapacity",
+        _devices(lambda one: one.allow_multiple_allocations),
     ),
-    NewerField(
-        "spec.devices[].allowMultipleAllocations", "shared devices",
-        lambda found: any(device.allow_multiple_allocations for device in found.spec.devices), _never, "DRAConsumableCapacity",
-        kind=ResourceSlice,
+    _feature(
+        "capacity of spec.devices.requests", "capacity", "DRAConsumableCapacity",
+        lambda found: any(one.capacity for request in found.spec.devices.requests for one in request.asks), ResourceClaim,
     ),
-    NewerField(
-        "capacity of spec.devices.requests", "capacity",
-        lambda found: any(one.capacity for request in found.spec.devices.requests for one in request.asks), _never, "DRAConsumableCapacity",
-        kind=ResourceClaim,
+    _feature(
+        "spec.devices[].bindingConditions", "binding conditions", "DRADeviceBindingConditions",
+        _devices(lambda one: one.binding_conditions),
     ),
-    NewerField(
-        "spec.devices[].bindingConditions", "binding conditions",
-        lambda found: any(device.binding_conditions for device in found.spec.devices), _never, "DRADeviceBindingConditions",
-        kind=ResourceSlice,
-    ),
-    NewerField(
-        "spec.extendedResourceName", "extended resource", lambda found: found.spec.extended_resource_name, _never, "DRAExtendedResource",
-        kind=DeviceClass,
+    _feature(
+        "spec.extendedResourceName", "extended resource", "DRAExtendedResource",
+        lambda found: found.spec.extended_resource_name, DeviceClass,
     ),
 )  # fmt: skip
-"""What no release here reads of devices."""
+"""What not every release reads of devices."""
 
 KINDS: Mapping[type[KubeObject], Callable[[Release], bool]] = {
     CSINode: lambda release: release.volumes.csi_reads_migration,
@@ -297,7 +322,7 @@ def _kinds(algorithm: Algorithm, objects: Sequence[KubeObject]) -> Iterator[Noti
         if type(item) in unread:
             yield Notice(f"{item.kind} {item.key}", f"release {algorithm.release.version} does not read this kind")
         for feature in features:
-            if type(item) is feature.kind and feature.has(item):
+            if type(item) is feature.kind and feature.has(item) and not feature.is_read(algorithm):
                 yield feature.unread(f"{item.kind} {item.key}", algorithm)
 
 

@@ -168,7 +168,7 @@ class Simulation:
 
     def _note_eviction(self, eviction: Eviction) -> None:
         self.evictions.append(eviction)
-        if self._run is not None and eviction.pod.spec.resource_claims:
+        if self._run is not None and self.engine.listings.resource_claims.are_used_by(eviction.pod):
             give_back(eviction.pod, self._run)
         before = self.outcomes.get(eviction.pod.key)
         if before is not None:

@@ -1,9 +1,12 @@
-"""Durations as Go writes them, such as ``1m30s``. Upstream: ParseDuration and Duration.String in Go's package time."""
+"""Durations as Go writes them, such as ``1m30s``, and moments. Upstream: ParseDuration and Duration.String in Go's package time."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from math import inf
 from typing import Any
 
 from ..reading.mismatch import Mismatch
@@ -60,3 +63,13 @@ def duration_text(seconds: float) -> str:
 def _decimal(nanoseconds: int, size: int) -> str:
     whole, rest = divmod(nanoseconds, size)
     return f"{whole}.{str(rest).rjust(len(str(size)) - 1, '0')}".rstrip("0").rstrip(".") if rest else str(whole)
+
+
+@lru_cache(maxsize=100_000)
+def seconds_since_1970(text: str | None) -> float:
+    """The moment that *text* says in RFC 3339; ``-inf`` if it says none."""
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return -inf
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import TypeAlias
+from operator import gt, lt
+from typing import Any, TypeAlias
 
 from ..objects import LabelSelector, Map, NodeSelector, NodeSelectorTerm, Requirement, Taint, Toleration
 from .label_syntax import SelectorError as SelectorError
@@ -227,7 +228,24 @@ def toleration_tolerates(toleration: Toleration, taint: Taint) -> bool:
     if toleration.operator in ("", "Equal"):
         # Upstream: an empty key with operator Equal covers every key that has this value.
         return toleration.value == taint.value
+    if toleration.operator in COMPARISONS:
+        wanted, found = whole_of(toleration.value), whole_of(taint.value)
+        return None not in (wanted, found) and COMPARISONS[toleration.operator](found, wanted)
     return toleration.operator == "Exists"
+
+
+COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {"Gt": gt, "Lt": lt}
+"""Operator of a toleration -> how the value of a taint compares with the toleration's."""
+_WHOLE = re.compile(r"0|-?[1-9][0-9]*")
+
+
+def whole_of(text: str) -> int | None:
+    """The whole number of 64 bits that *text* is in its only form; None if it is none.
+
+    >>> whole_of("-12"), whole_of("012"), whole_of("9223372036854775808")
+    (-12, None, None)
+    """
+    return int64_or_none(text) if _WHOLE.fullmatch(text) else None
 
 
 TOPOLOGY_ZONE, TOPOLOGY_REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"

@@ -6,7 +6,7 @@ from typing import ClassVar, TypeAlias
 
 from msgspec import field
 
-from .metadata import KubeObject, Map, Part, TemplateMeta
+from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, Part, TemplateMeta
 from .quantity import ZERO, Int64, Quantity
 from .selectors import NodeSelector
 
@@ -46,6 +46,27 @@ class DeviceSelector(Part, frozen=True, kw_only=True, cache_hash=True):
         return None if self.cel is None else self.cel.expression
 
 
+class DeviceToleration(Part, frozen=True, kw_only=True, cache_hash=True):
+    """Taints of devices that a request puts up with."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: Int64 | None = None
+
+    def tolerates(self, taint: DeviceTaint) -> bool:
+        if (self.effect and self.effect != taint.effect) or (self.key and self.key != taint.key):
+            return False
+        return self.operator == "Exists" or (self.operator in ("", "Equal") and self.value == taint.value)
+
+
+class CapacityRequirements(Part, frozen=True, kw_only=True, cache_hash=True):
+    """How much of each of a device's capacities is wanted."""
+
+    requests: Map[Quantity] = NO_QUANTITIES
+
+
 class _Request(Part, frozen=True, kw_only=True, cache_hash=True):
     """A number of devices of one class, or with mode All every one that matches."""
 
@@ -53,8 +74,8 @@ class _Request(Part, frozen=True, kw_only=True, cache_hash=True):
     selectors: tuple[DeviceSelector, ...] = ()
     allocation_mode: str = "ExactCount"
     count: Int64 = 1
-    capacity: Map[Map[Quantity]] = Map()
-    """Under ``requests``, how much of each of a device's capacities; no release here reads it."""
+    tolerations: tuple[DeviceToleration, ...] = ()
+    capacity: CapacityRequirements | None = None
 
 
 class ExactDeviceRequest(_Request, frozen=True, kw_only=True, cache_hash=True):
@@ -117,6 +138,17 @@ class DeviceRequestAllocationResult(Part, frozen=True, kw_only=True):
     pool: str = ""
     device: str = ""
     admin_access: bool | None = None
+    tolerations: tuple[DeviceToleration, ...] = ()
+    share_id: str | None = None
+    """Tells the allocations apart of a device that several claims share."""
+    consumed_capacity: Map[Quantity] = NO_QUANTITIES
+    binding_conditions: tuple[str, ...] = ()
+    """What has to be true of the device before a pod is bound."""
+    binding_failure_conditions: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> tuple[str, str, str]:
+        return self.driver, self.pool, self.device
 
 
 class DeviceAllocationResult(Part, frozen=True, kw_only=True):
@@ -128,6 +160,7 @@ class AllocationResult(Part, frozen=True, kw_only=True):
 
     devices: DeviceAllocationResult = DeviceAllocationResult()
     node_selector: NodeSelector | None = None
+    allocation_timestamp: str | None = None
 
     @property
     def results(self) -> tuple[DeviceRequestAllocationResult, ...]:
@@ -143,9 +176,19 @@ class ResourceClaimConsumerReference(Part, frozen=True, kw_only=True):
     api_group: str = ""
 
 
+class AllocatedDeviceStatus(Part, frozen=True, kw_only=True):
+    """What a driver says of a device that was allocated."""
+
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+    conditions: tuple[Condition, ...] = ()
+
+
 class ResourceClaimStatus(Part, frozen=True, kw_only=True):
     allocation: AllocationResult | None = None
     reserved_for: tuple[ResourceClaimConsumerReference, ...] = ()
+    devices: tuple[AllocatedDeviceStatus, ...] = ()
 
 
 class ResourceClaim(KubeObject, frozen=True, kw_only=True):
@@ -209,16 +252,44 @@ class DeviceAttribute(Part, frozen=True, kw_only=True, cache_hash=True):
         return found
 
 
+class CapacityRequestPolicyRange(Part, frozen=True, kw_only=True, cache_hash=True):
+    min: Quantity | None = None
+    max: Quantity | None = None
+    step: Quantity | None = None
+
+
+class CapacityRequestPolicy(Part, frozen=True, kw_only=True, cache_hash=True):
+    """How much of a capacity may be taken at once; other requests are rounded up."""
+
+    default: Quantity | None = None
+    valid_values: tuple[Quantity, ...] = ()
+    valid_range: CapacityRequestPolicyRange | None = None
+
+
 class DeviceCapacity(Part, frozen=True, kw_only=True, cache_hash=True):
+    value: Quantity = ZERO
+    request_policy: CapacityRequestPolicy | None = None
+
+
+class Counter(Part, frozen=True, kw_only=True, cache_hash=True):
     value: Quantity = ZERO
 
 
+NO_COUNTERS: Map[Counter] = Map()
+
+
 class DeviceCounterConsumption(Part, frozen=True, kw_only=True, cache_hash=True):
+    """What a device takes of a set of counters."""
+
     counter_set: str = ""
+    counters: Map[Counter] = NO_COUNTERS
 
 
 class CounterSet(Part, frozen=True, kw_only=True, cache_hash=True):
+    """Counters of a pool from which devices take that are parts of one thing."""
+
     name: str = ""
+    counters: Map[Counter] = NO_COUNTERS
 
 
 NO_ATTRIBUTES: Map[DeviceAttribute] = Map()
@@ -237,11 +308,17 @@ class Device(Part, frozen=True, kw_only=True, cache_hash=True):
     name: str = ""
     attributes: Map[DeviceAttribute] = NO_ATTRIBUTES
     capacity: Map[DeviceCapacity] = NO_CAPACITY
+    node_name: str = ""
+    all_nodes: bool = False
+    node_selector: NodeSelector | None = None
+    """The nodes that reach it, where its slice leaves that to the devices."""
+    binds_to_node: bool = False
+    """Once it is allocated, the claim is for that node alone."""
     binding_conditions: tuple[str, ...] = ()
+    binding_failure_conditions: tuple[str, ...] = ()
     consumes_counters: tuple[DeviceCounterConsumption, ...] = ()
     """Where it is a part of something else."""
     taints: tuple[DeviceTaint, ...] = ()
-    """Newer releases read them."""
     allow_multiple_allocations: bool = False
 
 

@@ -37,6 +37,8 @@ class NodeStatus(Part, frozen=True, kw_only=True):
     capacity: Map[Quantity] = NO_QUANTITIES
     conditions: tuple[Condition, ...] = ()
     images: tuple[ContainerImage, ...] = ()
+    declared_features: tuple[str, ...] = ()
+    """What it says that it can do, in newer releases."""
     node_info: NodeSystemInfo = NodeSystemInfo()
 
     @property

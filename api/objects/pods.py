@@ -24,7 +24,7 @@ class Toleration(Part, frozen=True, kw_only=True, cache_hash=True):
     """Which taints a pod tolerates."""
 
     key: str = ""
-    operator: Annotated[str, OneOf("Equal", "Exists", optional=True)] = ""
+    operator: Annotated[str, OneOf("Equal", "Exists", "Gt", "Lt", optional=True)] = ""
     value: str = ""
     effect: Annotated[str, OneOf(*EFFECTS, optional=True)] = ""
     toleration_seconds: Int64 | None = None
@@ -56,6 +56,10 @@ class ContainerPort(Part, frozen=True, kw_only=True, cache_hash=True):
     name: str = ""
 
 
+class ContainerRestartRule(Part, frozen=True, kw_only=True, cache_hash=True):
+    action: str = ""
+
+
 class Container(Part, frozen=True, kw_only=True, cache_hash=True):
     """A container (or init container): image, requests, limits, ports."""
 
@@ -65,6 +69,8 @@ class Container(Part, frozen=True, kw_only=True, cache_hash=True):
     ports: tuple[ContainerPort, ...] = ()
     restart_policy: str = ""
     """``Always`` makes a sidecar of an init container in newer releases."""
+    restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
+    """What its node does when it exits, in newer releases."""
 
     @property
     def requests(self) -> Map[Quantity]:
@@ -73,6 +79,11 @@ class Container(Part, frozen=True, kw_only=True, cache_hash=True):
     @property
     def limits(self) -> Map[Quantity]:
         return self.resources.limits
+
+    @property
+    def restarts_all(self) -> bool:
+        """Whether all containers of the pod may be restarted when it exits."""
+        return any(rule.action == "RestartAllContainers" for rule in self.restart_policy_rules)
 
     @property
     def is_sidecar(self) -> bool:
@@ -92,6 +103,12 @@ class EmptyDirVolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
     """Its data is on the node, and is lost with the pod."""
 
 
+class ImageVolumeSource(Part, frozen=True, kw_only=True, cache_hash=True):
+    """An image whose files are the volume, in newer releases."""
+
+    reference: str = ""
+
+
 class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
     """A volume of a pod: a disk, a claim, a generic ephemeral volume, an emptyDir, or what no rule looks at."""
 
@@ -99,6 +116,7 @@ class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
     claim: PersistentVolumeClaimVolumeSource | None = field(default=None, name="persistentVolumeClaim")
     ephemeral_source: EphemeralVolumeSource | None = field(default=None, name="ephemeral")
     empty_dir: EmptyDirVolumeSource | None = None
+    image: ImageVolumeSource | None = None
 
     @property
     def persistent_volume_claim(self) -> str | None:
@@ -117,7 +135,7 @@ class Volume(VolumeSource, frozen=True, kw_only=True, cache_hash=True):
         return self if _SOURCES(self) != _NO_SOURCES else Volume(claim=self.claim)
 
 
-_SOURCES = attrgetter("ephemeral_source", *VolumeSource.__struct_fields__)
+_SOURCES = attrgetter("ephemeral_source", "image", *VolumeSource.__struct_fields__)
 _NO_SOURCES = _SOURCES(Volume())
 
 
@@ -152,6 +170,7 @@ class PodSpec(Part, frozen=True, kw_only=True):
     resources: ResourceRequirements = ResourceRequirements()
     """What the pod as a whole requests, which newer releases read."""
     host_network: bool = False
+    host_users: bool | None = None
     active_deadline_seconds: Int64 | None = None
 
     @property
@@ -191,6 +210,10 @@ class PodStatus(Part, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
+    resources: ResourceRequirements | None = None
+    """What the pod as a whole has now, in newer releases."""
+    allocated_resources: Map[Quantity] = NO_QUANTITIES
+    """What the node has set aside for it."""
     resize: str = ""
     """How a change of requests goes on, up to 1.32."""
 

@@ -255,6 +255,8 @@ class CSINode(KubeObject, frozen=True, kw_only=True):
 
 class CSIDriverSpec(Part, frozen=True, kw_only=True):
     storage_capacity: bool = False
+    prevent_pod_scheduling_if_missing: bool = False
+    """Its pods keep off nodes without it, in newer releases."""
 
 
 class CSIDriver(KubeObject, frozen=True, kw_only=True):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import attrs
 
+from ...api.meaning.durations import seconds_since_1970
 from ...api.objects import (
     CSIDriver,
     CSINode,
@@ -31,6 +32,7 @@ from ...api.objects import (
     StorageClass,
     VolumeAttachment,
 )
+from ...api.objects.quantity import Quantity
 from ..arrays.trail import Revisions
 
 Kind = TypeVar("Kind", bound=KubeObject)
@@ -115,6 +117,23 @@ def held_by(claim: ResourceClaim | None) -> tuple[DeviceId, ...]:
 
 
 @attrs.define(eq=False, repr=False)
+class Shares:
+    """How much claims have of a device that they share."""
+
+    count: int = 0
+    consumed: dict[str, int] = attrs.field(factory=dict)
+    """Capacity -> billionths; empty: no claim has said how much."""
+
+    def add(self, amounts: Mapping[str, Quantity], sign: int) -> None:
+        """Another claim has *amounts* of it; with *sign* -1 one no longer has them."""
+        self.count += sign
+        for name, amount in amounts.items():
+            self.consumed[name] = self.consumed.get(name, 0) + sign * amount.nanos
+        if sign < 0 and not any(self.consumed.values()):
+            self.consumed.clear()
+
+
+@attrs.define(eq=False, repr=False)
 class DeviceLog(Revisions[tuple[DeviceId, ...]]):
     """Which devices were given or given back, step by step."""
 
@@ -130,10 +149,12 @@ class DeviceLog(Revisions[tuple[DeviceId, ...]]):
 
 @attrs.frozen
 class ClaimWrite:
-    """A claim that the scheduler changes: what it was, and what it is to be."""
+    """A claim that the scheduler changes: what it was, and what it is to be; None: it was not there, or is to be deleted."""
 
-    before: ResourceClaim
-    after: ResourceClaim
+    before: ResourceClaim | None
+    after: ResourceClaim | None
+    told: tuple[Pod, Mapping[str, Any]] | None = None
+    """The pod whose status names the claim, and what it says then."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -142,9 +163,13 @@ class ResourceClaims(Listing[ResourceClaim]):
 
     holders: dict[DeviceId, int] = attrs.field(factory=dict)
     """Device -> how many claims hold it; without those that none holds."""
+    shares: dict[DeviceId, Shares] = attrs.field(factory=dict)
+    """The same of those that they share, which count among the holders, too."""
+    extended: dict[str, str] = attrs.field(factory=dict)
+    """UID of a pod -> the key of the claim that was made for its extended resources."""
     log: DeviceLog = attrs.field(factory=DeviceLog)
     pending: dict[str, ResourceClaim] = attrs.field(factory=dict)
-    """Key -> a claim with the devices that it gets, until they are written to it."""
+    """UID -> a claim with the devices that it gets, until they are written to it."""
     writes: list[ClaimWrite] | None = None
     """What is to be written to the API, oldest first, for the owner that makes it a list and takes them out; None: nothing writes."""
     _before: dict[str, ResourceClaim | None] | None = None
@@ -158,29 +183,39 @@ class ResourceClaims(Listing[ResourceClaim]):
         self._note(item.key)
         self._count(known, -1)
         self._count(item, 1)
+        if (owner := extended_owner(item)) is not None:
+            self.extended[owner] = item.key
         super().put(item)
 
     def drop(self, key: str) -> None:
         """Remove a claim, if it exists."""
         self._note(key)
-        self._count(self.get(key), -1)
+        known = self.get(key)
+        self._count(known, -1)
+        if known is not None and (owner := extended_owner(known)) is not None:
+            self.extended.pop(owner, None)
         super().drop(key)
 
-    def write(self, before: ResourceClaim, after: ResourceClaim) -> None:
-        """The scheduler changes a claim; see :attr:`writes`."""
-        self.put(after)
+    def write(
+        self, before: ResourceClaim | None, after: ResourceClaim | None, told: tuple[Pod, Mapping[str, Any]] | None = None
+    ) -> None:
+        """The scheduler changes, makes or deletes a claim; see :attr:`writes` and :class:`ClaimWrite`."""
+        if after is not None:
+            self.put(after)
+        elif before is not None:
+            self.drop(before.key)
         if self.writes is not None and self._before is None:
-            self.writes.append(ClaimWrite(before, after))
+            self.writes.append(ClaimWrite(before, after, told))
 
     def allocate(self, claim: ResourceClaim) -> None:
         """*claim* is going to have the devices that its status says."""
-        self.take_back(claim.key)
-        self.pending[claim.key] = claim
+        self.take_back(claim.uid)
+        self.pending[claim.uid] = claim
         self._count(claim, 1)
 
-    def take_back(self, key: str) -> ResourceClaim | None:
+    def take_back(self, uid: str) -> ResourceClaim | None:
         """The claim is no longer being allocated; gives what it was to have."""
-        found = self.pending.pop(key, None)
+        found = self.pending.pop(uid, None)
         self._count(found, -1)
         return found
 
@@ -192,7 +227,18 @@ class ResourceClaims(Listing[ResourceClaim]):
                 self.holders[device] = count
             else:
                 del self.holders[device]
+        for one in claim.status.allocation.results if devices and claim is not None and claim.status.allocation is not None else ():
+            if one.share_id is not None and not one.admin_access:
+                share = self.shares.setdefault(one.id, Shares())
+                share.add(one.consumed_capacity, sign)
+                if not share.count:
+                    del self.shares[one.id]
         self.log.note(devices)
+
+    def has_whole(self, device: DeviceId, shares: bool) -> bool:
+        """Whether a claim has *device* for itself; without *shares* so has one that shares it."""
+        held = self.holders.get(device, 0)
+        return bool(held) and not (shares and device in self.shares and self.shares[device].count == held)
 
     # --- trials -----------------------------------------------------------------------------------------------------
 
@@ -216,18 +262,38 @@ class ResourceClaims(Listing[ResourceClaim]):
 
     # --- those of a pod ---------------------------------------------------------------------------------------------
 
+    def are_used_by(self, pod: Pod) -> bool:
+        """Whether *pod* has claims, or one was made for its extended resources."""
+        return bool(pod.spec.resource_claims) or pod.uid in self.extended
+
     def of(self, pod: Pod) -> list[ResourceClaim]:
         """The claims of *pod* that are there, in order."""
         names = (claim_name(pod, claim) for claim in pod.spec.resource_claims)
         found = (self.get(f"{pod.namespace}/{name}") for name in names if name is not None)
-        return [claim for claim in found if claim is not None]
+        return [claim for claim in (*found, self.extended_of(pod)) if claim is not None]
+
+    def extended_of(self, pod: Pod) -> ResourceClaim | None:
+        """The claim that was made for the extended resources of *pod*."""
+        key = self.extended.get(pod.uid)
+        return None if key is None else self.get(key)
 
     def allocations(self, pod: Pod) -> dict[str, list[str]]:
         """The devices of each claim of *pod* that has some, in ascending order: claim -> ``driver/pool/device``."""
         return {
-            claim.name: sorted(f"{one.driver}/{one.pool}/{one.device}" for one in claim.status.allocation.results)
+            claim.name if extended_owner(claim) is None else EXTENDED: sorted("/".join(one.id) for one in claim.status.allocation.results)
             for claim in self.of(pod) if claim.status.allocation is not None
         }  # fmt: skip
+
+
+EXTENDED = "<extended-resources>"
+"""The name of a claim for extended resources before it is written."""
+EXTENDED_MARK = "resource.kubernetes.io/extended-resource-claim"
+
+
+def extended_owner(claim: ResourceClaim) -> str | None:
+    """The UID of the pod for whose extended resources *claim* was made; None for all other claims."""
+    owner = claim.metadata.controller if claim.metadata.annotations.get(EXTENDED_MARK) == "true" else None
+    return None if owner is None else owner.uid
 
 
 def _is_older(claim: ResourceClaim, other: ResourceClaim) -> bool:
@@ -241,6 +307,50 @@ def claim_name(pod: Pod, claim: PodResourceClaim) -> str | None:
         return claim.resource_claim_name
     made: Mapping[str, str | None] = {one.name: one.resource_claim_name for one in reversed(pod.status.resource_claim_statuses)}
     return made.get(claim.name)
+
+
+IMPLICIT = "deviceclass.resource.kubernetes.io/"
+"""How the extended resource begins that each DeviceClass has."""
+
+
+@attrs.define(eq=False, repr=False)
+class DeviceClasses(Listing[DeviceClass]):
+    """The classes of devices, and the extended resources that they give.
+
+    Upstream: dynamic-resource-allocation/deviceclass/extendedresourcecache.
+    """
+
+    by_resource: dict[str, DeviceClass] = attrs.field(factory=dict)
+    """Extended resource -> the class of its devices."""
+
+    def put(self, item: DeviceClass) -> None:
+        """Add or replace a class. Of two with one name for an extended resource the newer gives it, else the first by name."""
+        explicit, before = item.spec.extended_resource_name, self.get(item.name)
+        rival = self.by_resource.get(explicit) if explicit is not None else None
+        super().put(item)
+        # Upstream: a class that comes and loses, or that changes while it has the name, is not entered at all.
+        if rival is not None and (_age(item), item.name) >= (_age(rival), rival.name):
+            return
+        if before is not None:
+            self._leave(before)
+        if explicit is not None:
+            self.by_resource[explicit] = item
+        self.by_resource[IMPLICIT + item.name] = item
+
+    def drop(self, key: str) -> None:
+        """Remove a class, if it exists."""
+        if (known := self.get(key)) is not None:
+            self._leave(known)
+        super().drop(key)
+
+    def _leave(self, known: DeviceClass) -> None:
+        for name in (IMPLICIT + known.name, known.spec.extended_resource_name):
+            self.by_resource.pop(name or "", None)
+
+
+def _age(item: DeviceClass) -> float:
+    """The newer, the less."""
+    return -seconds_since_1970(item.metadata.creation_timestamp)
 
 
 def _listed(kind: type[Kind], group: str = "namespace") -> Listing[Kind]:
@@ -269,7 +379,7 @@ class Listings:
     namespaces: Listing[Namespace] = _listed(Namespace)
     resource_claims: ResourceClaims = attrs.field(factory=ResourceClaims, metadata={"kind": ResourceClaim})
     slices: Listing[ResourceSlice] = _listed(ResourceSlice)
-    device_classes: Listing[DeviceClass] = _listed(DeviceClass)
+    device_classes: DeviceClasses = attrs.field(factory=DeviceClasses, metadata={"kind": DeviceClass})
     claim_templates: Listing[ResourceClaimTemplate] = _listed(ResourceClaimTemplate)
     volume_tick: Tick = attrs.field(init=False, factory=Tick)
     owner_tick: Tick = attrs.field(init=False, factory=Tick)

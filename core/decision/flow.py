@@ -115,6 +115,11 @@ class Flow(Protocol):
         """What comes before scores, for the one feasible row; only where the release has that. Raises :class:`ScoreError`."""
         ...
 
+    @property
+    def on_choice(self) -> Callable[[Any, Details, str], None] | None:
+        """Called with a cycle, what it found and its host, where the cycle was run; None: not called."""
+        ...
+
     def post_filter(self, cycle: Any, found: Any, decision: Decision) -> None:
         """The pod fits nowhere: write the reason and the result of preemption into *decision*. *found*: from :meth:`filter`."""
         ...

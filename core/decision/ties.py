@@ -20,6 +20,28 @@ def places_of_best(totals: Ints) -> Rows:
     return found
 
 
+@attrs.frozen
+class TopOfHeap:
+    """A tie-break by the places of the best nodes among those that fit: a heap of all of them is built, and the one on top is taken.
+
+    Upstream: newSortedNodeScores in pkg/scheduler/schedule_one.go; container/heap.
+    """
+
+    def __call__(self, ties: int, times: int) -> tuple[int, bool]:
+        """The first, as where every node that fits has the best total."""
+        return 0, False
+
+    @staticmethod
+    def among(places: Rows) -> int:
+        """The index of the host among the best nodes, which are at *places* of the nodes that fit.
+
+        On top is the first in preorder of the heap's tree: a parent before its children, the left child before the right one.
+        """
+        numbers = places.astype(np.int64) + 1
+        depths = np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
+        return int(((numbers << depths.max() - depths) * 64 + depths).argmin())
+
+
 @attrs.define(eq=False, repr=False)
 class TieBreaker:
     """Picks a host among nodes with equal totals, in visiting order."""
@@ -30,8 +52,13 @@ class TieBreaker:
 
     def best(self, totals: Ints) -> int:
         """The index of the host in *totals*: int64[k], in visiting order."""
-        ties = np.flatnonzero(totals == totals.max())
-        return int(ties[self.which(len(ties))])
+        return self.of(np.flatnonzero(totals == totals.max()))
+
+    def of(self, places: Rows) -> int:
+        """The place of the host among the nodes that fit; those with the best total are at *places*, in visiting order."""
+        if len(places) > 1 and isinstance(self.pick, TopOfHeap):
+            return int(places[self.pick.among(places)])
+        return int(places[self.which(len(places))])
 
     def which(self, count: int) -> int:
         """The index of the host among *count* nodes with equal totals, in visiting order; the counter of picks moves on."""

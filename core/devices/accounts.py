@@ -8,8 +8,10 @@ from typing import Annotated
 from ...api.objects import DeviceSelector, ResourceClaim
 from ...api.record import Count, Names, Record, field, says
 from ..cluster.listings import DeviceId, held_by
-from .allocationplan import DevicePlanner, NodeAllocationPlan, Option
+from .allocationplan import NodeAllocationPlan, Option
+from .capacities import has_room
 from .claimjudging import AllocationError
+from .devicesearch import tolerates
 from .nodedevices import Devices
 from .pools import PoolDevice
 
@@ -50,7 +52,7 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
     devices.pools.refresh()
     pools = devices.pools.of_row[row]
     try:
-        plan = DevicePlanner(devices.listings.device_classes.get, devices.cells, devices.admin_access, devices.judge).plan(claims, pools)
+        plan = devices.planner().plan(claims, pools)
     except AllocationError:
         return ()
     users = _users(devices, {device.id for pool in pools for device in pool.devices})
@@ -90,8 +92,15 @@ def _objections(devices: Devices, claim: ResourceClaim, option: Option, device: 
         yield "it has binding conditions"
     if devices.cells.leaves_counted_devices and make.device.consumes_counters:
         yield "it consumes counters"
-    if device.id in users and not option.admin:
+    if not device.is_reached:
+        yield "the node does not reach it"
+    if devices.cells.taints and not tolerates(option, make.device):
+        yield "it has a taint that the request does not tolerate"
+    is_shared = devices.cells.shares and make.device.allow_multiple_allocations
+    if device.id in users and not option.admin and not is_shared:
         yield f"used by claim {users[device.id]}"
+    if devices.cells.shares and not has_room(make.device, option.request, (devices.consumed(device.id),)):
+        yield "it has not as much capacity left"
     for constraint in claim.spec.devices.constraints:
         attribute = constraint.match_attribute or constraint.distinct_attribute or ""
         concerned = not constraint.requests or {option.base, option.result_name} & set(constraint.requests)

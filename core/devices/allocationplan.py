@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 import attrs
 
 from ...api.objects import DeviceAsk, DeviceClass, DeviceRequest, ExactDeviceRequest, ResourceClaim
+from ..cluster.listings import DeviceId
 from ..release import DeviceCells
+from .capacities import Amounts, has_room
 from .claimjudging import AllocationError, Judge
 from .pools import Make, Pool, PoolDevice
 
@@ -78,9 +80,9 @@ class DevicePlanner:
 
     class_of: Callable[[str], DeviceClass | None]
     cells: DeviceCells
-    admin_access: bool
-    """Gate DRAAdminAccess is on."""
     judge: Judge
+    consumed: Callable[[DeviceId], Amounts | None]
+    """How much of a device is in use."""
     _selected: dict[tuple[int, PoolDevice], bool] = attrs.field(factory=dict)
 
     def plan(self, claims: Sequence[ResourceClaim], pools: Sequence[Pool]) -> NodeAllocationPlan:
@@ -103,10 +105,18 @@ class DevicePlanner:
     def _options(self, claim: ResourceClaim, request: DeviceRequest, pools: Sequence[Pool]) -> list[Option]:
         self._selected.clear()
         alternatives = request.first_available if self.cells.alternatives else ()
+        if self.cells.refuses_capacity and not self.cells.shares:
+            named = [f"subrequest {one.name}" for one in alternatives if one.capacity is not None]
+            if request.exactly is not None and request.exactly.capacity is not None:
+                named.insert(0, f"request {request.name}")
+            if named:
+                told = "has capacity requests, but the DRAConsumableCapacity feature is disabled"
+                raise AllocationError(f"claim {claim.key}, {named[0]}: {told}")
         asked: list[tuple[str, str, DeviceAsk]] = [(one.name, request.name, one) for one in alternatives]
         asked = asked or [(request.name, "", request.exactly or ExactDeviceRequest())]
-        # Upstream: which devices the second alternative matches is kept under the first one's number.
-        return [self._option(claim.key, *one, pools, max(i - 1, 0)) for i, one in enumerate(asked)]
+        # Upstream: which devices the second alternative matches is kept under the first one's number, up to 1.35.
+        apart = self.cells.alternatives_apart
+        return [self._option(claim.key, *one, pools, i if apart else max(i - 1, 0)) for i, one in enumerate(asked)]
 
     def _option(
         self, claim: str, name: str, parent: str, request: DeviceAsk, pools: Sequence[Pool], kept_under: int
@@ -114,7 +124,10 @@ class DevicePlanner:
         where = f"claim {claim}, request {name}"
         option = Option(claim, name, parent, request, self._class_of(request, where), request.count)
         if request.allocation_mode == "All":
-            found = [device for device in self._devices(pools, where) if self._matches(option, device, kept_under)]
+            found = [
+                device for device in self._devices(pools, where)
+                if self._matches(option, device, kept_under) and self._has_room(option, device)
+            ]  # fmt: skip
             return attrs.evolve(option, count=len(found), all_devices=found)
         if request.allocation_mode != "ExactCount":
             raise AllocationError(f"{where}: unsupported count mode {request.allocation_mode}")
@@ -125,7 +138,7 @@ class DevicePlanner:
         for number, selector in enumerate(request.selectors):
             if selector.expression is None:
                 raise AllocationError(f"{where}, selector #{number}: CEL expression empty (unsupported selector type?)")
-        if request.admin_access is not None and not self.admin_access:
+        if request.admin_access is not None and not self.cells.admin_access:
             raise AllocationError(f"{where}: admin access is requested, but the feature is disabled")
         if not request.device_class_name:
             raise AllocationError(f"{where}: missing device class name (unsupported request type?)")
@@ -148,5 +161,9 @@ class DevicePlanner:
         key = kept_under, device
         found = self._selected.get(key)
         if found is None:
-            found = self._selected[key] = NodeAllocationPlan.is_selectable(option, device.make, self.judge, self.cells)
+            matches = NodeAllocationPlan.is_selectable(option, device.make, self.judge, self.cells)
+            found = self._selected[key] = matches and device.is_reached
         return found
+
+    def _has_room(self, option: Option, device: PoolDevice) -> bool:
+        return not self.cells.shares or has_room(device.device, option.request, (self.consumed(device.id),))

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Container, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import attrs
 
-from ...api.objects import DeviceAttribute, DeviceConstraint
-from ..cluster.listings import DeviceId
+from ...api.objects import Device, DeviceAttribute, DeviceConstraint
+from ..cluster.listings import DeviceId, ResourceClaims
 from ..release import DeviceCells
 from .allocationplan import MOST_DEVICES, NodeAllocationPlan, Option
+from .capacities import Amounts, has_room, taken_by
 from .claimjudging import AllocationError, Judge
-from .pools import Make, Pool, PoolDevice
+from .pools import CounterId, Make, Pool, PoolDevice
 
 CLOCK_EVERY = 256
 """Devices that are tried between two looks at the clock."""
@@ -31,9 +32,12 @@ class Together:
     """
 
     constraint: DeviceConstraint
+    compares_distinct: bool
     _value: DeviceAttribute | None = None
     """The value of those devices that are there."""
     _count: int = 0
+    _distinct: dict[str, DeviceAttribute] = attrs.field(factory=dict)
+    """Request -> the value that no other device may have."""
 
     def add(self, request: str, alternative: str, make: Make) -> bool:
         """Count a device for *request*, or for one of its alternatives, if it may come; gives whether it may."""
@@ -42,9 +46,14 @@ class Together:
         value = make.attribute(self.constraint.match_attribute or self.constraint.distinct_attribute or "")
         if value is None:
             return False
-        if not self._count:
+        if self.is_compared:
+            if self._count and (not value.type or value in self._distinct.values()):
+                return False
+            # Upstream: of the devices of one request the latest counts, and once it is given back none does.
+            self._distinct[request] = value
+        elif not self._count:
             self._value = value
-        # Upstream: a distinct attribute is compared by where values are stored, so that no two devices have the same.
+        # Upstream: up to 1.34 a distinct attribute is compared by where values are stored, so that no two devices have the same.
         elif self.constraint.match_attribute is not None and (not value.type or value != self._value):
             return False
         self._count += 1
@@ -54,6 +63,12 @@ class Together:
         """Undo an :meth:`add` that counted a device."""
         if self._concerns(request, alternative):
             self._count -= 1
+            self._distinct.pop(request, None)
+
+    @property
+    def is_compared(self) -> bool:
+        """Values have to be distinct. What may come then depends on the order in which devices came."""
+        return self.compares_distinct and self.constraint.match_attribute is None
 
     def _concerns(self, request: str, alternative: str) -> bool:
         named = self.constraint.requests
@@ -61,10 +76,13 @@ class Together:
 
 
 class Taken(NamedTuple):
-    """A device that was chosen, and for what."""
+    """A device that was chosen, and for what; where it is shared, with what is taken of it."""
 
     device: PoolDevice
     option: Option
+    consumed: Amounts | None = None
+    has_counters: bool = False
+    """Counters were taken for it."""
 
 
 class DeviceSlot(NamedTuple):
@@ -74,6 +92,8 @@ class DeviceSlot(NamedTuple):
     request: int = 0
     option: int = 0
     device: int = 0
+    start: int = 0
+    """The place among all devices from which on it is looked for."""
 
 
 class _TooMany(Exception):
@@ -97,7 +117,7 @@ class DeviceSearch:
 
     plan: NodeAllocationPlan
     pools: Sequence[Pool]
-    in_use: Container[DeviceId]
+    claims: ResourceClaims
     cells: DeviceCells
     judge: Judge
     ends_at: float = float("inf")
@@ -113,13 +133,24 @@ class DeviceSearch:
     """What was taken where it led nowhere, as :meth:`_state` says it."""
     _kinds: dict[int, Hashable] = attrs.field(factory=dict)
     """Number of a make -> all that this search reads of its devices."""
+    _shared: dict[DeviceId, list[Amounts]] = attrs.field(factory=dict)
+    """Device -> what this search takes of it."""
+    _counters: dict[str, dict[CounterId, int]] = attrs.field(factory=dict)
+    """Name of a pool -> what is left of its counters."""
+    _devices: Sequence[tuple[Pool, PoolDevice]] = attrs.field(init=False)
+    """Those that may be taken, in order."""
     _tries: int = 0
 
     def __attrs_post_init__(self) -> None:
+        pools = [pool for pool in self.pools if not (self.cells.whole_pools and (pool.is_incomplete or pool.invalid))]
+        self._devices = [(pool, device) for pool in pools for device in pool.devices]
+        compares = self.cells.compares_distinct
         self.taken = [[] for _ in self.plan.claims]
-        self._together = [[Together(one) for one in claim.spec.devices.constraints] for claim in self.plan.claims]
-        # Where mode All leaves its marks, what comes later depends on the way that led there.
-        self._may_skip = self.cells.all_gives_back or not self.plan.takes_all
+        self._together = [[Together(one, compares) for one in claim.spec.devices.constraints] for claim in self.plan.claims]
+        # Where something leaves its marks, what comes later depends on the way that led there.
+        leaves_marks = self.plan.takes_all and not self.cells.all_gives_back
+        leaves_marks |= self.cells.keeps_counters and any(pool.counters for pool in self.pools)
+        self._may_skip = not leaves_marks and not any(one.is_compared for claim in self._together for one in claim)
 
     def run(self) -> Outcome | None:
         """The devices of each claim; None where they cannot be had. Raises AllocationError, and SearchTimeout."""
@@ -187,34 +218,50 @@ class DeviceSearch:
             return False
         is_done = False
         try:
-            # Upstream: from the second device on it goes on with the first alternative, whichever was being tried.
-            is_done = self._go_on(DeviceSlot(place.claim, place.request, 0, place.device + 1), is_chosen)
+            # Upstream: up to 1.35 it goes on with the first alternative from the second device on, whichever was being tried.
+            number = place.option if self.cells.alternatives_apart else 0
+            is_done = self._go_on(DeviceSlot(place.claim, place.request, number, place.device + 1), is_chosen)
         finally:
             if not is_done and self.cells.all_gives_back:
-                self._give_back(place.claim, option, device, before)
+                self._give_back(place.claim, before)
         return is_done
 
     def _take_one(self, place: DeviceSlot, option: Option, is_chosen: bool) -> bool:
         led_nowhere: set[object] = set()
-        for pool in self.pools:
+        for at, (pool, device) in enumerate(self._devices[place.start :], place.start):
             if pool.invalid and self.cells.invalid_pool_errs:
                 raise AllocationError(pool.invalid_text)
-            for device in pool.devices:
-                if not self._may_take(place.claim, option, device):
-                    continue
-                if pool.invalid:
-                    raise AllocationError(pool.invalid_text)
-                self._tries += 1
-                if not self._tries % CLOCK_EVERY and time.monotonic() > self.ends_at:
-                    raise SearchTimeout
-                alike = self._kind(device.make), frozenset(self._holders.get(device.id, ())), device.id in self.in_use
-                if alike in led_nowhere or not self._take(place.claim, option, device):
-                    continue
-                if self._leads_on(place._replace(device=place.device + 1), option, device, is_chosen):
-                    return True
-                if self._may_skip:
-                    led_nowhere.add(alike)
+            if not self._may_take(place.claim, option, device):
+                continue
+            if pool.invalid:
+                raise AllocationError(pool.invalid_text)
+            self._tries += 1
+            if not self._tries % CLOCK_EVERY and time.monotonic() > self.ends_at:
+                raise SearchTimeout
+            alike = self._alike(device), frozenset(self._holders.get(device.id, ())), self._shares_of(device.id)
+            if alike in led_nowhere or not self._take(place.claim, option, device):
+                continue
+            after = place._replace(device=place.device + 1, start=at + 1 if self.cells.one_way else 0)
+            if self._leads_on(after, is_chosen):
+                return True
+            if self._may_skip:
+                led_nowhere.add(alike)
         return False
+
+    def _alike(self, device: PoolDevice) -> Hashable:
+        """Equal for devices that lead to the same end: those that take counters do so from their pool."""
+        return (
+            self._kind(device.make), device.is_reached, device.id[1] if device.make.device.consumes_counters else "",
+            self.claims.has_whole(device.id, self.cells.shares), tuple(sorted((self._consumed(device.id) or {}).items())),
+        )  # fmt: skip
+
+    def _shares_of(self, device: DeviceId) -> Hashable:
+        return tuple(tuple(amounts.items()) for amounts in self._shared.get(device, ()))
+
+    def _consumed(self, device: DeviceId) -> Amounts | None:
+        """What claims have of a device that they share."""
+        found = self.claims.shares.get(device) if self.cells.shares else None
+        return None if found is None else found.consumed
 
     def _kind(self, make: Make) -> Hashable:
         """All that this search reads of devices of *make*. Devices of one kind lead to the same end.
@@ -232,11 +279,14 @@ class DeviceSearch:
                     matches.append(str(error))
             constraints = [one.constraint for claim in self._together for one in claim]
             values = [make.attribute(one.match_attribute or one.distinct_attribute or "") for one in constraints]
-            found = self._kinds[make.number] = tuple(matches), tuple(values), bool(make.device.consumes_counters)
+            device = make.device
+            shared = (device.allow_multiple_allocations, device.capacity) if self.cells.shares else None
+            taints = device.taints if self.cells.taints else None
+            found = self._kinds[make.number] = tuple(matches), tuple(values), device.consumes_counters, shared, taints
         return found
 
-    def _leads_on(self, place: DeviceSlot, option: Option, device: PoolDevice, is_chosen: bool) -> bool:
-        """Go on at *place* with *device*, which was taken; else give it back."""
+    def _leads_on(self, place: DeviceSlot, is_chosen: bool) -> bool:
+        """Go on at *place* with the device that was taken last; else give it back."""
         is_done, before = False, len(self.taken[place.claim]) - 1
         try:
             is_dead = bool(self._dead_ends) and self._state(place) in self._dead_ends
@@ -245,56 +295,127 @@ class DeviceSearch:
                 self._dead_ends.add(self._state(place))
         finally:
             if not is_done:
-                self._give_back(place.claim, option, device, before)
+                self._give_back(place.claim, before)
         return is_done
 
     def _state(self, place: DeviceSlot) -> Hashable:
         """*place*, and how many devices of each kind were taken for what. Searches from equal states end alike."""
         users: dict[DeviceId, list[tuple[int, str]]] = {}
-        kinds: dict[DeviceId, tuple[Hashable, bool]] = {}
+        kinds: dict[DeviceId, Hashable] = {}
         for claim, found in enumerate(self.taken):
             for one in found:
                 users.setdefault(one.device.id, []).append((claim, one.option.result_name))
-                kinds[one.device.id] = self._kind(one.device.make), one.device.id in self.in_use
+                kinds[one.device.id] = self._alike(one.device)
         return place, frozenset(Counter((kinds[device], tuple(used)) for device, used in users.items()).items())
 
     def _may_take(self, claim: int, option: Option, device: PoolDevice) -> bool:
         if not self._is_free(claim, option, device):
             return False
-        return self.plan.is_selectable(option, device.make, self.judge, self.cells)
+        if not self.plan.is_selectable(option, device.make, self.judge, self.cells) or not device.is_reached:
+            return False
+        return self._has_capacity(option, device)
+
+    def _has_capacity(self, option: Option, device: PoolDevice) -> bool:
+        if not self.cells.shares:
+            return True
+        return has_room(device.device, option.request, (self._consumed(device.id), *self._shared.get(device.id, ())))
 
     def _is_free(self, claim: int, option: Option, device: PoolDevice) -> bool:
         holders = self._holders.get(device.id)
         if option.admin:
             return not (self.cells.admin_takes_once and holders and claim in holders)
-        return not holders and device.id not in self.in_use
+        return not holders and not self.claims.has_whole(device.id, self.cells.shares)
 
     def _take(self, claim: int, option: Option, device: PoolDevice, *, must: bool = False) -> bool:
-        """Take *device* if it is free and no constraint is against it; gives whether it was taken."""
-        if not self._is_free(claim, option, device):
+        """Take *device* if it is free and nothing is against it; gives whether it was taken."""
+        found = device.make.device
+        if not self._is_free(claim, option, device) or (self.cells.leaves_counted_devices and found.consumes_counters):
             return False
-        if self.cells.leaves_counted_devices and device.make.device.consumes_counters:
+        is_shared = self.cells.shares and found.allow_multiple_allocations
+        in_use = is_shared and (bool(self._consumed(device.id)) or device.id in self._shared)
+        has_counters = bool(found.consumes_counters) and not in_use
+        if has_counters and not self._take_counters(device):
+            return False
+        if not self._may_go_together(claim, option, device, must):
+            # Upstream: up to 1.35 a device that is turned down keeps its counters.
+            if has_counters and not self.cells.keeps_counters:
+                self._add_counters(device, 1)
+            return False
+        consumed = taken_by(option.request, found) if is_shared else None
+        if consumed is not None:
+            self._shared.setdefault(device.id, []).append(consumed)
+        elif not option.admin or self.cells.admin_takes_once:
+            self._holders.setdefault(device.id, set()).add(claim)
+        self.taken[claim].append(Taken(device, option, consumed, has_counters))
+        return True
+
+    def _may_go_together(self, claim: int, option: Option, device: PoolDevice, must: bool) -> bool:
+        """Whether no taint, no constraint and no capacity is against *device*, which is then counted by all constraints."""
+        if self.cells.taints and not tolerates(option, device.make.device):
             return False
         together = self._together[claim]
         for number, constraint in enumerate(together):
             if constraint.add(option.base, option.alternative, device.make):
                 continue
+            for before in together[:number]:
+                before.remove(option.base, option.alternative)
             if must:
                 where = f"claim {option.claim}, request {option.name}"
                 raise AllocationError(f"{where}: cannot add device {'/'.join(device.id)} because a claim constraint would not be satisfied")
-            for before in together[:number]:
-                before.remove(option.base, option.alternative)
             return False
-        if not option.admin or self.cells.admin_takes_once:
-            self._holders.setdefault(device.id, set()).add(claim)
-        self.taken[claim].append(Taken(device, option))
-        return True
+        if self._has_capacity(option, device):
+            return True
+        for constraint in together if not self.cells.keeps_counters else ():
+            constraint.remove(option.base, option.alternative)
+        return False
 
-    def _give_back(self, claim: int, option: Option, device: PoolDevice, before: int) -> None:
-        """Undo :meth:`_take`, before which the claim had that many devices."""
+    def _give_back(self, claim: int, before: int) -> None:
+        """Undo the last :meth:`_take`, before which the claim had that many devices."""
+        # Where mode All leaves its marks, what it took is still on the list.
+        device, option, consumed, has_counters = self.taken[claim][before]
         for constraint in self._together[claim]:
             constraint.remove(option.base, option.alternative)
-        if not option.admin or self.cells.admin_takes_once:
+        if consumed is not None:
+            self._shared[device.id].pop()
+            if not self._shared[device.id]:
+                del self._shared[device.id]
+        elif not option.admin or self.cells.admin_takes_once:
             self._holders[device.id].discard(claim)
-        # Where mode All leaves its marks, what it took is still on the list.
+        if has_counters and not (self.cells.keeps_counters and consumed is not None):
+            self._add_counters(device, 1)
         del self.taken[claim][before:]
+
+    # --- counters ---------------------------------------------------------------------------------------------------
+
+    def _take_counters(self, device: PoolDevice) -> bool:
+        """Take what *device* needs of the counters of its pool, if no counter lacks then."""
+        name = device.id[1]
+        if name not in self._counters:
+            # Upstream: pools are told apart by name alone, so that the first of a name gives the counters.
+            pool = next(pool for pool in self.pools if pool.name == name and device.id[0] == pool.driver)
+            self._counters[name] = dict(pool.counters)
+            for one in (*pool.devices, *pool.elsewhere):
+                if self._counts(one.id):
+                    self._add_counters(one, -1)
+        self._add_counters(device, -1)
+        if min(self._counters[name].values(), default=0) >= 0:
+            return True
+        self._add_counters(device, 1)
+        return False
+
+    def _counts(self, device: DeviceId) -> bool:
+        """Whether a device takes counters because claims have it."""
+        return self.claims.has_whole(device, self.cells.shares and self.cells.keeps_counters)
+
+    def _add_counters(self, device: PoolDevice, sign: int) -> None:
+        left = self._counters[device.id[1]]
+        for taken in device.make.device.consumes_counters:
+            for name, counter in taken.counters.items():
+                if (taken.counter_set, name) in left:
+                    left[taken.counter_set, name] += sign * counter.value.nanos
+
+
+def tolerates(option: Option, device: Device) -> bool:
+    """Whether *option* tolerates all taints of *device*."""
+    against = (taint for taint in device.taints if taint.effect in ("NoSchedule", "NoExecute"))
+    return all(any(one.tolerates(taint) for one in option.request.tolerations) for taint in against)

@@ -6,7 +6,8 @@ Upstream: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go, 
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
+from uuid import NAMESPACE_OID, uuid5
 
 import attrs
 import numpy as np
@@ -15,23 +16,26 @@ from ...api.objects import (
     AllocationResult,
     DeviceAllocationResult,
     DeviceRequestAllocationResult,
+    Map,
     NodeSelector,
     NodeSelectorTerm,
     Requirement,
     ResourceClaim,
 )
+from ...api.objects.quantity import Quantity
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Rows
-from ..cluster.listings import Listings
+from ..cluster.listings import DeviceId, Listings
 from ..rebuilt import rebuilt_from
 from ..release import DeviceCells
 from .allocationplan import DevicePlanner
+from .capacities import Amounts
 from .claimjudging import AllocationError, Judge
 from .devicesearch import DeviceSearch, Outcome, SearchTimeout, Taken
 from .pools import Pools
 
-UNKNOWN, NONE, FOUND, ERROR, TOO_LATE = -1, 0, 1, 2, 3
-"""What a search came to."""
+UNKNOWN, NONE, FOUND, ERROR, TOO_LATE, INVALID = -1, 0, 1, 2, 3, 4
+"""What a search came to. INVALID: to nothing, where a pool is invalid."""
 MOST_SECONDS = 10.0
 """Upstream: the default of filterTimeout from 1.34 on. Here it holds for all releases, as no input may take time without a limit."""
 MOST_KEPT = 1 << 10
@@ -45,9 +49,15 @@ class _Kept:
     by_look: Ints
     seen: Hashable
     """The revisions of looks and of classes."""
+    worth: dict[int, int] = attrs.field(factory=dict)
+    """Look -> the score of what was found, where it is above 0."""
 
 
-@rebuilt_from("table", "listings", "cells", "admin_access")
+BEST_ALTERNATIVE = 8
+"""The score of the first alternative of a request; each after it has one less. Upstream: FirstAvailableDeviceRequestMaxSize."""
+
+
+@rebuilt_from("table", "listings", "cells")
 @attrs.define(eq=False, repr=False)
 class Devices:
     """The devices of a cluster, and what claims can have of them."""
@@ -55,7 +65,6 @@ class Devices:
     table: NodeTable
     listings: Listings
     cells: DeviceCells
-    admin_access: bool
     seconds: float = MOST_SECONDS
     """How long all searches of a cycle may take; those that have not ended then are TOO_LATE."""
     judge: Judge = attrs.field(factory=Judge)
@@ -66,7 +75,16 @@ class Devices:
         self.pools = Pools(self.table, self.listings, self.cells)
 
     def outcomes(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
-        """What a search for all *claims* comes to on each of *rows*: NONE, FOUND, ERROR or TOO_LATE."""
+        """What a search for all *claims* comes to on each of *rows*: NONE, FOUND, ERROR, TOO_LATE or INVALID."""
+        return self._kept_of(claims, rows).by_look[self.pools.looks[rows]]
+
+    def scores(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
+        """How good the alternatives are that a search for all *claims* finds on each of *rows*: int64[len(rows)]."""
+        worth = self._kept_of(claims, rows).worth
+        return np.array([worth.get(look, 0) for look in self.pools.looks[rows].tolist()], np.int64)
+
+    def _kept_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Kept:
+        """What searches for *claims* came to, among others on *rows*."""
         self.pools.refresh()
         key = tuple([claim.spec for claim in claims])
         seen = self.pools.epoch, self.listings.device_classes.version
@@ -78,20 +96,26 @@ class Devices:
         elif len(kept.by_look) < size:
             more = np.full(max(size, 2 * len(kept.by_look)) - len(kept.by_look), UNKNOWN, np.int8)
             kept.by_look = np.concatenate([kept.by_look, more])
-        looks = self.pools.looks[rows]
-        found = kept.by_look[looks]
+        found = kept.by_look[self.pools.looks[rows]]
         if (found == UNKNOWN).any():
             self._fill(kept, claims, rows[found == UNKNOWN])
-            found = kept.by_look[looks]
-        return found
+        return kept
 
     def _fill(self, kept: _Kept, claims: Sequence[ResourceClaim], rows: Rows) -> None:
         """Search on one of *rows* for each look."""
         looks, first = np.unique(self.pools.looks[rows], return_index=True)
         ends_at = time.monotonic() + self.seconds
         for look, at in zip(looks.tolist(), first.tolist(), strict=True):
+            row = int(rows[at])
             try:
-                kept.by_look[look] = NONE if self._search(claims, int(rows[at]), ends_at) is None else FOUND
+                found = self._search(claims, row, ends_at)
+                if found is None:
+                    is_invalid = self.cells.whole_pools and any(pool.invalid for pool in self.pools.of_row[row])
+                    kept.by_look[look] = INVALID if is_invalid else NONE
+                    continue
+                kept.by_look[look] = FOUND
+                if worth := sum(score_of(claim, taken) for claim, taken in zip(claims, map(names_of, found), strict=True)):
+                    kept.worth[look] = worth
             except AllocationError:
                 kept.by_look[look] = ERROR
             except SearchTimeout:
@@ -109,23 +133,51 @@ class Devices:
         """What each of *claims* gets on *row*; None where they cannot have all devices. Raises AllocationError."""
         self.pools.refresh()
         found = self._search(claims, row)
-        return None if found is None else [_result(taken, self.table.names[row]) for taken in found]
+        node = self.table.names[row]
+        return None if found is None else [self._result(claim, taken, node) for claim, taken in zip(claims, found, strict=True)]
 
     def _search(self, claims: Sequence[ResourceClaim], row: int, ends_at: float = float("inf")) -> Outcome | None:
         pools = self.pools.of_row[row]
-        plan = DevicePlanner(self.listings.device_classes.get, self.cells, self.admin_access, self.judge).plan(claims, pools)
-        return DeviceSearch(plan, pools, self.listings.resource_claims.holders, self.cells, self.judge, ends_at).run()
+        return DeviceSearch(
+            self.planner().plan(claims, pools), pools, self.listings.resource_claims, self.cells, self.judge, ends_at
+        ).run()  # fmt: skip
+
+    def planner(self) -> DevicePlanner:
+        """A planner of what claims ask for."""
+        return DevicePlanner(self.listings.device_classes.get, self.cells, self.judge, self.consumed)
+
+    def consumed(self, device: DeviceId) -> Amounts | None:
+        """How much claims have of *device* where they share it; None: they do not."""
+        found = self.listings.resource_claims.shares.get(device)
+        return None if found is None else found.consumed
+
+    def _result(self, claim: ResourceClaim, taken: Sequence[Taken], node_name: str) -> AllocationResult:
+        results = tuple(self._result_of(claim, number, one) for number, one in enumerate(taken))
+        return AllocationResult(devices=DeviceAllocationResult(results=results), node_selector=_node_selector(taken, node_name))
+
+    def _result_of(self, claim: ResourceClaim, number: int, one: Taken) -> DeviceRequestAllocationResult:
+        driver, pool, name = one.device.id
+        device, waits = one.device.device, self.cells.waits_for_conditions
+        share = None if one.consumed is None else str(uuid5(NAMESPACE_OID, f"{claim.uid} {number} {'/'.join(one.device.id)}"))
+        return DeviceRequestAllocationResult(
+            request=one.option.result_name, driver=driver, pool=pool, device=name, admin_access=True if one.option.admin else None,
+            tolerations=one.option.request.tolerations if self.cells.taints else (), share_id=share,
+            consumed_capacity=Map({name: Quantity.parse(f"{nanos}n") for name, nanos in (one.consumed or {}).items()}),
+            binding_conditions=device.binding_conditions if waits else (),
+            binding_failure_conditions=device.binding_failure_conditions if waits else (),
+        )  # fmt: skip
 
 
-def _result(taken: Sequence[Taken], node_name: str) -> AllocationResult:
-    results = tuple(
-        DeviceRequestAllocationResult(
-            request=one.option.result_name, driver=one.device.id[0], pool=one.device.id[1], device=one.device.id[2],
-            admin_access=True if one.option.admin else None,
-        )
-        for one in taken
-    )  # fmt: skip
-    return AllocationResult(devices=DeviceAllocationResult(results=results), node_selector=_node_selector(taken, node_name))
+def names_of(taken: Sequence[Taken]) -> set[str]:
+    """The requests and alternatives for which devices were taken."""
+    return {one.option.result_name for one in taken}
+
+
+def score_of(claim: ResourceClaim, names: Collection[str]) -> int:
+    """How good the alternatives of *claim* are that devices were allocated for. Upstream: computeScore of the plugin."""
+    alternatives = ((f"{one.name}/{each.name}", at) for one in claim.spec.devices.requests if one.exactly is None
+                    for at, each in enumerate(one.first_available))  # fmt: skip
+    return sum(BEST_ALTERNATIVE - at for name, at in alternatives if name in names)
 
 
 def _node_selector(taken: Sequence[Taken], node_name: str) -> NodeSelector | None:
@@ -133,12 +185,12 @@ def _node_selector(taken: Sequence[Taken], node_name: str) -> NodeSelector | Non
     fields: list[Requirement] = []
     expressions: list[Requirement] = []
     for one in taken:
-        spec = one.device.slice.spec
-        if spec.node_name:
+        selector = one.device.own("node_selector")
+        if one.device.own("node_name") or one.device.device.binds_to_node:
             field = Requirement(key="metadata.name", operator="In", given_values=(node_name,))
             return NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(field,)),))
         # A slice's node selector has one term: the API server sees to it.
-        for term in spec.node_selector.node_selector_terms if spec.node_selector is not None else ():
+        for term in selector.node_selector_terms if selector is not None else ():
             _add(fields, term.match_fields)
             _add(expressions, term.match_expressions)
     if not fields and not expressions:

@@ -5,13 +5,13 @@ Upstream: GatherPools in structured/internal/experimental/pools_experimental.go.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 
-from ...api.objects import Device, DeviceAttribute, Map, NodeSelector, ResourceSlice
+from ...api.objects import Device, DeviceAttribute, Map, NodeSelector, ResourceSlice, ResourceSliceSpec
 from ..arrays.batch import Batch
 from ..arrays.table import NodeTable
 from ..arrays.types import Ints, Mask
@@ -64,7 +64,8 @@ class Make:
                 for name, amount in self.device.capacity.items():
                     domain, short = _split(name, self.driver)
                     capacity.setdefault(domain, {})[short] = quantity_value(amount.value)
-                self._input = {"driver": self.driver, "attributes": attributes, "capacity": capacity}
+                shared = self.device.allow_multiple_allocations
+                self._input = {"driver": self.driver, "attributes": attributes, "capacity": capacity, "allowMultipleAllocations": shared}
             except DeviceSelectorError as error:
                 self._input = error
         if isinstance(self._input, DeviceSelectorError):
@@ -96,13 +97,20 @@ class Makes:
 
     def of(self, driver: str, device: Device) -> Make:
         """The make of *device*."""
-        key = driver, device.attributes, device.capacity, bool(device.binding_conditions), bool(device.consumes_counters)
+        key = (
+            driver, device.attributes, device.capacity, bool(device.binding_conditions), device.consumes_counters, device.taints,
+            device.allow_multiple_allocations,
+        )  # fmt: skip
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = Make(len(self._known), driver, device.attributes, device)
         return found
 
 
+PoolId = tuple[str, str]
+"""A driver, and the name of a pool."""
+CounterId = tuple[str, str]
+"""A set of counters, and a counter of it."""
 MOST_LOOKS = 1 << 18
 """Looks that are known; after that all is begun anew."""
 
@@ -113,7 +121,14 @@ class PoolDevice:
 
     id: DeviceId
     make: Make
+    device: Device
     slice: ResourceSlice
+    is_reached: bool = True
+    """The node reaches it: each device of some slices says itself which do."""
+
+    def own(self, name: str) -> Any:
+        """What decides which nodes reach it, by the name of a field."""
+        return getattr(self.device if self.slice.spec.per_device_node_selection else self.slice.spec, name)
 
 
 @attrs.define(eq=False, repr=False)
@@ -126,13 +141,17 @@ class Pool:
     is_incomplete: bool
     """Not all of its slices are there."""
     invalid: str
-    """The name of a device that is in it twice; empty: it is valid."""
+    """The name of a device that is in it twice, or another fault; empty: it is valid."""
+    counters: Mapping[CounterId, int] = attrs.field(factory=dict)
+    """How much there is of each counter, in billionths."""
+    elsewhere: Sequence[PoolDevice] = ()
+    """Its devices in slices that these nodes do not reach, which take counters too."""
     rows: list[int] = attrs.field(factory=list)
     """The rows of the nodes that reach it."""
     kind: int = 0
     """The same for pools whose devices are of the same makes in the same order."""
-    used: int = 0
-    """Which devices are in use, as bits."""
+    used: Hashable = 0
+    """Which devices are in use, as bits, and what is in use of those that are shared."""
 
     @property
     def invalid_text(self) -> str:
@@ -158,7 +177,7 @@ class Pools:
     of_row: list[tuple[Pool, ...]] = attrs.field(factory=list)
     """Row -> its pools, in order of driver and name."""
     _by_device: dict[DeviceId, list[Pool]] = attrs.field(factory=dict)
-    _pools: dict[Hashable, Pool] = attrs.field(factory=dict)
+    _pools: dict[Hashable, Pool | None] = attrs.field(factory=dict)
     _kinds: dict[Hashable, int] = attrs.field(factory=dict)
     _known: dict[Hashable, int] = attrs.field(factory=dict)
     """The pools of a row, as kinds with what is in use -> its look."""
@@ -189,11 +208,17 @@ class Pools:
             self.looks[row] = self._look(self.of_row[row])
 
     def _look_at(self, pool: Pool) -> None:
-        holders = self.listings.resource_claims.holders
-        pool.used = sum(1 << bit for bit, device in enumerate(pool.devices) if device.id in holders)
+        claims, ids = self.listings.resource_claims, [device.id for device in (*pool.devices, *pool.elsewhere)]
+        pool.used = sum(1 << bit for bit, one in enumerate(ids) if one in claims.holders)
+        if self.cells.shares and (shared := [bit for bit, one in enumerate(ids) if one in claims.shares]):
+            found = ((bit, claims.has_whole(ids[bit], True), claims.shares[ids[bit]].consumed) for bit in shared)
+            pool.used = pool.used, tuple((bit, whole, tuple(sorted(consumed.items()))) for bit, whole, consumed in found)
 
     def _look(self, pools: tuple[Pool, ...]) -> int:
-        key = tuple([(pool.kind, pool.used) for pool in pools])
+        key: Hashable = tuple([(pool.kind, pool.used) for pool in pools])
+        if len(named := [pool.name for pool in pools if pool.counters]) > 1:
+            # Upstream: the counters of pools with one name are taken for the same.
+            key = key, tuple(map(named.index, named))
         return self._known.setdefault(key, len(self._known))
 
     def _named(self) -> list[tuple[str, Map[str]] | None]:
@@ -208,45 +233,89 @@ class Pools:
             known.clear()
         reach = Reach.of(list(self.listings.slices), self.table, self.cells)
         self._nodes = self._named()
-        self.of_row = [() if node is None else self._gather(row, reach.slices(row, node[0])) for row, node in enumerate(self._nodes)]
+        self.of_row = [
+            () if node is None else self._gather(row, reach.slices(row, node[0]), reach) for row, node in enumerate(self._nodes)
+        ]
         for pool in self._pools.values():
-            self._look_at(pool)
+            if pool is not None:
+                self._look_at(pool)
         self.looks = np.array([self._look(pools) for pools in self.of_row], np.int64)
 
-    def _gather(self, row: int, slices: Sequence[ResourceSlice]) -> tuple[Pool, ...]:
-        newest: dict[tuple[str, str], list[ResourceSlice]] = {}
+    def _gather(self, row: int, slices: Sequence[ResourceSlice], reach: Reach) -> tuple[Pool, ...]:
+        newest: dict[PoolId, list[ResourceSlice]] = {}
         for one in slices:
             kept = newest.setdefault((one.spec.driver, one.spec.pool.name), [])
             if kept and one.spec.pool.generation > kept[0].spec.pool.generation:
                 kept.clear()
             if not kept or one.spec.pool.generation == kept[0].spec.pool.generation:
                 kept.append(one)
-        found = [self._pool(key, kept) for key, kept in sorted(newest.items())]
-        if self.cells.leaves_binding_conditions:
+        found = [pool for key, kept in sorted(newest.items()) if (pool := self._pool(key, kept, row, reach)) is not None]
+        if self.cells.conditions_last:
             found.sort(key=lambda pool: any(device.make.device.binding_conditions for device in pool.devices))
         for pool in found:
             pool.rows.append(row)
         return tuple(found)
 
-    def _pool(self, name: tuple[str, str], slices: list[ResourceSlice]) -> Pool:
-        key = name, tuple(one.name for one in slices)
-        pool = self._pools.get(key)
-        if pool is None:
-            pool = self._pools[key] = self._make(*name, slices)
+    def _pool(self, name: PoolId, slices: list[ResourceSlice], row: int, reach: Reach) -> Pool | None:
+        """The pool called *name* of *slices*; None where it has newer ones elsewhere."""
+        unreached = reach.unreached(slices, row)
+        key = name, tuple(one.name for one in slices), unreached
+        if key not in self._pools:
+            self._pools[key] = self._make(name, slices, unreached, reach)
+        return self._pools[key]
+
+    def _make(self, name: PoolId, slices: list[ResourceSlice], unreached: Sequence[tuple[str, int]], reach: Reach) -> Pool | None:
+        wanted, others, whole = slices[0].spec.pool, list[ResourceSlice](), self.cells.whole_pools
+        if whole and len(slices) != wanted.resource_slice_count:
+            # Newer slices may be out of reach of this node.
+            everywhere = reach.of_pool[name]
+            if any(one.spec.pool.generation > wanted.generation for one in everywhere):
+                return None
+            names = {one.name for one in slices}
+            others = [one for one in everywhere if one.spec.pool.generation == wanted.generation and one.name not in names]
+        is_incomplete = len(slices) + len(others) != wanted.resource_slice_count
+        devices = [
+            self._device(name, one, device, (one.name, at) not in unreached)
+            for one in slices if not (whole and (is_incomplete or one.spec.shared_counters))
+            for at, device in enumerate(one.spec.devices)
+        ]  # fmt: skip
+        fault, counters, elsewhere = _repeated(device.id[2] for device in devices), dict[CounterId, int](), list[PoolDevice]()
+        if not self.cells.leaves_counted_devices and whole and not is_incomplete and not fault:
+            elsewhere = [self._device(name, one, device) for one in others for device in one.spec.devices if device.consumes_counters]
+            fault, counters = _counters(slices, [*devices, *elsewhere])
+        pool = Pool(*name, devices, is_incomplete, fault, counters, elsewhere)
+        pool.kind = self._kinds.setdefault(_shape(pool), len(self._kinds))
+        for found in dict.fromkeys(device.id for device in (*devices, *elsewhere)):
+            self._by_device.setdefault(found, []).append(pool)
         return pool
 
-    def _make(self, driver: str, name: str, slices: list[ResourceSlice]) -> Pool:
-        devices = [
-            PoolDevice((driver, name, device.name), self.makes.of(driver, device), one) for one in slices for device in one.spec.devices
-        ]
-        ids: set[DeviceId] = set()
-        twice = next((device.id[2] for device in devices if device.id in ids or ids.add(device.id)), "")  # type: ignore[func-returns-value]
-        pool = Pool(driver, name, devices, len(slices) != slices[0].spec.pool.resource_slice_count, twice)
-        shape = pool.is_incomplete, bool(twice), tuple(device.make.number for device in devices)
-        pool.kind = self._kinds.setdefault(shape, len(self._kinds))
-        for device in dict.fromkeys(device.id for device in devices):
-            self._by_device.setdefault(device, []).append(pool)
-        return pool
+    def _device(self, pool: PoolId, one: ResourceSlice, device: Device, is_reached: bool = True) -> PoolDevice:
+        return PoolDevice((*pool, device.name), self.makes.of(pool[0], device), device, one, is_reached)
+
+
+def _shape(pool: Pool) -> Hashable:
+    """Equal for pools in which searches cannot tell the devices apart."""
+    devices = tuple((device.make.number, device.is_reached) for device in pool.devices)
+    counters = tuple(sorted(pool.counters.items())), tuple(device.make.number for device in pool.elsewhere)
+    return pool.is_incomplete, bool(pool.invalid), devices, counters
+
+
+def _repeated(names: Iterable[str]) -> str:
+    """The first of *names* that is there twice; empty: none is."""
+    seen: set[str] = set()
+    return next((name for name in names if name in seen or seen.add(name)), "")  # type: ignore[func-returns-value]
+
+
+def _counters(slices: Sequence[ResourceSlice], devices: Sequence[PoolDevice]) -> tuple[str, dict[CounterId, int]]:
+    """What is wrong with the counters of a pool, empty if nothing is; and how much there is of each."""
+    sets = [one for found in slices for one in found.spec.shared_counters]
+    counters = {(one.name, name): counter.value.nanos for one in sets for name, counter in one.counters.items()}
+    names = {one.name for one in sets}
+    for device in devices:
+        for taken in device.device.consumes_counters:
+            if taken.counter_set not in names or any((taken.counter_set, name) not in counters for name in taken.counters):
+                return taken.counter_set or "a set of counters", {}
+    return _repeated(one.name for one in sets), counters
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -259,6 +328,10 @@ class Reach:
     of_all: Sequence[ResourceSlice]
     selected: Sequence[tuple[ResourceSlice, Mask]]
     """Slices with node selectors, each with the rows that match: bool[rows]."""
+    of_devices: Mapping[str, Sequence[Mask]]
+    """Name of a slice in which each device says its nodes -> for each of them the rows."""
+    of_pool: Mapping[PoolId, Sequence[ResourceSlice]]
+    """All slices of each pool."""
 
     @classmethod
     def of(cls, slices: Sequence[ResourceSlice], table: NodeTable, cells: DeviceCells) -> Reach:
@@ -267,19 +340,31 @@ class Reach:
         of_node: dict[str, list[ResourceSlice]] = {}
         of_all: list[ResourceSlice] = []
         selected: list[tuple[ResourceSlice, Mask]] = []
-        masks: dict[NodeSelector, Mask] = {}
+        of_devices: dict[str, list[Mask]] = {}
+        of_pool: dict[PoolId, list[ResourceSlice]] = {}
+        mask_of = ReachedRows(table).of
+        for one in slices:
+            of_pool.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
         for one in _in_order(slices, cells):
             order[one.name] = len(order)
             spec = one.spec
-            if spec.node_name:
+            if spec.shared_counters and cells.whole_pools:
+                of_all.append(one)
+            elif spec.node_name:
                 of_node.setdefault(spec.node_name, []).append(one)
             elif spec.all_nodes:
                 of_all.append(one)
             elif spec.node_selector is not None:
-                if spec.node_selector not in masks:
-                    masks[spec.node_selector] = node_selector_mask(spec.node_selector, Batch.everywhere(table))
-                selected.append((one, masks[spec.node_selector]))
-        return cls(order, of_node, of_all, selected)
+                selected.append((one, mask_of(spec)))
+            elif spec.per_device_node_selection and cells.whole_pools:
+                of_devices[one.name] = [mask_of(device) for device in spec.devices]
+                selected.append((one, np.any(of_devices[one.name], axis=0) if spec.devices else np.zeros(table.size, np.bool_)))
+        return cls(order, of_node, of_all, selected, of_devices, of_pool)
+
+    def unreached(self, slices: Sequence[ResourceSlice], row: int) -> tuple[tuple[str, int], ...]:
+        """The devices of *slices* that the node on *row* does not reach: slice and place."""
+        masks = ((one.name, self.of_devices.get(one.name, ())) for one in slices) if self.of_devices else ()
+        return tuple((name, at) for name, found in masks for at, mask in enumerate(found) if not mask[row])
 
     def slices(self, row: int, name: str) -> Sequence[ResourceSlice]:
         """The slices that the node called *name* reaches, on *row*."""
@@ -288,10 +373,30 @@ class Reach:
         return sorted([*own, *others], key=lambda one: self.order[one.name]) if others else own
 
 
+@attrs.frozen(eq=False, repr=False)
+class ReachedRows:
+    """The rows of a table that slices and devices can be reached from."""
+
+    table: NodeTable
+    _known: dict[NodeSelector, Mask] = attrs.field(factory=dict)
+
+    def of(self, where: ResourceSliceSpec | Device) -> Mask:
+        """The rows of the nodes that *where* names, by name, all, or by a selector: bool[rows]."""
+        size, selector = self.table.size, where.node_selector
+        if where.node_name or where.all_nodes or selector is None:
+            mask = np.full(size, where.all_nodes and not where.node_name, np.bool_)
+            if where.node_name in self.table.row_of:
+                mask[self.table.row_of[where.node_name]] = True
+            return mask
+        if selector not in self._known:
+            self._known[selector] = node_selector_mask(selector, Batch.everywhere(self.table))
+        return self._known[selector]
+
+
 def _in_order(slices: Sequence[ResourceSlice], cells: DeviceCells) -> list[ResourceSlice]:
-    """The slices that count, by name; those with binding conditions come last."""
+    """The slices that count, by name; those with binding conditions may come last."""
     found = [one for one in slices if not _is_left_out(one, cells)]
-    if cells.leaves_binding_conditions:
+    if cells.conditions_last == "slices and pools":
         found.sort(key=lambda one: any(device.binding_conditions for device in one.spec.devices))
     return found
 

@@ -155,13 +155,13 @@ class Board:
         if self._fits is not None:
             return self._fits
         assert self.classes is not None
-        return self.classes.mask([at for at, fits in enumerate(self.classes.fits) if fits])
+        return self.classes.feasible()
 
     def host(self, cycle: Cycle, order: Order, ties: TieBreaker) -> int:
         """The row of the host; *order* and *ties* move on. Raises PriorityError, and NoScale."""
         visited, stopped = len(self.order), False
         if self._fits is None and self.classes is not None and not self.window:
-            row = self.classes.host(self.order, order.places, ties.which)
+            row = self.classes.host(self.order, order.places, ties)
             if verify.SWITCH.is_on:
                 rows = self.order[self.fits.take(self.order)]
                 totals = self.totals(cycle, rows)

@@ -23,6 +23,7 @@ from ..arrays.table import NodeTable
 from ..arrays.trail import NEVER
 from ..arrays.types import Ints, Mask, Rows
 from ..cycle import Cycle
+from ..decision.ties import TieBreaker, TopOfHeap
 from ..failures import Failures
 from .cachedanswer import Answer
 from .farrules import FarRules, FarScore
@@ -470,12 +471,17 @@ class Classes:
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
-    def host(self, order: Rows, places: Callable[[], Rows], choose: Callable[[int], int]) -> int:
-        """The row of the best class, or classes, that *choose* picks of their number, in visiting *order*."""
+    def host(self, order: Rows, places: Callable[[], Rows], ties: TieBreaker) -> int:
+        """The row of the best class, or classes, that *ties* picks, in visiting *order*."""
         if self._order is not order:
             self._order, self._places, self._heaps = order, places(), [None] * len(self.size)
         best = self.best
-        chosen = choose(sum([self.size[at] for at in best])) if self.count > 1 else 0
+        if self.count > 1 and isinstance(ties.pick, TopOfHeap):
+            found = self.mask(best).take(order).nonzero()[0]
+            # The places among the rows that fit.
+            among = found if self.count == len(order) else self.feasible().take(order).cumsum()[found] - 1
+            return order.item(found[ties.pick.among(among)])
+        chosen = ties.which(sum([self.size[at] for at in best])) if self.count > 1 else 0
         if chosen:
             return order.item(self.mask(best).take(order).nonzero()[0].item(chosen))
         return order.item(self._place(best[0]) if len(best) == 1 else min([self._place(at) for at in best]))
@@ -488,6 +494,10 @@ class Classes:
         while of_row.item(order.item(heap[0])) != which:
             heappop(heap)
         return heap[0]
+
+    def feasible(self) -> Mask:
+        """The rows that fit: bool[rows]."""
+        return self.mask([at for at, fits in enumerate(self.fits) if fits])
 
     def mask(self, which: Sequence[int]) -> Mask:
         """The rows of the classes *which*: bool[rows]."""

@@ -12,10 +12,10 @@ from operator import is_
 from msgspec.structs import replace
 
 from ...api.objects import NO_QUANTITIES, Container, ContainerStatus, Map, Pod
-from ...api.objects.quantity import Quantity
+from ...api.objects.quantity import ZERO, Quantity
 from ..release import Gates
 
-GATE = "InPlacePodVerticalScaling"
+GATE, POD_LEVEL_GATE = "InPlacePodVerticalScaling", "InPlacePodLevelResourcesVerticalScaling"
 INFEASIBLE = "Infeasible"
 Amounts = Map[Quantity]
 _Statuses = Mapping[str, ContainerStatus]
@@ -44,9 +44,26 @@ def by_reported_and_allocated(pod: Pod, gates: Gates) -> Pod:
         return pod
     if _agree(spec.containers, status.container_statuses) and _agree(spec.init_containers, status.init_container_statuses):
         return pod
+    return _with_requests(pod, _reported_or_allocated, _is_infeasible(pod), sidecars=True)
+
+
+def by_both_and_of_pod(pod: Pod, gates: Gates) -> Pod:
+    """As :func:`by_reported_and_allocated`, and of the pod as a whole with gate InPlacePodLevelResourcesVerticalScaling."""
+    found, reported, asked = by_reported_and_allocated(pod, gates), pod.status.resources, pod.spec.requests
+    if reported is None or not asked or not gates.get(GATE, False) or not gates.get(POD_LEVEL_GATE, False):
+        return found
+    amounts = _largest(NO_QUANTITIES if _is_infeasible(pod) else asked, reported.requests, pod.status.allocated_resources)
+    counted = Map({name: amounts.get(name, ZERO) for name in asked})
+    if counted == asked:
+        return found
+    return replace(found, spec=replace(found.spec, resources=replace(found.spec.resources, requests=counted)))
+
+
+def _is_infeasible(pod: Pod) -> bool:
+    """Whether condition PodResizePending says so."""
     # Upstream: only the first condition of the type is looked at, and not whether it is true.
-    pending = next((one for one in status.conditions if one.type == "PodResizePending"), None)
-    return _with_requests(pod, _reported_or_allocated, pending is not None and pending.reason == INFEASIBLE, sidecars=True)
+    pending = next((one for one in pod.status.conditions if one.type == "PodResizePending"), None)
+    return pending is not None and pending.reason == INFEASIBLE
 
 
 def _agree(containers: Sequence[Container], statuses: Sequence[ContainerStatus]) -> bool:

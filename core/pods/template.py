@@ -9,14 +9,16 @@ is asked for once more after it went, a new one does: that is slower, and decide
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
+from ...api.meaning.labels import COMPARISONS
 from ...api.objects import NO_STRINGS, Affinity, Map, Pod, PodAffinityTerm, PodSpec, Volume, WeightedPodAffinityTerm
 from ..rebuilt import rebuilt_from
-from ..release import Release, Requests
+from ..release import Release, Requests, with_gates
 from .notes import CycleState, claim_keys, has_ephemeral_claims
 
 Port = tuple[str, str, int]
@@ -33,11 +35,12 @@ class Group:
 
 
 NO_AFFINITY = Affinity()
+NO_RESOURCES = frozenset[str]()
 
 
 @rebuilt_from(
     "pod", "number", "group", "requests", "footprint", "nonzero", "nonzero_footprint", "scored", "balanced", "ports", "claims", "size",
-    "selects_namespaces", "is_huge", "adds_namespaces",
+    "selects_namespaces", "is_huge", "adds_namespaces", "device_resources",
 )  # fmt: skip
 @attrs.frozen(eq=False, repr=False)
 class Template:
@@ -73,6 +76,8 @@ class Template:
     """It asks for :data:`HUGE` or more of something, or for less than nothing."""
     adds_namespaces: bool = True
     """Those that are read add namespaces; else they only take the place of the pod's own."""
+    device_resources: frozenset[str] = frozenset()
+    """The extended resources that it requests, and that classes of devices give."""
     notes: CycleState = attrs.field(factory=CycleState)
     """What rules have worked out for the class."""
 
@@ -146,6 +151,12 @@ def host_ports(pod: Pod, *, sidecars: bool = False) -> Iterator[Port]:
                 yield (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
 
 
+def _without_comparisons(pod: Pod) -> Pod:
+    """*pod* without tolerations that compare numbers: where they are off they tolerate nothing."""
+    kept = tuple([one for one in pod.spec.tolerations if one.operator not in COMPARISONS])
+    return pod if len(kept) == len(pod.spec.tolerations) else replace(pod, spec=replace(pod.spec, tolerations=kept))
+
+
 HUGE = 1 << 46
 """Below it, a hundred times the sum over a thousand pods fits into 64 bits."""
 
@@ -160,6 +171,8 @@ class Templates:
 
     release: Release
     gates: Any
+    device_classes: Mapping[str, Any] = attrs.field(factory=dict)
+    """Extended resource -> the class of the devices that give it, as it is now."""
     has_huge: bool = False
     """A pod that was asked about is :attr:`Template.is_huge`. Who takes such a pod back may set it back as well."""
     _known: dict[Hashable, Template] = attrs.field(factory=dict)
@@ -189,21 +202,24 @@ class Templates:
         spec, meta, status = pod.spec, pod.metadata, pod.status
         node_name = spec.node_name if node_name is None else node_name
         volumes = spec.rule_volumes if spec.volumes else ()
-        has_statuses = status.container_statuses or status.init_container_statuses
+        has_statuses = status.container_statuses or status.init_container_statuses or status.resources is not None
         counted = self.release.resized(pod, self.gates) if has_statuses else pod
+        of_devices = self._of_devices(spec) if self.device_classes else NO_RESOURCES
         key = (
             node_name, meta.namespace or "default", meta.labels, meta.deletion_timestamp is not None,
             meta.controller if meta.owner_references else None,
             spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations,
             volumes, bool(spec.volumes), spec.topology_spread_constraints, spec.scheduling_gates, spec.requests, spec.resource_claims,
-            None if counted is pod else (counted.spec.containers, counted.spec.init_containers),
+            spec.host_network and spec.host_users,
+            None if counted is pod else (counted.spec.containers, counted.spec.init_containers, counted.spec.requests),
             # The claims of generic ephemeral volumes have names with the pod's own name in them.
             (pod.name, pod.uid) if any(volume.ephemeral is not None for volume in volumes) else None,
+            of_devices,
         )  # fmt: skip
         found = self._known.get(key)
         if found is None:
             self._made += 1
-            found = self._known[key] = self._make(pod if spec.node_name == node_name else pod.bound_to(node_name), counted)
+            found = self._known[key] = self._make(pod if spec.node_name == node_name else pod.bound_to(node_name), counted, of_devices)
         if found.is_huge:
             self.has_huge = True
         return found
@@ -212,8 +228,17 @@ class Templates:
         """*pod* as it is on a row, that of *host* where the pod itself does not say so; the row is no part of its class."""
         return Entry(pod, self.of(pod, ""), nominated, host)
 
-    def _make(self, pod: Pod, counted: Pod) -> Template:
+    def _of_devices(self, spec: PodSpec) -> frozenset[str]:
+        """The extended resources of a pod that classes of devices give, where the release reads them."""
+        named = (name for one in (*spec.containers, *spec.init_containers) for name, amount in one.requests.items() if amount)
+        found = frozenset(name for name in (*named, *(spec.overhead or ())) if name in self.device_classes)
+        cells = with_gates(self.release.devices, self.gates) if found else None
+        return found if cells is not None and cells.extended_resources else NO_RESOURCES
+
+    def _make(self, pod: Pod, counted: Pod, of_devices: frozenset[str]) -> Template:
         """The template of *pod*, which is *counted* with other requests while it is resized."""
+        if not self.gates.get("TaintTolerationComparisonOperators", False):
+            pod = _without_comparisons(pod)
         release, gates, by_containers = self.release, self.gates, self.release.framework.fit_scores_containers
         nonzero, footprint = release.incoming_nonzero(pod if by_containers else counted, gates), release.footprint_nonzero(counted, gates)
         requests = release.footprint(counted, gates)
@@ -235,4 +260,5 @@ class Templates:
             is_huge=any(not 0 <= amount < HUGE for amount in (*requests.values(), *footprint.values(), *nonzero.values())),
             selects_namespaces=release.selects_namespaces,
             adds_namespaces=gates.get("PodAffinityNamespaceSelector", True),
+            device_resources=of_devices,
         )

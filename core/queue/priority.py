@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from datetime import UTC, datetime
-from functools import lru_cache
 from math import inf
 
 import attrs
 
+from ...api.meaning.durations import seconds_since_1970
 from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import Pod, PodAffinityTerm
 from ..cluster.nominations import Nominations
@@ -220,18 +219,9 @@ def pod_timestamp(pod: Pod) -> float:
     """The time of the condition PodScheduled, or of the creation if *pod* has none; seconds since 1970, ``-inf`` if absent."""
     condition = scheduled_condition(pod)
     if condition is None:
-        return _seconds(pod.metadata.creation_timestamp)
-    probed = _seconds(condition.last_probe_time)
-    return probed if probed > -inf else _seconds(condition.last_transition_time)
-
-
-@lru_cache(maxsize=100_000)
-def _seconds(text: str | None) -> float:
-    try:
-        moment = datetime.fromisoformat(text or "")
-    except ValueError:
-        return -inf
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return seconds_since_1970(pod.metadata.creation_timestamp)
+    probed = seconds_since_1970(condition.last_probe_time)
+    return probed if probed > -inf else seconds_since_1970(condition.last_transition_time)
 
 
 def wants(item: QueuedPod, other: Pod) -> bool:

@@ -52,6 +52,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """The next search starts at a place among all nodes (no: among those of PreFilter)."""
     narrowing_rejects: bool = False
     """A plugin whose PreFilter leaves out nodes is among those that reject the pod."""
+    failure_needs_post_filter: bool = False
+    """A pod that fits nowhere loses its nomination where the profile has no PostFilter plugin."""
     rejection_ends_pre_filter: bool = True
     """PreFilter ends with the first plugin that rejects the pod (no: only if removing pods cannot help; else the last one
     counts)."""
@@ -79,6 +81,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """A plugin gives one reason a node: the first that removing pods cannot help, else the first (no: all)."""
     reads_order_by_cursor: ReadsByCursor = "never"
     """When the list of nodes is read on from where the node tree's cursor stopped."""
+    extended_devices_unsign: bool = False
+    """With gate DRAExtendedResource no pod takes part in a batch (no: those that ask for what a DeviceClass provides)."""
     # --- scores -----------------------------------------------------------------------------------------------------
     skips_scoring: frozenset[str] = frozenset()
     """The plugins that give no score where each node would get the same."""
@@ -90,9 +94,12 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """Images are worth no more than 1000 MB in all (no: than that for each container)."""
     init_images_count: bool = False
     """Images of init containers count, as do those containers where sizes are scaled."""
+    volume_images_count: bool = False
+    """Image volumes count as images of containers do, but for where sizes are scaled."""
     points_lacked: frozenset[tuple[str, str]] = frozenset(
         [
             ("VolumeBinding", "preScore"),
+            ("DynamicResources", "score"),
             *((f"{kind}Limits", "preFilter") for kind in ("AzureDisk", "Cinder", "EBS", "GCEPD", "NodeVolume")),
         ]
     )
@@ -123,6 +130,8 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """A resource that is scored twice counts once, with its last weight."""
     fit_scores_overhead: bool = True
     """NodeResourcesFit counts the overhead of the pod that it scores."""
+    scores_change_of_balance: bool = False
+    """NodeResourcesBalancedAllocation scores by how much the pod makes a node's balance better (no: by the balance with the pod)."""
     balance_of_two: bool = False
     """NodeResourcesBalancedAllocation scores the difference of cpu and memory, and nothing where one would be used up."""
     balances_without_volumes: bool = False
@@ -297,6 +306,10 @@ class FrameworkCells(CellGroup, frozen=True, kw_only=True):
     """The reason of a node with a taint that is not tolerated."""
     node_name_text: str = "node(s) didn't match the requested node name"
     """The reason of another node than that which the pod names."""
+    lacking_features_text: str = "node(s) didn't match Pod's required features"
+    """The reason of a node that does not declare the features which the pod needs. It may take them as ``features``."""
+    host_users_are_a_feature: bool = False
+    """A pod on the host's network with users of its own needs a node with feature UserNamespacesHostNetworkSupport."""
     node_affinity_text: str = "node(s) didn't match Pod's node affinity/selector"
     """The reason of a node that the pod's node affinity rejects."""
     pod_affinity_text: str = ""
@@ -403,6 +416,10 @@ class ConfigurationCells(CellGroup, frozen=True, kw_only=True):
     """A profile is refused whose weights are too high together."""
     shares_waiting_pods: bool = False
     """Plugins see the pods of all profiles that wait for Permit (no: those of their own)."""
+    gate_needs: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    """Gate -> the gates without which it cannot be on."""
+    shape_field: str = "shape"
+    """Where faults of a scoring strategy find its shape; with a dot a shape belongs to type RequestedToCapacityRatio alone."""
     not_modelled: Mapping[str, str] = _NONE
     """Gate that cannot be switched on here -> the feature that is not modelled."""
 
@@ -413,6 +430,10 @@ Room = Literal["requested", "again", "left"]
 class DeviceCells(CellGroup, frozen=True, kw_only=True):
     """How a release allocates devices."""
 
+    gated: Mapping[str, Mapping[str, Any]] = MappingProxyType({"DRAAdminAccess": MappingProxyType({"admin_access": True})})
+    """Gate -> other values of these cells while it is on."""
+    admin_access: bool = False
+    """Requests may ask for devices that are in use."""
     alternatives: bool = False
     """A request may name alternatives (firstAvailable), with gate DRAPrioritizedList."""
     admin_takes_once: bool = False
@@ -425,17 +446,58 @@ class DeviceCells(CellGroup, frozen=True, kw_only=True):
     """What mode All took is free again when the search backs up."""
     room: Room = "requested"
     """What counts towards 32 devices of a claim while they are chosen."""
+    alternatives_apart: bool = False
+    """Each alternative has matches of its own, and mode All stays with the alternative that is tried."""
+    one_way: bool = False
+    """The devices of one request are taken in one order alone, so none of them twice."""
     invalid_pool_errs: bool = False
     """An invalid pool is an error once a search comes to it (no: once a device in it matches)."""
+    whole_pools: bool = False
+    """Incomplete and invalid pools give no device. All slices of a pool count, wherever they are reached from."""
     distinct_attribute: bool = False
     """Constraints may be a distinctAttribute."""
+    compares_distinct: bool = False
+    """Its values are compared (no: each is taken for another one)."""
+    taints: bool = False
+    """A device with a taint goes to a request that tolerates it."""
+    shares: bool = False
+    """Devices may be shared, as their capacity allows, and requests say how much of it they want."""
+    refuses_capacity: bool = False
+    """Where devices are not shared, a request that says how much it wants is an error."""
+    keeps_counters: bool = False
+    """A device that is turned down once it took its counters keeps them, and one that is shared takes none."""
     leaves_counter_slices: bool = False
-    """Slices with shared counters are left out."""
+    """Slices with shared counters are left out (no: these are the counters of their pool)."""
     leaves_counted_devices: bool = False
     """Devices that consume counters cannot be allocated."""
     leaves_per_device_selection: bool = False
     """Slices in which each device says its nodes are left out."""
     leaves_binding_conditions: bool = False
-    """Devices with binding conditions cannot be allocated, and come last."""
+    """Devices with binding conditions cannot be allocated."""
+    waits_for_conditions: bool = False
+    """A pod is bound once the binding conditions of its devices are true."""
+    conditions_last: Literal["", "slices and pools", "pools"] = ""
+    """What comes last where a device in it has binding conditions."""
+    extended_resources: bool = False
+    """Extended resources that a DeviceClass names are allocated as devices."""
+    timeout_errs: bool = False
+    """A search that takes too long is an error (no: it has found nothing)."""
+    other_owner_text: str = "ResourceClaim {claim} was not created for pod {pod} (pod is not owner)"
+    """Why a claim made for another pod cannot be used. It takes ``claim`` and ``pod``."""
+    condition_failed_text: str = "claim {claim} binding failed: reason={reason}, message={message}"
+    """A device of ``claim`` failed: with the ``reason`` and the quoted ``message`` of its condition."""
+    condition_late_text: str = "claim {claim} binding timeout"
+    """The conditions of ``claim`` took too long."""
+    conditions_late_text: str = "device binding timeout"
+    """The same, where the pod waited that long."""
     speaks_without_claims: bool = True
     """PostFilter has something to say of a pod without claims."""
+
+
+def with_gates(cells: DeviceCells, gates: Mapping[str, bool]) -> DeviceCells:
+    """*cells* as they are with the gates that are on."""
+    values = {name: getattr(cells, name) for name in DeviceCells.__struct_fields__}
+    for gate, changed in cells.gated.items():
+        if gates.get(gate):
+            values |= changed
+    return DeviceCells(**values)

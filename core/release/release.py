@@ -26,6 +26,8 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     each_node_change: bool = False
     """An update of a node is an event for each kind of change, annotations and equal amounts told apart (no: for the first
     one)."""
+    declared_features_wake: bool = False
+    """Other features that a node declares are a change of their own."""
     node_delete: bool = False
     """A node that goes is an event."""
     pod_changes: tuple[str, ...] = ()
@@ -74,6 +76,9 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     """Upstream's plugins that cannot say yet whether an event may help a pod."""
     comparing_hints: tuple[str, ...] = ()
     """The plugins whose hints compare a node with what it was."""
+    wider_pod_hints: bool = False
+    """To hints of InterPodAffinity and PodTopologySpread nominated pods are like those on nodes; to the former also count the pod's own
+    labels, and pods that go which avoided it."""
     # --- which pods are moved ---------------------------------------------------------------------------------------
     skips_gated: bool = False
     """Events do not wake pods that wait for scheduling gates."""
@@ -86,6 +91,10 @@ class QueueingCells(CellGroup, frozen=True, kw_only=True):
     hints_replace_checks: bool = False
     """With SchedulerQueueingHints, nodes and new StorageClasses are not checked before hints."""
     # --- the queue --------------------------------------------------------------------------------------------------
+    gates_asked_once: bool = False
+    """With gate SchedulerPopFromBackoffQ a pod that backs off and is to be tried at once is not asked for its gates again."""
+    drops_recreated: bool = False
+    """A pod that failed and has been made anew since under its name is not queued again."""
     names_refusing_plugin: bool = False
     """The queue notes which plugin rejected a pod that had a node in Reserve or Permit."""
     errors_back_off: bool = False
@@ -207,6 +216,7 @@ GATE_KINDS: Mapping[str, FeatureGate] = MappingProxyType({
     "deprecated": FeatureGate(False, "DEPRECATED"),
     "deprecated_on": FeatureGate(True, "DEPRECATED"),
     "deprecated_locked": FeatureGate(False, "DEPRECATED", locked=True),
+    "deprecated_on_locked": FeatureGate(True, "DEPRECATED", locked=True),
 })  # fmt: skip
 """The words of :func:`gates_after`."""
 
@@ -293,6 +303,8 @@ class VolumeCells(CellGroup, frozen=True, kw_only=True):
     """Built-in drivers that count as moved to CSI on each node with a CSINode."""
     migratable: frozenset[str]
     """Built-in drivers that can move to CSI. By their provisioners."""
+    missing_drivers_opt_in: bool = False
+    """With gate VolumeLimitScaling a node without a CSI driver is rejected if the driver says so (no: whichever driver it is)."""
     inline_migrates: bool = False
     """Disks that a pod names without a claim count for the CSI driver where their driver has moved."""
     beta_zones_alone: bool = False
@@ -441,6 +453,8 @@ class ClientCells(CellGroup, frozen=True, kw_only=True):
     """A watch is sent again then, too, also after a time-out and errors of the server."""
     device_api: str = ""
     """With gate DynamicResourceAllocation, the version of the API in which it lists claims and devices."""
+    names_device_requests: bool = False
+    """What a class tells the drivers of a claim's devices comes once, with the requests that it is for (no: for each of them, without)."""
 
 
 class ExtenderCells(CellGroup, frozen=True, kw_only=True):

@@ -248,13 +248,16 @@ def _strategy(strategy: a.ScoringStrategy, path: str, context: Context) -> Fault
         yield unsupported(f"{path}type", strategy.type, STRATEGIES)
     yield from _weights(strategy.resources, f"{path}resources")
     if strategy.shape is not None:
-        yield from _shape(strategy.shape, f"{path}shape", context)
+        if "." in context.cells.shape_field and strategy.type != "RequestedToCapacityRatio":
+            yield forbidden(f"{path}requestedToCapacityRatio", "must be nil when type is not RequestedToCapacityRatio")
+        else:
+            yield from _shape(strategy.shape, f"{path}{context.cells.shape_field}", context)
     if strategy.type not in STRATEGIES and not context.cells.checks_strategy_type:
         # Upstream: the plugin itself refuses it, after its arguments.
         yield f"scoring strategy {strategy.type} is not supported"
     elif strategy.shape is None and strategy.type == "RequestedToCapacityRatio":
-        # Upstream: without the object it crashes at start; here that is an error.
-        yield required(f"{path}requestedToCapacityRatio", "must be given with type RequestedToCapacityRatio")
+        # Upstream: up to 1.35 it crashes at start without the object; here that is an error.
+        yield required(f"{path}requestedToCapacityRatio", "must be specified when type is RequestedToCapacityRatio")
 
 
 def _shape(shape: Sequence[a.ShapePoint], path: str, context: Context) -> Faults:
@@ -322,6 +325,12 @@ def _devices(args: a.DynamicResourcesArgs, path: str, context: Context) -> Fault
         yield forbidden(f"{path}filterTimeout", "DRASchedulingFilterTimeout feature gate is disabled")
     elif seconds is not None and seconds < 0:
         yield invalid(f"{path}filterTimeout", duration_text(seconds), "must be zero or positive")
+    waits = args.binding_timeout
+    if waits is not None and not context.waits_for_devices:
+        told = "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled"
+        yield forbidden(f"{path}bindingTimeout", told)
+    elif waits is not None and waits < 1:
+        yield invalid(f"{path}bindingTimeout", duration_text(waits), "must be at least 1 second")
 
 
 def _label_name(name: str, path: str) -> Faults:

@@ -190,13 +190,19 @@ def _duration(value: Any) -> float:
 
 @attrs.frozen
 class DynamicResourcesArgs:
-    """How long the search for devices on one node may take."""
+    """How long the search for devices on one node may take, and how long they may take to become ready."""
 
     filter_timeout: Annotated[float | None, ReadBy(_duration)] = None
     """Seconds; 0: as long as it takes."""
+    binding_timeout: Annotated[float | None, ReadBy(_duration)] = None
+    """Seconds."""
 
     def with_defaults(self, context: Context) -> DynamicResourcesArgs:
-        return attrs.evolve(self, filter_timeout=10.0) if self.filter_timeout is None and context.times_devices else self
+        seconds, waits = self.filter_timeout, self.binding_timeout
+        return DynamicResourcesArgs(
+            10.0 if seconds is None and context.times_devices else seconds,
+            600.0 if waits is None and context.waits_for_devices else waits,
+        )
 
 
 def _weighted(resources: tuple[ResourceSpec, ...]) -> tuple[ResourceSpec, ...]:

@@ -159,6 +159,11 @@ class Context:
         """Whether the search for devices on a node ends after a time."""
         return self.gates.get("DRASchedulerFilterTimeout", False)
 
+    @property
+    def waits_for_devices(self) -> bool:
+        """Whether a pod is bound once its devices are ready."""
+        return "DRADeviceBindingConditions" in self.release.devices.gated and self.gates.get("DRADeviceBindingConditions", False)
+
 
 PLAIN = Context()
 """The release that is taken if none is named, with its default gates."""

@@ -480,13 +480,83 @@ _V1_34 = gates_after(
     deprecated_on="KubeletPodResourcesListUseActivePods",
     gone="DevicePluginCDIDevices ElasticIndexedJob LegacySidecarContainers PodDisruptionConditions StatefulSetStartOrdinal",
 )
+_V1_35 = gates_after(
+    _V1_34,
+    alpha="""
+        CloudControllerManagerWatchBasedRoutesReconciliation ConstrainedImpersonation DRADeviceTaintRules GangScheduling
+        GenericWorkload InPlacePodLevelResourcesVerticalScaling MutablePVNodeAffinity MutablePodResourcesForSuspendedJobs
+        MutableSchedulingDirectivesForSuspendedJobs NodeDeclaredFeatures RestartAllContainersOnContainerExits
+        TaintTolerationComparisonOperators UserNamespacesHostNetworkSupport VolumeLimitScaling
+    """,
+    beta_off="""
+        CRDObservedGenerationTracking MaxUnavailableStatefulSet PodCertificateRequest SchedulerAsyncAPICalls StorageVersionMigrator
+    """,
+    beta="""
+        AuthorizePodWebsocketUpgradeCreatePermission CSIServiceAccountTokenSecrets ClearingNominatedNodeNameAfterBinding
+        ContainerRestartRules DeploymentReplicaSetTerminatingReplicas EnvFiles HPAConfigurableTolerance HostnameOverride ImageVolume
+        InOrderInformersBatchProcess KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages MutableCSINodeAllocatableCount
+        NominatedNodeNameForExpectation OpportunisticBatching PodTopologyLabelsAdmission StatefulSetSemanticRevisionComparison
+        StructuredAuthenticationConfigurationJWKSMetrics WatchListClient
+    """,
+    ga="InformerResourceVersion",
+    locked="""
+        DisableAllocatorDualWrite DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge InPlacePodVerticalScaling
+        JobManagedBy PodObservedGenerationTracking PreferSameTrafficDistribution SupplementalGroupsPolicy SystemdWatchdog
+    """,
+    deprecated="ChangeContainerStatusOnKubeletRestart",
+    deprecated_locked="AllowOverwriteTerminationGracePeriodSeconds",
+    deprecated_on_locked="AggregatedDiscoveryRemoveBetaType",
+    gone="""
+        AllowServiceLBStatusOnNonLB ComponentSLIs CronJobsScheduledAnnotation LoadBalancerIPMode PodIndexLabel
+        ProbeHostPodSecurityStandards SizeMemoryBackedVolumes StatefulSetAutoDeletePVC StrictCostEnforcementForVAP
+        StrictCostEnforcementForWebhooks UserNamespacesPodSecurityStandards
+    """,
+)
+_V1_36 = gates_after(
+    _V1_35,
+    alpha="""
+        CRIListStreaming ControllerManagerReleaseLeaderElectionLockOnExit DRAListTypeAttributes DRANodeAllocatableResources
+        DRAResourcePoolStatus DRAWorkloadResourceClaims ImageVolumeWithDigest ManifestBasedAdmissionControlConfig NativeHistograms
+        PersistentVolumeClaimUnusedSinceTime PodLevelResourceManagers PodsAPI ShardedListAndWatch TopologyAwareWorkloadScheduling
+        WorkloadAwarePreemption WorkloadWithJob
+    """,
+    beta_off="DRADeviceTaintRules",
+    beta="""
+        AtomicFIFO CRDObservedGenerationTracking ClientsAllowCARotation ClientsAllowTLSCacheGC ComponentFlagz ComponentStatusz
+        ConstrainedImpersonation DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaints DRAExtendedResource
+        DRAPartitionableDevices DRAResourceClaimGranularStatusAuthorization DeclarativeValidationBeta ExtendWebSocketsToKubelet
+        InPlacePodLevelResourcesVerticalScaling InPlacePodVerticalScalingInitContainers MutablePodResourcesForSuspendedJobs
+        MutableSchedulingDirectivesForSuspendedJobs NodeDeclaredFeatures PLEGOnDemandRelist RelaxedServiceNameValidation
+        ReloadKubeletClientCAFile ResourceHealthStatus ResourceHealthStatusMessage RestartAllContainersOnContainerExits
+        StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet
+        StaleControllerConsistencyStatefulSet StrictIPCIDRValidation UnknownVersionInteroperabilityProxy UnlockWhileProcessingFIFO
+        WatchCacheInitializationPostStartHook
+    """,
+    ga="AllowServiceExternalIPs CustomCPUCFSQuotaPeriod DRAPrioritizedList MutatingAdmissionPolicy",
+    locked="""
+        CSIServiceAccountTokenSecrets DRAAdminAccess DeclarativeValidation ExternalServiceAccountTokenSigner ImageVolume
+        InOrderInformers KubeletFineGrainedAuthz KubeletPSI KubeletPodResourcesDynamicResources KubeletPodResourcesGet
+        MutableCSINodeAllocatableCount NodeLogQuery ProcMountType SELinuxChangePolicy SELinuxMountReadWriteOncePod
+        TopologyManagerPolicyOptions UserNamespacesSupport VolumeAttributesClass
+    """,
+    deprecated_on="DisableCPUQuotaWithExclusiveCPUs ServiceCIDRStatusFieldWiping",
+    deprecated="DeclarativeValidationTakeover",
+    deprecated_locked="GitRepoVolumeDriver SeparateCacheWatchRPC",
+    deprecated_on_locked="DisableNodeKubeProxyVersion",
+    gone="""
+        CSIMigrationPortworx HonorPVReclaimPolicy InPlacePodVerticalScalingAllocatedStatus InTreePluginPortworxUnregister
+        MemoryManager ServiceTrafficDistribution StructuredAuthorizationConfiguration TopologyAwareHints
+        WatchFromStorageWithoutResourceVersion
+    """,
+)
 
 _BY_RELEASE: Mapping[str, Gatelist] = MappingProxyType(
     {
         **{version: release.gates for version, release in RELEASES.items()},
         **MIDDLE_GATES,
         "1.27": _V1_27, "1.28": _V1_28, "1.29": _V1_29, "1.30": _V1_30,
-        "1.31": _V1_31, "1.32": _V1_32, "1.33": _V1_33, "1.34": _V1_34,
+        "1.31": _V1_31, "1.32": _V1_32, "1.33": _V1_33, "1.34": _V1_34, "1.35": _V1_35,
+        "1.36": _V1_36,
     }
 )  # fmt: skip
 
@@ -494,6 +564,35 @@ _BY_RELEASE: Mapping[str, Gatelist] = MappingProxyType(
 def gates_of(version: str) -> Gatelist:
     """The gates of a release of the framework, for the tables of releases."""
     return _BY_RELEASE[version]
+
+
+# --- gates that need gates -----------------------------------------------------------------------------------------
+
+_NEEDS = """
+    DRADeviceBindingConditions:DRAResourceClaimDeviceStatus DRADeviceTaintRules:DRADeviceTaints
+    ClusterTrustBundleProjection:ClusterTrustBundle DeclarativeValidationTakeover:DeclarativeValidation GangScheduling:GenericWorkload
+    GracefulNodeShutdownBasedOnPodPriority:GracefulNodeShutdown
+    InPlacePodLevelResourcesVerticalScaling:PodLevelResources,NodeDeclaredFeatures
+    MatchLabelKeysInPodTopologySpreadSelectorMerge:MatchLabelKeysInPodTopologySpread
+    RestartAllContainersOnContainerExits:ContainerRestartRules,NodeDeclaredFeatures StorageVersionAPI:APIServerIdentity
+    UnknownVersionInteroperabilityProxy:APIServerIdentity WindowsGracefulNodeShutdown:GracefulNodeShutdown
+"""
+_NEEDS_BY_RELEASE = {
+    "1.35": f"{_NEEDS} ProcMountType:UserNamespacesSupport UserNamespacesHostNetworkSupport:UserNamespacesSupport",
+    "1.36": f"""{_NEEDS}
+        DRAResourceClaimGranularStatusAuthorization:DRAResourceClaimDeviceStatus DRAWorkloadResourceClaims:GenericWorkload
+        DeclarativeValidationBeta:DeclarativeValidation ExtendWebSocketsToKubelet:NodeDeclaredFeatures
+        InPlacePodVerticalScalingInitContainers:NodeDeclaredFeatures PodLevelResourceManagers:PodLevelResources
+        ResourceHealthStatusMessage:ResourceHealthStatus TopologyAwareWorkloadScheduling:GenericWorkload
+        UserNamespacesHostNetworkSupport:NodeDeclaredFeatures WorkloadAwarePreemption:GangScheduling WorkloadWithJob:GenericWorkload
+    """,
+}
+
+
+def needs_of(version: str) -> Mapping[str, tuple[str, ...]]:
+    """Gate of *version* -> the gates that it needs, but for those that are always on."""
+    pairs = (word.partition(":") for word in _NEEDS_BY_RELEASE[version].split())
+    return MappingProxyType({gate: tuple(needed.split(",")) for gate, _, needed in pairs})
 
 
 def settled_by(version: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeGuard
 import attrs
 
 from ...api.objects import Pod
-from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, Failure
+from ...core.bindingcycle import UNSCHEDULABLE, BindingCycle, DeviceWait, Failure
 from ...core.decision.fiterror import FitError
 from ...core.decision.flow import SUCCESS, Phase, PhaseHook
 from ...core.engine import Engine
@@ -165,6 +165,10 @@ class FrameworkBinding(BindingCycle):
         plugins = self.profile_of(pod).points["preBind"]
         return self.engine.release.framework.assumes_volumes_first or any(isinstance(plugin, VolumeBinding) for plugin in plugins)
 
+    def device_wait(self, pod: Pod) -> DeviceWait | None:
+        plugins = self.profile_of(pod).points["preBind"]
+        return next((plugin for plugin in plugins if isinstance(plugin, DynamicResources)), None)
+
     def begin(self, pod: Pod, host: str) -> Failure | None:
         profile, cycle = self._reserved(pod)
         plugins = before_volumes(profile)
@@ -275,7 +279,8 @@ class FrameworkBinding(BindingCycle):
         plain = self._plain.get(profile.scheduler_name)
         if plain is None:
             plain = self._plain[profile.scheduler_name] = _is_plain(profile)
-        return plain and not cycle.template.claims and not cycle.template.spec.resource_claims
+        pod = cycle.template
+        return plain and not pod.claims and not pod.spec.resource_claims and not pod.device_resources
 
     def _undone(self, pod: Pod, host: str, profile: Profile, cycle: FrameworkCycle, status: Status) -> Status:
         self._undo(pod, host, profile, cycle)

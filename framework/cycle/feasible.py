@@ -105,12 +105,12 @@ def search(
     cycle: FrameworkCycle, profile: Profile, nominations: Nominations, diagnosis: Diagnosis, outcome: PreFilterOutcome, start: int,
     pass_extenders: PassExtenders | None = None, verdict: Verdict | None = None,
 ) -> FeasibleRows:  # fmt: skip
-    """Filter the nodes that *outcome* leaves, the nominated one first, and write into *diagnosis* why nodes were rejected.
+    """Filter the nodes that *outcome* leaves, the nominated or hinted one first, and write into *diagnosis* why nodes were rejected.
 
     *pass_extenders* asks extenders about the nominated node, which they may reject, too. *verdict*: if it is known.
     """
     verdict = verdict or judge_twice(cycle, Batch.everywhere(cycle.table), nominations, check_all=profile.algorithm.check_all)
-    name, gate = cycle.pod.status.nominated_node_name, cycle.release.framework.nominated_gate
+    name, gate = cycle.pod.status.nominated_node_name or cycle.hint, cycle.release.framework.nominated_gate
     first = cycle.table.row_of.get(name) if name and (not gate or cycle.enabled(gate)) else None
     # Upstream: the look at the one node counts as a search among one node.
     start = 0 if first is not None and diagnosis.cells.nominated_moves_start else start

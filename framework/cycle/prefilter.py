@@ -5,6 +5,7 @@ Upstream: RunPreFilterPlugins in pkg/scheduler/framework/runtime/framework.go.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -111,6 +112,8 @@ class PluginCheck:
     """Why the quick path cannot be taken for a pod of the profile, as far as PreFilter and PreScore are concerned."""
 
     profile: Profile
+    signs: Callable[[FrameworkCycle, str], bool] | None = None
+    """Whether a pod has a signature, so that it may try the node of a batch first; None: no pod has."""
     slot: StateKey[tuple[int, Detour | None]] = attrs.field(init=False, repr=False, factory=lambda: StateKey("detour"))
     """Where a template's notes have the answer, with the version of volumes and claims that it was found for."""
 
@@ -121,6 +124,8 @@ class PluginCheck:
         if cycle.table.has_huge or cycle.templates.has_huge:
             # The cycle checks the range of each score; here, without such amounts, upstream's plugins keep within it.
             return Detour.AMOUNTS
+        if self.signs is not None and self.signs(cycle, self.profile.scheduler_name):
+            return Detour.PLUGINS
         notes, version = cycle.template.notes, cycle.volumes_version if cycle.template.claims else 0
         known = notes.get(self.slot)
         if known is None or known[0] != version:

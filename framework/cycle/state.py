@@ -68,6 +68,8 @@ class FrameworkCycle(Cycle):
     """What PostFilter plugins may use; set before they run."""
     claim_users: ClaimUsers | None = None
     """How many pods use which claims, in releases whose trials change that; None: the pods on the nodes do."""
+    hint: str = ""
+    """The node that is tried first, as it came next when an equal pod was scored; empty: none."""
     pods_to_activate: dict[str, Pod] = attrs.field(factory=dict)
     """Key -> pod that a plugin wants to be tried next: it leaves the backoff queue or the parked pods when this cycle ends well, or when
     its binding does. Upstream: PodsToActivate."""

@@ -1,13 +1,16 @@
-"""The facts of 1.28 to 1.34."""
+"""The facts of 1.28 to 1.36."""
 
 from __future__ import annotations
 
+from ...core.decision.ties import TopOfHeap
 from ...core.pods import requests, resized
-from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, SEARCH, Fact, also
+from ...core.release.fact import CONFIGURATION, EVERYTHING, PLUGINS, PREEMPTION, SEARCH, TIES, Fact, also
 from ...core.volumes import intree
+from .devices import DEVICES_1_35, DEVICES_1_36
 from .groups import CLOUD_DISKS, LIMIT_RULES
 
 _ALLOCATOR = "k8s.io/dynamic-resource-allocation/structured/allocator.go"
+_FEATURES = f"{PLUGINS}/nodedeclaredfeatures/nodedeclaredfeatures.go"
 _VALIDATION = "apis/config/validation/validation.go"
 
 NEWER_FACTS = (
@@ -47,7 +50,7 @@ NEWER_FACTS = (
         "equal-scores-skipped", "1.28", "InterPodAffinity", sentence="PreScore leaves out plugins that would score each node the same",
         now={
             "framework.skips_scoring": frozenset({"InterPodAffinity", "PodTopologySpread"}),
-            "framework.points_lacked": frozenset({("VolumeBinding", "preScore")}),
+            "framework.points_lacked": frozenset({("VolumeBinding", "preScore"), ("DynamicResources", "score")}),
         },
         others=("PodTopologySpread",), decides=False, upstream="framework/interface.go",
     ),
@@ -141,7 +144,10 @@ NEWER_FACTS = (
     Fact(
         "more-scores-skipped", "1.30", "NodeAffinity", others=("VolumeBinding",), upstream=f"{PLUGINS}/nodeaffinity/node_affinity.go",
         sentence="NodeAffinity and VolumeBinding are left out where they would score each node the same", decides=False,
-        now={"framework.skips_scoring": also("NodeAffinity", "VolumeBinding"), "framework.points_lacked": frozenset()},
+        now={
+            "framework.skips_scoring": also("NodeAffinity", "VolumeBinding"),
+            "framework.points_lacked": also(but=[("VolumeBinding", "preScore")]),
+        },
     ),
     Fact(
         "constraint-errors-named", "1.30", "PodTopologySpread", now={"framework.constraints_text": "get constraints from pod: "},
@@ -349,8 +355,111 @@ NEWER_FACTS = (
         sentence="devices that consume counters or have binding conditions are left out",
         now={
             "devices.leaves_counter_slices": False, "devices.leaves_counted_devices": True, "devices.leaves_binding_conditions": True,
-            "devices.speaks_without_claims": True,
+            "devices.speaks_without_claims": True, "devices.conditions_last": "slices and pools", "devices.refuses_capacity": True,
         },
     ),
+    # --- 1.35 -----------------------------------------------------------------------------------------------------------
+    Fact(
+        "ties-by-heap", "1.35", TIES, sentence="of several best nodes the one on top of the heap of scored nodes is taken; none is drawn",
+        now={"pick_host": TopOfHeap()}, needs=("two nodes",), upstream="schedule_one.go",
+    ),
+    Fact(
+        "taints-unnamed", "1.35", "TaintToleration", sentence="the reason of a node with a taint does not say which", decides=False,
+        now={"framework.taint_text": "node(s) had untolerated taint(s)"}, upstream=f"{PLUGINS}/tainttoleration/taint_toleration.go",
+    ),
+    Fact(
+        "features-declared", "1.35", "NodeDeclaredFeatures", needs=("declared features",), upstream=_FEATURES,
+        sentence="with gate NodeDeclaredFeatures a node must declare the features that the pod needs",
+        now={
+            "framework.lacking_features_text": "node declared features check failed - unsatisfied requirements: {features}",
+            "configuration.gated_plugins.NodeDeclaredFeatures": ("NodeDeclaredFeatures", ""),
+            "configuration.gone_plugins": also(but=("NodeDeclaredFeatures",)),
+        },
+    ),
+    Fact(
+        "devices-score", "1.35", "DynamicResources", needs=("devices",), upstream=f"{PLUGINS}/dynamicresources/dynamicresources.go",
+        sentence="nodes are preferred on which the first alternatives of requests for devices are free",
+        now={"framework.points_lacked": frozenset()},
+    ),
+    Fact(
+        "tolerations-compare", "1.35", "TaintToleration", others=("PodTopologySpread",), needs=("comparing tolerations",),
+        sentence="with gate TaintTolerationComparisonOperators operators Gt and Lt of tolerations compare numbers",
+        elsewhere=("gates.TaintTolerationComparisonOperators",), upstream="k8s.io/api/core/v1/toleration.go",
+    ),
+    Fact(
+        "resize-of-whole-pods", "1.35", "NodeResourcesFit", now={"resized": resized.by_both_and_of_pod},
+        others=("NodeResourcesBalancedAllocation",), needs=("resized pods", "pod resources"),
+        sentence="with gate InPlacePodLevelResourcesVerticalScaling the most of what spec and status say of the pod as a whole counts",
+        upstream="k8s.io/component-helpers/resource/helpers.go",
+    ),
+    Fact(
+        "no-post-filter-no-nomination", "1.35", PREEMPTION, needs=("nominations", "profile"), upstream="schedule_one.go",
+        sentence="a pod that fits nowhere loses its nomination if the profile has no PostFilter plugin",
+        now={"framework.failure_needs_post_filter": True},
+    ),
+    Fact(
+        "missing-drivers", "1.35", "NodeVolumeLimits", elsewhere=("gates.VolumeLimitScaling",), needs=("volumes",),
+        sentence="with gate VolumeLimitScaling a node must have the CSI drivers of the pod's volumes",
+        upstream=f"{PLUGINS}/nodevolumelimits/csi.go",
+    ),
+    Fact(
+        "gates-need-gates", "1.35", CONFIGURATION, sentence="a gate that is on while one is off that it needs is refused", decides=False,
+        elsewhere=("configuration.gate_needs",), upstream="k8s.io/component-base/featuregate/feature_gate.go",
+    ),
+    Fact(
+        "batches", "1.35", SEARCH, needs=("profile",), upstream="framework/runtime/batch.go", elsewhere=("gates.OpportunisticBatching",),
+        sentence="where nothing spreads pods, a pod like the one before it first tries the node that came next",
+        now={"framework.extended_devices_unsign": True},
+    ),
+    *DEVICES_1_35,
+    # --- 1.36 -----------------------------------------------------------------------------------------------------------
+    Fact(
+        "balance-by-change", "1.36", "NodeResourcesBalancedAllocation", now={"framework.scores_change_of_balance": True},
+        sentence="nodes are preferred whose balance the pod makes better; before, those that are balanced with it", needs=("two nodes",),
+        upstream=f"{PLUGINS}/noderesources/balanced_allocation.go",
+    ),
+    Fact(
+        "migration-always-on", "1.36", "NodeVolumeLimits", now={"volumes.always_migrated": also(intree.PORTWORX)}, needs=("volumes",),
+        sentence="in-tree volumes of every kind that moved to CSI count for their drivers on each node with a CSINode",
+        upstream=f"{PLUGINS}/nodevolumelimits/utils.go",
+    ),
+    Fact(
+        "missing-drivers-opt-in", "1.36", "NodeVolumeLimits", now={"volumes.missing_drivers_opt_in": True}, needs=("volumes",),
+        sentence="with gate VolumeLimitScaling a node must have a CSI driver only if the driver has preventPodSchedulingIfMissing",
+        upstream=f"{PLUGINS}/nodevolumelimits/csi.go",
+    ),
+    Fact(
+        "shapes-of-ratios-alone", "1.36", CONFIGURATION, now={"configuration.shape_field": "requestedToCapacityRatio.shape"},
+        sentence="NodeResourcesFit has a shape with type RequestedToCapacityRatio, and with no other", decides=False, upstream=_VALIDATION,
+    ),
+    Fact(
+        "extended-resources-batch", "1.36", SEARCH, needs=("profile", "devices"), upstream=f"{PLUGINS}/noderesources/fit.go",
+        sentence="with gate DRAExtendedResource pods that ask for nothing that devices provide take part in batches",
+        now={"framework.extended_devices_unsign": False},
+    ),
+    Fact(
+        "image-volumes-count", "1.36", "ImageLocality", sentence="images of volumes count", needs=("image volumes", "image lists"),
+        now={"framework.volume_images_count": True}, upstream=f"{PLUGINS}/imagelocality/image_locality.go",
+    ),
+    Fact(
+        "resize-of-whole-pods-by-default", "1.36", "NodeResourcesFit", others=("NodeResourcesBalancedAllocation",),
+        sentence="gate InPlacePodLevelResourcesVerticalScaling is on: the most of what spec and status say of the pod as a whole counts",
+        elsewhere=("gates.InPlacePodLevelResourcesVerticalScaling",), needs=("resized pods", "pod resources"),
+        upstream="features/kube_features.go",
+    ),
+    Fact(
+        "features-by-default", "1.36", "NodeDeclaredFeatures", needs=("declared features",), upstream="features/kube_features.go",
+        sentence="gate NodeDeclaredFeatures is on: a node must declare the features that the pod needs",
+        elsewhere=("gates.NodeDeclaredFeatures",),
+    ),
+    Fact(
+        "features-of-host-users", "1.36", "NodeDeclaredFeatures", now={"framework.host_users_are_a_feature": True}, upstream=_FEATURES,
+        sentence="a pod on the host's network with users of its own needs a node that declares it", needs=("declared features",),
+    ),
+    Fact(
+        "features-unnamed", "1.36", "NodeDeclaredFeatures", sentence="the reason of a node without them does not say which",
+        now={"framework.lacking_features_text": "node(s) didn't match Pod's required features"}, decides=False, upstream=_FEATURES,
+    ),
+    *DEVICES_1_36,
 )
 """In the order of releases."""

@@ -2,37 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from functools import partial
+import json
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from math import inf
 from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 from msgspec.structs import replace
 
+from ...api.meaning.durations import seconds_since_1970
 from ...api.objects import AllocationResult, DeviceClass, DeviceRequest, Pod, ResourceClaim, ResourceClaimConsumerReference
 from ...core.arrays.batch import Batch
-from ...core.arrays.types import Ints, Mask
+from ...core.arrays.types import Mask, Rows, Scores
 from ...core.cluster.listings import Listing, ResourceClaims, claim_name
 from ...core.devices.accounts import DeviceAccount, accounts
+from ...core.devices.bindingconditions import BindingFailed, are_true
 from ...core.devices.claimjudging import AllocationError
-from ...core.devices.nodedevices import ERROR, FOUND, MOST_SECONDS, NONE, TOO_LATE, Devices
+from ...core.devices.extendedresources import (
+    as_written,
+    is_device_resource,
+    is_in_memory,
+    mappings_of,
+    special_claim,
+    status_of,
+    with_requests,
+)
+from ...core.devices.nodedevices import ERROR, FOUND, INVALID, MOST_SECONDS, NONE, TOO_LATE, Devices, score_of
 from ...core.failures import Failures, Reason
 from ...core.matching.nodeselectors import node_selector_mask
 from ...core.pods.notes import StateKey
 from ...core.pods.template import Template
-from ...core.rule import Reads
+from ...core.release import DeviceCells, with_gates
+from ...core.rule import Reads, Reduction
+from ...priorities.reduce import normalize_reduce
 from ..cycle.diagnosis import Diagnosis
 from ..cycle.state import FrameworkCycle
 from ..hints import claim_changes, claims_are_made
-from ..plugin import Handle, Plugin
+from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error, unresolvable, unschedulable
 
 NOT_AVAILABLE = Reason("resourceclaim not available on the node", resolvable=False)
 CANNOT_ALLOCATE = Reason("cannot allocate all claims", resolvable=False)
 TIMED_OUT = Reason("timed out trying to allocate devices", resolvable=False)
+INVALID_POOLS = Reason("invalid resource pools were encountered", resolvable=False)
+CANNOT_FIT = Reason("cannot fit resource", resolvable=False)
+OLD_CLAIM = Reason("cannot schedule extended resource claim", resolvable=False)
 FINALIZER = "resource.kubernetes.io/delete-protection"
+BINDING_SECONDS = 600.0
+"""How long a device may take to become ready, unless the arguments say so."""
 DISABLED = "plugin disabled"
 NO_CLAIMS = "no new claims to deallocate"
 _NO_STATE = "not found"
@@ -44,8 +65,14 @@ class _State:
     """What the plugin knows of the pod's claims in a cycle. ``claims`` is empty if the pod needs none."""
 
     claims: Sequence[ResourceClaim] = ()
+    """Those that users made; a special one for the extended resources of the pod may come last."""
     wanted: Sequence[ResourceClaim] = ()
-    """Those of the claims that have no devices yet."""
+    """Those of the users' claims that have no devices yet."""
+    special: ResourceClaim | None = None
+    variants: dict[frozenset[str], ResourceClaim] = attrs.field(factory=dict)
+    """Extended resources that a node gives as devices -> the special claim for them."""
+    given: frozenset[str] = frozenset()
+    """Those of the node that was chosen."""
 
 
 _STATE: StateKey[_State] = StateKey("DynamicResources")
@@ -60,14 +87,19 @@ class DynamicResources(Plugin):
     name = "DynamicResources"
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DEVICES
     without_pre_filter: str | None = _NO_STATE
+    score_reads: Reads = Reads.NODE
+    scores_after: ClassVar[str] = "preFilter"
+    normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE)
 
     def __init__(self, args: Any, handle: Handle) -> None:
         super().__init__(args, handle)
+        self.late_text = handle.devices.conditions_late_text
         self.enabled = handle.enabled("DynamicResourceAllocation")
         self._devices: Devices | None = None
+        self.without_pre_score = _NO_STATE if self.enabled and handle.enabled("DRAPrioritizedList") else None
 
     def concerns(self, pod: Template) -> bool:
-        return self.enabled and bool(pod.spec.resource_claims)
+        return self.enabled and bool(pod.spec.resource_claims or pod.device_resources)
 
     def filter_key(self, pod: Template) -> Hashable:
         """Nothing of the template: answers depend on the claims of the very pod, and are not kept."""
@@ -79,25 +111,31 @@ class DynamicResources(Plugin):
         """Every claim of the pod has to exist, and be its own if it was made from a template."""
         if not pod.spec.resource_claims or not self.enabled or self.handle.listings is None:
             return None
-        found = claims_of(pod, self.handle.listings.resource_claims)
+        found = self._claims_of(pod, self.handle.listings.resource_claims)
         return unresolvable(found) if isinstance(found, str) else None
+
+    def _claims_of(self, pod: Pod, claims: ResourceClaims) -> list[ResourceClaim] | str:
+        return claims_of(pod, claims, self.handle.devices.other_owner_text)
 
     def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
         """Find the claims of the pod, and the classes of those that have no devices yet."""
-        state = cycle.notes[_STATE] = _State()
-        found = claims_of(cycle.pod, cycle.listings.resource_claims)
+        state, claims = _State(), cycle.listings.resource_claims
+        cycle.notes[_STATE] = state
+        found = self._claims_of(cycle.pod, claims)
         if isinstance(found, str):
             return unresolvable(found)
-        if not found:
+        if pod.device_resources:
+            state.special = claims.extended_of(cycle.pod) or special_claim(cycle.pod)
+        if not found and state.special is None:
             return SKIP
         wanted = [claim for claim in found if claim.status.allocation is None]
         for claim in wanted:
-            if claim.key in cycle.listings.resource_claims.pending:
+            if claim.uid in claims.pending:
                 return unresolvable(f"resource claim {claim.key} is in the process of being allocated")
             for request in claim.spec.devices.requests:
                 if fault := self._fault(claim, request, cycle.listings.device_classes):
                     return fault
-        state.claims, state.wanted = found, wanted
+        state.claims, state.wanted = [*found, *([state.special] if state.special is not None else ())], wanted
         return None
 
     def _fault(self, claim: ResourceClaim, request: DeviceRequest, classes: Listing[DeviceClass]) -> Status | None:
@@ -118,39 +156,93 @@ class DynamicResources(Plugin):
         state = cycle.notes.get(_STATE)
         if state is None:
             return Failures.error(_NO_STATE, nodes.has_node)
-        available = _available(state.claims, nodes)
-        if not state.wanted:
-            return Failures.where(NOT_AVAILABLE, ~available)
-        devices = self.devices(cycle)
-        found = devices.outcomes(state.wanted, nodes.indexes)
-        masks = {CANNOT_ALLOCATE: found == NONE, TIMED_OUT: found == TOO_LATE, NOT_AVAILABLE: (found == FOUND) & ~available}
-        parts = [Failures.where(why, mask) for why, mask in masks.items()]
-        return Failures.joined([*parts, *self._errors(state, found, nodes, devices)])
+        if state.special is not None and not is_in_memory(state.special):
+            return Failures.where(OLD_CLAIM, np.ones(nodes.n, np.bool_))
+        available, unfit = self._available(state.claims, nodes), np.zeros(nodes.n, np.bool_)
+        found, devices = np.full(nodes.n, FOUND, np.int8), self.devices(cycle)
+        texts: dict[str, list[int]] = {}
+        for wanted, places in self._groups(pod, nodes, cycle, state):
+            if wanted is None:
+                unfit[places] = True
+            elif wanted:
+                found[places] = devices.outcomes(wanted, nodes.indexes[places])
+                for i in places[found[places] >= ERROR].tolist():
+                    if text := self._error(int(found[i]), wanted, nodes.row(i), devices):
+                        texts.setdefault(text, []).append(i)
+        late = (found == TOO_LATE) & (not devices.cells.timeout_errs)
+        masks = {
+            CANNOT_FIT: unfit, CANNOT_ALLOCATE: found == NONE, INVALID_POOLS: found == INVALID, TIMED_OUT: late,
+            NOT_AVAILABLE: (found == FOUND) & ~available & ~unfit,
+        }  # fmt: skip
+        return Failures.joined([*(Failures.where(why, mask) for why, mask in masks.items()), *_errors(texts, nodes)])
 
     @staticmethod
-    def _errors(state: _State, found: Ints, nodes: Batch, devices: Devices) -> list[Failures | None]:
-        texts: dict[str, list[int]] = {}
-        for i in np.flatnonzero((found == ERROR) & nodes.has_node).tolist():
-            texts.setdefault(devices.error(state.wanted, nodes.row(i)), []).append(i)
-        parts = []
-        for text, places in texts.items():
-            mask = np.zeros(nodes.n, np.bool_)
-            mask[places] = True
-            parts.append(Failures.error(text, mask))
-        return parts
+    def _error(outcome: int, wanted: Sequence[ResourceClaim], row: int, devices: Devices) -> str:
+        """The error for which the node on *row* ends the cycle; empty: it does not."""
+        if outcome == TOO_LATE and devices.cells.timeout_errs:
+            return f"node {devices.table.names[row]}: {TIMED_OUT.text}"
+        return devices.error(wanted, row) if outcome == ERROR else ""
+
+    def _groups(
+        self, pod: Template, nodes: Batch, cycle: FrameworkCycle, state: _State
+    ) -> Iterator[tuple[Sequence[ResourceClaim] | None, Rows]]:
+        """The claims for which devices are looked for on nodes, with the places of these; None: they lack a resource."""
+        everywhere = np.flatnonzero(nodes.has_node)
+        if state.special is None:
+            yield state.wanted, everywhere
+            return
+        given = {name: nodes.allocatable(name) == 0 for name in sorted(pod.device_resources)}
+        lacks = self._lacks(pod, nodes)
+        yield None, np.flatnonzero(lacks)
+        kinds = sum((mask.astype(np.int64) << bit for bit, mask in enumerate(given.values())), np.zeros(nodes.n, np.int64))
+        for kind in np.unique(kinds[~lacks & nodes.has_node]).tolist():
+            names = frozenset(name for bit, name in enumerate(given) if kind >> bit & 1)
+            yield self._asked(state, names, cycle), np.flatnonzero((kinds == kind) & ~lacks & nodes.has_node)
+
+    @staticmethod
+    def _lacks(pod: Template, nodes: Batch) -> Mask:
+        """The nodes that do not have a resource which no DeviceClass gives: bool[n]."""
+        others = {name for name, amount in pod.requests.items() if amount and is_device_resource(name)} - pod.device_resources
+        found = (nodes.node(i) for i in range(nodes.n if others else 0))
+        lacks = [node is not None and not others <= node.status.allocatable.keys() for node in found]
+        return np.array(lacks, np.bool_) if others else np.zeros(nodes.n, np.bool_)
+
+    @staticmethod
+    def _asked(state: _State, given: frozenset[str], cycle: FrameworkCycle) -> Sequence[ResourceClaim]:
+        """The claims for which devices are looked for on a node where extended resources *given* are devices."""
+        if state.special is None or (not given and len(state.claims) == 1):
+            return state.wanted
+        if given not in state.variants:
+            classes = cycle.listings.device_classes.by_resource
+            state.variants[given] = with_requests(state.special, cycle.pod, given, lambda name: classes[name].name)
+        return [*state.wanted, state.variants[given]]
+
+    def score_concerns(self, pod: Template) -> bool:
+        return self.concerns(pod)
+
+    def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
+        """Prefer nodes where the first alternatives of requests are free."""
+        state, scores = cycle.notes.get(_STATE), np.zeros(nodes.n, np.int64)
+        if state is None or not state.claims or not self.handle.enabled("DRAPrioritizedList"):
+            return scores
+        allocated = [(claim, claim.status.allocation) for claim in state.claims]
+        always = sum(score_of(claim, {one.request for one in found.results}) for claim, found in allocated if found is not None)
+        for wanted, places in self._groups(pod, nodes, cycle, state):
+            if wanted:
+                scores[places] = always + self.devices(cycle).scores(wanted, nodes.indexes[places])
+        return scores
 
     def devices(self, cycle: FrameworkCycle) -> Devices:
         """The devices of the cluster of *cycle*."""
         found = self._devices
         if found is None or found.table is not cycle.table or found.listings is not cycle.listings:
-            admin = self.handle.enabled("DRAAdminAccess")
             seconds = min(getattr(self.args, "filter_timeout", None) or MOST_SECONDS, MOST_SECONDS)
-            found = self._devices = Devices(cycle.table, cycle.listings, self.handle.devices, admin, seconds)
+            found = self._devices = Devices(cycle.table, cycle.listings, self.cells, seconds)
         return found
 
     def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[DeviceAccount, ...]:
         """What rules out each device on *row* for the pod's claims; none for claims that cannot be used, or have devices."""
-        found = claims_of(cycle.pod, cycle.listings.resource_claims)
+        found = self._claims_of(cycle.pod, cycle.listings.resource_claims)
         wanted = [] if isinstance(found, str) else [claim for claim in found if claim.status.allocation is None]
         return accounts(self.devices(cycle), wanted, row) if wanted and self.enabled else ()
 
@@ -167,11 +259,17 @@ class DynamicResources(Plugin):
         state = cycle.notes.get(_STATE) or _State()
         if not state.claims:
             return unschedulable(NO_CLAIMS)
+        claims = cycle.listings.resource_claims
         for claim in self._unreachable(state, found, cycle):
+            if claim is state.special:
+                continue
             if all(one.uid == cycle.pod.uid for one in claim.status.reserved_for) and len(claim.status.reserved_for) <= 1:
-                status = replace(claim.status, allocation=None, reserved_for=())
-                cycle.listings.resource_claims.write(claim, replace(claim, status=status))
+                status = replace(claim.status, allocation=None, reserved_for=(), devices=())
+                claims.write(claim, replace(claim, status=status))
                 return unschedulable("deallocation of ResourceClaim completed")
+        if state.special is not None and not is_in_memory(state.special):
+            claims.write(state.special, None)
+            return unschedulable("deletion of ResourceClaim completed")
         return unschedulable("still not schedulable")
 
     @property
@@ -188,31 +286,68 @@ class DynamicResources(Plugin):
         verdict = found.search.verdict
         rows = [row for row in found.search.visited.tolist() if NOT_AVAILABLE in verdict.reasons(row)]
         nodes = Batch(cycle.table, np.array(rows, np.intp))
-        return [claim for claim in state.claims if rows and not _available([claim], nodes).all()]
+        return [claim for claim in state.claims if rows and not self._available([claim], nodes).all()]
+
+    def _available(self, claims: Sequence[ResourceClaim], nodes: Batch) -> Mask:
+        """The nodes that reach the devices of all *claims* that have some, as far as these can still be used: bool[n]."""
+        mask = np.ones(nodes.n, np.bool_)
+        for claim in claims:
+            allocation = claim.status.allocation
+            if allocation is not None and allocation.node_selector is not None:
+                mask &= node_selector_mask(allocation.node_selector, nodes)
+            if allocation is not None and not self._is_usable(claim):
+                mask[:] = False
+        return mask
+
+    def _is_usable(self, claim: ResourceClaim) -> bool:
+        """Whether the binding conditions of *claim* are true or may still become so."""
+        allocation = claim.status.allocation
+        if allocation is None or not any(one.binding_conditions for one in allocation.results):
+            return True
+        try:
+            return not self.cells.waits_for_conditions or are_true(claim) or not self._is_late(allocation)
+        except BindingFailed:
+            return False
+
+    def _is_late(self, allocation: AllocationResult) -> bool:
+        """Whether the devices of *allocation* have had their time to become ready."""
+        since = allocation.allocation_timestamp
+        return since is not None and seconds_since_1970(since) + self.binding_seconds < self.handle.now()
 
     # --- once it has a node -----------------------------------------------------------------------------------------
 
     def reserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> Status | None:
         """Give the pod's claims their devices; they are written with :meth:`pre_bind`."""
         state = cycle.notes.get(_STATE)
-        if state is None and cycle.pod.spec.resource_claims and self.enabled:
+        if state is None and self.concerns(cycle.template):
             return error(_NO_STATE)
-        if state is None or not state.wanted:
+        if state is None or not state.claims:
+            return None
+        row, table = cycle.table.row_of[node_name], cycle.table
+        if state.special is not None:
+            nodes = Batch(table, np.array([row], np.intp))
+            state.given = frozenset(name for name in cycle.template.device_resources if not nodes.allocatable(name)[0])
+        wanted = self._asked(state, state.given, cycle)
+        if not wanted:
             return None
         try:
-            found = self.devices(cycle).allocate(state.wanted, cycle.table.row_of[node_name])
+            found = self.devices(cycle).allocate(wanted, row)
         except AllocationError as failure:
             return error(str(failure))
         if found is None:
             return error("claim allocation not found for node")
-        for claim, allocation in zip(state.wanted, found, strict=True):
+        for claim, allocation in zip(wanted, found, strict=True):
             cycle.listings.resource_claims.allocate(_allocated(claim, allocation))
         return None
 
     def unreserve(self, pod: Pod, node_name: str, cycle: FrameworkCycle) -> None:
         state, claims = cycle.notes.get(_STATE), cycle.listings.resource_claims
         for claim in state.claims if state is not None else ():
-            claims.take_back(claim.key)
+            claims.take_back(claim.uid)
+            if claim is (state and state.special):
+                if (made := claims.extended_of(pod)) is not None:
+                    claims.write(made, None)
+                continue
             current = claims.get(claim.key)
             if current is not None and current.status.allocation is not None and _is_reserved_for(current, pod):
                 left = tuple(one for one in current.status.reserved_for if one.uid != pod.uid)
@@ -222,15 +357,28 @@ class DynamicResources(Plugin):
         """Write the devices to the claims, and that the pod uses them."""
         state, claims = cycle.notes.get(_STATE), cycle.listings.resource_claims
         for claim in state.claims if state is not None else ():
-            if not _is_reserved_for(claim, pod):
-                fault = self._write(claim, claims, pod)
-                if fault is not None:
-                    return error(fault)
+            if state is not None and claim is state.special:
+                fault = self._make(state, claims, pod)
+            else:
+                fault = None if _is_reserved_for(claim, pod) else self._write(claim, claims, pod)
+            if fault is not None:
+                return error(fault)
         return None
 
-    @staticmethod
-    def _write(claim: ResourceClaim, claims: ResourceClaims, pod: Pod) -> str | None:
-        allocated, before = claims.take_back(claim.key), claims.get(claim.key)
+    def _make(self, state: _State, claims: ResourceClaims, pod: Pod) -> str | None:
+        """Make the special claim, if it got devices."""
+        allocated = claims.take_back(state.special.uid) if state.special is not None else None
+        if allocated is None:
+            return None
+        mappings = mappings_of(pod, state.given)
+        if not mappings:
+            return f"nil or empty request mappings, no update of pod {pod.key} ExtendedResourceClaimStatus"
+        made = self._used_by(as_written(allocated, pod), pod)
+        claims.write(None, made, (pod, status_of(made, mappings)))
+        return None
+
+    def _write(self, claim: ResourceClaim, claims: ResourceClaims, pod: Pod) -> str | None:
+        allocated, before = claims.take_back(claim.uid), claims.get(claim.key)
         if before is None:
             return f'get updated claim {claim.key} after conflict: resourceclaims.resource.k8s.io "{claim.name}" not found'
         if before.metadata.deletion_timestamp is not None:
@@ -238,10 +386,52 @@ class DynamicResources(Plugin):
         if allocated is not None and before.status.allocation is not None:
             return f"claim {claim.key} got allocated elsewhere in the meantime"
         after = before if allocated is None else _allocated(before, allocated.status.allocation)
-        user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
-        status = replace(after.status, reserved_for=(*after.status.reserved_for, user))
-        claims.write(before, replace(after, status=status))
+        claims.write(before, self._used_by(after, pod))
         return None
+
+    def _used_by(self, claim: ResourceClaim, pod: Pod) -> ResourceClaim:
+        """*claim* with *pod* among its users; where binding conditions count, with the time from which on they may take long."""
+        user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
+        allocation, now = claim.status.allocation, self.handle.now()
+        if allocation is not None and allocation.allocation_timestamp is None and now > -inf and self.cells.waits_for_conditions:
+            allocation = replace(allocation, allocation_timestamp=datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+        return replace(claim, status=replace(claim.status, allocation=allocation, reserved_for=(*claim.status.reserved_for, user)))
+
+    # --- until its devices are ready --------------------------------------------------------------------------------
+
+    def waits(self, pod: Pod) -> bool:
+        """Whether devices of *pod* have to be ready before it is bound."""
+        found = (claim.status.allocation for claim in self._used_claims(pod))
+        return any(one.binding_conditions for allocation in found if allocation is not None for one in allocation.results)
+
+    def _used_claims(self, pod: Pod) -> list[ResourceClaim]:
+        """The claims of *pod* whose binding conditions count."""
+        listings = self.handle.listings
+        return listings.resource_claims.of(pod) if listings is not None and self.enabled and self.cells.waits_for_conditions else []
+
+    def readiness(self, pod: Pod) -> str | None:
+        """Why the devices of *pod* cannot be used; empty: they are ready; None: that is not known yet."""
+        for claim in self._used_claims(pod):
+            try:
+                if are_true(claim):
+                    continue
+            except BindingFailed as failed:
+                reason, message = failed.condition.reason, json.dumps(failed.condition.message, ensure_ascii=False)
+                return self.cells.condition_failed_text.format(claim=claim.name, reason=reason, message=message)
+            allocation = claim.status.allocation
+            is_late = allocation is not None and self._is_late(allocation)
+            return self.cells.condition_late_text.format(claim=claim.name) if is_late else None
+        return ""
+
+    @property
+    def binding_seconds(self) -> float:
+        """How long a device may take to become ready."""
+        return getattr(self.args, "binding_timeout", None) or BINDING_SECONDS
+
+    @cached_property
+    def cells(self) -> DeviceCells:
+        """How devices are allocated with the gates that are on."""
+        return with_gates(self.handle.devices, self.handle.gates)
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         if not self.enabled:
@@ -260,11 +450,14 @@ class DynamicResources(Plugin):
 
     def _claims(self, pod: Pod) -> list[ResourceClaim] | str:
         listings = self.handle.listings
-        return [] if listings is None else claims_of(pod, listings.resource_claims)
+        return [] if listings is None else self._claims_of(pod, listings.resource_claims)
 
 
-def claims_of(pod: Pod, claims: ResourceClaims) -> list[ResourceClaim] | str:
-    """The claims of *pod* in order, or why one cannot be used. Upstream: foreachPodResourceClaim."""
+def claims_of(pod: Pod, claims: ResourceClaims, other_owner: str) -> list[ResourceClaim] | str:
+    """The claims of *pod* in order, or why one cannot be used: *other_owner* where it was made for another pod.
+
+    Upstream: foreachPodResourceClaim.
+    """
     found = []
     for wanted in pod.spec.resource_claims:
         name = claim_name(pod, wanted)
@@ -280,7 +473,7 @@ def claims_of(pod: Pod, claims: ResourceClaims) -> list[ResourceClaim] | str:
         if claim.metadata.deletion_timestamp is not None:
             return f'resourceclaim "{claim.name}" is being deleted'
         if wanted.resource_claim_name is None and not _is_made_for(claim, pod):
-            return f"ResourceClaim {claim.key} was not created for pod {pod.key} (pod is not owner)"
+            return other_owner.format(claim=claim.key, pod=pod.key)
         found.append(claim)
     return found
 
@@ -302,11 +495,9 @@ def _allocated(claim: ResourceClaim, allocation: AllocationResult | None) -> Res
     return replace(claim, metadata=metadata, status=replace(claim.status, allocation=allocation))
 
 
-def _available(claims: Sequence[ResourceClaim], nodes: Batch) -> Mask:
-    """The nodes that reach the devices of all *claims* that have some: bool[n]."""
-    mask = np.ones(nodes.n, np.bool_)
-    for claim in claims:
-        allocation = claim.status.allocation
-        if allocation is not None and allocation.node_selector is not None:
-            mask &= node_selector_mask(allocation.node_selector, nodes)
-    return mask
+def _errors(texts: Mapping[str, Sequence[int]], nodes: Batch) -> Iterator[Failures | None]:
+    """The errors *texts* of nodes at some places."""
+    for text, places in texts.items():
+        mask = np.zeros(nodes.n, np.bool_)
+        mask[places] = True
+        yield Failures.error(text, mask)

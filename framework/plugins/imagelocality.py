@@ -25,15 +25,20 @@ class ImageLocality(Plugin):
     score_reads: Reads = Reads.NODE | Reads.CLUSTER
 
     def score_key(self, pod: Template) -> Hashable:
-        return self._images(pod)
+        return self._images(pod), self._of_volumes(pod)
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
         names = self._images(pod)
         most = MOST if self.handle.cells.image_bound_of_one else MOST * len(names)
-        total = spread_sizes(names, nodes, cycle.node_count)
+        total = spread_sizes((*names, *self._of_volumes(pod)), nodes, cycle.node_count)
         # Upstream: without containers the upper threshold is below the lower one, and the lower one wins.
         total = np.where(total < LEAST, LEAST, np.minimum(total, most))
         return MAX_NODE_SCORE * (total - LEAST) // (most - LEAST)
+
+    def _of_volumes(self, pod: Template) -> tuple[str, ...]:
+        """The images of its volumes that count."""
+        counted = pod.volumes if self.handle.cells.volume_images_count else ()
+        return tuple(normalized_image_name(volume.image.reference) for volume in counted if volume.image is not None)
 
     def _images(self, pod: Template) -> tuple[str, ...]:
         """One for each container that counts."""

@@ -85,7 +85,7 @@ class InterPodAffinity(Plugin):
     filter_reads: ClassVar[Reads] = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.LISTINGS
     without_pre_filter: str | None = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
-    without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
+    without_pre_score: str | None = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
     follows_pods: str | None = without_pre_filter
     pre_filter_skips: ClassVar[bool] = True
     normalize_score: Reduction = Reduction(_scale)
@@ -186,7 +186,7 @@ class InterPodAffinity(Plugin):
         pods = Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE if handle.queueing.pod_changes else Action.ALL
         domains = partial(affine_node_changes, compares=handle.compares(self.name))
         node = handle.node_event(own, handle.labels_and_taints(own), domains)
-        return ClusterEvent("Pod", pods, hint=affine_pod_changes), node
+        return ClusterEvent("Pod", pods, hint=partial(affine_pod_changes, wider=handle.queueing.wider_pod_hints)), node
 
 
 def _reasons(special: Reason, cells: FrameworkCells) -> Reasons:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, partial
 from typing import Any, ClassVar
 
 import attrs
@@ -14,11 +14,12 @@ from ...api.objects.quantity import wrap_int64
 from ...core.arrays.arithmetic import truncated_div, whole
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Floats, Ints, Mask, Scores
+from ...core.devices.devicetotals import DeviceTotals
 from ...core.failures import Failures, Reasons
 from ...core.pods.notes import StateKey
 from ...core.pods.requests import CPU, MEMORY, NATIVE, is_extended_resource, is_scalar_resource
 from ...core.pods.template import Template
-from ...core.release import FrameworkCells
+from ...core.release import FrameworkCells, with_gates
 from ...core.rule import Reads
 from ...predicates.resources import Sought, checked_resources
 from ...priorities.balanced import VOLUMES_GATE, balance_of_two
@@ -26,12 +27,13 @@ from ...priorities.requestedtocapacity import FULL, broken_line
 from ...priorities.shares import both_requested_with, capacity_of, free_share, request, requested_with, used_share
 from ..config.args import CPU_AND_MEMORY, NodeResourcesFitArgs, ResourceSpec, ShapePoint
 from ..cycle.state import FrameworkCycle
-from ..hints import node_has_room, pod_leaves_room
+from ..hints import class_gives, node_has_room, pod_leaves_room
 from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, reason, unresolvable
 
 SIDECARS_ARE_OFF = unresolvable("Pod has a restartable init container and the SidecarContainers feature is disabled")
+HALF_SCORE = MAX_NODE_SCORE // 2
 CUSTOM_SCORES = 10
 """Scores of a user's shape go up to this."""
 Combine = Callable[["Shares"], Scores]
@@ -74,14 +76,23 @@ class Shares:
     """Each of ``allocatable`` is above 0 and not huge."""
 
     @classmethod
-    def of(cls, pod: Template, nodes: Batch, measured: ScoredResources, asked: Asked, requested: Requested) -> Shares:
-        """The shares with *pod* on each node."""
+    def of(
+        cls, pod: Template, nodes: Batch, measured: ScoredResources, asked: Asked, requested: Requested, devices: DeviceTotals | None = None
+    ) -> Shares:
+        """The shares with *pod* on each node; of resources that *devices* give these are counted, where the node gives none itself."""
         is_usual = measured.names == (CPU, MEMORY)
         allocatable, is_proper = capacity_of(nodes) if is_usual else (nodes.allocatables(measured.names), False)
+        summed = requested(pod, nodes, measured.names)
+        for at, name in enumerate(measured.names) if devices is not None else ():
+            if name in pod.device_resources and devices is not None:
+                there, used = devices.of(name, nodes.indexes)
+                counts = (allocatable[at] == 0) & (there > 0)
+                allocatable, summed = allocatable.copy(), summed.copy()
+                allocatable[at, counts], summed[at, counts] = there[counts], used[counts] + asked(pod, name)
         counted = allocatable != 0
         if measured.has_scalars:
             counted &= np.array([[not is_scalar_resource(name) or asked(pod, name) != 0] for name in measured.names])
-        return cls(requested(pod, nodes, measured.names), allocatable, counted, measured, is_proper or bool(counted.all()), is_proper)
+        return cls(summed, allocatable, counted, measured, is_proper or bool(counted.all()), is_proper)
 
     def mean(self, scores: Ints) -> Scores:
         """The weighted mean of *scores*, int64[R, n], over the counted resources, rounded down: int64[n]; 0 where none is counted."""
@@ -157,7 +168,27 @@ _STRATEGIES: Mapping[str, Combine] = {"LeastAllocated": _least_allocated, "MostA
 # --- plugins --------------------------------------------------------------------------------------------------------
 
 
-class NodeResourcesFit(Plugin):
+class _ScoresDevices(Plugin):
+    """A plugin that scores by resources, among them such as devices give."""
+
+    _measured: ScoredResources
+    _totals: DeviceTotals | None = None
+
+    def score_devices(self, pod: Template) -> bool:
+        """Whether the scores of *pod* depend on devices in use."""
+        return not pod.device_resources.isdisjoint(self._measured.names)
+
+    def _devices(self, pod: Template, cycle: FrameworkCycle) -> DeviceTotals | None:
+        """The devices that count in the scores of *pod*."""
+        if not self.score_devices(pod):
+            return None
+        found = self._totals
+        if found is None or found.table is not cycle.table or found.listings is not cycle.listings:
+            found = self._totals = DeviceTotals(cycle.table, cycle.listings)
+        return found
+
+
+class NodeResourcesFit(_ScoresDevices):
     """Reject nodes without room for one more pod or for its requests; prefer nodes by how full they would be, as the strategy says.
 
     The scores count absent requests of cpu and memory with defaults.
@@ -182,7 +213,7 @@ class NodeResourcesFit(Plugin):
         self._measured = ScoredResources.of(self.args.scoring_strategy.resources or CPU_AND_MEMORY, handle.cells)
 
     def filter_key(self, pod: Template) -> Hashable:
-        return frozenset(pod.requests.items()), self._rejects("Filter", pod)
+        return frozenset(pod.requests.items()), self._rejects("Filter", pod), pod.device_resources
 
     def score_key(self, pod: Template) -> Hashable:
         return tuple(self._counting[0](pod, name) for name in self._measured.names)
@@ -208,6 +239,10 @@ class NodeResourcesFit(Plugin):
         # Upstream: what is left is a difference, which does not wrap around with exabytes as the sum up to 1.16 does.
         limits, counted = nodes.limits_of(sought.resources), nodes.counted(sought.resources)
         lacking = counted + sought.amounts > limits if self.handle.cells.fit_sums_wrap else sought.amounts > limits - counted
+        for name in pod.device_resources:
+            if name in sought.resources:  # a node that gives none of it itself may give devices
+                at = sought.resources.index(name)
+                lacking[at] &= limits[at] > 0
         if self.handle.cells.one_reason:
             lacking &= np.cumsum(lacking, axis=0) == 1
         if self.handle.cells.too_small_is_unresolvable and np.count_nonzero(lacking):
@@ -240,15 +275,29 @@ class NodeResourcesFit(Plugin):
         """Nothing needs to be prepared."""
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        return self._combine(Shares.of(pod, nodes, self._measured, *self._counting))
+        return self._combine(Shares.of(pod, nodes, self._measured, *self._counting, self._devices(pod, cycle)))
 
     def events_to_register(self) -> Sequence[ClusterEvent]:
         handle, resizes = self.handle, self.handle.enabled("InPlacePodVerticalScaling")
         update = Action.UPDATE_POD_SCALE_DOWN if handle.queueing.pod_changes else Action.UPDATE
         left = partial(pod_leaves_room, requests=handle.requests if resizes else None, nominated=handle.queueing.nomination_ends)
-        room = partial(node_has_room, requests=handle.requests, compares=handle.compares(self.name))
+        room = partial(node_has_room, requests=handle.requests, compares=handle.compares(self.name), devices=self._given)
         node = handle.node_event(Action.ADD | Action.UPDATE_NODE_ALLOCATABLE, Action.ADD | Action.UPDATE, room)
-        return ClusterEvent("Pod", Action.DELETE | update if resizes else Action.DELETE, hint=left), node
+        pods = ClusterEvent("Pod", Action.DELETE | update if resizes else Action.DELETE, hint=left)
+        if not self._reads_devices:
+            return pods, node
+        return pods, node, ClusterEvent("DeviceClass", Action.ADD | Action.UPDATE, hint=partial(class_gives, requests=handle.requests))
+
+    @cached_property
+    def _reads_devices(self) -> bool:
+        """Whether devices may give extended resources."""
+        cells = with_gates(self.handle.devices, self.handle.gates)
+        return cells.extended_resources
+
+    def _given(self) -> Container[str]:
+        """The extended resources that devices give now."""
+        listings = self.handle.listings
+        return listings.device_classes.by_resource if listings is not None and self._reads_devices else ()
 
 
 @cache
@@ -257,7 +306,7 @@ def _lasting(reasons: Reasons) -> Reasons:
     return tuple(attrs.evolve(found, resolvable=False) for found in reasons)
 
 
-class NodeResourcesBalancedAllocation(Plugin):
+class NodeResourcesBalancedAllocation(_ScoresDevices):
     """Prefer nodes whose resources would be used in equal shares. Real requests count, without defaults.
 
     Upstream: pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go.
@@ -287,18 +336,27 @@ class NodeResourcesBalancedAllocation(Plugin):
         return SKIP if self._leaves_out(pod) else None
 
     def score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Scores:
-        """One minus the standard deviation of the shares, in percent."""
+        """One minus the standard deviation of the shares, in percent; or 75, and half of what the pod changes in that."""
         if self._leaves_out(pod):  # PreScore is disabled
             return np.zeros(nodes.n, np.int64)
         if self.handle.cells.balance_of_two:
             with_volumes = self._counts_volumes and (bool(pod.spec.volumes) or self.handle.cells.balances_without_volumes)
             return balance_of_two(pod, nodes, MAX_NODE_SCORE, with_volumes=with_volumes)
-        shares = Shares.of(pod, nodes, self._measured, _asked, _really_requested)
-        if shares.counts_all and len(shares.requested) == 2:
-            one, other = np.minimum(shares.requested / shares.allocatable, 1)
-            return whole((1 - np.abs(one - other) / 2) * MAX_NODE_SCORE)
-        used = np.divide(shares.requested, shares.allocatable, out=np.zeros(shares.requested.shape), where=shares.counted)
-        return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
+        shares = Shares.of(pod, nodes, self._measured, _asked, _really_requested, self._devices(pod, cycle))
+        balance = _balance(shares.requested, shares)
+        if not self.handle.cells.scores_change_of_balance:
+            return balance
+        before = _balance(shares.requested - np.array([[_asked(pod, name)] for name in self._measured.names], np.int64), shares)
+        return HALF_SCORE + (HALF_SCORE + balance - before) // 2
+
+
+def _balance(requested: Ints, shares: Shares) -> Scores:
+    """How even the shares of *requested*, int64[R, n], are: one minus their standard deviation, in percent."""
+    if shares.counts_all and len(requested) == 2:
+        one, other = np.minimum(requested / shares.allocatable, 1)
+        return whole((1 - np.abs(one - other) / 2) * MAX_NODE_SCORE)
+    used = np.divide(requested, shares.allocatable, out=np.zeros(requested.shape), where=shares.counted)
+    return whole((1 - _deviation(np.minimum(used, 1), shares.counted)) * MAX_NODE_SCORE)
 
 
 _REALLY_ASKED: StateKey[Ints] = StateKey("cpu and memory without defaults")

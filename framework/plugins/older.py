@@ -58,7 +58,7 @@ class NodeResourceLimits(Plugin):
     name = "NodeResourceLimits"
     score_reads: Reads = Reads.NODE
     pre_score_by_class: ClassVar[bool] = True
-    without_pre_score: ClassVar[str | None] = 'Error reading "PreScoreNodeResourceLimits" from cycleState: not found'
+    without_pre_score: str | None = 'Error reading "PreScoreNodeResourceLimits" from cycleState: not found'
 
     def score_key(self, pod: Template) -> Hashable:
         return resource_limits.key(pod)
@@ -75,7 +75,7 @@ class ResourceLimitsPriority(NodeResourceLimits):
     """The same where it still is a priority, which has no plugin of its own."""
 
     name = "ResourceLimitsPriority"
-    without_pre_score: ClassVar[str | None] = None
+    without_pre_score: str | None = None
 
 
 class _AllocationScore(Plugin):

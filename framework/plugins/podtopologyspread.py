@@ -76,7 +76,7 @@ class PodTopologySpread(Plugin):
     score_reads: Reads = Reads.NODE | Reads.DOMAIN | Reads.CLUSTER | Reads.LISTINGS
     scores_together: ClassVar[bool] = True
     without_pre_filter: str | None = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
-    without_pre_score: ClassVar[str | None] = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
+    without_pre_score: str | None = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
     follows_pods: str | None = without_pre_filter
     pre_filter_by_class: ClassVar[bool] = True
     pre_score_by_class: ClassVar[bool] = True
@@ -281,7 +281,8 @@ class PodTopologySpread(Plugin):
         if narrow and handle.gives_hints:
             pods |= Action.UPDATE_POD_TOLERATION
         nodes = handle.labels_and_taints(Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL)
-        peers = partial(spread_pod_changes, constraints=self._spreads, sees_itself=narrow)
+        wider = handle.queueing.wider_pod_hints
+        peers = partial(spread_pod_changes, constraints=self._spreads, sees_itself=narrow, wider=wider)
         domains = partial(spread_node_changes, constraints=self._spreads, compares=handle.compares(self.name))
         return ClusterEvent("Pod", pods, hint=peers), ClusterEvent("Node", nodes, hint=domains)
 

@@ -29,7 +29,7 @@ class SelectorSpread(Plugin):
 
     name = "SelectorSpread"
     score_reads: Reads = Reads.COUNTS | Reads.LISTINGS
-    without_pre_score: ClassVar[str | None] = 'reading "PreScoreSelectorSpread" from cycleState: not found'
+    without_pre_score: str | None = 'reading "PreScoreSelectorSpread" from cycleState: not found'
     pre_score_by_class: ClassVar[bool] = True
 
     def score_key(self, pod: Template) -> Hashable:
@@ -67,7 +67,7 @@ class DefaultPodTopologySpread(SelectorSpread):
     """
 
     name = "DefaultPodTopologySpread"
-    without_pre_score: ClassVar[str | None] = 'Error reading "PreScoreDefaultPodTopologySpread" from cycleState: not found'
+    without_pre_score: str | None = 'Error reading "PreScoreDefaultPodTopologySpread" from cycleState: not found'
 
 
 class ServiceSpreadingPriority(DefaultPodTopologySpread):
@@ -77,4 +77,4 @@ class ServiceSpreadingPriority(DefaultPodTopologySpread):
     """
 
     name = "ServiceSpreadingPriority"
-    without_pre_score: ClassVar[str | None] = None
+    without_pre_score: str | None = None

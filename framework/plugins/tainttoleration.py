@@ -33,7 +33,7 @@ class TaintToleration(Plugin):
     filter_reads: ClassVar[Reads] = Reads.NODE
     score_reads: Reads = Reads.NODE
     pre_score_by_class: ClassVar[bool] = True
-    without_pre_score: ClassVar[str | None] = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+    without_pre_score: str | None = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
     normalize_score: Reduction = normalize_reduce(MAX_NODE_SCORE, reverse=True)
 
     def filter_key(self, pod: Template) -> Hashable:

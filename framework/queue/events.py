@@ -25,6 +25,7 @@ class Action(enum.Flag):
     UPDATE_NODE_TAINT = enum.auto()
     UPDATE_NODE_CONDITION = enum.auto()
     UPDATE_NODE_ANNOTATION = enum.auto()
+    UPDATE_NODE_DECLARED_FEATURE = enum.auto()
     UPDATE_POD_LABEL = enum.auto()
     UPDATE_POD_SCALE_DOWN = enum.auto()
     UPDATE_POD_TOLERATION = enum.auto()
@@ -33,8 +34,8 @@ class Action(enum.Flag):
     UPDATE_POD_OTHER = enum.auto()
     UPDATE = (
         UPDATE_NODE_ALLOCATABLE | UPDATE_NODE_LABEL | UPDATE_NODE_TAINT | UPDATE_NODE_CONDITION | UPDATE_NODE_ANNOTATION
-        | UPDATE_POD_LABEL | UPDATE_POD_SCALE_DOWN | UPDATE_POD_TOLERATION | UPDATE_POD_SCHEDULING_GATES_ELIMINATED
-        | UPDATE_POD_GENERATED_RESOURCE_CLAIM | UPDATE_POD_OTHER
+        | UPDATE_NODE_DECLARED_FEATURE | UPDATE_POD_LABEL | UPDATE_POD_SCALE_DOWN | UPDATE_POD_TOLERATION
+        | UPDATE_POD_SCHEDULING_GATES_ELIMINATED | UPDATE_POD_GENERATED_RESOURCE_CLAIM | UPDATE_POD_OTHER
     )  # fmt: skip
     ALL = ADD | DELETE | UPDATE
 
@@ -84,6 +85,7 @@ NODE_CHANGES = (
     ClusterEvent("Node", Action.UPDATE_NODE_TAINT, "NodeTaintChange"),
     ClusterEvent("Node", Action.UPDATE_NODE_CONDITION, "NodeConditionChange"),
     ClusterEvent("Node", Action.UPDATE_NODE_ANNOTATION, "NodeAnnotationChange"),
+    ClusterEvent("Node", Action.UPDATE_NODE_DECLARED_FEATURE, "NodeDeclaredFeatureChange"),
 )
 """The changes of a node, in the order in which they are reported."""
 _SHORT = {"PersistentVolume": "Pv", "PersistentVolumeClaim": "Pvc"}
@@ -146,6 +148,7 @@ def node_changes(old: Node, new: Node, cells: QueueingCells) -> list[ClusterEven
         old.spec.taints != new.spec.taints,
         statuses[0] != statuses[1],
         cells.each_node_change and old.metadata.annotations != new.metadata.annotations,
+        cells.declared_features_wake and old.status.declared_features != new.status.declared_features,
     )
     found = [event for event, applies in zip(NODE_CHANGES, changes, strict=True) if applies]
     return found if cells.each_node_change else found[:1]

@@ -268,7 +268,8 @@ class FrameworkQueue(QueueBase):
         self.tick()
         for pod in pods:
             item = self._parked.get(pod.key) or self._waiting.get(pod.key)
-            if item is not None and self._active.get(pod.key) is None and self._activate(item):
+            asks = self._parked.get(pod.key) is not None or not (self.pops_early and self.queueing.gates_asked_once)
+            if item is not None and self._active.get(pod.key) is None and self._activate(item, asks=asks):
                 self._parked.drop(pod.key)
                 self._waiting.remove(pod.key)
                 self._note(ACTIVE, FORCE_ACTIVATE.label)

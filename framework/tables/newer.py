@@ -1,4 +1,4 @@
-"""The releases 1.27 to 1.34: 1.27 from the last with predicates, and the others by their facts.
+"""The releases 1.27 to 1.36: 1.27 from the last with predicates, and the others by their facts.
 
 Here are the cells besides those that a fact tells (``facts/newer.py``): which plugins, arguments and gates there are, and what is around
 a decision: the queue and its events, the clients of the API server.
@@ -18,7 +18,7 @@ from ...core.pods import requests, resized
 from ...core.release import ConfigurationCells, ExtenderCells, Release
 from ...core.release.fact import Cells, also, changed_by
 from ...core.volumes import intree
-from ..config.gatetable import gates_of, settled_by
+from ..config.gatetable import gates_of, needs_of, settled_by
 from ..facts.groups import CLOUD_DISKS
 from ..facts.newer import NEWER_FACTS
 from . import versions
@@ -51,6 +51,7 @@ _OLDER = frozenset(
         "RequestedToCapacityRatioPriority", "ResourceLimitsPriority", "ServiceAffinity", "ServiceSpreadingPriority",
     }
 )  # fmt: skip
+_GROUPS = "pods that are scheduled as a group"
 _DEVICES = {"DynamicResourceAllocation": ("DynamicResources", "DefaultPreemption")}
 
 V1_27: Release = replace(
@@ -135,7 +136,7 @@ V1_27: Release = replace(
             default_plugins=MappingProxyType(_DEFAULTS),
             point_plugins=MappingProxyType(_BY_POINT),
             gated_plugins=MappingProxyType({"PodSchedulingReadiness": ("SchedulingGates", ""), **_DEVICES}),
-            gone_plugins=_OLDER,
+            gone_plugins=_OLDER | {"NodeDeclaredFeatures"},
             not_modelled=MappingProxyType({"DynamicResourceAllocation": "the allocation of claims by controllers"}),
             fields_lacked=versions.NEWEST | {"delayCacheUntilActive"},
             args_lacked=frozenset({"DynamicResources"}),
@@ -218,16 +219,35 @@ V1_34 = _after(V1_33, "1.34", {
     "configuration.not_modelled.DRAConsumableCapacity": "devices that several claims share",
     "configuration.not_modelled.DRADeviceBindingConditions": "conditions of devices before a binding",
     "configuration.not_modelled.DRAExtendedResource": "extended resources that devices provide",
-    "configuration.not_modelled.NominatedNodeNameForExpectation": "the nomination of a node before a binding",
     "queueing.amounts_wake_claims": True,
     "queueing.holder_decides": True,
     "queueing.counts_rejections": True,
+})  # fmt: skip
+V1_35 = _after(V1_34, "1.35", {
+    "client.names_device_requests": True,
+    "configuration.gated_plugins.DynamicResourceAllocation": ("DynamicResources=2", "DefaultPreemption"),
+    "configuration.gate_needs": needs_of("1.35"),
+    "configuration.not_modelled": dict.fromkeys(("GangScheduling", "GenericWorkload"), _GROUPS),
+    "queueing.declared_features_wake": True,
+    "queueing.gates_asked_once": True,
+    "queueing.drops_recreated": True,
+})  # fmt: skip
+V1_36 = _after(V1_35, "1.36", {
+    "configuration.gate_needs": needs_of("1.36"),
+    "configuration.not_modelled": {
+        "DRADeviceTaintRules": "rules that taint devices",
+        "DRAListTypeAttributes": "lists in attributes of devices",
+        "DRANodeAllocatableResources": "devices that use resources of their node",
+        "DRAWorkloadResourceClaims": "claims of groups of pods",
+        **dict.fromkeys(("TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption", "GangScheduling", "GenericWorkload"), _GROUPS),
+    },
+    "queueing.wider_pod_hints": True,
 })  # fmt: skip
 
 NEWER: Mapping[str, Release] = MappingProxyType(
     {
         "1.27.14": V1_27, "1.28.14": V1_28, "1.29.9": V1_29, "1.30.14": V1_30, "1.31.13": V1_31, "1.32.2": V1_32, "1.33.0": V1_33,
-        "1.34.1": V1_34,
+        "1.34.1": V1_34, "1.35.6": V1_35, "1.36.3": V1_36,
     }
 )  # fmt: skip
 """Patch level -> the release that is like it."""

@@ -216,7 +216,7 @@ class Process:
         release = self.engine.release
         self.engine.asks_later = not self.is_dry
         client, told = release.client, Api(link, retries_of(release.client))
-        api: ClusterApi = DryApi() if self.is_dry else WireApi(told, client.device_api)
+        api: ClusterApi = DryApi() if self.is_dry else WireApi(told, client.device_api, client.names_device_requests)
         recorder = Recorder() if events is None else events.recorder(self.scheduler_name)
         times = LiveClocks(asyncio.get_running_loop().time, self.wall)
         observer = Metering(self.metrics.feed)

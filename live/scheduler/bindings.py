@@ -24,6 +24,8 @@ from .volumewrites import ClaimWork, NotBound, NotWritten, VolumeWork
 from .writes import is_unknown, read_until_answered
 
 READ_PAUSE, LONGEST_READ_PAUSE = 0.1, 10.0
+DEVICE_POLL = 5.0
+"""Seconds between two looks at devices that are not ready."""
 
 
 @attrs.frozen
@@ -93,7 +95,7 @@ class Bindings:
         if failure is not None:
             await self._undone(attempt, failure)
             return
-        failure = await self._write_claims()
+        failure = await self._write_claims() or await self._until_ready(pod, host)
         if failure is not None:
             await self._undo(attempt, failure)
             return
@@ -102,7 +104,22 @@ class Bindings:
     async def _write_claims(self) -> Failure | None:
         """Write the devices that the claims of a pod have just got."""
         error = None if self.claims is None else await self.claims.write(self.claims.taken())
-        return None if error is None else self.state.binding.failure(f'running PreBind plugin "DynamicResources": {error}')
+        return None if error is None else self._not_allocated(error)
+
+    async def _until_ready(self, pod: Pod, host: str) -> Failure | None:
+        """Wait until the devices of *pod* are ready, as their drivers say it in its claims."""
+        wait, state = self.state.binding.device_wait(pod), self.state
+        if wait is None or not wait.waits(pod):
+            return None
+        state.log.info(f"pod {pod.key}: waiting for binding conditions for device on node {host}", OUTCOMES)
+        end = state.times.now() + wait.binding_seconds
+        while (told := wait.readiness(pod)) is None and state.times.now() < end:
+            await asyncio.sleep(DEVICE_POLL)
+            await state.free()
+        return None if told == "" else self._not_allocated(told or wait.late_text)
+
+    def _not_allocated(self, told: str) -> Failure:
+        return self.state.binding.failure(f'running PreBind plugin "DynamicResources": {told}')
 
     def _tell_end(self, attempt: Attempt, point: str, began: float, failure: Failure | None) -> None:
         status = SUCCESS if failure is None else UNSCHEDULABLE if failure.is_rejection else ERROR

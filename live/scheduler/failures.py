@@ -295,6 +295,10 @@ class FrameworkConsequences:
     async def _record(self, item: QueuedPod, text: str, reason: str, nominated: str | None) -> None:
         """*nominated*: the nomination from now on; None leaves it as it is."""
         state, pod = self.state, item.pod
+        current = state.pod(pod.key)
+        if current is not None and current.uid != pod.uid and state.release.queueing.drops_recreated:
+            state.queue.done(pod)
+            return
         self._queue_again(item, nominated)
         state.recorder.event(pod, "Warning", "FailedScheduling", truncated(text))
         before = status_of(pod)

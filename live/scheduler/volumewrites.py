@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod
+from ...api.objects import KubeObject, PersistentVolume, PersistentVolumeClaim, Pod, ResourceClaim
 from ...core.arrays.batch import Batch
 from ...core.cluster.listings import ClaimWrite, ResourceClaims
 from ...core.matching.nodeselectors import node_selector_mask
@@ -47,15 +47,31 @@ class ClaimWork:
         """Write *wanted* in order; the first error ends it, and what was not written is as before."""
         for number, each in enumerate(wanted):
             try:
-                written = await self.state.api.put_claim(each.before, each.after, self._classes())
+                written = await self._one(each)
             except ApiError as error:
                 await self.state.free()
                 for undone in reversed(wanted[number:]):
                     self._restore(undone)
                 return str(error)
             await self.state.free()
-            self.claims.put(written)
+            if written is not None:
+                self.claims.put(written)
         return None
+
+    async def _one(self, wanted: ClaimWrite) -> ResourceClaim | None:
+        """Write one claim; gives it with its new version."""
+        api, before, after = self.state.api, wanted.before, wanted.after
+        if after is None:
+            if before is not None:
+                await api.delete_claim(before)
+            return None
+        if before is not None:
+            return await api.put_claim(before, after, self._classes())
+        made = await api.make_claim(after, self._classes())
+        if wanted.told is not None:
+            pod, status = wanted.told
+            await api.patch_status(pod, {"status": status})
+        return made
 
     def write_beside(self) -> None:
         """Write what was noted just now, beside what goes on; an error is reported, and the next attempt notes it once more."""
@@ -68,8 +84,11 @@ class ClaimWork:
             self.state.log.warning(f"resourceclaims: {error}")
 
     def _restore(self, undone: ClaimWrite) -> None:
-        if self.claims.get(undone.after.key) is undone.after:
-            self.claims.put(undone.before)
+        before, after = undone.before, undone.after
+        if after is not None and self.claims.get(after.key) is after:
+            self.claims.drop(after.key)
+        if before is not None and self.claims.get(before.key) is None:
+            self.claims.put(before)
 
     def _classes(self) -> dict[str, dict[str, Any]]:
         found = self.state.listings.device_classes

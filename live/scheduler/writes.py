@@ -11,10 +11,12 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
+from msgspec.structs import replace
 
 from ...api.objects import KubeObject, PersistentVolume, Pod, ResourceClaim
 from ...api.reading.decode import decode_kind
 from ...api.wire.claimjson import with_finalizers, with_status
+from ...api.wire.ownfields import own_fields
 from ...exceptions import ManifestError
 from ..client.api import Api
 from ..client.replies import ApiError
@@ -56,6 +58,8 @@ class WireApi:
     api: Api
     device_api: str = ""
     """The API group and version in which claims to devices are written."""
+    names_requests: bool = False
+    """As :attr:`~kubeclassic.core.release.ClientCells.names_device_requests`."""
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind *pod* to a node."""
@@ -85,6 +89,26 @@ class WireApi:
         body = _volume(item, claim)
         return _decoded(item.kind, await _answer(self.api.ask("PUT", resource(item.kind), item.namespace, item.name, body=body)))
 
+    async def make_claim(self, claim: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
+        """Make a claim to devices, and write its devices to it; as :meth:`put_claim`."""
+        body = own_fields(claim)
+        body["metadata"].pop("uid", None)
+        manifest = {"apiVersion": self.device_api, "kind": "ResourceClaim", **body}
+        manifest.pop("status", None)
+        claims = resource("ResourceClaim", self.device_api)
+        found = _decoded("ResourceClaim", await _answer(self.api.ask("POST", claims, claim.namespace, "", body=manifest)))
+        assert isinstance(found, ResourceClaim)
+        return await self.put_claim(found, replace(claim, metadata=found.metadata), classes)
+
+    async def delete_claim(self, claim: ResourceClaim) -> None:
+        """Delete a claim to devices, which loses its finalizers first."""
+        claims, place = resource("ResourceClaim", self.device_api), (claim.namespace, claim.name)
+        if claim.metadata.finalizers:
+            manifest: Mapping[str, Any] = {"apiVersion": self.device_api, "kind": "ResourceClaim", **(claim.manifest or {})}
+            body = with_finalizers(manifest, replace(claim, metadata=replace(claim.metadata, finalizers=())))
+            await _answer(self.api.ask("PUT", claims, *place, body=body))
+        await _answer(self.api.ask("DELETE", claims, *place, body=DELETE_OPTIONS))
+
     async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
         """Write a claim to devices; *classes*: the manifests of all device classes, by name. Answers the claim with its new version."""
         claims, place = resource("ResourceClaim", self.device_api), (before.namespace, before.name)
@@ -93,7 +117,8 @@ class WireApi:
             manifest = await _answer(self.api.ask("PUT", claims, *place, body=with_finalizers(manifest, after)))
         for _ in range(CONFLICTS):
             try:
-                found = await _answer(self.api.ask("PUT", claims, *place, "status", with_status(manifest, after, classes)))
+                body = with_status(manifest, after, classes, self.names_requests)
+                found = await _answer(self.api.ask("PUT", claims, *place, "status", body))
             except ApiError as error:
                 manifest = await self._read_again(claims, before, error)
             else:
@@ -179,6 +204,12 @@ class DryApi:
 
     async def put_claim(self, before: ResourceClaim, after: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
         return after
+
+    async def make_claim(self, claim: ResourceClaim, classes: Mapping[str, Mapping[str, Any]]) -> ResourceClaim:
+        return claim
+
+    async def delete_claim(self, claim: ResourceClaim) -> None:
+        return None
 
 
 ClusterApi: TypeAlias = WireApi | DryApi

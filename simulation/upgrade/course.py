@@ -124,7 +124,8 @@ def follow(
 def _carry_out(run: Run, cycles: Sequence[LedCycle]) -> None:
     """Carry out the decisions of *cycles*."""
     for cycle in cycles:
-        if cycle.pod.spec.rule_volumes or cycle.pod.spec.resource_claims:
+        has_claims = cycle.pod.spec.rule_volumes or cycle.pod.spec.resource_claims
+        if has_claims or run.engine.template_of(cycle.pod).device_resources:
             run.follow(cycle.pod, cycle.decision)  # what its claims get is decided in the cycle itself
         else:
             run.carry_out(cycle.pod, cycle.decision)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ...api.meaning.labels import COMPARISONS
 from ...api.meaning.podtotals import requests_of, total_of
-from ...api.objects import KubeObject, Node, Pod, PodDisruptionBudget
+from ...api.objects import Container, Device, KubeObject, Node, Pod, PodDisruptionBudget, ResourceSlice
 from ...api.objects.pods import ContainerStatus
 from ...api.objects.quantity import ZERO, Quantity
 from ...core.arrays.table import AVOID
@@ -34,15 +35,19 @@ def _preferences(pod: Pod) -> object:
 
 
 def _statuses(pod: Pod) -> object:
-    return any(one.requests is not None or one.allocated_resources for one in _status(pod))
+    return pod.status.resources or any(one.requests is not None or one.allocated_resources for one in _status(pod))
 
 
 def _status(pod: Pod) -> Iterable[ContainerStatus]:
     return (*pod.status.container_statuses, *pod.status.init_container_statuses)
 
 
+def _containers(pod: Pod) -> Iterable[Container]:
+    return (*pod.spec.containers, *pod.spec.init_containers)
+
+
 def _amounts(pod: Pod) -> Iterable[tuple[str, Quantity]]:
-    return (item for one in (*pod.spec.containers, *pod.spec.init_containers) for item in one.requests.items())
+    return (item for one in _containers(pod) for item in one.requests.items())
 
 
 def _fine(pod: Pod) -> object:
@@ -59,11 +64,14 @@ def _exceeds(node: Node, pods: Sequence[Pod]) -> bool:
 
 
 OF_PODS: Mapping[str, OnPod] = {
+    "comparing tolerations": lambda pod: any(one.operator in COMPARISONS for one in pod.spec.tolerations),
     "constraints": lambda pod: pod.spec.topology_spread_constraints,
+    "declared features": lambda pod: pod.spec.host_users is False or any(one.restarts_all for one in _containers(pod)),
     "devices": lambda pod: pod.spec.resource_claims,
     "fine amounts": _fine,
     "huge amounts": lambda pod: any(quantity.nanos > HUGE for _, quantity in _amounts(pod)),
-    "images": lambda pod: any(one.image for one in (*pod.spec.containers, *pod.spec.init_containers)),
+    "image volumes": lambda pod: any(volume.image for volume in pod.spec.volumes),
+    "images": lambda pod: any(one.image for one in _containers(pod)),
     "init containers": lambda pod: pod.spec.init_containers,
     "named nodes": _named_nodes,
     "node preferences": _preferences,
@@ -72,8 +80,8 @@ OF_PODS: Mapping[str, OnPod] = {
     "pod affinity": _affinity_to_pods,
     "pod resources": lambda pod: pod.spec.requests,
     "pods without cpu and memory": lambda pod: not any(quantity.nanos for name, quantity in _amounts(pod) if name in (CPU, MEMORY)),
-    "ports": lambda pod: any(port.host_port for one in (*pod.spec.containers, *pod.spec.init_containers) for port in one.ports),
-    "requests": lambda pod: any(one.requests for one in (*pod.spec.containers, *pod.spec.init_containers)),
+    "ports": lambda pod: any(port.host_port for one in _containers(pod) for port in one.ports),
+    "requests": lambda pod: any(one.requests for one in _containers(pod)),
     "resized pods": _statuses,
     "scheduling gates": lambda pod: pod.spec.scheduling_gates,
     "sidecars": lambda pod: any(one.is_sidecar for one in pod.spec.init_containers),
@@ -86,9 +94,17 @@ OF_PODS: Mapping[str, OnPod] = {
 OF_KINDS: Mapping[str, tuple[str, ...]] = {
     "attachments": ("VolumeAttachment",),
     "budgets": ("PodDisruptionBudget",),
+    "device classes": ("DeviceClass",),
     "owners": ("Service", "ReplicationController", "ReplicaSet", "StatefulSet"),
 }
 """Trait -> the kinds of which an object gives it."""
+OF_DEVICES: Mapping[str, Callable[[Device], object]] = {
+    "binding conditions": lambda device: device.binding_conditions,
+    "counters": lambda device: device.consumes_counters,
+    "device taints": lambda device: device.taints,
+    "shared devices": lambda device: device.allow_multiple_allocations,
+}
+"""Trait -> whether a device of a slice gives it."""
 HUGE = 10**9 << 50
 """Amounts beyond a pebibyte, in billionths: sums and scores of them may wrap around."""
 MANY = 100
@@ -107,7 +123,7 @@ OF_NODES: Mapping[str, Callable[[Node], object]] = {
 OF_CONFIGURATIONS = ("policy", "profile", "events", "gates set", "equivalence cache", "no scores", "extenders")
 """Traits of what is asked for, not of the cluster."""
 OF_ALL = ("priorities", "orphans", "disrupted pods", "100 nodes", "two nodes", "overcommitted nodes")
-TRAITS = frozenset({*OF_PODS, *OF_KINDS, *OF_NODES, *OF_CONFIGURATIONS, *OF_ALL})
+TRAITS = frozenset({*OF_PODS, *OF_KINDS, *OF_DEVICES, *OF_NODES, *OF_CONFIGURATIONS, *OF_ALL})
 """Every trait that a fact may need."""
 
 
@@ -118,6 +134,8 @@ def traits_of(scenario: Scenario, configuration: Iterable[str] = ()) -> frozense
     found = {name for name, holds in OF_PODS.items() if any(holds(pod) for pod in pods)}
     found |= {name for name, holds in OF_NODES.items() if any(holds(node) for node in nodes)}
     found |= _of_kinds(scenario.objects)
+    devices = [device for item in scenario.objects if isinstance(item, ResourceSlice) for device in item.spec.devices]
+    found |= {name for name, holds in OF_DEVICES.items() if any(holds(device) for device in devices)}
     names = {node.name for node in nodes}
     if len({pod.priority for pod in pods}) > 1 or any(pod.is_terminating for pod in pods):
         found.add("priorities")

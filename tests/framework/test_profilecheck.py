@@ -158,7 +158,7 @@ class TestAccepted:
 
 class TestReleases:
     @pytest.mark.parametrize(
-        ("api", "release"), [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.34"), ("v9", "1.34")]
+        ("api", "release"), [("v1alpha1", "1.18"), ("v1beta1", "1.22"), ("v1beta2", "1.27"), ("v1", "1.36"), ("v9", "1.36")]
     )
     def test_the_usual_one(self, api: str, release: str) -> None:
         """Without a name it is the newest release that reads the version."""

@@ -45,7 +45,7 @@ def test_it_makes_the_same_scheduler_each_time() -> None:
     ("options", "message"),
     [
         ({"release": "1.27", "policy": {}}, "policy: got one, which release 1.27 does not have, wanted a profile"),
-        ({"profile": {}, "release": "1.14"}, "profile: got one, which release 1.14 does not have, wanted release 1.34"),
+        ({"profile": {}, "release": "1.14"}, "profile: got one, which release 1.14 does not have, wanted release 1.36"),
         ({"profile": {}, "config": {}}, "profile cannot be combined with config: from 1.17 on they are the same"),
         (
             {"config": read_configuration(), "release": "1.16"},

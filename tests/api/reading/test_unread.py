@@ -14,6 +14,7 @@ from kubeclassic.api.reading.unknownfields import Fields, fields_of, misnamed
 OF_THE_OTHER: dict[type[Any], set[str]] = {
     o.Node: {"status.conditions.lastProbeTime"},
     o.Pod: {"spec.volumes.csi.volumeHandle"},
+    o.ResourceClaim: {"status.devices.conditions.lastProbeTime"},
 }
 """Fields that only one of two types has which are one class here."""
 KINDS = [pytest.param(kind, id=kind.kind) for kind in o.KINDS.values()]

@@ -40,7 +40,7 @@ def test_outcomes_follow_claims(slices: list[tuple[int | str, list[str]]], steps
     feed = EventFeed(engine)
     feed.put_all([*(node(f"n{i}") for i in range(NODES)), *objects(slices)])
     engine.snapshot.refresh()
-    found = Devices(engine.table, engine.listings, FRAMEWORK_RELEASES["1.34"].devices, True)
+    found = Devices(engine.table, engine.listings, FRAMEWORK_RELEASES["1.34"].devices)
     asked = [device_claim("c", exactly(2, f'device.attributes["{DRIVER}"].model == "a"'), exactly(1))]
     rows = engine.flow.order.rows()
     for number, (pool, place) in enumerate([(99, 0), *steps]):
@@ -60,7 +60,7 @@ def test_equal_nodes_look_alike() -> None:
     slices = [a_slice(f"n{i}", device("x", model="a"), device("y", model="b")) for i in range(3)]
     feed.put_all([*(node(f"n{i}") for i in range(3)), *slices])
     engine.snapshot.refresh()
-    pools = Devices(engine.table, engine.listings, FRAMEWORK_RELEASES["1.34"].devices, True).pools
+    pools = Devices(engine.table, engine.listings, FRAMEWORK_RELEASES["1.34"].devices).pools
     pools.refresh()
     assert len(set(pools.looks.tolist())) == 1
     feed.put(held("h", ("n1", "y")))

@@ -14,6 +14,7 @@ from kubeclassic.api.objects import KubeObject, ResourceClaim
 from kubeclassic.core.devices.claimjudging import AllocationError
 from kubeclassic.core.devices.nodedevices import FOUND, NONE, TOO_LATE, Devices
 from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.release import with_gates
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.reference.devices import Ask, first_fit
@@ -25,12 +26,12 @@ MODEL_A = f'device.attributes["{DRIVER}"].model == "a"'
 NUMA_0 = f'device.attributes["{DRIVER}"].numa == 0'
 
 
-def devices(*objects: KubeObject, release: str = "1.34", admin: bool = True) -> Devices:
-    """The devices of a cluster with node n."""
+def devices(*objects: KubeObject, release: str = "1.34", admin: bool = True, **gates: bool) -> Devices:
+    """The devices of a cluster with node n, in *release* with *gates*."""
     engine = framework_engine()
     EventFeed(engine).put_all([node("n"), *objects])
     engine.snapshot.refresh()
-    return Devices(engine.table, engine.listings, FRAMEWORK_RELEASES[release].devices, admin)
+    return Devices(engine.table, engine.listings, with_gates(FRAMEWORK_RELEASES[release].devices, {"DRAAdminAccess": admin, **gates}))
 
 
 def taken(found: Devices, *claims: ResourceClaim) -> list[list[str]] | None:

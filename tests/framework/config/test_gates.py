@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from kubeclassic.algorithmprovider.gates import resolved_gates
@@ -11,14 +13,31 @@ from kubeclassic.framework.describe import DECIDING, IDLE
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from tests.support.refusals import refusal_text
 
-VERSIONS = [f"1.{minor}" for minor in range(27, 35)]
+VERSIONS = [f"1.{minor}" for minor in range(27, 37)]
 NEWEST = FRAMEWORK_RELEASES["1.34"]
-# Gate -> a letter for each of VERSIONS: u unknown, - off, + on, L locked on.
+LETTERS = {
+    "OpportunisticBatching": "u++", "SchedulerAsyncAPICalls": "+--", "NominatedNodeNameForExpectation": "-++",
+    "InPlacePodVerticalScaling": "+LL", "InPlacePodLevelResourcesVerticalScaling": "u-+", "NodeDeclaredFeatures": "u-+",
+    "TaintTolerationComparisonOperators": "u--", "GenericWorkload": "u--", "GangScheduling": "u--", "WorkloadAwarePreemption": "uu-",
+    "DynamicResourceAllocation": "+LL", "DRAPrioritizedList": "+++", "DRAAdminAccess": "++L", "DRADeviceTaints": "--+",
+    "DRAExtendedResource": "--+", "DRADeviceTaintRules": "u--", "DRANodeAllocatableResources": "uu-", "VolumeAttributesClass": "++L",
+    "MutableCSINodeAllocatableCount": "-+L", "VolumeLimitScaling": "u--", "CSIMigrationPortworx": "LLu",
+}  # fmt: skip
+"""Gate -> a letter for 1.34 to 1.36: u unknown, - off, + on, L locked on."""
+
+
+@pytest.mark.parametrize("gate", LETTERS)
+def test_defaults(gate: str) -> None:
+    """What the two newest releases make of a gate."""
+    found = [FRAMEWORK_RELEASES[version].gates.get(gate) for version in ("1.34", "1.35", "1.36")]
+    assert "".join("u" if one is None else "L" if one.locked else "-+"[one.default] for one in found) == LETTERS[gate]
 
 
 def with_all(release: Release, stages: str) -> dict[str, bool]:
     """All gates of *stages* on, but for those that are not modelled."""
-    off = dict.fromkeys(release.configuration.not_modelled, False)
+    cells = release.configuration
+    off = dict.fromkeys(cells.not_modelled, False)
+    off |= {name: False for name in cells.gate_needs if not off.keys().isdisjoint(needed_by(release, name))}
     return {**off, **dict.fromkeys(stages.split(), True)}
 
 
@@ -26,8 +45,8 @@ def with_all(release: Release, stages: str) -> dict[str, bool]:
 def test_all_of_a_stage(version: str) -> None:
     """AllAlpha and AllBeta exist in each release and set every gate of their stage that is not set itself."""
     release = FRAMEWORK_RELEASES[version]
-    apart = {"CSIVolumeHealth", *release.configuration.not_modelled}
-    on = resolved_gates(release, {**with_all(release, "AllAlpha"), "CSIVolumeHealth": False})
+    settings = {**with_all(release, "AllAlpha"), "CSIVolumeHealth": False}
+    on, apart = resolved_gates(release, settings), set(settings) - {"AllAlpha"}
     assert not any(on[name] for name in apart)
     assert all(on[name] for name, gate in release.gates.items() if gate.stage == "ALPHA" and name not in apart)
     assert not any(resolved_gates(release, "AllBeta=false")[name] for name, gate in release.gates.items() if gate.stage == "BETA")
@@ -44,8 +63,36 @@ def test_what_is_not_modelled(release: Release) -> None:
     """A gate whose feature is not modelled is off by default, and to switch it on is refused with what it is about."""
     for gate, about in release.configuration.not_modelled.items():
         assert not resolved_gates(release)[gate]
+        on = {gate, *needed_by(release, gate)}
         with pytest.raises(PolicyError, match=f"{gate}: got true, wanted false: {about}: this is not modelled"):
-            resolved_gates(release, {gate: True})
+            resolved_gates(release, dict.fromkeys(on, True))
+
+
+def needed_by(release: Release, gate: str) -> Iterator[str]:
+    """The gates that *gate* needs, and those that these need."""
+    for name in release.configuration.gate_needs.get(gate, ()):
+        yield from (name, *needed_by(release, name))
+
+
+@pytest.mark.parametrize(
+    ("gates", "on", "off"),
+    [
+        (
+            "MatchLabelKeysInPodTopologySpread=false", "MatchLabelKeysInPodTopologySpreadSelectorMerge",
+            "MatchLabelKeysInPodTopologySpread",
+        ),
+        ("GangScheduling=true", "GangScheduling", "GenericWorkload"),
+        (
+            "InPlacePodLevelResourcesVerticalScaling=true,PodLevelResources=false", "InPlacePodLevelResourcesVerticalScaling",
+            "PodLevelResources NodeDeclaredFeatures",
+        ),
+    ],
+)  # fmt: skip
+def test_gates_that_need_gates(gates: str, on: str, off: str) -> None:
+    """From 1.35 on a gate is refused that is on while one is off that it needs; 1.34 has no such check."""
+    text = f"{on} is enabled, but depends on features that are disabled: [{off}]"
+    assert refusal_text(PolicyError, resolved_gates, FRAMEWORK_RELEASES["1.35"], gates) == text
+    assert not resolved_gates(FRAMEWORK_RELEASES["1.34"], "MatchLabelKeysInPodTopologySpread=false")["MatchLabelKeysInPodTopologySpread"]
 
 
 @pytest.mark.parametrize("release", FRAMEWORK_RELEASES.values(), ids=FRAMEWORK_RELEASES)

@@ -62,7 +62,7 @@ class TestVersions:
         ("api", "first", "last"),
         [
             ("v1alpha1", "1.17", "1.18"), ("v1alpha2", "1.18", "1.18"), ("v1beta1", "1.19", "1.22"), ("v1beta2", "1.22", "1.27"),
-            ("v1beta3", "1.23", "1.28"), ("v1", "1.25", "1.34"),
+            ("v1beta3", "1.23", "1.28"), ("v1", "1.25", "1.36"),
         ],
     )  # fmt: skip
     def test_api_versions(self, api: str, first: str, last: str) -> None:
@@ -89,14 +89,14 @@ class TestPlugins:
     def test_scheduling_gates(self) -> None:
         """SchedulingGates came with 1.26 and a gate, is last while it has that, and first since 1.30."""
         first = ALL.index("1.27")
-        assert [defaults(version).index("SchedulingGates") for version in ALL[first:]] == [20, 20, 20, 0, 0, 0, 0, 0]
+        assert [defaults(version).index("SchedulingGates") for version in ALL[first:]] == [20] * 3 + [0] * 7
         assert "SchedulingGates" not in defaults("1.29", "PodSchedulingReadiness=false")
         assert defaults("1.26", "PodSchedulingReadiness=true").index("SchedulingGates") == 20
         assert not any("SchedulingGates" in defaults(version) for version in ALL[:first])
 
     def test_limits_of_disks(self) -> None:
         """The limits of built-in disks are no defaults since 1.31, where multiPoint alone can name them, and gone since 1.32."""
-        assert [set(LIMITS) <= set(defaults(version)) for version in ALL] == [True] * 14 + [False] * 4
+        assert [set(LIMITS) <= set(defaults(version)) for version in ALL] == [True] * 14 + [False] * 6
         assert "EBSLimits" in built("1.31", "v1", enabled("multiPoint", "EBSLimits")).plugins()
         assert refusal("1.31", "v1", enabled("filter", "EBSLimits")) == (
             'profiles[0].plugins.filter.enabled[0]: Invalid value: "EBSLimits": was invalid in version "v1"'
@@ -115,6 +115,34 @@ class TestPlugins:
 
 
 class TestArguments:
+    @pytest.mark.parametrize(
+        ("release", "kind", "text"),
+        [
+            ("1.35", "LeastAllocated", ""),
+            ("1.35", "RequestedToCapacityRatio", "scoringStrategy.shape: Required value: at least one point must be specified"),
+            (
+                "1.36", "LeastAllocated",
+                "scoringStrategy.requestedToCapacityRatio: Forbidden: must be nil when type is not RequestedToCapacityRatio",
+            ),
+            (
+                "1.36", "RequestedToCapacityRatio",
+                "scoringStrategy.requestedToCapacityRatio.shape: Required value: at least one point must be specified",
+            ),
+        ],
+    )  # fmt: skip
+    def test_shapes_of_ratios(self, release: str, kind: str, text: str) -> None:
+        """Since 1.36 a shape belongs to the type of strategy that reads it, which has to have one."""
+        def asked(**more: Any) -> dict[str, Any]:
+            return arguments("NodeResourcesFit", scoringStrategy={"type": kind, **more})
+
+        shape = [] if kind == "RequestedToCapacityRatio" else [{"utilization": 0, "score": 0}]
+        with_shape = asked(requestedToCapacityRatio={"shape": shape})
+        if not text:
+            assert built(release, "v1", with_shape)
+            return
+        assert refusal(release, "v1", with_shape).endswith(text)
+        assert kind == "LeastAllocated" or "must be specified when type" in refusal(release, "v1", asked())
+
     def test_capacity_of_volumes(self) -> None:
         """VolumeBinding has a shape with gate VolumeCapacityPriority; since 1.33 that is StorageCapacityScoring, and the shape falls."""
         older = (

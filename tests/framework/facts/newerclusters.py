@@ -1,4 +1,4 @@
-"""Small clusters that show facts of 1.22 to 1.34, one a fact."""
+"""Small clusters that show facts of 1.22 to 1.36, one a fact."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ BETA_ZONE, DRIVER, RBD = "failure-domain.beta.kubernetes.io/zone", "csi.example.
 LOCAL = (storage_class("local"), storage_class("made", DRIVER))
 SOLE = "ReadWriteOncePod"
 WEB = {"app": "web"}
+RESTART = "RestartAllContainersOnContainerExits"
+RATIO: Json = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
+BALANCE = profile(score=enabled("NodeResourcesBalancedAllocation", only=True))
 PROXY: Json = {"name": "proxy", "restartPolicy": "Always"}
 
 
@@ -53,6 +56,42 @@ def _attributes(**config: Json) -> Json:
 def _extended(reply: Json, **more: str) -> Json:
     head = {"extenders": [{"urlPrefix": "http://one.test", "filterVerb": "filter", "nodeCacheCapable": True}]}
     return {"profile": profile(more.pop("version", "v1"), head=head), "extenders": {"http://one.test": {"filter": {"default": reply}}}}
+
+
+def _tainted(item: Json, effect: str = "PreferNoSchedule", value: str = "v") -> Json:
+    return {**item, "spec": {"taints": [{"key": "k", "value": value, "effect": effect}]}}
+
+
+def _declaring(item: Json, feature: str) -> Json:
+    return {**item, "status": {**item["status"], "declaredFeatures": [feature]}}
+
+
+def _with_image(item: Json, name: str) -> Json:
+    return {**item, "status": {**item["status"], "images": [{"names": [name], "sizeBytes": 900 << 20}]}}
+
+
+def _restarting() -> Json:
+    """A pod all of whose containers are restarted when one exits."""
+    return pod("web", containers=[{"name": "main", "restartPolicyRules": [{"action": "RestartAllContainers"}]}])
+
+
+def _resized() -> tuple[list[Json], Json]:
+    """A pod that has more as a whole than it asks for, and one for which there is no room then."""
+    there = pod("there", "n", resources={"requests": {"cpu": "1"}}, status={"resources": {"requests": {"cpu": "3"}}})
+    return [node("n"), there], pod("web", cpu="2")
+
+
+def _driverless() -> Json:
+    """A pod with a volume of a CSI driver that its node does not have."""
+    driver = {"kind": "CSIDriver", "metadata": {"name": DRIVER}, "spec": {}}
+    cluster = [*LOCAL, driver, node("n"), claim("a", volume="v-a"), _driven("a")]
+    return case(cluster, pod("web", claims=["a"]), gates={"VolumeLimitScaling": True})
+
+
+def _batch() -> Json:
+    """Two equal pods of which each fills a node, where nothing spreads them."""
+    nodes = [node(name, cpu="1") for name in "abc"]
+    return case(nodes, pod("one", cpu="1"), pod("two", cpu="1"), profile=profile(multiPoint=disabled("PodTopologySpread")))
 
 
 def _leaving(item: Json) -> Json:
@@ -299,5 +338,50 @@ NEWER_CLUSTERS: Mapping[str, Json] = {
     "cloud-disk-plugins-gone": case([node("n")], pod("web"), profile=profile(multiPoint=enabled("EBSLimits"))),
     "faults-as-json": case([node("n")], pod("web"), profile=_two_profiles("default-scheduler")),
     "attributes-classes-by-default": _attributes(),
+    # --- 1.35 -------------------------------------------------------------------------------------------------------
+    "ties-by-heap": case([_tainted(node("a")), _tainted(node("b")), node("c"), node("d")], pod("web")),
+    "taints-unnamed": case([_tainted(node("n"), "NoSchedule")], pod("web")),
+    "features-declared": case([node("a"), _declaring(node("b"), RESTART)], _restarting(), gates={"NodeDeclaredFeatures": True}),
+    "devices-score": case([node("a"), node("b")], pod("web")),
+    "tolerations-compare": case(
+        [_tainted(node("n"), "NoSchedule", "950")],
+        pod("web", tolerations=[{"key": "k", "operator": "Gt", "value": "900", "effect": "NoSchedule"}]),
+        gates={"TaintTolerationComparisonOperators": True},
+    ),
+    "resize-of-whole-pods": case(*_resized(), gates={"InPlacePodLevelResourcesVerticalScaling": True, "NodeDeclaredFeatures": True}),
+    "no-post-filter-no-nomination": case(
+        [node("n", cpu="1")],
+        pod("high", cpu="1", priority=9, requests={"example.com/gpu": "1"}),
+        pod("low", cpu="1", priority=0),
+        nominated={"default/high": "n"},
+        profile=profile(postFilter={"disabled": [{"name": "*"}]}),
+    ),
+    "missing-drivers": _driverless(),
+    "gates-need-gates": case([node("n")], pod("web"), gates={"MatchLabelKeysInPodTopologySpread": False}),
+    "batches": _batch(),
+    # --- 1.36 -------------------------------------------------------------------------------------------------------
+    "features-by-default": case([node("a"), _declaring(node("b"), RESTART)], _restarting()),
+    "features-of-host-users": case(
+        [node("a"), _declaring(node("b"), "UserNamespacesHostNetworkSupport")], pod("web", hostNetwork=True, hostUsers=False)
+    ),
+    "features-unnamed": case([node("n")], _restarting()),
+    "balance-by-change": case(
+        [node("a"), node("b"), pod("there", "a", cpu="2")], pod("web", cpu="1", requests={"memory": "3Gi"}), profile=BALANCE
+    ),
+    "image-volumes-count": case(
+        [node("a"), _with_image(node("b"), "models:1")], pod("web", volumes=[{"name": "models", "image": {"reference": "models:1"}}])
+    ),
+    "resize-of-whole-pods-by-default": case(*_resized()),
+    "migration-always-on": case(
+        [node("n"), csi_node("n", ("pxd.portworx.com", 1))],
+        pod("web", volumes=[{"name": name, "portworxVolume": {"volumeID": name}} for name in "ab"]),
+    ),
+    "missing-drivers-opt-in": _driverless(),
+    "shapes-of-ratios-alone": case(
+        [node("n")],
+        pod("web"),
+        profile=profile(args={"NodeResourcesFit": {"scoringStrategy": {"type": "LeastAllocated", "requestedToCapacityRatio": RATIO}}}),
+    ),
+    "extended-resources-batch": _batch(),
 }
 """Fact -> a cluster."""

@@ -24,7 +24,7 @@ NAMED = (
     *("version", "ordering", "predicates", "default_predicates", "mandatory_predicates", "priorities", "default_priorities"),
     *("gates", "gate_effects", "policies"),
     *(f"configuration.{name}" for name in ("default_plugins", "point_plugins", "gated_plugins", "gone_plugins")),
-    *(f"configuration.{name}" for name in ("settled_gates", "not_modelled", "versions")),
+    *(f"configuration.{name}" for name in ("settled_gates", "gate_needs", "not_modelled", "versions")),
 )
 """Names, gates and defaults, which are no cells."""
 PAIRS = list(pairwise(ALL_RELEASES))
@@ -101,7 +101,9 @@ class TestFacts:
 
     def test_the_life_of_a_rule(self) -> None:
         """A rule's facts are found by its name."""
-        assert [fact.id for fact in life_of("ImageLocality")] == ["image-bound-by-container", "images-on-all-nodes", "init-images-count"]
+        assert [fact.id for fact in life_of("ImageLocality")] == [
+            *("image-bound-by-container", "images-on-all-nodes", "init-images-count", "image-volumes-count")
+        ]
 
 
 class TestShows:

@@ -271,12 +271,12 @@ class TestTargets:
             return
         text = refusal_text(UnknownNameError, target_release, target, "to")
         assert text.startswith(f"to: got {target}, wanted 1.18, ")
-        assert text.endswith(f"1.34; {target}{NO_PROFILE}")
+        assert text.endswith(f"1.36; {target}{NO_PROFILE}")
 
     def test_other_targets(self) -> None:
         """A release with predicates reads the Policy too; of a release that there is not nothing is said."""
         older = "; 1.16 has no profiles: give it the Policy itself, which it reads"
-        for name, end in (("1.16", older), ("1.17.3", f"; 1.17.3{NO_PROFILE}"), ("1.99", "1.34")):
+        for name, end in (("1.16", older), ("1.17.3", f"; 1.17.3{NO_PROFILE}"), ("1.99", "1.36")):
             assert refusal_text(UnknownNameError, target_release, name, "--to").endswith(end)
 
     @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)

@@ -93,6 +93,10 @@ CASES = {
         "1.34", [A, *devices({"firstAvailable": [{"name": "s0", "deviceClassName": "gpu"}]})], [WANTS_DEVICE]
     ),
     "DynamicResourceAllocation": Case("1.34", [B, *devices(EXACTLY)], [WANTS_DEVICE]),
+    "InPlacePodLevelResourcesVerticalScaling": Case(
+        "1.36", [A, bound("there", "a", resources={"requests": {"cpu": "1"}}, status={"resources": {"requests": {"cpu": "3"}}})],
+        [pod("p", requests={"cpu": "2"})],
+    ),
     "InPlacePodVerticalScaling": Case(
         "1.33", [A, bound("there", "a", requests={"cpu": "1"}, status=RESIZED)], [pod("p", requests={"cpu": "2"})]
     ),
@@ -108,6 +112,13 @@ CASES = {
         "1.32", [A, TAINTED, bound("there", "a", labels={"app": "x"})],
         [pod("p", labels={"app": "x"}, topologySpreadConstraints=[{**SPREAD, "maxSkew": 1, "nodeTaintsPolicy": "Honor"}])],
     ),
+    "NodeDeclaredFeatures": Case(
+        "1.35", [A], [pod("p", containers=[{"name": "c", "image": "i", "restartPolicyRules": [{"action": "RestartAllContainers"}]}])]
+    ),
+    "OpportunisticBatching": Case(
+        "1.36", [A, B, node("c", cpu="4")], [pod("p", requests={"cpu": "4"}), pod("q", requests={"cpu": "4"})],
+        {"profile": {"profiles": [{"plugins": {"multiPoint": {"disabled": [{"name": "PodTopologySpread"}]}}}]}},
+    ),
     "PodDisruptionConditions": Case(
         "1.30",
         [A, bound("low", "a", requests={"cpu": "2"}, metadata=LEAVING), bound("lower", "a", requests={"cpu": "2"})],
@@ -122,11 +133,20 @@ CASES = {
     ),
     "SidecarContainers": Case("1.28", [A], [pod("p", initContainers=[sidecar("1")])]),
     "StorageCapacityScoring": Case("1.33", UNLIKE_VOLUMES, [pod("p", volumes=claims("c"))]),
+    "TaintTolerationComparisonOperators": Case(
+        "1.36", [node("a", taints=[{"key": "k", "value": "9", "effect": "NoSchedule"}])],
+        [pod("p", tolerations=[{"key": "k", "operator": "Gt", "value": "5"}])],
+    ),
     "VolumeAttributesClass": Case(
         "1.33", [A, LATE, loose("v", "1Gi", "a"), claim("c", storageClassName="late", volumeAttributesClassName="fast")],
         [pod("p", volumes=claims("c"))],
     ),
     "VolumeCapacityPriority": Case("1.32", UNLIKE_VOLUMES, [pod("p", volumes=claims("c"))]),
+    "VolumeLimitScaling": Case(
+        "1.35",
+        [A, made("CSIDriver", "x.example.com"), volume("v", "c", csi={"driver": "x.example.com", "volumeHandle": "v"}), claim("c", "v")],
+        [pod("p", volumes=claims("c"))],
+    ),
 }  # fmt: skip
 
 

@@ -116,7 +116,7 @@ class World:
         transport = StoreTransport(self.store, self.faults)
         release = engine_for(self.release, {}).algorithm.release
         client = release.client
-        api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), client.device_api)
+        api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), client.device_api, client.names_device_requests)
         scheduler = make(self.state(api, config, engine=engine))
         self.follow(transport, handler_of(scheduler.state), scheduler.run)
         return scheduler

@@ -1,0 +1,131 @@
+"""Claims to devices for the extended resources of a pod: one for all of them, with a request for each container and resource.
+
+Upstream: pkg/scheduler/framework/plugins/dynamicresources/extendeddynamicresources.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+from uuid import NAMESPACE_OID, uuid5
+
+from msgspec.structs import replace
+
+from ...api.objects import (
+    Container,
+    DeviceClaim,
+    DeviceRequest,
+    ExactDeviceRequest,
+    Map,
+    ObjectMeta,
+    OwnerReference,
+    Pod,
+    ResourceClaim,
+    ResourceClaimSpec,
+)
+from ..cluster.listings import EXTENDED, EXTENDED_MARK, IMPLICIT
+from ..pods.requests import is_extended_resource
+
+LONGEST_BASE = 58
+"""The letters of a generated name before its last five."""
+
+
+class RequestMapping(NamedTuple):
+    """The request whose devices a container gets for a resource."""
+
+    container: str
+    resource: str
+    request: str
+
+
+def is_device_resource(name: str) -> bool:
+    """Whether devices can be asked for by the resource *name*."""
+    return is_extended_resource(name) or name.startswith(IMPLICIT)
+
+
+def special_claim(pod: Pod) -> ResourceClaim:
+    """The claim for the extended resources of *pod*, before it is known what they are on a node."""
+    owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.uid, controller=True)
+    metadata = ObjectMeta(
+        name=EXTENDED, namespace=pod.namespace, uid=f"{pod.uid}-extended-resources", annotations=Map({EXTENDED_MARK: "true"}),
+        owner_references=(owner,),
+    )  # fmt: skip
+    return ResourceClaim(metadata=metadata)
+
+
+def is_in_memory(claim: ResourceClaim) -> bool:
+    """Whether *claim* is one for extended resources that is not written yet."""
+    return claim.name == EXTENDED
+
+
+def as_written(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
+    """The claim of *pod* for its extended resources with a name of its own."""
+    end = uuid5(NAMESPACE_OID, claim.uid).hex[:5]
+    return replace(claim, metadata=replace(claim.metadata, name=f"{pod.name}-extended-resources-"[:LONGEST_BASE] + end))
+
+
+def with_requests(claim: ResourceClaim, pod: Pod, resources: Iterable[str], class_of: Callable[[str], str]) -> ResourceClaim:
+    """*claim* for those of the extended *resources* of *pod* that a node gives as devices of the class that *class_of* tells."""
+    found = sorted((one for name in sorted(resources) for one in _of_resource(pod, name, class_of(name))[0]), key=lambda one: one.name)
+    return replace(claim, spec=ResourceClaimSpec(devices=DeviceClaim(requests=tuple(found))))
+
+
+def mappings_of(pod: Pod, resources: Iterable[str]) -> list[RequestMapping]:
+    """Which containers of *pod* get the devices of which requests."""
+    return [one for name in sorted(resources) for one in _of_resource(pod, name, "")[1]]
+
+
+def status_of(claim: ResourceClaim, mappings: Sequence[RequestMapping]) -> dict[str, Any]:
+    """What the status of a pod says of its *claim* for extended resources."""
+    names = ("containerName", "resourceName", "requestName")
+    found = {"requestMappings": [dict(zip(names, one, strict=True)) for one in mappings], "resourceClaimName": claim.name}
+    return {"extendedResourceClaimStatus": found}
+
+
+def _of_resource(pod: Pod, resource: str, class_name: str) -> tuple[list[DeviceRequest], list[RequestMapping]]:
+    """The requests for one *resource*. Init containers that end use the devices of those that come after them, and one another's."""
+    containers, inits = (*pod.spec.init_containers, *pod.spec.containers), len(pod.spec.init_containers)
+    lasting: list[DeviceRequest | None] = [None] * len(containers)
+    mappings: list[RequestMapping] = []
+    for at, container in enumerate(containers):
+        if at >= inits or container.is_sidecar:
+            lasting[at], more = _of_container(at, container, resource, class_name, ())
+            mappings += more
+    most: DeviceRequest | None = None
+    names, brief = set[str](), list[RequestMapping]()
+    for at, container in enumerate(containers[:inits]):
+        if container.is_sidecar:
+            continue
+        request, more = _of_container(at, container, resource, class_name, lasting[at:])
+        brief += more
+        if request is not None:
+            names.add(request.name)
+            most = request if most is None or _count(request) > _count(most) else most
+    if most is not None:
+        brief = [one._replace(request=most.name) if one.request in names else one for one in brief]
+    return [one for one in (most, *lasting) if one is not None], mappings + brief
+
+
+def _count(request: DeviceRequest) -> int:
+    return 0 if request.exactly is None else request.exactly.count
+
+
+def _of_container(
+    at: int, container: Container, resource: str, class_name: str, reusable: Sequence[DeviceRequest | None]
+) -> tuple[DeviceRequest | None, list[RequestMapping]]:
+    """The request of one container for what the *reusable* ones do not give it already."""
+    quantity = container.requests.get(resource)
+    wanted = 0 if quantity is None or quantity.nanos % 10**9 else quantity.value()
+    mappings: list[RequestMapping] = []
+    if not wanted:
+        return None, mappings
+    there = 0
+    for request in reusable:
+        if request is not None:
+            there += _count(request)
+            mappings.append(RequestMapping(container.name, resource, request.name))
+            if there >= wanted:
+                return None, mappings
+    name = f"container-{at}-request-{sorted(container.requests).index(resource)}"
+    mappings.append(RequestMapping(container.name, resource, name))
+    return DeviceRequest(name=name, exactly=ExactDeviceRequest(device_class_name=class_name, count=wanted - there)), mappings

@@ -1,0 +1,251 @@
+"""Opportunistic batching: a pod may take the node that came next when an equal pod was scored in the cycle before it.
+
+Pods are equal if their *signatures* are: what the plugins of the profile read of them. There is none where a plugin reads more than it can
+say. Upstream: pkg/scheduler/framework/runtime/batch.go; k8s.io/kube-scheduler/framework/signers.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+from msgspec.structs import replace
+
+from ...api.objects import NodeSelectorTerm, Pod, Requirement
+from ...core.arrays.batch import Batch
+from ...core.arrays.types import Rows, Scores
+from ...core.decision.verdict import judge
+from ...core.pods.notes import StateKey
+from ...core.pods.requests import NATIVE
+from ...core.pods.template import Template
+from ...priorities.imagelocality import normalized_image_name
+from ..profile import Profile
+from ..status import OURS
+from .state import FrameworkCycle
+
+GATE = "OpportunisticBatching"
+POINTS = ("preFilter", "filter", "preScore", "score")
+UNSIGNED = object()
+"""In place of a part of a signature: the pod has none."""
+
+
+# --- signatures -----------------------------------------------------------------------------------------------------
+
+
+def _tolerations(plugin: Any, pod: Template) -> Hashable:
+    return tuple(sorted(pod.spec.tolerations, key=lambda one: (one.key, one.value)))
+
+
+def _node_affinity(plugin: Any, pod: Template) -> Hashable:
+    affinity = pod.affinity.node_affinity
+    if affinity is None:
+        return None, pod.spec.node_selector
+    terms = () if affinity.required is None else affinity.required.node_selector_terms
+    preferred = sorted(repr((one.weight, _term(one.preference))) for one in affinity.preferred)
+    return tuple(sorted(repr(_term(term)) for term in terms)), tuple(preferred), pod.spec.node_selector
+
+
+def _term(term: NodeSelectorTerm) -> tuple[list[str], list[str]]:
+    return _requirements(term.match_expressions), _requirements(term.match_fields)
+
+
+def _requirements(found: tuple[Requirement, ...]) -> list[str]:
+    return sorted(repr((one.key, one.operator, sorted(one.values))) for one in found)
+
+
+def _ports(plugin: Any, pod: Template) -> Hashable:
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    return frozenset(port.host_port for container in containers for port in container.ports if port.host_port)
+
+
+def _requests(plugin: Any, pod: Template) -> Hashable:
+    if pod.device_resources or (plugin.handle.cells.extended_devices_unsign and plugin.handle.enabled("DRAExtendedResource")):
+        return UNSIGNED
+    return frozenset(item for item in pod.requests.items() if item[1] or item[0] in NATIVE)
+
+
+def _images(plugin: Any, pod: Template) -> Hashable:
+    return frozenset(normalized_image_name(container.image) for container in (*pod.spec.containers, *pod.spec.init_containers))
+
+
+def _labels(plugin: Any, pod: Template) -> Hashable:
+    if pod.has_pod_affinity:
+        return UNSIGNED
+    return None if plugin.args.ignore_preferred_terms_of_existing_pods else pod.labels
+
+
+def _constraints(plugin: Any, pod: Template) -> Hashable:
+    return UNSIGNED if pod.spec.topology_spread_constraints or plugin.defaults else None
+
+
+def _nothing(plugin: Any, pod: Template) -> Hashable:
+    return None
+
+
+SIGNERS: Mapping[str, Callable[[Any, Template], Hashable]] = {
+    "DynamicResources": lambda plugin, pod: UNSIGNED if pod.spec.resource_claims else None,
+    "ImageLocality": _images,
+    "InterPodAffinity": _labels,
+    "NodeAffinity": _node_affinity,
+    "NodeDeclaredFeatures": lambda plugin, pod: plugin.needs(pod.spec),
+    "NodeName": lambda plugin, pod: pod.spec.node_name,
+    "NodePorts": _ports,
+    "NodeResourcesBalancedAllocation": _requests,
+    "NodeResourcesFit": _requests,
+    "NodeUnschedulable": _tolerations,
+    "NodeVolumeLimits": _nothing,
+    "PodTopologySpread": _constraints,
+    "TaintToleration": _tolerations,
+    "VolumeBinding": _nothing,
+    "VolumeRestrictions": _nothing,
+    "VolumeZone": _nothing,
+}
+"""Plugin that can sign -> what it reads of a pod, but for volumes, which differ from pod to pod of a template."""
+READ_VOLUMES = frozenset({"NodeVolumeLimits", "VolumeBinding", "VolumeRestrictions", "VolumeZone"})
+
+
+@attrs.frozen(eq=False, repr=False)
+class Signer:
+    """What signs the pods of a profile."""
+
+    plugins: tuple[Any, ...]
+    reads_volumes: bool
+    slot: StateKey[Hashable] = attrs.field(factory=lambda: StateKey("signature"))
+
+    @classmethod
+    def of(cls, profile: Profile, has_extenders: bool) -> Signer | None:
+        """That of *profile*; None where no pod can have a signature."""
+        plugins = {plugin.name: plugin for point in POINTS for plugin in profile.points[point]}
+        can_sign = all(name in SIGNERS and type(plugin).__module__.startswith(OURS) for name, plugin in plugins.items())
+        if has_extenders or not can_sign or not profile.handle.enabled(GATE):
+            return None
+        spread = plugins.get("PodTopologySpread")
+        if spread is not None and spread.defaults:
+            return None
+        return cls(tuple(plugins.values()), not READ_VOLUMES.isdisjoint(plugins))
+
+    def of_template(self, pod: Template) -> Hashable:
+        """The signature of the pods of a template but for their volumes; None: they have none."""
+        if self.slot not in pod.notes:
+            parts = tuple(SIGNERS[plugin.name](plugin, pod) for plugin in self.plugins)
+            pod.notes[self.slot] = None if UNSIGNED in parts else (pod.spec.scheduler_name, parts)
+        return pod.notes[self.slot]
+
+    def sign(self, cycle: FrameworkCycle) -> Hashable:
+        """The signature of the pod of *cycle*; None: it has none."""
+        found = self.of_template(cycle.template)
+        return found if found is None or not self.reads_volumes else (found, _volumes(cycle.pod))
+
+
+def _volumes(pod: Pod) -> tuple[str, ...]:
+    """The sources of the volumes that are read here; config maps and secrets do not count."""
+    sources = (repr(replace(volume, name="")) for volume in pod.spec.volumes)
+    return tuple(sorted(source for source in sources if source != _NO_SOURCE))
+
+
+_NO_SOURCE = "Volume()"
+
+
+# --- what is kept ---------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False, repr=False)
+class Kept:
+    """What the latest cycle of a profile that found a host leaves to the next one."""
+
+    signature: Hashable
+    cycle: int
+    """Its number."""
+    host: str
+    rest: tuple[tuple[int, str], ...]
+    """The scored nodes that no pod has taken yet, with their totals, in the order of a heap; empty: nothing is left."""
+
+
+@attrs.define(eq=False, repr=False)
+class Batches:
+    """The batches of all profiles of a scheduler that sign pods."""
+
+    signers: Mapping[str, Signer]
+    on_undo: Callable[..., None]
+    """Called with how something is undone, and with what."""
+    number: int = 0
+    """That of the latest cycle."""
+    kept: dict[str, Kept] = attrs.field(factory=dict)
+    """Profile -> what is kept."""
+
+    def begin(self) -> None:
+        """A cycle begins."""
+        self._put(self.number + 1, self.kept)
+
+    def _put(self, number: int, kept: dict[str, Kept]) -> None:
+        self.on_undo(self._restore, self.number, self.kept)
+        self._restore(number, kept)
+
+    def _restore(self, number: int, kept: dict[str, Kept]) -> None:
+        self.number, self.kept = number, kept
+
+    def signs(self, cycle: FrameworkCycle, profile: str) -> bool:
+        """Whether the pod of *cycle* has a signature."""
+        signer = self.signers.get(profile)
+        return signer is not None and signer.of_template(cycle.template) is not None
+
+    def hint(self, cycle: FrameworkCycle, profile: str) -> str:
+        """The node that the pod of *cycle* may try first; empty: none. It is taken off what is kept, whether or not it is tried."""
+        kept = self.kept.get(profile)
+        if kept is None or not kept.rest or kept.cycle + 1 != self.number or self.signers[profile].sign(cycle) != kept.signature:
+            return ""
+        row = cycle.table.row_of.get(kept.host)
+        if row is None or not cycle.table.has_node[row]:
+            return ""
+        judged = judge(cycle, Batch(cycle.table, np.array([row], np.intp)), False)
+        if judged.fits[0] or judged.error(0) is not None:
+            return ""
+        hint, rest = _popped(list(kept.rest))
+        self._put(self.number, {**self.kept, profile: attrs.evolve(kept, rest=tuple(rest))})
+        return hint
+
+    def store(self, cycle: FrameworkCycle, profile: str, host: str, rows: Rows, totals: Scores | None) -> None:
+        """The pod of *cycle* gets *host*, one of the feasible *rows* with their *totals*; None: they were not scored."""
+        if profile not in self.signers:
+            return
+        kept = self.kept.get(profile)
+        if cycle.hint == host and kept is not None:
+            kept = attrs.evolve(kept, cycle=self.number, host=host)
+        else:
+            signature = self.signers[profile].sign(cycle) if totals is not None else None
+            heap = [] if signature is None or totals is None else _heap(cycle, rows, totals)
+            kept = Kept(signature, self.number, host, tuple(_popped(heap)[1] if heap else ()))
+        self._put(self.number, {**self.kept, profile: kept})
+
+
+# --- the heap, as Go's container/heap has it ------------------------------------------------------------------------
+
+Heap = list[tuple[int, str]]
+
+
+def _heap(cycle: FrameworkCycle, rows: Rows, totals: Scores) -> Heap:
+    names = cycle.table.names
+    heap = list(zip(totals.tolist(), (names[row] for row in rows.tolist()), strict=True))
+    for at in range(len(heap) // 2 - 1, -1, -1):
+        _sink(heap, at, len(heap))
+    return heap
+
+
+def _popped(heap: Heap) -> tuple[str, Heap]:
+    """The node on top of *heap*, and the rest."""
+    last = len(heap) - 1
+    heap[0], heap[last] = heap[last], heap[0]
+    _sink(heap, 0, last)
+    return heap.pop()[1], heap
+
+
+def _sink(heap: Heap, at: int, size: int) -> None:
+    while (child := 2 * at + 1) < size:
+        if child + 1 < size and heap[child + 1][0] > heap[child][0]:
+            child += 1
+        if heap[child][0] <= heap[at][0]:
+            return
+        heap[at], heap[child] = heap[child], heap[at]
+        at = child

@@ -1,0 +1,70 @@
+"""NodeDeclaredFeatures: does the node say that it has the features which the pod needs?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...api.objects import Pod, PodSpec
+from ...core.arrays.batch import Batch
+from ...core.failures import Failures
+from ...core.pods.template import Template
+from ...core.rule import Reads
+from ..cycle.state import FrameworkCycle
+from ..hints import declared_features_change
+from ..plugin import Plugin
+from ..queue.events import Action, ClusterEvent
+from ..status import SKIP, Status, reason
+
+GATE = "NodeDeclaredFeatures"
+RESTART_ALL, USER_NAMESPACES = "RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"
+
+
+class NodeDeclaredFeatures(Plugin):
+    """Reject nodes that do not declare a feature which the pod needs, in ``status.declaredFeatures``.
+
+    Upstream: pkg/scheduler/framework/plugins/nodedeclaredfeatures/nodedeclaredfeatures.go.
+    """
+
+    name = "NodeDeclaredFeatures"
+    filter_reads: ClassVar[Reads] = Reads.NODE
+    pre_filter_by_class: ClassVar[bool] = True
+    without_pre_filter: str | None = 'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'
+
+    def concerns(self, pod: Template) -> bool:
+        return self.handle.enabled(GATE) and bool(self.needs(pod.spec))
+
+    def filter_key(self, pod: Template) -> Hashable:
+        return self.needs(pod.spec)
+
+    def pre_filter(self, pod: Template, cycle: FrameworkCycle) -> Status | None:
+        return None if self.concerns(pod) else SKIP
+
+    def filter(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Failures | None:
+        """The features that a node lacks, by name, are told in the first release alone."""
+        wanted = self.needs(pod.spec)
+        declared = [() if (node := nodes.node(i)) is None else node.status.declared_features for i in range(nodes.n)]
+        lacking = [tuple(name for name in wanted if name not in found) for found in declared]
+        known = [(), *filter(None, dict.fromkeys(lacking))]
+        text = self.handle.cells.lacking_features_text
+        reasons = [(reason(text.format(features=", ".join(missing)), resolvable=False),) for missing in known[1:]]
+        return Failures.coded(np.array([known.index(missing) for missing in lacking], np.int64), reasons)
+
+    def needs(self, spec: PodSpec) -> tuple[str, ...]:
+        """The features that a pod needs."""
+        restarts = any(container.restarts_all for container in (*spec.containers, *spec.init_containers))
+        shares = self.handle.cells.host_users_are_a_feature and spec.host_network and spec.host_users is False
+        return (*([RESTART_ALL] if restarts else ()), *([USER_NAMESPACES] if shares else ()))
+
+    def events_to_register(self) -> Sequence[ClusterEvent]:
+        if not self.handle.enabled(GATE):
+            return ()
+        return (
+            ClusterEvent("Node", Action.ADD | Action.UPDATE_NODE_DECLARED_FEATURE, hint=declared_features_change),
+            ClusterEvent("Pod", Action.UPDATE, hint=self._needs_change),
+        )
+
+    def _needs_change(self, pod: Pod, old: Any, new: Any) -> bool:
+        return bool(pod.uid == new.uid) and self.needs(old.spec) != self.needs(new.spec)
