@@ -57,10 +57,8 @@ class Board:
     """bool[rows]; None: the classes say it."""
     _is_apart: bool = False
     """Its rows cannot be in classes, or these are many."""
-    _revision: int = 0
-    """That of its classes at the latest turn."""
-    _turns: int = 0
-    """How often it was asked since its rows could last be in other classes."""
+    _revision: int = NEVER
+    """It moves by one for each row that can be in another class; NEVER: it was not asked since its far rules were."""
 
     @property
     def nbytes(self) -> int:
@@ -89,9 +87,10 @@ class Board:
             self.near.refresh(cycle)
             if self.far.restless:
                 self.answers.update(self.far.restless, cycle, still)
-            self._turns += 1
-            is_grouped = not (by_rows or self._is_apart or self._turns == 1)
-            if not (is_grouped and self._judge_classes(cycle)):
+            before, self._revision = self._revision, self.near.moved.revision + sum([one.revision for one in self.far.counters])
+            moved = self._revision - before + (0 if self.classes is None else len(self.classes.live))
+            is_slower = by_rows or self._is_apart or before < 0 or moved > MOST_MOVED + len(order) // ROWS_A_MOVE
+            if is_slower or not self._judge_classes(cycle):
                 fits, passed = (self.near.worth != OUT) & self._open, self.far.passed(Batch.everywhere(cycle.table))
                 self._fits = fits if passed is None else fits & passed
                 self.count = int(np.count_nonzero(self._fits))
@@ -108,7 +107,7 @@ class Board:
         far = FarRules.of(cycle, self.answers, self.plan.beyond, self.plan.wider)
         # Terms and services of others move often, and mostly change nothing for this template.
         if self.still[0] != still[0] or order_revision != self._order_revision or far.shape != self.far.shape:
-            self.far, self.classes, self._is_apart, self._turns = far, None, False, 0
+            self.far, self.classes, self._is_apart, self._revision = far, None, False, NEVER
         self.still, self._order_revision = still, order_revision
 
     def _of_nodes(self, cycle: Cycle, order_revision: Hashable) -> None:
@@ -133,10 +132,8 @@ class Board:
             classes = self.classes
             if classes is None:
                 classes = self.classes = Classes.of(cycle, self.near, self.far, self._open)
-            before, self._revision = self._revision, classes.revision
-            if (self._revision - before) + len(classes.live) > MOST_MOVED + len(self.order) // ROWS_A_MOVE:
-                return False  # it is faster to look at all rows
-            classes.follow()
+            else:
+                classes.follow()
             if len(classes.live) > MOST_CLASSES:
                 raise NoScale
             if not classes.is_judged:

@@ -322,7 +322,7 @@ class Classes:
         self._scores = [seen.score(one, one.answer in far.restless, cycle) for one in far.scores]
         self._moving = seen.moving
         self._needs_sizes = any(one.reduction is not None for one in self._scores)
-        self._watches = far.watches()
+        self._watches = [Watched(counter) for counter in far.counters]
         self._code, rows = grouped(seen.columns, self.open)
         values, self._slots = [column.take(rows).tolist() for column in seen.columns], len(seen.columns)
         self._fixed_of = list(zip(*values, strict=True)) if values else [()] * len(rows)
@@ -368,11 +368,6 @@ class Classes:
         return found
 
     # --- following --------------------------------------------------------------------------------------------------
-
-    @property
-    def revision(self) -> int:
-        """Moves by one for each row that can be in another class now."""
-        return self.near.moved.revision + sum([watch.counter.revision for watch in self._watches])
 
     def follow(self) -> None:
         """Move the rows that are others now, and see whether classes have to be judged again."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays.batch import Batch
 from ..arrays.census import PodCount
-from ..arrays.counts import Clause, DomainSum, Sums, Watched, added, failures_of, terms_of
+from ..arrays.counts import Clause, DomainSum, Sums, added, failures_of, terms_of
 from ..arrays.types import Mask, Rows, Scores
 from ..cycle import Cycle
 from ..rule import Predicate, Priority, Reduction
@@ -51,8 +51,8 @@ class FarRules:
     """Of priorities that tell nodes apart."""
     restless: list[Answer] = attrs.field(factory=list)
     """Answers that have to be brought up to date in each cycle."""
-    watched: list[PodCount] = attrs.field(factory=list)
-    """Counters on which reduce steps hang besides."""
+    counters: list[PodCount] = attrs.field(factory=list)
+    """All that they hang on, each once."""
     shape: list[Any] = attrs.field(factory=list)
     """Equal shapes hold the same counters against the same limits, while node objects stay."""
 
@@ -82,18 +82,15 @@ class FarRules:
                 found.restless.append(answer)
         found.restless += found.asked
         found.shape += [[id(answer) for answer in found.asked], *map(_shape_of_clause, found.clauses)]
+        sums = [*[one for clause in found.clauses for one in clause.sums], *[one for score in found.scores for one in score.sums]]
+        found.counters = list(dict.fromkeys([*[term.counter for term in terms_of(sums)], *found.counters]))
         return found
 
     def _add_sums(self, priority: Priority, weight: int, declared: Sums) -> None:
         if declared:
             self.scores.append(FarScore(priority, weight, declared.each))
-            self.watched += declared.also
+            self.counters += declared.also
             self.shape.append((priority.name, [_shape_of(one) for one in declared.each], [id(counter) for counter in declared.also]))
-
-    def watches(self) -> list[Watched]:
-        """All counters that they hang on, each once."""
-        sums = [*[one for clause in self.clauses for one in clause.sums], *[one for score in self.scores for one in score.sums]]
-        return [Watched(counter) for counter in dict.fromkeys([*[term.counter for term in terms_of(sums)], *self.watched])]
 
     def passed(self, nodes: Batch) -> Mask | None:
         """Which of all rows no predicate refuses: bool[size]; None: all."""

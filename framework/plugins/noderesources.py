@@ -322,6 +322,7 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
         if self._counts_volumes:
             self.score_reads = self.score_reads | Reads.EFFECTS
         self._measured = ScoredResources.of((args and args.resources) or CPU_AND_MEMORY, handle.cells)
+        self._skips = self.name in handle.cells.skips_scoring
 
     def score_key(self, pod: Template) -> Hashable:
         asked = request if self.handle.cells.balance_of_two else _asked
@@ -329,7 +330,7 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
 
     def _leaves_out(self, pod: Template) -> bool:
         """Whether *pod* requests none of the resources, and is not scored for that."""
-        return self.name in self.handle.cells.skips_scoring and not any(_asked(pod, name) for name in self._measured.names)
+        return self._skips and not any(_asked(pod, name) for name in self._measured.names)
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         """Skip pods that request nothing, where the release does."""

@@ -34,7 +34,7 @@ from ..plugin import MAX_NODE_SCORE, Handle, Plugin
 from ..queue.events import Action, ClusterEvent
 from ..status import SKIP, Status, error
 from .spreadconstraints import HARD, HOSTNAME, SOFT, SYSTEM_DEFAULTS, ConstraintReader, Constraints, Peers, deduced_peers
-from .spreadcounts import HardConstraint, Skews, SoftCounts, clauses_of, domains_shared, hard_constraints, is_plain, soft_counts
+from .spreadcounts import HardConstraint, Skews, SoftCounts, SoftIndexes, clauses_of, domains_shared, hard_constraints, is_plain
 
 
 class SpreadShares(msgspec.Struct, frozen=True):
@@ -94,6 +94,7 @@ class PodTopologySpread(Plugin):
         self.lacking: Reasons = (UNEVEN if handle.cells.missing_key_is_uneven else MISSING_LABEL,)
         self.domains_slot: StateKey[dict[Constraints, Domains]] = StateKey(f"{self.name} domains")
         self.soft_slot: StateKey[SoftCounts | None] = StateKey(f"{self.name} soft")
+        self.indexes_slot: StateKey[tuple[int, SoftIndexes]] = StateKey(f"{self.name} indexes")
         self.counted_slot: StateKey[SoftCounts | None] = StateKey(f"{self.name} counted")
 
     def constraints(self, pod: Template, when: str, cycle: Cycle) -> Constraints:
@@ -245,7 +246,11 @@ class PodTopologySpread(Plugin):
             constraints = self.constraints(pod, SOFT, cycle)
             counted = None
             if constraints:
-                counted = soft_counts(pod, constraints, cycle.table, self.cells, requires_all=self._requires_all(pod))
+                known, at = pod.notes.get(self.indexes_slot), cycle.table.changed.node_revision
+                if known is None or known[0] != at or known[1].constraints is not constraints:
+                    made = SoftIndexes.of(pod, constraints, cycle.table, self.cells, requires_all=self._requires_all(pod))
+                    known = pod.notes[self.indexes_slot] = at, made
+                counted = known[1].counted(pod, cycle.table)
             cycle.notes[self.counted_slot] = counted
         return cycle.notes[self.counted_slot]
 

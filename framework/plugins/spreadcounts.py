@@ -207,7 +207,8 @@ class SoftCounts:
     @classmethod
     def of(cls, pod: Template, constraints: Constraints, feasible: Batch, *, requires_all: bool, cells: FrameworkCells) -> SoftCounts:
         """The counts and weights for scoring the *feasible* nodes."""
-        return soft_counts(pod, constraints, feasible.table, cells, requires_all=requires_all).weighed(feasible)
+        found = SoftIndexes.of(pod, constraints, feasible.table, cells, requires_all=requires_all)
+        return found.counted(pod, feasible.table).weighed(feasible)
 
     def weighed(self, feasible: Batch) -> SoftCounts:
         """The same counts, with the weights for these *feasible* nodes."""
@@ -314,12 +315,41 @@ class Crowding(msgspec.Struct):
         return [MAX_NODE_SCORE * (most + least - known[pair]) // most for pair in pairs]
 
 
-def soft_counts(pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells, *, requires_all: bool) -> SoftCounts:
-    """The counts of soft *constraints* of *pod*, without weights."""
-    counts = _counts(pod, constraints, table, cells, requires_all=requires_all)
-    judges_all = not requires_all or all(has_key(constraint.topology_key, table) for constraint in constraints)
-    plain = not cells.spreads_by_share and is_plain(constraints, table, requires_all=requires_all)
-    return SoftCounts(pod, constraints, requires_all, (), counts, judges_all, plain, cells)
+@attrs.frozen(eq=False, repr=False)
+class SoftIndexes:
+    """Where the peers of a pod by soft *constraints* are counted: right until a node object changes. The pod's notes keep it."""
+
+    constraints: Constraints
+    requires_all: bool
+    cells: FrameworkCells
+    judges_all: bool
+    is_plain: bool
+    _each: Sequence[tuple[DomainIndex, PodsMatching | None] | int | None]
+    """For each constraint its domains; None for one on hosts, which are counted node by node; 1 where no node has its key."""
+
+    @classmethod
+    def of(cls, pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells, *, requires_all: bool) -> SoftIndexes:
+        by_node = "" if cells.spreads_by_share else HOSTNAME
+        required = constraints if requires_all else ()
+        judges_all = not requires_all or all(has_key(constraint.topology_key, table) for constraint in constraints)
+        plain = not cells.spreads_by_share and is_plain(constraints, table, requires_all=requires_all)
+        each = [None if one.topology_key == by_node else _soft_index(pod, one, required, table) for one in constraints]
+        return cls(constraints, requires_all, cells, judges_all, plain, each)
+
+    def counted(self, pod: Template, table: NodeTable) -> SoftCounts:
+        """The counts of now, without weights."""
+        keys = [constraint.topology_key for constraint in self.constraints]
+        counts = [
+            np.zeros(1, np.int64) if isinstance(one, int) else None if one is None else one[0].count(one[1], key, table)
+            for one, key in zip(self._each, keys, strict=True)
+        ]
+        if not self.cells.counts_apart and len(set(keys)) < len(keys):
+            sums: dict[str, Ints] = {}
+            for key, found in zip(keys, counts, strict=True):
+                if found is not None:
+                    sums[key] = sums[key] + found if key in sums else found
+            counts = [sums.get(key) for key in keys]
+        return SoftCounts(pod, self.constraints, self.requires_all, (), tuple(counts), self.judges_all, self.is_plain, self.cells)
 
 
 def is_plain(constraints: Constraints, table: NodeTable, *, requires_all: bool) -> bool:
@@ -355,26 +385,11 @@ def _values(label: ColumnView[str | None]) -> ValueCodes:
     return label.codes if empty < 0 else np.where(label.codes == empty, 0, label.codes)
 
 
-def _counts(
-    pod: Template, constraints: Constraints, table: NodeTable, cells: FrameworkCells, *, requires_all: bool
-) -> tuple[Ints | None, ...]:
-    """The number of peers in each domain: int64[values] for each constraint, None for one on hosts, which are counted node by node."""
-    keys = [constraint.topology_key for constraint in constraints]
-    by_node = "" if cells.spreads_by_share else HOSTNAME
-    required = constraints if requires_all else ()
-    counts = [None if key == by_node else _count(pod, each, required, table) for key, each in zip(keys, constraints, strict=True)]
-    if cells.counts_apart or len(set(keys)) == len(keys):
-        return tuple(counts)
-    sums: dict[str, Ints] = {}
-    for key, each in zip(keys, counts, strict=True):
-        if each is not None:
-            sums[key] = sums[key] + each if key in sums else each
-    return tuple(sums.get(key) for key in keys)
-
-
-def _count(pod: Template, constraint: Constraint, required: Constraints, table: NodeTable) -> Ints:
+def _soft_index(
+    pod: Template, constraint: Constraint, required: Constraints, table: NodeTable
+) -> tuple[DomainIndex, PodsMatching | None] | int:
     if constraint.topology_key not in table.labels:
-        return np.zeros(1, np.int64)  # no node is in a domain: whatever is counted makes no difference
+        return 1  # no node is in a domain: whatever is counted makes no difference
 
     def make() -> DomainIndex:
         nodes = Batch.everywhere(table)
@@ -383,4 +398,4 @@ def _count(pod: Template, constraint: Constraint, required: Constraints, table: 
 
     slot = "soft domains", constraint, required, *allows(pod)
     index: DomainIndex = table.node_derived(slot, make)
-    return index.count(constraint.counted(pod.namespace), constraint.topology_key, table)
+    return index, constraint.counted(pod.namespace)

@@ -29,7 +29,7 @@ def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     whole, by_rows = Board.refresh, request.param == "rows"
 
     def refresh(board: Board, *given: Any, **named: Any) -> bool:
-        board._turns += 1
+        board._revision = max(board._revision, 0)
         return whole(board, *given, by_rows=by_rows, **named)
 
     monkeypatch.setattr(Board, "refresh", refresh)
