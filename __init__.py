@@ -1,4 +1,4 @@
-"""The Kubernetes scheduler, releases 1.12 to 1.34: clusters, schedulers and questions, each loaded at first use.
+"""The Kubernetes scheduler, releases 1.12 to 1.36: clusters, schedulers and questions, each loaded at first use.
 
 ``Cluster`` and ``Scheduler`` decide; ``Classic`` and ``Framework`` are the options of a scheduler. ``simulate``, ``explain`` and the other
 functions do what the commands of these names do, in one call each.

@@ -54,7 +54,7 @@ def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -
 )  # fmt: skip
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit.")
 def cli() -> None:
-    """The Kubernetes scheduler, every release from 1.12 to 1.34: where pods would go, and why.
+    """The Kubernetes scheduler, every release from 1.12 to 1.36: where pods would go, and why.
 
     \b
     kubectl get no,po,pv,pvc,sc,svc,rs,sts,deploy,ds,pdb,pc,ns -A -o json > cluster.json

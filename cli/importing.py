@@ -109,7 +109,7 @@ def simkube(trace: Path, output: Output) -> None:
 
     \b
     kubeclassic import simkube trace.sktrace --output simkube.json
-    kubeclassic replay simkube.json nodes.yaml --release 1.34
+    kubeclassic replay simkube.json nodes.yaml --release 1.36
     """
     _write(output, "simkube", trace)
 

@@ -72,7 +72,7 @@ def migrate_policy(
     Exit status 0: migrated, and under --check no decision is different; 1: some are; 2: bad input.
 
     \b
-    kubeclassic policy migrate scheduler.json --release 1.16 --to 1.34 --output profile.yaml --check cluster/
+    kubeclassic policy migrate scheduler.json --release 1.16 --to 1.36 --output profile.yaml --check cluster/
     """
     from ..algorithmprovider.config import read_policy_file
     from ..algorithmprovider.gates import parse_gates

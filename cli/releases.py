@@ -27,8 +27,8 @@ def releases(release: str | None, pair: tuple[str, str] | None, all_gates: bool,
     \b
     kubeclassic releases 1.16
     kubeclassic releases --diff 1.15 1.16
-    kubeclassic releases --diff 1.16 1.34
-    kubeclassic releases --diff 1.27 1.34
+    kubeclassic releases --diff 1.16 1.36
+    kubeclassic releases --diff 1.27 1.36
     """
     if pair and release:
         raise click.UsageError("got RELEASE and --diff, wanted one of them")

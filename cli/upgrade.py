@@ -70,7 +70,7 @@ def upgrade(
     Exit status 0: no decision differs (with --pod: none on that pod), 1: some do, 2: bad input.
 
     \b
-    kubeclassic upgrade cluster/ --from 1.16 --to 1.34
+    kubeclassic upgrade cluster/ --from 1.16 --to 1.36
     kubeclassic upgrade cluster/ --from 1.16 --policy policy.json --to 1.27 --report upgrade.html
     kubeclassic upgrade cluster/ --steps 1.16,1.22,1.27 --pod shop/web-0
     kubeclassic upgrade cluster/ --from 1.12 --mode free --jobs 4

@@ -186,7 +186,7 @@ FLOORS = (
     ("simulation", "what questions run: scenarios, replay, sweep, the lab"),
     ("scheduler.py", "the public Scheduler of any release"),
     ("extenders", "HTTP extenders, as a client calls them"),
-    ("framework", "1.17 to 1.34: options, configuration, plugins, cycle, queue, migrate"),
+    ("framework", "1.17 to 1.36: options, configuration, plugins, cycle, queue, migrate"),
     ("algorithmprovider", "the release table, gates, providers, Policies"),
     ("predicates, priorities", "one file a rule"),
     ("core", "the cycle, the cluster as arrays, what is kept from cycle to cycle"),

@@ -1,4 +1,4 @@
-"""The scheduling framework of 1.17 to 1.34, after predicates and priorities: plugins in profiles, on the arrays and the engine of core.
+"""The scheduling framework of 1.17 to 1.36, after predicates and priorities: plugins in profiles, on the arrays and the engine of core.
 
 The map:
 

@@ -35,6 +35,7 @@ BUILT_IN: Mapping[str, str] = {
     "DefaultPreemption": "preemption, which was built in",
     "DefaultBinder": "binding, which was built in",
     "SchedulingGates": "new: holds pods with schedulingGates back",
+    "NodeDeclaredFeatures": "new: keeps pods off nodes that do not declare a feature which they need",
 }
 """Plugin without a predicate or priority before it -> what it does."""
 

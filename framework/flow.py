@@ -149,6 +149,7 @@ class FrameworkFlow:
     plugins_without: frozenset[str] | None = NONE
     claim_users: ClaimUsers | None = None
     """Kept only in releases whose trials change it."""
+    on_choice: Callable[[FrameworkCycle, Details, str], None] | None = None
     batches: Batches | None = None
     """What is kept for pods that are equal; None where no pod has a signature."""
     _latest: FrameworkCycle | None = None
@@ -183,6 +184,8 @@ class FrameworkFlow:
     def __attrs_post_init__(self) -> None:
         self.refusals = {name: UnschedulableCache(path) for name, path in self.quick_paths.items()}
         self.details = {name: BoardDetails(path) for name, path in self.quick_paths.items()}
+        if self.batches is not None:
+            self.on_choice = self._store
         engine = self.engine
         # With it no cycle is left out: what is tried in one counts in the next.
         if engine.release.framework.trials_change_users and engine.gates.get("ReadWriteOncePod"):
@@ -303,10 +306,6 @@ class FrameworkFlow:
         ask = partial(prioritize, cycle, profile, rows, self.engine.extenders, self.engine.on_phase)
         details = self._details(cycle)
         return ask() if details is None else details.ranking(cycle, rows, ask, partial(skipped_scores, cycle, profile, rows))
-
-    @property
-    def on_choice(self) -> Callable[[FrameworkCycle, Details, str], None] | None:
-        return None if self.batches is None else self._store
 
     def _store(self, cycle: FrameworkCycle, found: Details, host: str) -> None:
         if self.batches is not None:

@@ -12,7 +12,7 @@ import attrs
 
 from ..algorithmprovider.extenders import UncalledExtender
 from ..api.controlplane.quotas import affinity_terms
-from ..api.meaning.labels import BETA_ZONE, TOPOLOGY_ZONE
+from ..api.meaning.labels import BETA_ZONE, COMPARISONS, TOPOLOGY_ZONE
 from ..api.objects import (
     Container,
     ContainerStatus,
@@ -44,7 +44,7 @@ from ..api.reading.notices import Notice, Unread
 from ..api.words import count_of
 from ..core.pods.notes import claim_keys
 from ..core.pods.resized import GATE as RESIZE
-from ..core.pods.resized import by_reported_and_allocated
+from ..core.pods.resized import POD_LEVEL_GATE, by_reported_and_allocated
 from ..core.release import Release
 from ..core.rule import Algorithm
 from ..framework.releases import FRAMEWORK_RELEASES, is_auto, is_newest, is_of, judged_as, minor_of, nearest_release, telling_versions
@@ -220,6 +220,24 @@ FIELDS = (
         lambda pod: any(container.restart_policy == "Always" for container in pod.spec.init_containers), _reads_sidecars,
     ),
     NewerField("status.containerStatuses[].resources", "resizes", _is_resized, _reads_resizes, RESIZE),
+    NewerField(
+        "status.resources", "pod-level resizes", lambda pod: pod.spec.requests and pod.status.resources is not None,
+        _by(POD_LEVEL_GATE), POD_LEVEL_GATE,
+    ),
+    NewerField(
+        "restartPolicyRules of containers", "restart rules",
+        lambda pod: any(one.restarts_all for one in (*pod.spec.containers, *pod.spec.init_containers)),
+        _by("NodeDeclaredFeatures"), "NodeDeclaredFeatures",
+    ),
+    NewerField(
+        "operator Gt or Lt of tolerations", "comparing tolerations",
+        lambda pod: any(one.operator in COMPARISONS for one in pod.spec.tolerations),
+        _by("TaintTolerationComparisonOperators"), "TaintTolerationComparisonOperators",
+    ),
+    NewerField(
+        "spec.volumes[].image", "image volumes", lambda pod: any(volume.image is not None for volume in pod.spec.volumes),
+        lambda algorithm: algorithm.release.framework.volume_images_count,
+    ),
 )  # fmt: skip
 """What not every release reads of pods."""
 

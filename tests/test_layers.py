@@ -107,7 +107,7 @@ TABLES = (
 """Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, and
 the defaults for the help."""
 
-MINORS = tuple(range(12, 35))
+MINORS = tuple(range(12, 37))
 VERSIONS = {f"{prefix}1.{minor}" for prefix in ("", "v") for minor in MINORS}
 CONSTANTS = {f"V1_{minor}" for minor in MINORS}
 SOURCE_TOKENS, TEST_TOKENS = 672_500, 598_000

@@ -402,7 +402,7 @@ class TestConfiguration:
     @pytest.mark.parametrize(
         ("options", "kind", "message"),
         [
-            ({"release": "1.4"}, UnknownNameError, 'release: got "1.4", wanted 1.12 to 1.34'),
+            ({"release": "1.4"}, UnknownNameError, 'release: got "1.4", wanted 1.12 to 1.36'),
             (
                 {"provider": "DefaultProvidor"},
                 UnknownNameError,

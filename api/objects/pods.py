@@ -81,8 +81,9 @@ class Container(Part, frozen=True, kw_only=True, cache_hash=True):
         return self.resources.limits
 
     @property
-    def restart_actions(self) -> list[str]:
-        return [rule.action for rule in self.restart_policy_rules]
+    def restarts_all(self) -> bool:
+        """Whether all containers of the pod may be restarted when it exits."""
+        return any(rule.action == "RestartAllContainers" for rule in self.restart_policy_rules)
 
     @property
     def is_sidecar(self) -> bool:

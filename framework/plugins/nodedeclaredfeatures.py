@@ -54,7 +54,7 @@ class NodeDeclaredFeatures(Plugin):
 
     def needs(self, spec: PodSpec) -> tuple[str, ...]:
         """The features that a pod needs."""
-        restarts = any("RestartAllContainers" in container.restart_actions for container in (*spec.containers, *spec.init_containers))
+        restarts = any(container.restarts_all for container in (*spec.containers, *spec.init_containers))
         shares = self.handle.cells.host_users_are_a_feature and spec.host_network and spec.host_users is False
         return (*([RESTART_ALL] if restarts else ()), *([USER_NAMESPACES] if shares else ()))
 

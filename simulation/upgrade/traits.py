@@ -66,7 +66,7 @@ def _exceeds(node: Node, pods: Sequence[Pod]) -> bool:
 OF_PODS: Mapping[str, OnPod] = {
     "comparing tolerations": lambda pod: any(one.operator in COMPARISONS for one in pod.spec.tolerations),
     "constraints": lambda pod: pod.spec.topology_spread_constraints,
-    "declared features": lambda pod: pod.spec.host_users is False or any(one.restart_actions for one in _containers(pod)),
+    "declared features": lambda pod: pod.spec.host_users is False or any(one.restarts_all for one in _containers(pod)),
     "devices": lambda pod: pod.spec.resource_claims,
     "fine amounts": _fine,
     "huge amounts": lambda pod: any(quantity.nanos > HUGE for _, quantity in _amounts(pod)),

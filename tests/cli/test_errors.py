@@ -58,7 +58,7 @@ SIMULATE = [
     ("twice.yaml", "twice.yaml, document 2 (Node a): metadata.name: got a again, wanted each node once"),
     ("template.yaml", "Deployment web: spec.template: got nothing, wanted a pod template"),
     ("number-free.yaml", "number-free.yaml: got no Node, wanted one at least"),
-    ("good.yaml --release 1.11", 'release: got "1.11", wanted 1.12 to 1.34 or auto'),
+    ("good.yaml --release 1.11", 'release: got "1.11", wanted 1.12 to 1.36 or auto'),
     (
         "good.yaml --provider DefaultProvidor",
         '--provider: plugin "DefaultProvidor" has not been registered, wanted DefaultProvider or ClusterAutoscalerProvider',

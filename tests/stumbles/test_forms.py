@@ -242,11 +242,11 @@ class TestConfigurations:
 
 
 class TestNames:
-    @pytest.mark.parametrize("release", ["latest", "1.35", "1.11"])
+    @pytest.mark.parametrize("release", ["latest", "1.37", "1.11"])
     def test_releases(self, release: str) -> None:
         """A release that there is not says in a word which there are, auto among them."""
         says = told("simulate", CLUSTER, "--release", release)
-        assert says == f'kubeclassic: release: got "{release}", wanted 1.12 to 1.34 or auto\n'
+        assert says == f'kubeclassic: release: got "{release}", wanted 1.12 to 1.36 or auto\n'
 
     def test_providers(self) -> None:
         """The option and the providers are named."""

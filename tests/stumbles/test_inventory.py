@@ -176,9 +176,9 @@ class TestReleases:
             ("v1.27.4", "release 1.27: the newest node runs v1.27.4"),
             ("v1.14.10-gke.27", "release 1.14: the newest node runs v1.14.10-gke.27"),
             ("v1.30.1", "release 1.30: the newest node runs v1.30.1"),
-            ("v1.36.0", "release 1.34: the newest node runs v1.36.0, to which it is the nearest that is known"),
+            ("v1.38.0", "release 1.36: the newest node runs v1.38.0, to which it is the nearest that is known"),
             ("v1.20.0", "release 1.20: the newest node runs v1.20.0"),
-            ("", "release 1.34, the default: no node says status.nodeInfo.kubeletVersion"),
+            ("", "release 1.36, the default: no node says status.nodeInfo.kubeletVersion"),
         ],
     )
     @pytest.mark.parametrize("command", ["simulate", "explain", "compare", "replay"])
@@ -197,7 +197,7 @@ class TestReleases:
         for given in (None, "auto", Framework(), Framework(percentage_of_nodes_to_score=50)):
             assert Scheduler(cluster, given).algorithm.release.version == "1.26"
         assert Scheduler(cluster, Classic()).algorithm.release.version == "1.16"
-        assert Scheduler(Cluster([node("a"), pod("p")]), "auto").algorithm.release.version == "1.34"
+        assert Scheduler(Cluster([node("a"), pod("p")]), "auto").algorithm.release.version == "1.36"
 
     @pytest.mark.parametrize(
         ("spec", "name"),

@@ -238,7 +238,7 @@ class TestErrors:
                 {"kind": "Pod", "spec": {"containers": [{"resources": {"requests": {"cpu": "1x"}}}]}},
                 'Pod: spec.containers[0].resources.requests.cpu: got "1x", wanted a quantity such as 500m, 2 or 1.5Gi',
             ),
-            ({"kind": "Pod", "spec": {"tolerations": [{"operator": "exists"}]}}, 'got "exists", wanted Equal or Exists'),
+            ({"kind": "Pod", "spec": {"tolerations": [{"operator": "exists"}]}}, 'got "exists", wanted Equal, Exists, Gt or Lt'),
             ({"kind": "Service", "spec": {"selector": {"a": 1}}}, "Service: spec.selector.a: got 1"),
             ({"metadata": {}}, "manifest: kind: got nothing, wanted the kind of a Kubernetes object"),
         ],
