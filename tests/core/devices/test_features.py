@@ -221,7 +221,7 @@ class TestBindingConditions:
         assert not are_true(device_claim("c", status=status))
         for kind, ready in (("Other", False), ("Ready", True)):
             assert are_true(device_claim("c", status={**status, "devices": [_said(kind)]})) == ready
-        with pytest.raises(BindingFailed, match="^it is off$"):
+        with pytest.raises(BindingFailed, match=r"^it is off$"):
             are_true(device_claim("c", status={**status, "devices": [_said("Broken")]}))
 
 
