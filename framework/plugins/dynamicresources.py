@@ -191,7 +191,7 @@ class DynamicResources(Plugin):
         if state.special is None:
             yield state.wanted, everywhere
             return
-        given = {name: nodes.allocatable(name) == 0 for name in sorted(pod.device_resources)}
+        given = {name: nodes.allocatables((name,))[0] == 0 for name in sorted(pod.device_resources)}
         lacks = self._lacks(pod, nodes)
         yield None, np.flatnonzero(lacks)
         kinds = sum((mask.astype(np.int64) << bit for bit, mask in enumerate(given.values())), np.zeros(nodes.n, np.int64))
@@ -254,7 +254,7 @@ class DynamicResources(Plugin):
     def _given(pod: Template, row: int, cycle: FrameworkCycle) -> frozenset[str]:
         """The extended resources of *pod* that the node on *row* gives as devices."""
         nodes = Batch(cycle.table, np.array([row], np.intp))
-        return frozenset(name for name in pod.device_resources if not nodes.allocatable(name)[0])
+        return frozenset(name for name in pod.device_resources if not nodes.allocatables((name,))[0][0])
 
     # --- if it fits nowhere -----------------------------------------------------------------------------------------
 
