@@ -254,10 +254,14 @@ class Pools:
         pools = {**self._faulty, **{name: self._pool(name, _newest(found), row, reach) for name, found in listed.items()}}
         found = [pool for name in sorted(pools) if (pool := pools[name]) is not None]
         if self.cells.conditions_last:
-            found.sort(key=lambda pool: any(device.make.device.binding_conditions for device in pool.devices))
+            found.sort(key=self._has_conditions)
         for pool in found:
             pool.rows.append(row)
         return tuple(found)
+
+    def _has_conditions(self, pool: Pool) -> bool:
+        gives = not (self.cells.whole_pools and (pool.is_incomplete or pool.invalid))
+        return gives and any(device.make.device.binding_conditions for device in pool.devices)
 
     def _pool(self, name: PoolId, slices: list[ResourceSlice], row: int, reach: Reach) -> Pool | None:
         """The pool called *name* of *slices*; None where it has newer ones elsewhere."""
@@ -279,7 +283,7 @@ class Pools:
         is_incomplete = len(slices) + len(others) != wanted.resource_slice_count
         devices = [
             self._device(name, one, device, (one.name, at) not in unreached)
-            for one in slices if not (whole and (is_incomplete or one.spec.shared_counters))
+            for one in slices if not (whole and one.spec.shared_counters)
             for at, device in enumerate(one.spec.devices)
         ]  # fmt: skip
         fault, counters, elsewhere = _repeated(device.id[2] for device in devices), dict[CounterId, int](), list[PoolDevice]()

@@ -236,6 +236,9 @@ class TestPools:
         assert taken(newest(a_slice("n", "a", count=2), a_slice("n", "b", pool="q")), device_claim("c", exactly())) == [["b"]]
         assert outcome(newest(a_slice("n", "a", count=2)), exactly()) == NONE
         assert outcome(newest(a_slice("n", "a", "a")), exactly()) == INVALID
+        for slices, told in ((a_slice("n", "a", count=2), "incomplete"), (a_slice("n", "a", "a"), "invalid")):
+            (account,) = accounts(newest(slices), [device_claim("c", exactly())], 0)
+            assert [one.why for one in account.refused] == [f"its pool is {told}"]
 
     def test_slices_of_other_nodes_count(self) -> None:
         """A pool is whole if all of its slices are there, for whichever node; a newer one anywhere makes it obsolete."""
