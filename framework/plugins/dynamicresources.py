@@ -394,6 +394,8 @@ class DynamicResources(Plugin):
         if allocated is not None and before.status.allocation is not None:
             return f"claim {claim.key} got allocated elsewhere in the meantime"
         after = before if allocated is None else _allocated(before, allocated.status.allocation)
+        if after.status.allocation is None and self.cells.waits_for_conditions:
+            return f"claim {claim.key} got deallocated elsewhere in the meantime"
         claims.write(before, self._used_by(after, pod))
         return None
 

@@ -129,6 +129,7 @@ async def test_a_pod_waits_for_its_device(kind: str, host: str, told: str) -> No
         site.add_pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
         await asyncio.sleep(30.0)
         assert site.hosts == {"p": ""}
+        assert reasons(site) == {"BindingConditionsPending"}
         claim = site.store.storage.of("resourceclaims")["default", "c"]
         assert claim["status"]["allocation"]["allocationTimestamp"]
         if kind:
