@@ -339,6 +339,11 @@ class DeviceClasses(Listing[DeviceClass]):
             self._leave(known)
         super().drop(key)
 
+    def restore(self, by_resource: Mapping[str, DeviceClass]) -> None:
+        """Take back what happened since :attr:`by_resource` was so."""
+        self.by_resource.clear()
+        self.by_resource.update(by_resource)
+
     def _leave(self, known: DeviceClass) -> None:
         for name in (IMPLICIT + known.name, known.spec.extended_resource_name):
             self.by_resource.pop(name or "", None)

@@ -10,6 +10,8 @@ from kubeclassic.api.objects import DeviceClass, Pod
 from kubeclassic.api.reading.decode import decode
 from kubeclassic.core.cluster.listings import IMPLICIT, DeviceClasses
 from kubeclassic.core.devices.extendedresources import as_written, mappings_of, special_claim, with_requests
+from kubeclassic.core.feed import EventFeed
+from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.hints import class_gives
 from kubeclassic.framework.plugin import Handle
 from tests.support.devicebuild import made
@@ -41,6 +43,16 @@ class TestClasses:
         classes.put(named("b", "example.com/other", "2026-02-01T00:00:00Z"))
         classes.drop("b")
         assert set(classes.by_resource) == {f"{IMPLICIT}a"}
+
+    def test_a_class_that_is_taken_back(self) -> None:
+        """After a trial with another class the resource is given by the class that gave it before."""
+        engine = framework_engine()
+        feed = EventFeed(engine)
+        feed.put(named("a"))
+        with engine.savepoint():
+            feed.put(named("b", created="2026-02-01T00:00:00Z"))
+            assert engine.listings.device_classes.by_resource[GPU].name == "b"
+        assert engine.listings.device_classes.by_resource[GPU].name == "a"
 
     @pytest.mark.parametrize(
         ("old", "new", "helps"),
