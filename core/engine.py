@@ -210,10 +210,13 @@ class Engine:
 
     def allocations(self, pod: Pod) -> dict[str, list[str]] | None:
         """The devices of each claim of *pod* that has some; None if none has, or if devices are not allocated."""
-        claims = self.listings.resource_claims
-        if not claims.are_used_by(pod) or not self.algorithm.enabled("DynamicResourceAllocation"):
+        if not self.has_device_claims(pod) or not self.algorithm.enabled("DynamicResourceAllocation"):
             return None
-        return claims.allocations(pod) or None
+        return self.listings.resource_claims.allocations(pod) or None
+
+    def has_device_claims(self, pod: Pod) -> bool:
+        """Whether *pod* has claims to devices, or one was made for its extended resources."""
+        return bool(pod.spec.resource_claims) or pod.uid in self.listings.resource_claims.extended
 
     def latest_template(self, pod: Pod) -> Template | None:
         """The template of *pod*, if the latest cycle was for it; else None."""

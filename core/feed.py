@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import attrs
 
 from ..api.garbage import no_garbage_collection
-from ..api.objects import KubeObject, Node, PersistentVolume, PersistentVolumeClaim, Pod
+from ..api.objects import DeviceClass, KubeObject, Node, PersistentVolume, PersistentVolumeClaim, Pod
 from .engine import Engine
 
 
@@ -58,6 +58,10 @@ class EventFeed:
         note, known = self.engine.on_undo, self.known(item)
         if isinstance(item, Node) and self._zone(known) != self._zone(new):
             note(self.engine.cache.order.restore, *self.engine.cache.order.saved())
+        if isinstance(item, DeviceClass):
+            # What a class gave before another one took it does not follow from the classes that are there.
+            classes = self.engine.listings.device_classes
+            note(classes.restore, dict(classes.by_resource))
         if known is not None:
             note(self.put, known)
         elif new is not None:

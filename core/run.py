@@ -229,7 +229,7 @@ class Run:
         if error is not None:
             decision.host, decision.error = None, error
             return
-        if self.engine.listings.resource_claims.are_used_by(decision.pod):
+        if self.engine.has_device_claims(decision.pod):
             decision.allocations = self.engine.allocations(decision.pod)
         if self._may_hold and self.engine.flow.binding.waiting(decision.pod) is not None:
             decision.is_waiting = True

@@ -167,6 +167,11 @@ def _condition(to: Names, value: Json) -> Json:
     return {**kept, "reason": value["reason"] if value["reason"] in REASONS else None} if "reason" in value else kept
 
 
+def _said(conditions: list[Json]) -> Json:
+    """What drivers say of devices, without their words."""
+    return [{key: one.get(key) for key in ("type", "status")} for one in conditions if isinstance(one, dict)]
+
+
 def _version(to: Names, value: Json) -> Json:
     """The release of a kubelet, without what its distribution adds."""
     found = re.match(r"v?\d+\.\d+(\.\d+)?", value) if isinstance(value, str) else None
@@ -187,6 +192,7 @@ WORDS: Mapping[str, Shape] = {
     "annotations": lambda to, value: _annotations(to, value) if isinstance(value, dict) else None,
     "left out": lambda to, value: None,
     "described": lambda to, value: value,  # What a driver says of its devices, and expressions about it.
+    "said": lambda to, value: _said(value) if isinstance(value, list) else None,
     "there": lambda to, value: "yes",  # Rules read only that it is given.
     "switch": lambda to, value: value if value in ("true", "false") else None,
     "plugins": lambda to, value: ",".join(part for part in str(value).split(",") if part.startswith("kubernetes.io/")),
@@ -208,6 +214,7 @@ ANNOTATIONS: Mapping[str, str] = {
     "storage.alpha.kubernetes.io/migrated-plugins": "plugins",
     "kubernetes.io/config.mirror": "name",
     "storageclass.kubernetes.io/is-default-class": "switch",
+    "resource.kubernetes.io/extended-resource-claim": "switch",
     "storageclass.beta.kubernetes.io/is-default-class": "switch",
 }
 """The annotations that a rule, admission or a drain reads."""
@@ -229,6 +236,7 @@ _FIELDS: Mapping[str, str] = {
     " CSINodeDriver.name CSINodeDriver.topology_keys ResourceQuotaSpec.scopes ScopedResourceSelectorRequirement.scope_name"
     " ScopedResourceSelectorRequirement.operator LimitRangeItem.type ResourceSliceSpec.driver DeviceClassSpec.extended_resource_name"
     " DeviceRequestAllocationResult.request DeviceRequestAllocationResult.driver DeviceRequestAllocationResult.device"
+    " AllocatedDeviceStatus.driver AllocatedDeviceStatus.device AllocationResult.allocation_timestamp"
     " ResourceClaimConsumerReference.resource ResourceClaimConsumerReference.api_group",
     "namespace": "ObjectMeta.namespace ObjectReference.namespace PodAffinityTerm.namespaces",
     "left out": "ObjectMeta.resource_version ObjectMeta.generation ObjectMeta.finalizers",
@@ -241,7 +249,10 @@ _FIELDS: Mapping[str, str] = {
     "quota": "ResourceQuotaSpec.hard ResourceQuotaStatus.hard ResourceQuotaStatus.used",
     "described": "Device.name Device.attributes Device.capacity Device.consumes_counters Device.taints Device.binding_conditions"
     " DeviceRequest.name _Request.allocation_mode _Request.selectors DeviceSubRequest.name DeviceClaim.constraints"
-    " DeviceClassSpec.selectors ResourceSliceSpec.shared_counters",
+    " DeviceClassSpec.selectors ResourceSliceSpec.shared_counters Device.binding_failure_conditions _Request.tolerations"
+    " CapacityRequirements.requests DeviceRequestAllocationResult.tolerations DeviceRequestAllocationResult.consumed_capacity"
+    " DeviceRequestAllocationResult.binding_conditions DeviceRequestAllocationResult.binding_failure_conditions",
+    "said": "AllocatedDeviceStatus.conditions",
 }
 """How values are renamed -> the fields that are not renamed as others of their type."""
 _WAYS: Mapping[str, str] = {field: way for way, fields in _FIELDS.items() for field in fields.split()}

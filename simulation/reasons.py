@@ -12,7 +12,7 @@ TOO_MANY = "Too many pods"
 """The framework's text for too few free places for pods."""
 EVICTED, UNSEEN, FAULT, GATES, NO_ROOM = "eviction", "unseen nodes", "error", "scheduling gates", "preemption"
 REASONS = (
-    (r"allocate all claims|[Rr]esource ?[Cc]laim", "devices"),
+    (r"allocate all claims|allocat(e|ing) devices|resource pools|fit resource|[Rr]esource ?[Cc]laim|extended resource claim", "devices"),
     (r"topology spread", "spread constraint"),
     (r"anti-affinity", "pod anti-affinity"),
     (r"pod affinity", "pod affinity"),

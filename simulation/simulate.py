@@ -168,7 +168,7 @@ class Simulation:
 
     def _note_eviction(self, eviction: Eviction) -> None:
         self.evictions.append(eviction)
-        if self._run is not None and self.engine.listings.resource_claims.are_used_by(eviction.pod):
+        if self._run is not None and self.engine.has_device_claims(eviction.pod):
             give_back(eviction.pod, self._run)
         before = self.outcomes.get(eviction.pod.key)
         if before is not None:

@@ -17,7 +17,7 @@ from .conftest import CONFORMANCE, ROOT, SHARED
 HERE = ROOT / "tests" / "conformance"
 KEPT = sorted(path for path in HERE.iterdir() if path.is_dir())
 """By release some cases of almost every family, kept with the project."""
-LARGER = sorted(SHARED.glob("conformance*/1.*"))
+LARGER = sorted([*SHARED.glob("conformance*/1.*"), *SHARED.glob("next/1.*")])
 """All cases, in folders by release in several folders."""
 RELEASES = [path.name for path in KEPT]
 IS_FULL = CONFORMANCE == "full" and bool(LARGER)

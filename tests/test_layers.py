@@ -102,7 +102,7 @@ FLOORS = 10
 TABLES = (
     "algorithmprovider/releases.py", "algorithmprovider/facts.py", "framework/releases.py", "framework/tables/newer.py",
     "framework/tables/older.py", "framework/tables/policies.py", "framework/config/gatetable.py",
-    "framework/facts/middle.py", "framework/facts/newer.py", "framework/facts/older.py", "choices.py",
+    "framework/facts/devices.py", "framework/facts/middle.py", "framework/facts/newer.py", "framework/facts/older.py", "choices.py",
 )  # fmt: skip
 """Where the releases are: of predicates and priorities, of the framework, of its gates and its queue, and
 the defaults for the help."""

@@ -54,7 +54,7 @@ def test_it_opens_with_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", WIDTH)
     opening = README.partition("\n## ")[0]
     (example,) = examples_of(opening)
-    assert opening.index("kubectl get -o json") < opening.index(example.command) < opening.index("1.12 to 1.34")
+    assert opening.index("kubectl get -o json") < opening.index(example.command) < opening.index("1.12 to 1.36")
     status, text = example.run()
     assert status == 0
     assert example.fits(text), text

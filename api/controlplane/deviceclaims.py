@@ -99,7 +99,8 @@ def _copy(one: ResourceSlice, like: str, name: str) -> ResourceSlice:
 
 def slice_of_more(node: str, driver: str, like: Device, count: int) -> ResourceSlice:
     """A slice with *count* more devices of *driver* that are as *like*, in a pool of their own on *node*."""
-    devices = tuple(replace(like, name=f"{like.name}-more-{number}") for number in range(1, count + 1))
+    whole = replace(like, consumes_counters=())  # the counters are those of another pool
+    devices = tuple(replace(whole, name=f"{like.name}-more-{number}") for number in range(1, count + 1))
     pool = ResourcePool(name=f"{node}-more", generation=1, resource_slice_count=1)
     found = ResourceSlice()
     spec = replace(found.spec, driver=driver, pool=pool, node_name=node, devices=devices)

@@ -117,7 +117,7 @@ def held_by(claim: ResourceClaim | None) -> tuple[DeviceId, ...]:
 
 
 @attrs.define(eq=False, repr=False)
-class Shares:
+class DeviceShares:
     """How much claims have of a device that they share."""
 
     count: int = 0
@@ -163,7 +163,7 @@ class ResourceClaims(Listing[ResourceClaim]):
 
     holders: dict[DeviceId, int] = attrs.field(factory=dict)
     """Device -> how many claims hold it; without those that none holds."""
-    shares: dict[DeviceId, Shares] = attrs.field(factory=dict)
+    shares: dict[DeviceId, DeviceShares] = attrs.field(factory=dict)
     """The same of those that they share, which count among the holders, too."""
     extended: dict[str, str] = attrs.field(factory=dict)
     """UID of a pod -> the key of the claim that was made for its extended resources."""
@@ -229,7 +229,7 @@ class ResourceClaims(Listing[ResourceClaim]):
                 del self.holders[device]
         for one in claim.status.allocation.results if devices and claim is not None and claim.status.allocation is not None else ():
             if one.share_id is not None and not one.admin_access:
-                share = self.shares.setdefault(one.id, Shares())
+                share = self.shares.setdefault(one.id, DeviceShares())
                 share.add(one.consumed_capacity, sign)
                 if not share.count:
                     del self.shares[one.id]
@@ -261,10 +261,6 @@ class ResourceClaims(Listing[ResourceClaim]):
             self._before.setdefault(key, self.get(key))
 
     # --- those of a pod ---------------------------------------------------------------------------------------------
-
-    def are_used_by(self, pod: Pod) -> bool:
-        """Whether *pod* has claims, or one was made for its extended resources."""
-        return bool(pod.spec.resource_claims) or pod.uid in self.extended
 
     def of(self, pod: Pod) -> list[ResourceClaim]:
         """The claims of *pod* that are there, in order."""
@@ -342,6 +338,11 @@ class DeviceClasses(Listing[DeviceClass]):
         if (known := self.get(key)) is not None:
             self._leave(known)
         super().drop(key)
+
+    def restore(self, by_resource: Mapping[str, DeviceClass]) -> None:
+        """Take back what happened since :attr:`by_resource` was so."""
+        self.by_resource.clear()
+        self.by_resource.update(by_resource)
 
     def _leave(self, known: DeviceClass) -> None:
         for name in (IMPLICIT + known.name, known.spec.extended_resource_name):

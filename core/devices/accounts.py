@@ -13,7 +13,7 @@ from .capacities import has_room
 from .claimjudging import AllocationError
 from .devicesearch import tolerates
 from .nodedevices import Devices
-from .pools import PoolDevice
+from .pools import Pool, PoolDevice
 
 USABLE = ""
 
@@ -55,8 +55,8 @@ def accounts(devices: Devices, claims: Sequence[ResourceClaim], row: int) -> tup
         plan = devices.planner().plan(claims, pools)
     except AllocationError:
         return ()
-    users = _users(devices, {device.id for pool in pools for device in pool.devices})
-    reached = [device for pool in pools for device in pool.devices]
+    reached = [(pool, device) for pool in pools for device in pool.devices]
+    users = _users(devices, {device.id for _, device in reached})
     options = [(claim, option) for claim, requests in zip(claims, plan.requests, strict=True) for found in requests for option in found]
     return tuple(_account(devices, claim, option, reached, users) for claim, option in options)
 
@@ -68,12 +68,14 @@ def _users(devices: Devices, reached: set[DeviceId]) -> dict[DeviceId, str]:
 
 
 def _account(
-    devices: Devices, claim: ResourceClaim, option: Option, reached: Sequence[PoolDevice], users: dict[DeviceId, str]
+    devices: Devices, claim: ResourceClaim, option: Option, reached: Sequence[tuple[Pool, PoolDevice]], users: dict[DeviceId, str]
 ) -> DeviceAccount:
     refused: dict[str, list[str]] = {}
     usable: list[str] = []
-    for device in reached:
+    for pool, device in reached:
         why = next(_objections(devices, claim, option, device, users), USABLE)
+        if devices.cells.whole_pools and (pool.is_incomplete or pool.invalid) and not why.startswith(UNMATCHED):
+            why = f"its pool is {'incomplete' if pool.is_incomplete else 'invalid'}"
         (refused.setdefault(why, []) if why else usable).append("/".join(device.id))
     return DeviceAccount(
         claim=claim.name, request=option.result_name, device_class=option.device_class.name, wanted=option.count,

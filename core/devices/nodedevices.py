@@ -81,7 +81,8 @@ class Devices:
     def scores(self, claims: Sequence[ResourceClaim], rows: Rows) -> Ints:
         """How good the alternatives are that a search for all *claims* finds on each of *rows*: int64[len(rows)]."""
         worth = self._kept_of(claims, rows).worth
-        return np.array([worth.get(look, 0) for look in self.pools.looks[rows].tolist()], np.int64)
+        looks = self.pools.looks[rows].tolist() if worth else ()
+        return np.array([worth.get(look, 0) for look in looks], np.int64) if worth else np.zeros(len(rows), np.int64)
 
     def _kept_of(self, claims: Sequence[ResourceClaim], rows: Rows) -> _Kept:
         """What searches for *claims* came to, among others on *rows*."""

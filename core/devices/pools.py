@@ -178,6 +178,8 @@ class Pools:
     """Row -> its pools, in order of driver and name."""
     _by_device: dict[DeviceId, list[Pool]] = attrs.field(factory=dict)
     _pools: dict[Hashable, Pool | None] = attrs.field(factory=dict)
+    _faulty: dict[PoolId, Pool] = attrs.field(factory=dict)
+    """Pools with counters that something is wrong with. All nodes reach the counters, and so learn of that."""
     _kinds: dict[Hashable, int] = attrs.field(factory=dict)
     _known: dict[Hashable, int] = attrs.field(factory=dict)
     """The pools of a row, as kinds with what is in use -> its look."""
@@ -232,6 +234,8 @@ class Pools:
         for known in (self._by_device, self._pools, self._known):
             known.clear()
         reach = Reach.of(list(self.listings.slices), self.table, self.cells)
+        alone = {name: self._pool(name, _newest(found), 0, reach) for name, found in reach.counters.items()}
+        self._faulty = {name: pool for name, pool in alone.items() if pool is not None and (pool.is_incomplete or pool.invalid)}
         self._nodes = self._named()
         self.of_row = [
             () if node is None else self._gather(row, reach.slices(row, node[0]), reach) for row, node in enumerate(self._nodes)
@@ -242,19 +246,22 @@ class Pools:
         self.looks = np.array([self._look(pools) for pools in self.of_row], np.int64)
 
     def _gather(self, row: int, slices: Sequence[ResourceSlice], reach: Reach) -> tuple[Pool, ...]:
-        newest: dict[PoolId, list[ResourceSlice]] = {}
+        listed: dict[PoolId, list[ResourceSlice]] = {}
         for one in slices:
-            kept = newest.setdefault((one.spec.driver, one.spec.pool.name), [])
-            if kept and one.spec.pool.generation > kept[0].spec.pool.generation:
-                kept.clear()
-            if not kept or one.spec.pool.generation == kept[0].spec.pool.generation:
-                kept.append(one)
-        found = [pool for key, kept in sorted(newest.items()) if (pool := self._pool(key, kept, row, reach)) is not None]
+            listed.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
+        for name in listed.keys() & reach.counters.keys():
+            listed[name] = sorted([*listed[name], *reach.counters[name]], key=lambda one: reach.order[one.name])
+        pools = {**self._faulty, **{name: self._pool(name, _newest(found), row, reach) for name, found in listed.items()}}
+        found = [pool for name in sorted(pools) if (pool := pools[name]) is not None]
         if self.cells.conditions_last:
-            found.sort(key=lambda pool: any(device.make.device.binding_conditions for device in pool.devices))
+            found.sort(key=self._has_conditions)
         for pool in found:
             pool.rows.append(row)
         return tuple(found)
+
+    def _has_conditions(self, pool: Pool) -> bool:
+        gives = not (self.cells.whole_pools and (pool.is_incomplete or pool.invalid))
+        return gives and any(device.make.device.binding_conditions for device in pool.devices)
 
     def _pool(self, name: PoolId, slices: list[ResourceSlice], row: int, reach: Reach) -> Pool | None:
         """The pool called *name* of *slices*; None where it has newer ones elsewhere."""
@@ -276,7 +283,7 @@ class Pools:
         is_incomplete = len(slices) + len(others) != wanted.resource_slice_count
         devices = [
             self._device(name, one, device, (one.name, at) not in unreached)
-            for one in slices if not (whole and (is_incomplete or one.spec.shared_counters))
+            for one in slices if not (whole and one.spec.shared_counters)
             for at, device in enumerate(one.spec.devices)
         ]  # fmt: skip
         fault, counters, elsewhere = _repeated(device.id[2] for device in devices), dict[CounterId, int](), list[PoolDevice]()
@@ -291,6 +298,11 @@ class Pools:
 
     def _device(self, pool: PoolId, one: ResourceSlice, device: Device, is_reached: bool = True) -> PoolDevice:
         return PoolDevice((*pool, device.name), self.makes.of(pool[0], device), device, one, is_reached)
+
+
+def _newest(slices: Sequence[ResourceSlice]) -> list[ResourceSlice]:
+    newest = max(one.spec.pool.generation for one in slices)
+    return [one for one in slices if one.spec.pool.generation == newest]
 
 
 def _shape(pool: Pool) -> Hashable:
@@ -332,6 +344,8 @@ class Reach:
     """Name of a slice in which each device says its nodes -> for each of them the rows."""
     of_pool: Mapping[PoolId, Sequence[ResourceSlice]]
     """All slices of each pool."""
+    counters: Mapping[PoolId, Sequence[ResourceSlice]]
+    """Those that have counters."""
 
     @classmethod
     def of(cls, slices: Sequence[ResourceSlice], table: NodeTable, cells: DeviceCells) -> Reach:
@@ -342,6 +356,7 @@ class Reach:
         selected: list[tuple[ResourceSlice, Mask]] = []
         of_devices: dict[str, list[Mask]] = {}
         of_pool: dict[PoolId, list[ResourceSlice]] = {}
+        counters: dict[PoolId, list[ResourceSlice]] = {}
         mask_of = ReachedRows(table).of
         for one in slices:
             of_pool.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
@@ -349,7 +364,7 @@ class Reach:
             order[one.name] = len(order)
             spec = one.spec
             if spec.shared_counters and cells.whole_pools:
-                of_all.append(one)
+                counters.setdefault((spec.driver, spec.pool.name), []).append(one)
             elif spec.node_name:
                 of_node.setdefault(spec.node_name, []).append(one)
             elif spec.all_nodes:
@@ -359,7 +374,7 @@ class Reach:
             elif spec.per_device_node_selection and cells.whole_pools:
                 of_devices[one.name] = [mask_of(device) for device in spec.devices]
                 selected.append((one, np.any(of_devices[one.name], axis=0) if spec.devices else np.zeros(table.size, np.bool_)))
-        return cls(order, of_node, of_all, selected, of_devices, of_pool)
+        return cls(order, of_node, of_all, selected, of_devices, of_pool, counters)
 
     def unreached(self, slices: Sequence[ResourceSlice], row: int) -> tuple[tuple[str, int], ...]:
         """The devices of *slices* that the node on *row* does not reach: slice and place."""

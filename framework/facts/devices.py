@@ -48,7 +48,7 @@ DEVICES_1_35 = (
         },
     ),
     Fact(
-        "binding-conditions", "1.35", _NAME, needs=("binding conditions",), upstream=_PLUGIN, elsewhere=("configuration.not_modelled",),
+        "binding-conditions", "1.35", _NAME, needs=("binding conditions",), upstream=_PLUGIN,
         sentence="with gate DRADeviceBindingConditions a pod is bound once its devices are ready, which are taken last",
         now={
             "devices.gated.DRADeviceBindingConditions": {

@@ -191,7 +191,7 @@ class DynamicResources(Plugin):
         if state.special is None:
             yield state.wanted, everywhere
             return
-        given = {name: nodes.allocatable(name) == 0 for name in sorted(pod.device_resources)}
+        given = {name: nodes.allocatables((name,))[0] == 0 for name in sorted(pod.device_resources)}
         lacks = self._lacks(pod, nodes)
         yield None, np.flatnonzero(lacks)
         kinds = sum((mask.astype(np.int64) << bit for bit, mask in enumerate(given.values())), np.zeros(nodes.n, np.int64))
@@ -243,8 +243,18 @@ class DynamicResources(Plugin):
     def accounts(self, cycle: FrameworkCycle, row: int) -> tuple[DeviceAccount, ...]:
         """What rules out each device on *row* for the pod's claims; none for claims that cannot be used, or have devices."""
         found = self._claims_of(cycle.pod, cycle.listings.resource_claims)
-        wanted = [] if isinstance(found, str) else [claim for claim in found if claim.status.allocation is None]
-        return accounts(self.devices(cycle), wanted, row) if wanted and self.enabled else ()
+        if isinstance(found, str) or not self.enabled:
+            return ()
+        pod, special = cycle.template, special_claim(cycle.pod) if cycle.template.device_resources else None
+        state = _State([*found, *([special] if special is not None else ())], [one for one in found if not one.status.allocation], special)
+        wanted = self._asked(state, self._given(pod, row, cycle), cycle)
+        return accounts(self.devices(cycle), wanted, row) if wanted else ()
+
+    @staticmethod
+    def _given(pod: Template, row: int, cycle: FrameworkCycle) -> frozenset[str]:
+        """The extended resources of *pod* that the node on *row* gives as devices."""
+        nodes = Batch(cycle.table, np.array([row], np.intp))
+        return frozenset(name for name in pod.device_resources if not nodes.allocatables((name,))[0][0])
 
     # --- if it fits nowhere -----------------------------------------------------------------------------------------
 
@@ -323,10 +333,8 @@ class DynamicResources(Plugin):
             return error(_NO_STATE)
         if state is None or not state.claims:
             return None
-        row, table = cycle.table.row_of[node_name], cycle.table
-        if state.special is not None:
-            nodes = Batch(table, np.array([row], np.intp))
-            state.given = frozenset(name for name in cycle.template.device_resources if not nodes.allocatable(name)[0])
+        row = cycle.table.row_of[node_name]
+        state.given = self._given(cycle.template, row, cycle)
         wanted = self._asked(state, state.given, cycle)
         if not wanted:
             return None
@@ -386,6 +394,8 @@ class DynamicResources(Plugin):
         if allocated is not None and before.status.allocation is not None:
             return f"claim {claim.key} got allocated elsewhere in the meantime"
         after = before if allocated is None else _allocated(before, allocated.status.allocation)
+        if after.status.allocation is None and self.cells.waits_for_conditions:
+            return f"claim {claim.key} got deallocated elsewhere in the meantime"
         claims.write(before, self._used_by(after, pod))
         return None
 

@@ -111,7 +111,7 @@ class Bindings:
         wait, state = self.state.binding.device_wait(pod), self.state
         if wait is None or not wait.waits(pod):
             return None
-        state.log.info(f"pod {pod.key}: waiting for binding conditions for device on node {host}", OUTCOMES)
+        state.recorder.event(pod, "Normal", "BindingConditionsPending", f"waiting for binding conditions for device on node {host}")
         end = state.times.now() + wait.binding_seconds
         while (told := wait.readiness(pod)) is None and state.times.now() < end:
             await asyncio.sleep(DEVICE_POLL)

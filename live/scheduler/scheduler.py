@@ -52,7 +52,7 @@ class LiveScheduler:
         self.consequences = consequences_of(self.state)
         has_claims = self.state.engine.profiles and self.state.engine.enabled("DynamicResourceAllocation")
         self.claims = ClaimWork(self.state) if has_claims else None
-        for profile in (self.state.engine.flow.profiles or {}).values():
+        for profile in self.state.engine.profiles.values():
             profile.handle.now = self.state.times.wall
         self.bindings = Bindings(self.state, self.consequences, self.claims)
 

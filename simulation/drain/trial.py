@@ -189,7 +189,7 @@ class DrainTrial:
         self.run.delete(pod)
         for claim in own_claims(pod, self.engine) if pod.spec.volumes else ():
             self.run.delete(claim)
-        if self.engine.listings.resource_claims.are_used_by(pod):
+        if self.engine.has_device_claims(pod):
             give_back(pod, self.run)
         if not pod.is_terminating:
             self._disrupted(pod)

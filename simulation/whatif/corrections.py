@@ -97,10 +97,11 @@ def _taints(context: WhatIfContext) -> Iterator[_Correction]:
 
 def _resources(context: WhatIfContext) -> Iterator[_Correction]:
     """Resources that a container requests."""
-    there = resources_of(context.engine)
+    there, of_devices = resources_of(context.engine), context.engine.template_of(context.pod).device_resources
     for container in context.pod.spec.containers:
         for name in container.requests:
-            for meant in near_keys(name, there)[:1] if "/" in name and not there[name] else ():
+            is_unknown = "/" in name and not there[name] and name not in of_devices
+            for meant in near_keys(name, there)[:1] if is_unknown else ():
                 words = _instead(meant, name, there[meant])
                 yield _Correction("request", words, tuple(_renamed(container, name, meant)))
 

@@ -49,7 +49,7 @@ class TestNearest:
             (["v1.21.0"], "1.21"),
             (["v1.22.0"], "1.22"),
             (["v1.33.1+k3s1"], "1.33"),
-            (["v1.36.0"], "1.34"),
+            (["v1.38.0"], "1.36"),
             (["v1.13.5", "v1.15.1", "v1.14.2"], "1.15"),
             (["", "v1.14.2", "unknown"], "1.14"),
         ],
@@ -65,7 +65,7 @@ class TestNearest:
     def test_nobody_says(self, versions: list[str]) -> None:
         """Without a version there is no nearest release, and the newest is taken."""
         assert nearest_release(versions) is None
-        assert default_release({}, versions) == "1.34"
+        assert default_release({}, versions) == "1.36"
 
     @pytest.mark.parametrize("options", [
         {"policy": {}}, {"provider": "DefaultProvider"}, {"hard_pod_affinity_weight": 3}, {"scheduler_name": "mine"},
@@ -81,7 +81,7 @@ class TestNearest:
     @pytest.mark.parametrize(
         ("version", "nodes", "found"),
         [
-            ("v1", "v1.30.0", "1.30"), ("v1", "", "1.34"), ("v1", "v1.14.0", "1.25"), ("v1beta2", "v1.34.0", "1.27"),
+            ("v1", "v1.30.0", "1.30"), ("v1", "", "1.36"), ("v1", "v1.14.0", "1.25"), ("v1beta2", "v1.34.0", "1.27"),
             ("v1beta2", "v1.24.0", "1.24"), ("v1alpha2", "", "1.18"), ("v9", "v1.22.0", "1.22"),
         ],
     )  # fmt: skip
@@ -111,10 +111,10 @@ class TestNearest:
         nodes, silent = [kubelet("a", "")], "no node says status.nodeInfo.kubeletVersion"
         assert auto_told(ALL_RELEASES["1.28"], nodes, "v1.28.7") == f"release 1.28: {silent}, and the API server runs v1.28.7"
         assert list(auto_notice(ALL_RELEASES["1.28"], nodes, "v1.28.7")) == []
-        told = auto_told(ALL_RELEASES["1.34"], nodes, "v1.99.0")
-        assert told == f"release 1.34: {silent}, and the API server runs v1.99.0, to which it is the nearest that is known"
-        assert [notice.what for notice in auto_notice(ALL_RELEASES["1.34"], nodes, "v1.99.0")] == [
-            "the API server is of 1.99, and the cluster is judged as 1.34, the newest release that is known"
+        told = auto_told(ALL_RELEASES["1.36"], nodes, "v1.99.0")
+        assert told == f"release 1.36: {silent}, and the API server runs v1.99.0, to which it is the nearest that is known"
+        assert [notice.what for notice in auto_notice(ALL_RELEASES["1.36"], nodes, "v1.99.0")] == [
+            "the API server is of 1.99, and the cluster is judged as 1.36, the newest release that is known"
         ]
         assert auto_told(ALL_RELEASES["1.16"], nodes) == f"release 1.16, the default: {silent}"
 

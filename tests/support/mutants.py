@@ -431,22 +431,22 @@ MUTANTS = (
     Mutant(
         "pools: equal generations replace each other",
         "core/devices/pools.py",
-        "if kept and one.spec.pool.generation > kept[0].spec.pool.generation:",
-        "if kept and one.spec.pool.generation >= kept[0].spec.pool.generation:",
+        "[one for one in slices if one.spec.pool.generation == newest]",
+        "[one for one in slices if one.spec.pool.generation == newest][-1:]",
         "core/devices framework/plugins/test_dynamicresources.py",
     ),
     Mutant(
         "pools: too many slices are complete",
         "core/devices/pools.py",
-        "len(slices) != slices[0].spec.pool.resource_slice_count",
-        "len(slices) < slices[0].spec.pool.resource_slice_count",
+        "len(slices) + len(others) != wanted.resource_slice_count",
+        "len(slices) + len(others) < wanted.resource_slice_count",
         "core/devices framework/plugins/test_dynamicresources.py",
     ),
     Mutant(
         "plan: adminAccess false is not refused",
         "core/devices/allocationplan.py",
-        "if request.admin_access is not None and not self.admin_access:",
-        "if request.admin_access and not self.admin_access:",
+        "if request.admin_access is not None and not self.cells.admin_access:",
+        "if request.admin_access and not self.cells.admin_access:",
         "core/devices framework/plugins/test_dynamicresources.py",
     ),
     Mutant(

@@ -33,14 +33,14 @@ def objects(slices: list[tuple[int | str, list[str]]]) -> list[KubeObject]:
     return made
 
 
-@given(slices=SLICES, steps=STEPS)
-def test_outcomes_follow_claims(slices: list[tuple[int | str, list[str]]], steps: list[tuple[int, int]]) -> None:
+@given(slices=SLICES, steps=STEPS, release=st.sampled_from(["1.34", "1.36"]))
+def test_outcomes_follow_claims(slices: list[tuple[int | str, list[str]]], steps: list[tuple[int, int]], release: str) -> None:
     """After any claims came and went, what is kept for all nodes is what a search on each node comes to."""
     engine = framework_engine()
     feed = EventFeed(engine)
     feed.put_all([*(node(f"n{i}") for i in range(NODES)), *objects(slices)])
     engine.snapshot.refresh()
-    found = Devices(engine.table, engine.listings, FRAMEWORK_RELEASES["1.34"].devices)
+    found = Devices(engine.table, engine.listings, FRAMEWORK_RELEASES[release].devices)
     asked = [device_claim("c", exactly(2, f'device.attributes["{DRIVER}"].model == "a"'), exactly(1))]
     rows = engine.flow.order.rows()
     for number, (pool, place) in enumerate([(99, 0), *steps]):

@@ -56,11 +56,11 @@ CLAIMS = st.lists(st.tuples(st.lists(REQUESTS, min_size=1, max_size=3), st.boole
 """Requests, and whether all devices of a claim have to be on one NUMA node."""
 
 
-@given(pool=st.lists(KINDS, min_size=1, max_size=6), claims=CLAIMS)
-def test_the_first_of_all_assignments(pool: list[Any], claims: list[Any]) -> None:
+@given(pool=st.lists(KINDS, min_size=1, max_size=6), claims=CLAIMS, release=st.sampled_from(["1.34", "1.36"]))
+def test_the_first_of_all_assignments(pool: list[Any], claims: list[Any], release: str) -> None:
     """Claims get the first assignment in depth-first order that holds, or none where no assignment does."""
     together = [wanted and not any(ask[0] == "All" for request in requests for ask in request) for requests, wanted in claims]
-    found = devices(*cluster(pool))
+    found = devices(*cluster(pool), release=release, DRAConsumableCapacity=True)
     asked = [made(f"c{i}", requests, together[i]) for i, (requests, _) in enumerate(claims)]
     wanted = first_fit(
         [[[as_ask(one, pool) for one in request] for request in requests] for requests, _ in claims],

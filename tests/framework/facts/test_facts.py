@@ -13,6 +13,7 @@ from kubeclassic.framework.facts.facttable import BY_ID, FACTS, facts_between, f
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.upgrade.traits import TRAITS
+from tests.framework.facts.deviceclusters import DEVICE_CLUSTERS
 from tests.framework.facts.newerclusters import NEWER_CLUSTERS
 from tests.framework.facts.olderclusters import OLDER_CLUSTERS
 from tests.framework.facts.trials import TRIALS
@@ -28,7 +29,7 @@ NAMED = (
 )
 """Names, gates and defaults, which are no cells."""
 PAIRS = list(pairwise(ALL_RELEASES))
-CLUSTERS = {**cut_down(), **OLDER_CLUSTERS, **NEWER_CLUSTERS}
+CLUSTERS = {**cut_down(), **OLDER_CLUSTERS, **NEWER_CLUSTERS, **DEVICE_CLUSTERS}
 SUBJECTS = {CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, "gated"}
 BETWEEN_KINDS = "1.17"
 """The first release with plugins: hardly any cell says what it does otherwise than the last with predicates."""

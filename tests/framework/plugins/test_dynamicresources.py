@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from kubeclassic.api.objects import KubeObject, ResourceClaim
+from kubeclassic.api.objects import AllocatedDeviceStatus, Condition, DeviceAllocationResult, KubeObject, ResourceClaim
 from kubeclassic.core.engine import Engine
 from kubeclassic.core.feed import EventFeed
 from kubeclassic.core.run import Run
@@ -15,7 +17,7 @@ from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
 from kubeclassic.simulation.explain.explain import explain
 from tests.support.build import node, pod
-from tests.support.devicebuild import DRIVER, a_slice, claiming, device, device_claim, device_class, either, exactly, same
+from tests.support.devicebuild import DRIVER, a_slice, claiming, device, device_claim, device_class, either, exactly, made, same
 
 GPU = device_class()
 NODES = (node("a", cpu="4"), node("b", cpu="4"))
@@ -137,6 +139,92 @@ class TestPostFilter:
         volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
         decision = scheduler(*NODES).schedule(pod("p", volumes=volumes))
         assert decision.error == f'{WHERE}persistentvolumeclaim "gone" not found. not found'
+
+
+OWNED_BY_P = [{"kind": "Pod", "name": "p", "uid": "uid-p", "controller": True}]
+GIVING = made("DeviceClass", "gpus", {"extendedResourceName": "example.com/gpu"})
+
+
+def asking(name: str, **requests: str) -> Any:
+    """A pod that asks for extended resources of example.com."""
+    asked = {f"example.com/{key}": amount for key, amount in requests.items()}
+    return pod(name, requests=asked, metadata={"uid": f"uid-{name}"})
+
+
+class TestExtendedResources:
+    def test_each_node_gives_them_in_its_way(self) -> None:
+        """A node that has the resource itself gives that; from others come devices, and one with neither is too small."""
+        nodes = [node("a", cpu="4"), node("b", cpu="4", allocatable={"example.com/gpu": "1"}), node("c", cpu="4")]
+        engine = scheduler(*nodes, SLICES[0], GIVING, release="1.36")
+        claims = engine.listings.resource_claims
+        placed = [(new, engine.schedule(new).host) for new in [asking("p", gpu="2")]]
+        assert [host for _, host in placed] == ["a"]
+        assert engine.assume(placed[0][0], "a") is None
+        assert engine.allocations(placed[0][0]) == {"<extended-resources>": [f"{DRIVER}/a/g0", f"{DRIVER}/a/g1"]}
+        second = asking("q", gpu="1")
+        assert engine.schedule(second).host == "b"
+        assert engine.assume(second, "b") is None
+        assert [claim.name for claim in claims.of(second)] == []
+        third = engine.schedule(asking("r", gpu="1", other="1"))
+        assert third.error is not None
+        assert third.error.startswith("0/3 nodes are available: ")
+        assert "cannot fit resource" not in third.error  # NodeResourcesFit comes first
+
+    def test_a_resource_that_nothing_gives(self) -> None:
+        """Where NodeResourcesFit ignores a resource that no node has, DynamicResources does not."""
+        args = {"pluginConfig": [{"name": "NodeResourcesFit", "args": {"ignoredResources": ["example.com/other"]}}]}
+        config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [args]}
+        engine = framework_engine(read_configuration(config, {}, FRAMEWORK_RELEASES["1.36"]))
+        EventFeed(engine).put_all([*NODES, *SLICES, GIVING])
+        found = engine.schedule(asking("p", gpu="1", other="1"))
+        assert (found.error or "").startswith(f"{WHERE}2 cannot fit resource. still not schedulable, preemption: ")
+
+    def test_the_claim_of_an_earlier_attempt_is_deleted(self) -> None:
+        """A claim that was made for the pod before keeps it from all nodes, and is deleted."""
+        metadata = {"annotations": {"resource.kubernetes.io/extended-resource-claim": "true"}, "ownerReferences": OWNED_BY_P}
+        engine = scheduler(*NODES, *SLICES, GIVING, device_claim("old", exactly(of="gpus"), metadata=metadata), release="1.36")
+        found = engine.schedule(asking("p", gpu="1"))
+        assert (found.error or "").startswith(f"{WHERE}2 cannot schedule extended resource claim. deletion of ResourceClaim completed, ")
+        assert engine.listings.resource_claims.get("default/old") is None
+        assert engine.schedule(asking("p", gpu="1")).host == "a"
+
+    def test_with_claims_where_the_node_gives_the_resource(self) -> None:
+        """A pod that has claims as well cannot be bound to a node that gives the resource itself, and leaves nothing behind."""
+        giving = node("a", cpu="4", allocatable={"example.com/gpu": "1"})
+        engine = scheduler(giving, SLICES[0], GPU, GIVING, device_claim("c", exactly()), release="1.36")
+        claims = [{"name": "c0", "resourceClaimName": "c"}]
+        new = pod("p", requests={"example.com/gpu": "1"}, metadata={"uid": "uid-p"}, resourceClaims=claims)
+        assert engine.schedule(new).host == "a"
+        told = "nil or empty request mappings, no update of pod default/p ExtendedResourceClaimStatus"
+        assert engine.assume(new, "a") == f'running PreBind plugin "DynamicResources": {told}'
+        assert not engine.listings.resource_claims.pending
+        assert [claim.name for claim in engine.listings.resource_claims] == ["c"]
+
+
+class TestBindingConditions:
+    @pytest.mark.parametrize(
+        ("late", "kind", "fits"), [(False, "", True), (True, "", False), (True, "Ready", True), (False, "Broken", False)]
+    )
+    def test_a_device_that_fails(self, late: bool, kind: str, fits: bool) -> None:
+        """A claim whose device failed, or is not ready in time, cannot be used, and loses its devices."""
+        claim = allocated("c", "a")
+        allocation = claim.status.allocation
+        assert allocation is not None
+        results = tuple(replace(one, binding_conditions=("Ready",), binding_failure_conditions=("Broken",)) for one in allocation.results)
+        said = AllocatedDeviceStatus(driver=DRIVER, pool="a", device="g0", conditions=(Condition(type=kind, status="True"),))
+        status = replace(
+            claim.status, devices=(said,),
+            allocation=replace(allocation, devices=DeviceAllocationResult(results=results), allocation_timestamp="2026-01-01T00:00:00Z"),
+        )  # fmt: skip
+        engine = scheduler(*NODES, *SLICES, GPU, replace(claim, status=status), release="1.36")
+        since = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+        for profile in (engine.flow.profiles or {}).values():
+            profile.handle.now = lambda: since + (601 if late else 599)
+        found = engine.schedule(claiming("p", "c"))
+        assert (found.host == "a") == fits
+        left = engine.listings.resource_claims.get("default/c")
+        assert left is not None
+        assert (left.status.allocation is not None) == fits
 
 
 class TestReserve:

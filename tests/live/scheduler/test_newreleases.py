@@ -81,6 +81,67 @@ async def test_a_claim_gets_a_device() -> None:
     assert [one["name"] for one in claim["status"]["reservedFor"]] == ["p"]
 
 
+def devices_at(site: Site, device: Json, spec: Json) -> None:
+    """Two nodes, of which the second has *device*, and a class with *spec*."""
+    for number in (0, 1):
+        site.add_node(f"node-{number}")
+    listed = {**SLICE, "spec": {**SLICE["spec"], "devices": [{"name": "gpu-0", **device}]}}
+    for plural, form in (("deviceclasses", {**CLASS, "spec": spec}), ("resourceslices", listed)):
+        assert site.send("POST", f"/apis/resource.k8s.io/v1/{plural}", form).status == 201
+
+
+async def test_a_claim_is_made_for_an_extended_resource() -> None:
+    """In 1.36 a pod that asks for a resource which a class gives gets a claim of its own; what the class says is for its request."""
+    config = {"opaque": {"driver": "gpu.example.com", "parameters": {}}}
+    async with at("1.36", NEWEST_SERVER) as site:
+        devices_at(site, {}, {"extendedResourceName": "example.com/gpu", "config": [config]})
+        replica = site.start(leader_elect="false")
+        site.add_pod("p", containers=[{"name": "c", "resources": {"requests": {"cpu": "1", "example.com/gpu": "1"}}}])
+        await asyncio.sleep(20.0)
+        assert replica.warned == []
+    assert site.hosts == {"p": "node-1"}
+    ((_, name), claim), *others = site.store.storage.of("resourceclaims").items()
+    assert not others
+    assert name.startswith("p-extended-resources-")
+    assert claim["metadata"]["annotations"] == {"resource.kubernetes.io/extended-resource-claim": "true"}
+    assert [one["name"] for one in claim["status"]["reservedFor"]] == ["p"]
+    found = claim["status"]["allocation"]["devices"]
+    assert [one["device"] for one in found["results"]] == ["gpu-0"]
+    assert found["config"] == [{"source": "FromClass", **config, "requests": ["container-0-request-1"]}]
+    mapping = {"containerName": "c", "resourceName": "example.com/gpu", "requestName": "container-0-request-1"}
+    status = site.store.storage.of("pods")["default", "p"]["status"]
+    assert status["extendedResourceClaimStatus"] == {"resourceClaimName": name, "requestMappings": [mapping]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "host", "told"), [
+        ("Ready", "node-1", ""), ("Broken", "", 'device binding failed: claim=c, reason=Gone, message="it is off"'),
+        ("", "", "device binding timeout"),
+    ],
+)  # fmt: skip
+async def test_a_pod_waits_for_its_device(kind: str, host: str, told: str) -> None:
+    """In 1.36 a pod is bound once its device is ready; where it fails, or is not ready for ten minutes, the pod is tried again."""
+    path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+    async with at("1.36", NEWEST_SERVER) as site:
+        devices_at(site, {"bindingConditions": ["Ready"], "bindingFailureConditions": ["Broken"]}, {})
+        assert site.send("POST", path, CLAIM).status == 201
+        replica = site.start(leader_elect="false")
+        site.add_pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
+        await asyncio.sleep(30.0)
+        assert site.hosts == {"p": ""}
+        assert reasons(site) == {"BindingConditionsPending"}
+        claim = site.store.storage.of("resourceclaims")["default", "c"]
+        assert claim["status"]["allocation"]["allocationTimestamp"]
+        if kind:
+            condition = {"type": kind, "status": "True", "reason": "Gone", "message": "it is off"}
+            device = {"driver": "gpu.example.com", "pool": "node-1", "device": "gpu-0", "conditions": [condition]}
+            assert site.send("PUT", f"{path}/c/status", {**claim, "status": {**claim["status"], "devices": [device]}}).status == 200
+        await asyncio.sleep(20.0 if kind else 620.0)
+        assert replica.warned == []
+        assert told in "".join(event["message"] for event in site.store.storage.of("events").values())
+    assert site.hosts == {"p": host}
+
+
 def budget(name: str, app: str) -> Json:
     """A budget that lets no pod of an app go."""
     return {"metadata": {"name": name, "namespace": "default"}, "spec": {"selector": {"matchLabels": {"app": app}}, "minAvailable": 1}}

@@ -1,0 +1,267 @@
+"""Taints, counters, capacity and binding conditions of devices, from 1.35 on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import KubeObject
+from kubeclassic.core.devices.accounts import accounts
+from kubeclassic.core.devices.bindingconditions import BindingFailed, are_true
+from kubeclassic.core.devices.claimjudging import AllocationError
+from kubeclassic.core.devices.nodedevices import ERROR, FOUND, INVALID, NONE, Devices
+from kubeclassic.core.feed import EventFeed
+from kubeclassic.core.release import with_gates
+from kubeclassic.framework.flow import framework_engine
+from kubeclassic.framework.releases import FRAMEWORK_RELEASES
+from tests.core.devices.test_search import GPU, devices, held, taken
+from tests.support.build import node
+from tests.support.devicebuild import DRIVER, a_slice, device, device_claim, either, exactly
+
+TAINTED = {**device("bad"), "taints": [{"key": "broken", "value": "yes", "effect": "NoSchedule"}]}
+GATES = ("DRADeviceTaints", "DRAPartitionableDevices", "DRAConsumableCapacity", "DRADeviceBindingConditions")
+
+
+def newest(*objects: KubeObject, release: str = "1.36", **gates: bool) -> Devices:
+    """The devices of a cluster with node n, where all features are on."""
+    return devices(GPU, *objects, release=release, **{**dict.fromkeys(GATES, True), **gates})
+
+
+def outcome(found: Devices, *requests: Any) -> int:
+    return int(found.outcomes([device_claim("c", *requests)], np.array([0]))[0])
+
+
+class TestTaints:
+    @pytest.mark.parametrize(
+        ("toleration", "wanted"),
+        [
+            (None, ["good"]), ({"operator": "Exists"}, ["bad"]), ({"key": "broken", "value": "yes"}, ["bad"]),
+            ({"key": "broken", "value": "no"}, ["good"]), ({"key": "broken", "operator": "Exists", "effect": "NoExecute"}, ["good"]),
+        ],
+    )  # fmt: skip
+    def test_what_is_tolerated(self, toleration: Any, wanted: list[str]) -> None:
+        """A request gets a device with a taint only if it tolerates that; the tolerations stand with the device."""
+        found = newest(a_slice("n", TAINTED, "good")).allocate(
+            [device_claim("c", exactly(tolerations=[toleration] if toleration else []))], 0
+        )  # fmt: skip
+        assert found is not None
+        assert [one.device for one in found[0].results] == wanted
+        assert len(found[0].results[0].tolerations) == (toleration is not None)
+
+    def test_without_the_gate(self) -> None:
+        """Without the gate taints do not count."""
+        assert taken(newest(a_slice("n", TAINTED), DRADeviceTaints=False), device_claim("c", exactly())) == [["bad"]]
+
+
+def part(name: str, amount: str, **more: Any) -> dict[str, Any]:
+    """A device that takes an amount of memory."""
+    return {**device(name), "consumesCounters": [{"counterSet": "card", "counters": {"memory": {"value": amount}}}], **more}
+
+
+def card(*parts: Any, where: str = "n", total: str = "40Gi", **more: Any) -> list[Any]:
+    """A pool with a set of counters, and devices that take from it."""
+    sets = [{"name": "card", "counters": {"memory": {"value": total}}}]
+    counters = a_slice(where, pool="p", count=2, name="a-counters", sharedCounters=sets)
+    return [counters, a_slice(where, *parts, pool="p", count=2, name="b-devices", **more)]
+
+
+class TestCounters:
+    def test_as_many_as_there_are(self) -> None:
+        """Devices are taken as long as their counters last; a whole card leaves nothing for its halves."""
+        parts = [part("whole", "40Gi"), part("half-0", "20Gi"), part("half-1", "20Gi")]
+        found = newest(*card(*parts))
+        assert taken(found, device_claim("c", exactly(2))) == [["half-0", "half-1"]]
+        assert outcome(found, exactly(3)) == NONE
+        assert taken(newest(*card(*parts), device_claim("other", status=held_in("half-1"))), device_claim("c", exactly())) == [["half-0"]]
+
+    def test_a_counter_that_is_not_there(self) -> None:
+        """A pool whose devices take from unknown counters is invalid; without the gate such devices are not taken."""
+        odd = part("x", "1Gi", consumesCounters=[{"counterSet": "none", "counters": {}}])
+        assert outcome(newest(*card(odd)), exactly()) == INVALID
+        assert outcome(newest(a_slice("n", odd), DRAPartitionableDevices=False), exactly()) == NONE
+
+    @pytest.mark.parametrize(("release", "wanted"), [("1.35", NONE), ("1.36", FOUND)])
+    def test_what_is_turned_down(self, release: str, wanted: int) -> None:
+        """In 1.35 a device with a taint keeps the counters that were taken for it before the taint was looked at."""
+        found = newest(*card(part("bad", "30Gi", taints=TAINTED["taints"]), part("good", "20Gi")), release=release)
+        assert outcome(found, exactly()) == wanted
+
+    def test_devices_elsewhere_take_from_the_same_counters(self) -> None:
+        """Devices of the pool that another node reaches count as well."""
+        sets = [{"name": "card", "counters": {"memory": {"value": "30Gi"}}}]
+        slices = [
+            a_slice("n", pool="p", count=3, name="a", sharedCounters=sets),
+            *(a_slice(node, part(name, "20Gi"), pool="p", count=3, name=name) for node, name in (("n", "here"), ("m", "there"))),
+        ]
+        assert outcome(newest(*slices), exactly()) == FOUND
+        assert outcome(newest(*slices, device_claim("other", status=held_in("there"))), exactly()) == NONE
+
+    def test_each_device_says_its_nodes(self) -> None:
+        """Where a slice leaves that to its devices a node reaches those that name it; what is taken is for that node alone."""
+        listed = [{**device("a"), "nodeName": "m"}, {**device("b"), "nodeName": "n"}, {**device("c"), "allNodes": True}]
+        found = newest(a_slice("", *listed, pool="p", perDeviceNodeSelection=True))
+        assert outcome(found, exactly(3)) == NONE
+        results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
+        assert results is not None
+        assert [[one.device for one in result.results] for result in results] == [["b"], ["c"]]
+        assert [result.node_selector is None for result in results] == [False, True]
+
+
+def held_in(*names: str) -> dict[str, Any]:
+    """The status of a claim with devices of pool p."""
+    return {"allocation": {"devices": {"results": [{"request": "r0", "driver": DRIVER, "pool": "p", "device": name} for name in names]}}}
+
+
+def shared(name: str, amount: str = "40Gi", **policy: Any) -> dict[str, Any]:
+    """A device that claims share."""
+    capacity = {"memory": {"value": amount, **({"requestPolicy": policy} if policy else {})}}
+    return {**device(name), "allowMultipleAllocations": True, "capacity": capacity}
+
+
+def asking(amount: str, count: int = 1) -> dict[str, Any]:
+    return exactly(count, capacity={"requests": {"memory": amount}})
+
+
+class TestSharedDevices:
+    def test_what_is_left(self) -> None:
+        """Claims share a device until its capacity is used up; each share has an ID of its own, and says what it took."""
+        engine = framework_engine()
+        feed = EventFeed(engine)
+        feed.put_all([node("n"), GPU, a_slice("n", shared("x"))])
+        engine.snapshot.refresh()
+        cells = with_gates(FRAMEWORK_RELEASES["1.36"].devices, dict.fromkeys(GATES, True))
+        found, ids = Devices(engine.table, engine.listings, cells), set()
+        for number in range(2):
+            claim = device_claim(f"c{number}", asking("15Gi"))
+            results = found.allocate([claim], 0)
+            assert results is not None
+            (one,) = results[0].results
+            assert str(one.consumed_capacity["memory"]) == "16106127360"
+            ids.add(one.share_id)
+            engine.listings.resource_claims.allocate(device_claim(f"c{number}", status={"allocation": _written(one)}))
+        assert len(ids) == 2
+        assert outcome(found, asking("15Gi")) == NONE
+        assert outcome(found, asking("10Gi")) == FOUND
+        assert [one.usable for one in accounts(found, [device_claim("c", asking("10Gi"))], 0)] == [(f"{DRIVER}/n/x",)]
+        (account,) = accounts(found, [device_claim("c", asking("15Gi"))], 0)
+        assert [one.why for one in account.refused] == ["it has not as much capacity left"]
+        engine.listings.resource_claims.take_back("uid-c0")
+        assert outcome(found, asking("15Gi")) == FOUND
+
+    @pytest.mark.parametrize(("release", "wanted"), [("1.35", FOUND), ("1.36", NONE)])
+    def test_twice_for_one_request(self, release: str, wanted: int) -> None:
+        """Since 1.36 the devices of one request are different ones."""
+        found = newest(a_slice("n", shared("x")), release=release)
+        assert outcome(found, asking("10Gi", 2)) == wanted
+        assert outcome(found, asking("10Gi"), asking("10Gi")) == FOUND
+
+    @pytest.mark.parametrize(
+        ("policy", "asked", "took"),
+        [
+            ({}, None, 40), ({"default": "5Gi"}, None, 5), ({"default": "5Gi", "validValues": ["5Gi", "10Gi"]}, "6Gi", 10),
+            ({"default": "5Gi", "validValues": ["5Gi", "10Gi"]}, "11Gi", 0), ({"default": "4Gi", "validRange": {"min": "4Gi"}}, "1Gi", 4),
+            ({"default": "4Gi", "validRange": {"min": "4Gi", "step": "2Gi"}}, "5Gi", 6),
+            ({"default": "4Gi", "validRange": {"min": "4Gi", "max": "8Gi"}}, "9Gi", 0), ({}, "41Gi", 0),
+        ],
+    )  # fmt: skip
+    def test_policies(self, policy: Any, asked: str | None, took: int) -> None:
+        """What a request says is rounded up as the policy of the device wants it; 0: it cannot be had."""
+        claim = device_claim("c", asking(asked) if asked else exactly())
+        results = newest(a_slice("n", shared("x", **policy))).allocate([claim], 0)
+        assert (results[0].results[0].consumed_capacity["memory"].value() >> 30 if results else 0) == took
+
+    def test_a_capacity_that_is_not_there(self) -> None:
+        """A device lacks a capacity that is asked for; without the gate it is an error to ask."""
+        other = exactly(capacity={"requests": {"bandwidth": "1"}})
+        assert outcome(newest(a_slice("n", shared("x"))), other) == NONE
+        found = newest(a_slice("n", shared("x")), DRAConsumableCapacity=False)
+        assert outcome(found, other) == ERROR
+        told = "^claim default/c, subrequest s1: has capacity requests, but the DRAConsumableCapacity feature is disabled$"
+        with pytest.raises(AllocationError, match=told):
+            taken(found, device_claim("c", either(exactly(), other)))
+
+    def test_distinct_values(self) -> None:
+        """Devices of different requests have different values of a distinctAttribute."""
+        pool = a_slice("n", *(device(name, numa=numa) for name, numa in (("a", 0), ("b", 0), ("c", 1))))
+        apart = {"distinctAttribute": f"{DRIVER}/numa"}
+        claim = device_claim("c", exactly(), exactly(), constraints=[apart])
+        assert taken(newest(pool), claim) == [["a", "c"]]
+        with pytest.raises(AllocationError, match="empty constraint"):
+            taken(newest(pool, DRAConsumableCapacity=False, DRADeviceBindingConditions=False, release="1.35"), claim)
+
+
+def _written(one: Any) -> dict[str, Any]:
+    taken = {name: str(amount) for name, amount in one.consumed_capacity.items()}
+    found = {"request": one.request, "driver": one.driver, "pool": one.pool, "device": one.device, "shareID": one.share_id}
+    return {"devices": {"results": [{**found, "consumedCapacity": taken}]}}
+
+
+WAITING = {**device("slow"), "bindingConditions": ["Ready"], "bindingFailureConditions": ["Broken"], "bindsToNode": True}
+
+
+class TestBindingConditions:
+    def test_such_devices_come_last(self) -> None:
+        """A pool with such a device comes last, and what has to be true of it stands with it; it is for the one node."""
+        found = newest(a_slice("*", WAITING, pool="a"), a_slice("*", "fast", pool="b"))
+        results = found.allocate([device_claim("c", exactly()), device_claim("d", exactly())], 0)
+        assert results is not None
+        assert [one.device for result in results for one in result.results] == ["fast", "slow"]
+        assert results[1].results[0].binding_conditions == ("Ready",)
+        assert [result.node_selector is None for result in results] == [True, False]
+        assert outcome(newest(a_slice("n", WAITING), DRADeviceBindingConditions=False), exactly()) == NONE
+
+    def test_when_it_is_ready(self) -> None:
+        """A device is ready once its driver says so; a condition of failure ends that."""
+        status = held("slow", bindingConditions=["Ready"], bindingFailureConditions=["Broken"])
+        assert are_true(device_claim("c", status=held("fast")))
+        assert not are_true(device_claim("c", status=status))
+        for kind, ready in (("Other", False), ("Ready", True)):
+            assert are_true(device_claim("c", status={**status, "devices": [_said(kind)]})) == ready
+        with pytest.raises(BindingFailed, match=r"^it is off$"):
+            are_true(device_claim("c", status={**status, "devices": [_said("Broken")]}))
+
+
+def _said(kind: str) -> dict[str, Any]:
+    condition = {"type": kind, "status": "True", "reason": "Gone", "message": "it is off"}
+    return {"driver": DRIVER, "pool": "n", "device": "slow", "conditions": [condition]}
+
+
+class TestPools:
+    def test_pools_that_are_not_whole_give_nothing(self) -> None:
+        """Incomplete and invalid pools are passed over; where nothing is left, an invalid one is told."""
+        assert taken(newest(a_slice("n", "a", count=2), a_slice("n", "b", pool="q")), device_claim("c", exactly())) == [["b"]]
+        assert outcome(newest(a_slice("n", "a", count=2)), exactly()) == NONE
+        assert outcome(newest(a_slice("n", "a", "a")), exactly()) == INVALID
+        for slices, told in ((a_slice("n", "a", count=2), "incomplete"), (a_slice("n", "a", "a"), "invalid")):
+            (account,) = accounts(newest(slices), [device_claim("c", exactly())], 0)
+            assert [one.why for one in account.refused] == [f"its pool is {told}"]
+
+    def test_slices_of_other_nodes_count(self) -> None:
+        """A pool is whole if all of its slices are there, for whichever node; a newer one anywhere makes it obsolete."""
+        other = a_slice("m", "b", pool="p", count=2, name="other")
+        assert outcome(newest(a_slice("n", "a", pool="p", count=2), other), exactly()) == FOUND
+        newer = a_slice("m", "b", pool="p", generation=2, name="newer")
+        assert outcome(newest(a_slice("n", "a", pool="p", count=2), newer), exactly()) == NONE
+
+
+AMOUNTS = st.lists(st.integers(1, 20), min_size=1, max_size=4)
+
+
+@given(parts=AMOUNTS, whole=st.integers(1, 40), wanted=st.integers(1, 4), used=st.integers(0, 15))
+def test_counters_are_exact(parts: list[int], whole: int, wanted: int, used: int) -> None:
+    """As many devices can be had as together take no more than there is."""
+    names = [f"d{number}" for number in range(len(parts))]
+    holding = [name for bit, name in enumerate(names) if used >> bit & 1]
+    found = newest(
+        *card(*(part(name, f"{amount}Gi") for name, amount in zip(names, parts, strict=True)), total=f"{whole}Gi"),
+        device_claim("other", status=held_in(*holding)),
+    )  # fmt: skip
+    amounts = dict(zip(names, parts, strict=True))
+    left = whole - sum(amounts[name] for name in holding)
+    free = sorted(amount for name, amount in amounts.items() if name not in holding)
+    is_enough = len(free) >= wanted and sum(free[:wanted]) <= left
+    assert outcome(found, exactly(wanted)) == (FOUND if is_enough else NONE)
