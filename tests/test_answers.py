@@ -47,7 +47,7 @@ OF_GOLDEN: Mapping[str, Callable[[], Any]] = {
     ),
     "compare": lambda: kubeclassic.compare(CLUSTER, "1.12", "1.16"),
     "compare-free": lambda: kubeclassic.compare(
-        CLUSTER, "1.16", Framework(release="1.34", percentage_of_nodes_to_score=100), mode="free"
+        CLUSTER, "1.16", Framework(release="1.36", percentage_of_nodes_to_score=100), mode="free"
     ),
 }  # fmt: skip
 """Golden file -> the same from Python."""

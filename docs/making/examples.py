@@ -63,6 +63,7 @@ EXAMPLES: Mapping[str, str] = {
         "csilimits": "MaxCSIVolumeCountPred NodeVolumeLimits",
         "devices": "DynamicResources",
         "disks": "NoDiskConflict VolumeRestrictions",
+        "features": "NodeDeclaredFeatures",
         "images": "ImageLocalityPriority ImageLocality",
         "interpod": "MatchInterPodAffinity InterPodAffinityPriority InterPodAffinity",
         "placement": "MatchNodeSelector CheckNodeLabelPresence NodeAffinityPriority labelPreference NodeAffinity",

@@ -129,6 +129,7 @@ FORMULAS: Mapping[str, str] = {
     "score = whole(100 x (1 - standard deviation of the shares))",
     "NodeResourcesFit": f"Filter: {_ROOM}\nScore:  by scoringStrategy, here LeastAllocated:\n        {_LEAST.format(top=100)}\n"
     "        score = whole(sum of weight x score(resource) / sum of weights)",
+    "NodeDeclaredFeatures": "Filter: turned down if  a feature that the pod needs is not in status.declaredFeatures of the node",
     "NodeUnschedulable": "Filter: turned down if  spec.unschedulable, and the pod does not tolerate\n"
     "                        node.kubernetes.io/unschedulable:NoSchedule",
     "PodTopologySpread": "Filter: for each constraint with DoNotSchedule:\n"

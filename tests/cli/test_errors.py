@@ -95,7 +95,7 @@ SIMULATE = [
 ]
 
 LISTED = "`kubeclassic releases 1.27` lists those of 1.27"
-NOT_OLDER = "profile.yaml, which release 1.16 does not have, wanted release 1.34"
+NOT_OLDER = "profile.yaml, which release 1.16 does not have, wanted release 1.36"
 NOT_NEWER = "which release 1.27 does not have, wanted"
 MIGRATED = "a profile, which `kubeclassic policy migrate` makes of a Policy"
 PROFILES = [
@@ -177,7 +177,7 @@ def refusal(arguments: str) -> str:
     """
     told = ran(*arguments.split(), status=2)
     assert told.out == ""
-    return told.err.removeprefix("release 1.34, the default: no node says status.nodeInfo.kubeletVersion\n")
+    return told.err.removeprefix("release 1.36, the default: no node says status.nodeInfo.kubeletVersion\n")
 
 
 @pytest.mark.parametrize(("arguments", "wanted"), [*((f"simulate {given}", wanted) for given, wanted in SIMULATE), *OTHERS])

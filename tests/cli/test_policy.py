@@ -43,9 +43,9 @@ class TestPolicyCheck:
         assert result.exit_code == 1
         assert result.stdout == ""
         assert result.stderr.splitlines() == [
-            'refused by 1.34: standard input: podInitialBackoffSeconds: wrong type, got "x", wanted a whole number',
-            "refused by 1.34: standard input: nope: unknown field",
-            "refused by 1.34: standard input: parallelism: should be an integer value greater than zero, got 0",
+            'refused by 1.36: standard input: podInitialBackoffSeconds: wrong type, got "x", wanted a whole number',
+            "refused by 1.36: standard input: nope: unknown field",
+            "refused by 1.36: standard input: parallelism: should be an integer value greater than zero, got 0",
         ]
 
     def test_a_profile(self, run):

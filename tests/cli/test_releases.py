@@ -57,7 +57,7 @@ class TestReleases:
 
     def test_diff_of_the_framework(self) -> None:
         """Gates of the framework are told with what they decide, plugins with how they run."""
-        lines = [" ".join(line.split()) for line in run("--diff", "1.27", "1.34").stdout.splitlines()]
+        lines = [" ".join(line.split()) for line in run("--diff", "1.27", "1.36").stdout.splitlines()]
         assert "PodLevelResources - on, BETA whether the requests of the pod as a whole count" in lines
         assert "SelectorSpread named by a profile -" in lines
-        assert run("--diff", "1.16", "1.34").exit_code == 0
+        assert run("--diff", "1.16", "1.36").exit_code == 0

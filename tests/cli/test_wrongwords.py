@@ -79,7 +79,7 @@ WRONG: Mapping[str, str] = {
     "sweep examples/sweep.yaml --output examples/sweep.yaml": "sweep.yaml",
     "sweep examples/day.yaml": "got 5 documents, wanted one with cluster, pods, trace",
     "lab nope --no-open": "nope",
-    "lab examples/cluster --no-open --release 1.35": 'got "1.35"',
+    "lab examples/cluster --no-open --release 1.37": 'got "1.37"',
     "lab examples/cluster --no-open --release 1.20 --policy examples/policies/bin-packing.json": "release 1.20 runs a profile",
     "lab examples/cluster --no-open --set pod": "--set 'pod'",
     "lab --no-open": NO_PATHS,

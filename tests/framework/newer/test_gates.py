@@ -23,6 +23,12 @@ WHILE_DELETING = ("SchedulerAsyncPreemption",)
 """Gates that hold a pod back only between two deletions of its victims: the tests of the queue have them."""
 
 
+OF_DEVICES = (
+    "DRAConsumableCapacity", "DRADeviceBindingConditions", "DRADeviceTaints", "DRAExtendedResource", "DRAPartitionableDevices",
+)  # fmt: skip
+"""Gates that facts about devices tell: each has a cluster in ``tests/framework/facts/deviceclusters.py``."""
+
+
 @attrs.frozen
 class Case:
     """A cluster and pods that are tried one after the other, asked of a release."""
@@ -224,5 +230,5 @@ def test_it_changes_when_a_pod_is_tried(gate: str) -> None:
 
 def test_each_gate_has_a_case() -> None:
     """Every gate that decides is tried above, or shows in the queue alone."""
-    assert {*CASES, *IN_THE_QUEUE, *WHILE_DELETING} == set(DECIDING)
+    assert {*CASES, *IN_THE_QUEUE, *WHILE_DELETING, *OF_DEVICES} == set(DECIDING)
     assert set(EARLIER_CASES) == set(EARLIER)

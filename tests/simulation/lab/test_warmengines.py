@@ -122,7 +122,7 @@ class TestRefusals:
             ({"do": "weight", "rule": "LeastRequestedPriority", "weight": -1}, "LeastRequestedPriority: got -1, wanted", WEIGHT),
             ({"do": "weight", "rule": "LeastRequestedPriority", "weight": "3"}, "got '3', wanted a whole number", WEIGHT),
             ({"do": "switch", "rule": "CheckNodeUnschedulable", "on": 1}, "on: got 1, wanted true or false", SWITCH),
-            ({"do": "release", "value": "1.35"}, 'release: got "1.35", wanted one of 1.12', "release"),
+            ({"do": "release", "value": "1.37"}, 'release: got "1.37", wanted one of 1.12', "release"),
             ({"do": "set", "name": "percentage", "value": 101}, "percentage: got 101, wanted a whole number from 0 to 100", "percentage"),
             ({"do": "set", "name": "hardPodAffinityWeight", "value": 0}, "got 0, wanted a whole number from 1 to 100", HARD),
             ({"do": "set", "name": "order", "value": "age"}, "order: got 'age', wanted one of input", "order"),

@@ -51,7 +51,7 @@ def moves(found: UpgradeDocument) -> list[tuple[str, str, str | None, str | None
 @pytest.fixture(scope="module")
 def example() -> UpgradeResult:
     """The example cluster from the first release to the last."""
-    return upgrade(CLUSTER, "1.12", "1.34")
+    return upgrade(CLUSTER, "1.12", "1.36")
 
 
 class TestExample:
@@ -73,7 +73,7 @@ class TestExample:
 
     def test_the_status_is_that_of_the_pod_that_is_asked_about(self) -> None:
         """Other pods move, but not this one."""
-        asked = {name: upgrade(CLUSTER, "1.16", "1.34", pod=name) for name in ("analytics/yearly-report", "shop/orders-0")}
+        asked = {name: upgrade(CLUSTER, "1.16", "1.36", pod=name) for name in ("analytics/yearly-report", "shop/orders-0")}
         assert {name: found.ok for name, found in asked.items()} == {"analytics/yearly-report": True, "shop/orders-0": False}
 
     def test_a_pod_may_have_to_make_room(self) -> None:
@@ -100,7 +100,7 @@ class TestExample:
     def test_the_view(self, example: UpgradeResult) -> None:
         """The view has the steps, the causes and the decisions."""
         view = example.view()
-        assert "7 of 22 pods end elsewhere by 1.34 than by 1.12" in str(view.verdict)
+        assert "7 of 22 pods end elsewhere by 1.36 than by 1.12" in str(view.verdict)
         assert {table.name for table in view.tables} == {"steps", "causes", "moved", "ways", "nodes"}
         assert view.csv().name == "moved"
         assert not example.ok
@@ -240,15 +240,15 @@ class TestWay:
     def test_all_or_some(self) -> None:
         """The way has every release from the first to the last, or those that are named."""
         assert way_of("v1.20", "1.22.6") == ["1.20", "1.21", "1.22"]
-        assert way_of("1.12", "1.34", ["1.16", "1.22", "1.27"]) == ["1.16", "1.22", "1.27"]
+        assert way_of("1.12", "1.36", ["1.16", "1.22", "1.27"]) == ["1.16", "1.22", "1.27"]
 
     @pytest.mark.parametrize(
         ("start", "end", "steps", "said"),
         [
             ("1.20", "1.19", (), "to: got 1.19, wanted a release after 1.20"),
             ("1.20", "1.20", (), "to: got 1.20, wanted a release after 1.20"),
-            ("1.12", "1.34", ("1.22", "1.16"), "steps: got 1.22,1.16, wanted two releases or more, oldest first"),
-            ("1.11", "1.34", (), 'release: got "1.11", wanted'),
+            ("1.12", "1.36", ("1.22", "1.16"), "steps: got 1.22,1.16, wanted two releases or more, oldest first"),
+            ("1.11", "1.36", (), 'release: got "1.11", wanted'),
         ],
     )
     def test_refusals(self, start: str, end: str, steps: tuple[str, ...], said: str) -> None:
@@ -304,7 +304,7 @@ def test_the_page_draws_the_way(example: UpgradeResult) -> None:
     page = upgrade_html(example)
     assert page.count("<rect") >= len(example.document.stages)
     assert "<path" in page
-    assert "1.34" in page
+    assert "1.36" in page
 
 
 SMALL = {
