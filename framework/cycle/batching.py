@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from msgspec.structs import replace
 
-from ...api.objects import NodeSelectorTerm, Pod, Requirement
+from ...api.objects import NodeSelectorTerm, Pod, Requirement, Volume
 from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows, Scores
 from ...core.decision.verdict import judge
@@ -141,11 +141,11 @@ class Signer:
 
 def _volumes(pod: Pod) -> tuple[str, ...]:
     """The sources of the volumes that are read here; config maps and secrets do not count."""
-    sources = (repr(replace(volume, name="")) for volume in pod.spec.volumes)
-    return tuple(sorted(source for source in sources if source != _NO_SOURCE))
+    sources = (replace(volume, name="") for volume in pod.spec.volumes)
+    return tuple(sorted(repr(source) for source in sources if source != _NO_SOURCE))
 
 
-_NO_SOURCE = "Volume()"
+_NO_SOURCE = Volume()
 
 
 # --- what is kept ---------------------------------------------------------------------------------------------------

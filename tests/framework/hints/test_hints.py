@@ -21,7 +21,7 @@ from kubeclassic.simulation.conform import engine_for
 from tests.support.build import node, pod
 from tests.support.examples import examples
 
-WITH_HINTS = {"1.28": True, "1.29": True, "1.30": True, "1.31": True, "1.32": False, "1.33": False, "1.34": False}
+WITH_HINTS = {f"1.{minor}": minor < 32 for minor in range(28, 37)}
 """Release -> whether the gate has to be set."""
 HARD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}
 TERM = {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}

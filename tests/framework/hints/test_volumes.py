@@ -116,6 +116,21 @@ def test_anti_affinity_of_others() -> None:
     assert hints.affine_pod_changes(pod("p", affinity=shy), pod("q", on="n", labels={"app": "a"}), None)
 
 
+def test_wider_hints() -> None:
+    """From 1.36 on pods count that avoided the pod, that are nominated, and its own labels."""
+    terms = [{"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "zone"}]
+    shy = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    waiting, gone = pod("p", labels={"app": "a"}), pod("q", affinity=shy, status={"nominatedNodeName": "n"})
+    changed = pod("p", labels={"app": "b"})
+    for wider in (False, True):
+        assert hints.affine_pod_changes(waiting, gone, None, wider=wider) is wider
+        assert hints.affine_pod_changes(waiting, waiting, changed, wider=wider) is wider
+    spread = hints.Spread("zone", lambda labels: True, False)
+    for wider in (False, True):
+        found = hints.spread_pod_changes(waiting, gone, None, constraints=lambda asked: [spread], sees_itself=True, wider=wider)
+        assert found is wider
+
+
 @pytest.mark.parametrize(
     ("compares", "old", "helps"),
     [(True, {}, True), (True, {"zone": "x"}, False), (True, {"zone": "y"}, True), (False, {"zone": "x"}, True)],

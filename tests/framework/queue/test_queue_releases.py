@@ -244,6 +244,20 @@ def test_a_pod_whose_victims_are_deleted() -> None:
     assert bench.parts[2] == 0
 
 
+@since("1.35")
+def test_gates_are_asked_once(each: str, is_new: bool) -> None:
+    """A pod that backs off and is to be tried at once is not asked for its gates again."""
+    if each < "1.33":
+        return
+    bench = Bench.of(each)
+    waiting = bench.failed(named("p"))
+    bench.router.put(node("n"))
+    assert bench.parts == (0, 1, 0)
+    bench.queue.hold_back(waiting.pod, True)
+    bench.queue.activate([waiting.pod])
+    assert bench.parts[0] == is_new
+
+
 @since("1.32")
 def test_labels(each: str, is_new: bool) -> None:
     """From 1.32 on labels name the kind and the change in full."""

@@ -1,0 +1,107 @@
+"""Batches: which pods are equal, the heap of scored nodes, and what a trial leaves of them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.core.decision.ties import TopOfHeap, places_of_best
+from kubeclassic.core.run import Run
+from kubeclassic.framework.cycle.batching import _heap, _popped
+from kubeclassic.framework.options import Framework
+from kubeclassic.framework.schedulerspec import SchedulerSpec
+from tests.support.build import node, pod
+from tests.support.examples import examples
+
+GROUP = "kubescheduler.config.k8s.io/v1"
+SPREAD: dict[str, Any] = {"disabled": [{"name": "PodTopologySpread"}]}
+DISK = {"name": "disk", "awsElasticBlockStore": {"volumeID": "disk"}}
+
+
+def run(release: str = "1.36", plugins: dict[str, Any] | None = None, nodes: str = "abc") -> Run:
+    """A scheduler with nodes of 1 cpu, in a profile that spreads nothing."""
+    profile = {"plugins": {"multiPoint": SPREAD} if plugins is None else plugins}
+    document = {"apiVersion": GROUP, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
+    found = Run(SchedulerSpec.of(Framework(release=release, profile=document)).engine())
+    for name in nodes:
+        found.put(node(name, cpu="1"))
+    return found
+
+
+def feasible(made: Run, one: Pod) -> list[str]:
+    """The nodes that fit *one*, which is then placed."""
+    return list(made.cycle(one).feasible or ())
+
+
+def full(name: str, **fields: Any) -> Pod:
+    """A pod that fills a node."""
+    return pod(name, requests={"cpu": "1"}, **fields)
+
+
+@examples(2.0)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=40))
+def test_the_top_of_a_heap(totals: list[int]) -> None:
+    """Without a heap the node that would be on top of one is found; nodes are popped with their totals in order."""
+    found = np.array(totals)
+    cycle: Any = SimpleNamespace(table=SimpleNamespace(names=[str(place) for place in range(len(totals))]))
+    heap = _heap(cycle, np.arange(len(totals)), found)
+    best = places_of_best(found)
+    assert heap[0][1] == str(best[TopOfHeap.among(best)])
+    popped = []
+    while heap:
+        name, heap = _popped(heap)
+        popped.append(totals[int(name)])
+    assert popped == sorted(totals, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("other", "is_equal"),
+    [
+        ({}, True), ({"namespace": "other"}, True), ({"priority": 5}, True), ({"labels": {"app": "x"}}, False),
+        ({"tolerations": [{"operator": "Exists"}]}, False), ({"nodeSelector": {}}, False), ({"volumes": [DISK]}, False),
+        ({"volumes": [{"name": "config", "configMap": {"name": "one"}}]}, True), ({"volumes": [{"name": "room", "emptyDir": {}}]}, False),
+    ],
+)  # fmt: skip
+def test_pods_that_are_equal(other: dict[str, Any], is_equal: bool) -> None:
+    """Only a pod with the signature of the pod before it is offered the node that came next."""
+    made = run()
+    assert len(feasible(made, full("one"))) == 3
+    assert len(feasible(made, full("two", **other))) == (1 if is_equal else 2)
+
+
+@pytest.mark.parametrize(
+    ("release", "plugins", "counts"),
+    [("1.36", None, [3, 1, 1]), ("1.35", None, [3, 1, 1]), ("1.34", None, [3, 2, 1]), ("1.36", {}, [3, 2, 1])],
+)  # fmt: skip
+def test_profiles_that_batch(release: str, plugins: dict[str, Any] | None, counts: list[int]) -> None:
+    """From 1.35 on, and not by default: PodTopologySpread has constraints of the system."""
+    made = run(release, plugins)
+    assert [len(feasible(made, full(name))) for name in ("one", "two", "three")] == counts
+
+
+def test_a_node_with_room_for_more() -> None:
+    """While the last node takes another such pod, all nodes are looked at."""
+    made = run()
+    assert [len(feasible(made, pod(name, requests={"cpu": "400m"}))) for name in ("one", "two")] == [3, 3]
+
+
+def test_a_pod_between_them() -> None:
+    """A pod that is tried between two equal ones ends the batch."""
+    made = run()
+    assert [len(feasible(made, one)) for one in (full("one"), pod("small", requests={"cpu": "100m"}), full("two"))] == [3, 2, 1]
+
+
+def test_trials_leave_nothing() -> None:
+    """What is tried and taken back does not end a batch, and leaves none."""
+    made = run()
+    feasible(made, full("one"))
+    with made.engine.savepoint():
+        made.engine.schedule(full("tried"))
+        made.engine.schedule(pod("other"))
+    assert len(feasible(made, full("two"))) == 1
