@@ -131,6 +131,10 @@ class Plugin:
         return hasattr(cls, POINTS[point])
 
 
+def _no_time() -> float:
+    return -inf
+
+
 @attrs.define(eq=False, kw_only=True, repr=False)
 class Handle:
     """What plugins get when they are constructed: one for all plugins of a profile."""
@@ -149,7 +153,7 @@ class Handle:
     max_pd_vols: int | None = None
     """How many cloud disks of each type a node can have that does not say so itself; None: what the type says."""
     waiting_pods: WaitingPods = attrs.field(factory=WaitingPods)
-    now: Callable[[], float] = lambda: -inf
+    now: Callable[[], float] = _no_time
     """The time, in seconds since 1970, for what has to happen in time; where none goes by nothing is late."""
 
     def enabled(self, gate: str) -> bool:

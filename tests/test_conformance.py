@@ -38,7 +38,7 @@ MANNERS = {
 }
 WAYS = [
     ("1.12", "no memory"), ("1.12", "quick, hardly any"), ("1.16", "quick"), ("1.16", "quick, hardly any"),
-    ("1.27", "no memory"), ("1.27", "quick"), ("1.34", "no memory"), ("1.34", "quick, hardly any"),
+    ("1.27", "no memory"), ("1.27", "quick"), ("1.36", "no memory"), ("1.36", "quick, hardly any"),
 ]  # fmt: skip
 """Each manner in releases with predicates and with plugins, and the first and the last of each with two; the usual way is run in all."""
 

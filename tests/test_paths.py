@@ -235,8 +235,8 @@ CONFIGURATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "1.16 adaptive": ("1.16", {}),
     "1.27": ("1.27", ALL),
     "1.27 adaptive": ("1.27", {}),
-    "1.34": ("1.34", ALL),
-    "1.34 adaptive": ("1.34", {}),
+    "1.36": ("1.36", ALL),
+    "1.36 adaptive": ("1.36", {}),
 }
 """Releases and configurations, in the words of a conformance case."""
 

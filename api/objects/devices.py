@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import field
 
-from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, Part, TemplateMeta
+from .metadata import NO_QUANTITIES, Condition, KubeObject, Map, OneOf, Part, TemplateMeta
 from .quantity import ZERO, Int64, Quantity
 from .selectors import NodeSelector
+
+DEVICE_EFFECTS = ("None", "NoSchedule", "NoExecute")
+"""What a taint of a device does: the first one nothing."""
 
 # --- claims of a pod ------------------------------------------------------------------------------------------------
 
@@ -50,9 +53,9 @@ class DeviceToleration(Part, frozen=True, kw_only=True, cache_hash=True):
     """Taints of devices that a request puts up with."""
 
     key: str = ""
-    operator: str = ""
+    operator: Annotated[str, OneOf("Equal", "Exists", optional=True)] = ""
     value: str = ""
-    effect: str = ""
+    effect: Annotated[str, OneOf(*DEVICE_EFFECTS, optional=True)] = ""
     toleration_seconds: Int64 | None = None
 
     def tolerates(self, taint: DeviceTaint) -> bool:
@@ -299,7 +302,7 @@ NO_CAPACITY: Map[DeviceCapacity] = Map()
 class DeviceTaint(Part, frozen=True, kw_only=True, cache_hash=True):
     key: str = ""
     value: str = ""
-    effect: str = ""
+    effect: Annotated[str, OneOf(*DEVICE_EFFECTS)] = ""
 
 
 class Device(Part, frozen=True, kw_only=True, cache_hash=True):

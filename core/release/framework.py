@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 Budgets = Literal["counted down", "counted to the first", "used up"]
 """``counted down``: each victim takes one from each of its budgets; ``counted to the first``: but from none after the first that has
@@ -430,7 +430,7 @@ Room = Literal["requested", "again", "left"]
 class DeviceCells(CellGroup, frozen=True, kw_only=True):
     """How a release allocates devices."""
 
-    gated: Mapping[str, Mapping[str, Any]] = MappingProxyType({"DRAAdminAccess": MappingProxyType({"admin_access": True})})
+    gated: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"DRAAdminAccess": {"admin_access": True}})
     """Gate -> other values of these cells while it is on."""
     admin_access: bool = False
     """Requests may ask for devices that are in use."""

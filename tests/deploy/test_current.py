@@ -22,7 +22,7 @@ from tests.live.scheduler.worlds import World, live
 from tests.support.program import ran
 from tests.support.runflags import settings_of
 
-NAME, RELEASE = "kubeclassic-current", "1.34"
+NAME, RELEASE = "kubeclassic-current", "1.36"
 
 
 def manifests(kind: str) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import settings
 
-ENDS = ("1.12", "1.16", "1.17", "1.22", "1.23", "1.27", "1.34")
+ENDS = ("1.12", "1.16", "1.17", "1.22", "1.23", "1.27", "1.36")
 """The first and the last release with predicates, with plugins under a Policy, and with plugins alone, and the base of all tables."""
 
 

@@ -72,7 +72,7 @@ class TestLines:
         assert lines[0].endswith("] a\\x1b[1m\\nW1124 forged")
 
 
-@pytest.mark.parametrize("release", ["1.16", "1.34"])
+@pytest.mark.parametrize("release", ["1.16", "1.36"])
 @pytest.mark.parametrize(
     ("level", "said"),
     [
@@ -108,7 +108,7 @@ class TestAsAProgram:
         texts = [json.loads(line)["msg"] if form == "json" else _text(line) for line in lines]
         told = "no pod was being bound; lease kube-system/kube-scheduler given back"
         assert (code, texts[-1]) == (status, f"stopped by {number.name}: {told}; exit status {status}")
-        assert texts[0].startswith("starting as kube-scheduler v1.34.")
+        assert texts[0].startswith("starting as kube-scheduler v1.36.")
         assert "scheduling begins" in texts
 
     def test_a_lost_lease_is_said_last(self, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def _run(
 ) -> tuple[list[str], int]:
     """The lines and the status of ``run``, to which *then* happens at a line with *at*: a signal, or a function."""
     file = kubeconfig(folder, {"server": address}, user or {})
-    words = command("run", "--release", "1.34", "--kubeconfig", str(file), *QUIET, *flags)
+    words = command("run", "--release", "1.36", "--kubeconfig", str(file), *QUIET, *flags)
     with started(words) as process:
         limit = threading.Timer(60, process.kill)
         limit.start()

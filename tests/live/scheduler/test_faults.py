@@ -15,7 +15,7 @@ from tests.live.scheduler.worlds import World, live, lived
 from tests.support.examples import examples
 from tests.support.livefaults import Faults, wrongs
 
-RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27", "1.34"]
+RELEASES = ["1.12", "1.13", "1.14", "1.15", "1.16", "1.27", "1.36"]
 QUIET_AFTER = 60.0
 """Virtual seconds after which nothing fails any more."""
 
@@ -57,7 +57,7 @@ def test_nothing_is_lost_or_doubled(release: str, seed: int, share: float, resta
     assert all(world.hosts.values())
 
 
-@pytest.mark.parametrize("release", ["1.15", "1.27", "1.34"])
+@pytest.mark.parametrize("release", ["1.15", "1.27", "1.36"])
 def test_two_schedulers_at_once_bind_no_pod_twice(release: str) -> None:
     """Two schedulers of one name that both believe to lead: the API server refuses the second binding, and all pods get a node."""
     _, watcher = outcome(release, 7, 0.0, restarts=False, replicas=2)
@@ -90,7 +90,7 @@ def dark(request: Request) -> Fault:
     return Fault(is_lost=True) if request.path.endswith("/binding") else Fault(is_dropped=True)
 
 
-@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27", "1.34"])
+@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27", "1.36"])
 @pytest.mark.parametrize(
     "answer", [Fault(is_lost=True), timed_out(), timed_out(500, "InternalError", "etcdserver: leader changed")], ids=["none", "504", "500"]
 )

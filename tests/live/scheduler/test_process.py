@@ -201,7 +201,7 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-each_dry = pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.34"])
+each_dry = pytest.mark.parametrize("release", ["1.12", "1.15", "1.27", "1.36"])
 
 
 @each_dry

@@ -92,7 +92,7 @@ def shadowed(release: str, other: str, config: dict[str, object], pods: int = 40
     return live(release, play), told
 
 
-@pytest.mark.parametrize("release", ["1.12", "1.15", "1.16", "1.27", "1.34"])
+@pytest.mark.parametrize("release", ["1.12", "1.15", "1.16", "1.27", "1.36"])
 def test_a_scheduler_agrees_with_itself(release: str) -> None:
     """Beside a scheduler of the same release and configuration no pod differs, not even by a tie-break, in a burst of bindings."""
     world, told = shadowed(release, release, {})
@@ -149,7 +149,7 @@ class Slow(LiveScheduler):
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("release", ["1.15", "1.16", "1.27", "1.34"])
+@pytest.mark.parametrize("release", ["1.15", "1.16", "1.27", "1.36"])
 @pytest.mark.parametrize("seed", range(3))
 async def test_priorities_while_pods_come(release: str, seed: int) -> None:
     """Pods of four priorities come faster than they are decided on, and their bindings are written in any order: still nothing differs."""
@@ -175,7 +175,7 @@ async def test_priorities_while_pods_come(release: str, seed: int) -> None:
     assert [one.line() for one in told if one.differs] == []
 
 
-@pytest.mark.parametrize("release", ["1.16", "1.27", "1.34"])
+@pytest.mark.parametrize("release", ["1.16", "1.27", "1.36"])
 async def test_what_follows_a_decision_does_not_count_for_it(release: str) -> None:
     """A pod is refused, and at once another one goes whose place it then gets: for the shadow too it fitted nowhere first."""
     async with lived(release) as world:

@@ -28,7 +28,7 @@ from tests.support.serverbuild import Json, node_json, pod_json
 EVERYTHING = [{"operator": "Exists"}]
 """A new node has a taint until it is ready."""
 SERVERS = [
-    (NEWEST_SERVER, "1.34"), (NEW_SERVER, "1.27"), (NEW_SERVER, "1.16"), (NEW_SERVER, "1.12"), (OLD_SERVER, "1.15"), (OLD_SERVER, "1.16"),
+    (NEWEST_SERVER, "1.36"), (NEW_SERVER, "1.27"), (NEW_SERVER, "1.16"), (NEW_SERVER, "1.12"), (OLD_SERVER, "1.15"), (OLD_SERVER, "1.16"),
 ]  # fmt: skip
 
 

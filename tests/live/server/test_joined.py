@@ -30,10 +30,10 @@ from kubeclassic.simulation.conform import Family, build, engine_for, find_famil
 from tests.conftest import ROOT
 from tests.support.serverbuild import Json
 
-RELEASES = ("1.12", "1.16", "1.27", "1.34")
+RELEASES = ("1.12", "1.16", "1.27", "1.36")
 NAMES = ("mixed", "preemption", "taints", "interpodaffinity", "topologyspread", "selectorspread", "volumebinding")
 FAMILIES = [family for family in find_families([Path(ROOT / "tests/conformance")]) if family.name in NAMES and family.release in RELEASES]
-WAYS = [(family, names_only) for family in FAMILIES for names_only in (True, False) if names_only is (family.release in ("1.16", "1.34"))]
+WAYS = [(family, names_only) for family in FAMILIES for names_only in (True, False) if names_only is (family.release in ("1.16", "1.36"))]
 WAYS += [(family, not names_only) for family, names_only in WAYS if family.name == "preemption"]
 """Every family of a release with the one form of requests, and preemption, whose request is another one, with both."""
 CASES, PODS = 1, 12

@@ -315,7 +315,7 @@ SMALL = {
     "sidecars.yaml": ["sidecars-are-refused", "sidecars-by-default"],
     "disks.yaml": ["cloud-disk-limits-moved"],
     "best-effort.yaml": ["best-effort-not-balanced"],
-    "too-small.yaml": ["too-small-is-final"],
+    "too-small.yaml": ["too-small-is-final"], "ties.yaml": ["ties-by-heap"], "balance.yaml": ["balance-by-change"],
 }
 """Small cluster of the guide -> the facts that it shows."""
 
