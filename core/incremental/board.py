@@ -149,10 +149,14 @@ class Board:
     @property
     def fits(self) -> Mask:
         """The rows that fit: bool[size]."""
+        return self.fit(None)
+
+    def fit(self, rows: Rows | None) -> Mask:
+        """Which of *rows*, or of all, fit: bool[k]."""
         if self._fits is not None:
-            return self._fits
+            return self._fits if rows is None else self._fits.take(rows)
         assert self.classes is not None
-        return self.classes.feasible()
+        return self.classes.feasible(rows)
 
     def host(self, cycle: Cycle, order: Order, ties: TieBreaker) -> int:
         """The row of the host; *order* and *ties* move on. Raises PriorityError, and NoScale."""
@@ -160,16 +164,16 @@ class Board:
         if self._fits is None and self.classes is not None and not self.window:
             row = self.classes.host(self.order, order.places, ties)
             if verify.SWITCH.is_on:
-                rows = self.order[self.fits.take(self.order)]
+                rows = self.order[self.fit(self.order)]
                 totals = self.totals(cycle, rows)
                 verify.check_totals(cycle, rows, totals)
-                verify.check_best(self.classes.mask(self.classes.best).nonzero()[0], rows[totals == totals.max()], cycle)
+                verify.check_best(self.classes.among(self.classes.best).nonzero()[0], rows[totals == totals.max()], cycle)
         else:
-            fits, wanted = self.fits, cycle.algorithm.wanted(visited)
+            wanted = cycle.algorithm.wanted(visited)
             # Most nodes fit, so a little more than the wanted number is enough to look at.
-            places = fits.take(self.order[: wanted + wanted // 8 + 64]).nonzero()[0]
+            places = self.fit(self.order[: wanted + wanted // 8 + 64]).nonzero()[0]
             if len(places) <= wanted:
-                places = fits.take(self.order).nonzero()[0]
+                places = self.fit(self.order).nonzero()[0]
             if len(places) > wanted:
                 # Upstream: the search ends with the feasible node beyond the wanted number.
                 visited, stopped, places = int(places[wanted]) + 1, True, places[:wanted]

@@ -472,13 +472,13 @@ class Classes:
             self._order, self._places, self._heaps = order, places(), [None] * len(self.size)
         best = self.best
         if self.count > 1 and isinstance(ties.pick, TopOfHeap):
-            found = self.mask(best).take(order).nonzero()[0]
+            found = self.among(best, order).nonzero()[0]
             # The places among the rows that fit.
-            among = found if self.count == len(order) else self.feasible().take(order).cumsum()[found] - 1
+            among = found if self.count == len(order) else self.feasible(order).cumsum()[found] - 1
             return order.item(found[ties.pick.among(among)])
         chosen = ties.which(sum([self.size[at] for at in best])) if self.count > 1 else 0
         if chosen:
-            return order.item(self.mask(best).take(order).nonzero()[0].item(chosen))
+            return order.item(self.among(best, order).nonzero()[0].item(chosen))
         return order.item(self._place(best[0]) if len(best) == 1 else min([self._place(at) for at in best]))
 
     def _place(self, which: int) -> int:
@@ -490,15 +490,15 @@ class Classes:
             heappop(heap)
         return heap[0]
 
-    def feasible(self) -> Mask:
-        """The rows that fit: bool[rows]."""
-        return self.mask([at for at, fits in enumerate(self.fits) if fits])
+    def feasible(self, rows: Rows | None = None) -> Mask:
+        """Which of *rows*, or of all, fit: bool[k]."""
+        return self.among([at for at, fits in enumerate(self.fits) if fits], rows)
 
-    def mask(self, which: Sequence[int]) -> Mask:
-        """The rows of the classes *which*: bool[rows]."""
+    def among(self, which: Sequence[int], rows: Rows | None = None) -> Mask:
+        """Which of *rows*, or of all, are in the classes *which*: bool[k]."""
         found = np.zeros(len(self.size) + 1, np.bool_)
         found[list(which)] = True
-        return found.take(self.of_row, mode="wrap")
+        return found.take(self.of_row if rows is None else self.of_row.take(rows), mode="wrap")
 
 
 def grouped(columns: Sequence[Ints], inside: Mask) -> tuple[Ints, Rows]:
