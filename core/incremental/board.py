@@ -160,8 +160,13 @@ class Board:
 
     def host(self, cycle: Cycle, order: Order, ties: TieBreaker) -> int:
         """The row of the host; *order* and *ties* move on. Raises PriorityError, and NoScale."""
-        visited, stopped = len(self.order), False
-        if self._fits is None and self.classes is not None and not self.window:
+        visited, stopped, wanted = len(self.order), False, cycle.algorithm.wanted(len(self.order))
+        if self._fits is None and self.classes is not None and self.window:
+            if verify.SWITCH.is_on:
+                rows = self.order[self.fit(self.order)][:wanted]
+                verify.check_totals(cycle, rows, self.totals(cycle, rows))
+            row, visited, stopped = self.classes.host_in_window(cycle, self.order, wanted, ties)
+        elif self._fits is None and self.classes is not None:
             row = self.classes.host(self.order, order.places, ties)
             if verify.SWITCH.is_on:
                 rows = self.order[self.fit(self.order)]
@@ -169,7 +174,6 @@ class Board:
                 verify.check_totals(cycle, rows, totals)
                 verify.check_best(self.classes.among(self.classes.best).nonzero()[0], rows[totals == totals.max()], cycle)
         else:
-            wanted = cycle.algorithm.wanted(visited)
             # Most nodes fit, so a little more than the wanted number is enough to look at.
             places = self.fit(self.order[: wanted + wanted // 8 + 64]).nonzero()[0]
             if len(places) <= wanted:

@@ -289,6 +289,10 @@ class Classes:
     _tests: list[ClassTest] = attrs.field(factory=list)
     _scores: list[ClassScore] = attrs.field(factory=list)
     _watches: list[Watched] = attrs.field(factory=list)
+    _fitting: Mask = attrs.field(factory=lambda: np.zeros(1, np.bool_))
+    """bool[classes + 1]: which fit, and False for rows that are in none."""
+    _is_scored: bool = False
+    """The best of them were looked for, too."""
     _needs_sizes: bool = False
     """Scores may hang on how many rows each class has."""
     _near_seen: int = NEVER
@@ -407,7 +411,7 @@ class Classes:
         """*row* goes from class *before* to *now*; -1: to none."""
         size, fits = self.size, self.fits
         self.of_row[row] = now
-        if self._needs_sizes:
+        if self._needs_sizes and self._is_scored:
             self.is_judged = False
         if now >= 0:
             if size[now]:
@@ -439,6 +443,7 @@ class Classes:
         fits = self.fits = [False] * len(size)
         for at in which:
             fits[at] = True
+        self._fitting, self._is_scored = np.array([*fits, False]), scores
         sizes = [size[at] for at in which]
         self.count, self.best, self.is_judged = sum(sizes), which, True
         if scores and self.count > 1:
@@ -490,9 +495,37 @@ class Classes:
             heappop(heap)
         return heap[0]
 
+    def host_in_window(self, cycle: Cycle, order: Rows, wanted: int, ties: TieBreaker) -> tuple[int, int, bool]:
+        """The row of the host where a pass stops after *wanted* fits and one more, how many rows it visits, and whether it stops.
+
+        Raises NoScale and PriorityError.
+        """
+        # Most nodes fit, so a little more than the wanted number is enough to look at.
+        for reach in (wanted + wanted // 8 + 64, len(order)):
+            codes = self.of_row.take(order[:reach])
+            places = self._fitting.take(codes, mode="wrap").nonzero()[0]
+            if len(places) > wanted:
+                break
+        visited, stopped = len(order), len(places) > wanted
+        if stopped:
+            visited, places = places.item(wanted) + 1, places[:wanted]
+        chosen = 0
+        if len(places) > 1:
+            codes = codes.take(places)
+            sizes = np.bincount(codes).tolist()
+            which = [at for at, size in enumerate(sizes) if size]
+            totals = self.totals(cycle, which, [sizes[at] for at in which])
+            most = max(totals)
+            best = [at for at, total in zip(which, totals, strict=True) if total == most]
+            leads = codes == best[0]
+            for at in best[1:]:
+                leads |= codes == at
+            chosen = ties.of(leads.nonzero()[0])
+        return order.item(places.item(chosen)), visited, stopped
+
     def feasible(self, rows: Rows | None = None) -> Mask:
         """Which of *rows*, or of all, fit: bool[k]."""
-        return self.among([at for at, fits in enumerate(self.fits) if fits], rows)
+        return self._fitting.take(self.of_row if rows is None else self.of_row.take(rows), mode="wrap")
 
     def among(self, which: Sequence[int], rows: Rows | None = None) -> Mask:
         """Which of *rows*, or of all, are in the classes *which*: bool[k]."""
