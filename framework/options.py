@@ -153,7 +153,7 @@ class SchedulerOptions(ABC):
     )  # fmt: skip
     tie_break: str | PickHost = option(
         "release", flags=("--tie-break",), takes="choice", types=(object,), wanted="a name or a function",
-        help="How to choose among best nodes. The originals from 1.16 on do it at random; `release` takes the first.",
+        help="How to choose among best nodes. The originals from 1.16 to 1.34 do it at random; there `release` takes the first.",
         key="tie-break", example="random", words="tie-break",
     )  # fmt: skip
     seed: int = option(

@@ -18,7 +18,6 @@ from ...core.arrays.batch import Batch
 from ...core.arrays.types import Rows, Scores
 from ...core.decision.verdict import judge
 from ...core.pods.notes import StateKey
-from ...core.pods.requests import NATIVE
 from ...core.pods.template import Template
 from ...priorities.imagelocality import normalized_image_name
 from ..profile import Profile
@@ -63,7 +62,7 @@ def _ports(plugin: Any, pod: Template) -> Hashable:
 def _requests(plugin: Any, pod: Template) -> Hashable:
     if pod.device_resources or (plugin.handle.cells.extended_devices_unsign and plugin.handle.enabled("DRAExtendedResource")):
         return UNSIGNED
-    return frozenset(item for item in pod.requests.items() if item[1] or item[0] in NATIVE)
+    return frozenset(item for item in pod.requests.items() if item[1])
 
 
 def _images(plugin: Any, pod: Template) -> Hashable:

@@ -86,7 +86,7 @@ class TestRights:
 
     def test_it_writes_what_a_scheduler_writes(self) -> None:
         """With the writer's role, it may write claims to devices and its own lock, and nothing else."""
-        claims = {("resource.k8s.io", "resourceclaims", "get"), ("resource.k8s.io", "resourceclaims", "update")}
+        claims = {("resource.k8s.io", "resourceclaims", verb) for verb in ("get", "update", "create", "delete")}
         claims.add(("resource.k8s.io", "resourceclaims/status", "update"))
         assert {call for call in allowed("ClusterRole") if call[2] not in ("list", "watch")} == claims
         assert not claims & WRITES
