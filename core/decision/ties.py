@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import attrs
 import numpy as np
@@ -37,9 +38,16 @@ class TopOfHeap:
 
         On top is the first in preorder of the heap's tree: a parent before its children, the left child before the right one.
         """
-        numbers = places.astype(np.int64) + 1
-        depths = np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
-        return int(((numbers << depths.max() - depths) * 64 + depths).argmin())
+        return int(_preorder(int(places[-1]).bit_length()).take(places).argmin()) if places[0] else 0
+
+
+@cache
+def _preorder(bits: int) -> Ints:
+    """What rises as the places below 2 ** *bits* of a heap are met in preorder: int64[2 ** bits]."""
+    numbers = np.arange(1, (1 << bits) + 1)
+    depths = np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
+    found: Ints = (numbers << depths.max() - depths) * 64 + depths
+    return found
 
 
 @attrs.define(eq=False, repr=False)

@@ -160,7 +160,8 @@ class Board:
 
     def host(self, cycle: Cycle, order: Order, ties: TieBreaker) -> int:
         """The row of the host; *order* and *ties* move on. Raises PriorityError, and NoScale."""
-        visited, stopped, wanted = len(self.order), False, cycle.algorithm.wanted(len(self.order))
+        visited, stopped = len(self.order), False
+        wanted = cycle.algorithm.wanted(visited) if self.window else visited
         if self._fits is None and self.classes is not None and self.window:
             if verify.SWITCH.is_on:
                 rows = self.order[self.fit(self.order)][:wanted]

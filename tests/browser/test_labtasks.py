@@ -101,7 +101,7 @@ class TestTasks:
         """The oldest way and the newest stand side by side after one click."""
         page = opened(lab, visit, viewport=SIZES[1])
         page.click("text=1.16 against today")
-        page.wait_for_function("() => document.lab.model.session.release === '1.34'")
+        page.wait_for_function("() => document.lab.model.session.release === '1.36'")
         page.wait_for_function(IDLE)
         assert page.locator("#maps .groups").count() == 2
 

@@ -210,7 +210,7 @@ class TestWays:
         done(page, 2)
         assert dict(lab.session.state.configuration.weights) == {"LeastRequestedPriority": 0, "MostRequestedPriority": 10}
         page.click("text=1.16 against today")
-        page.wait_for_function("() => document.lab.model.session.release === '1.34'")
+        page.wait_for_function("() => document.lab.model.session.release === '1.36'")
         page.wait_for_function(IDLE)
         assert lab.session.pins["A"].configuration.release == "1.16"
         assert page.locator("#maps .groups").count() == 2
