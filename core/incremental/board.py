@@ -27,7 +27,7 @@ from .plan import Plan
 from .rows import RowScores
 
 MOST_MOVED, ROWS_A_MOVE = 64, 64
-"""Where rows moved and classes are more than the first of these, and one for each second rows, all rows are looked at by numpy."""
+"""Rows that moved and classes, together, beyond which all rows are looked at by numpy; and after how many rows that bound grows by one."""
 
 
 @attrs.define(eq=False, repr=False)

@@ -1,7 +1,7 @@
 """The rows of a board in classes: a class has the rows that are equal in all that the rules of one template see of a row.
 
 A rule sees the worth of the row by itself, the values of few-valued labels, and sums of pods on the row or in its small domain. Rows that
-are equal in these get the same answer from every rule, so each class is judged once, whatever the number of its rows: 4 to 21 classes
+are equal in these get the same answer from every rule, so each class is judged once, whatever the number of its rows: 2 to 12 classes
 among 5,000 rows of the benches. One pod that comes moves the rows that it touches to other classes.
 """
 
@@ -31,9 +31,9 @@ from .lookahead import OUT
 from .rows import RowScores
 
 MOST_CLASSES = 256
-"""With more classes it is no faster to judge them one by one than all rows by numpy."""
+"""With more classes all rows are looked at by numpy instead."""
 MOST_SINGLE = 256
-"""Rows that are looked at one by one; numpy takes as long for all rows of 5,000."""
+"""With more rows to move all are grouped anew."""
 MOST_STALE = 32
 """Places in a heap beyond twice the rows of its class; with more it is looked for anew."""
 MOST_KEYS = 1 << 62
@@ -56,9 +56,6 @@ class RowSum:
         self._seen = [Watched(term.counter) for term in one.counts]
         self._are_apart = one.key is None or rows_by_label(self.table, one.key).are_apart
         self.at = one.at
-        if len(one.counts) == 1 and one.counts[0].domains is None and one.counts[0].weight == 1:
-            # Most sums are the pods of one query on the row; this takes a third of the time.
-            self.at = one.counts[0].counter.on
 
     def everywhere(self) -> Ints:
         """The sums of all rows, which are followed from now on: int64[size]."""
@@ -156,7 +153,6 @@ class ClassTest:
 class ClassScore:
     """A priority, and where classes have what its raw score adds up from."""
 
-    score: FarScore
     few: Sequence[tuple[DomainSum, int]]
     """Sums by few domains, each with the slot that says in which domain a class is."""
     moving: Sequence[int]
@@ -242,7 +238,7 @@ class Seen:
             rows = [self.asked(one.answer)]
         elif one.answer is not None:
             fixed = self.slot(id(one.answer), one.answer.answer)
-        return ClassScore(one, few, rows, fixed, column, reduction, one.weight)
+        return ClassScore(few, rows, fixed, column, reduction, one.weight)
 
 
 @attrs.define(eq=False, repr=False)
