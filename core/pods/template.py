@@ -210,7 +210,7 @@ class Templates:
             meta.controller if meta.owner_references else None,
             spec.containers, spec.init_containers, spec.overhead, spec.node_selector, spec.affinity, spec.tolerations,
             volumes, bool(spec.volumes), spec.topology_spread_constraints, spec.scheduling_gates, spec.requests, spec.resource_claims,
-            spec.host_network and spec.host_users,
+            spec.host_network and spec.host_users is False,
             None if counted is pod else (counted.spec.containers, counted.spec.init_containers, counted.spec.requests),
             # The claims of generic ephemeral volumes have names with the pod's own name in them.
             (pod.name, pod.uid) if any(volume.ephemeral is not None for volume in volumes) else None,

@@ -126,10 +126,10 @@ class Signer:
         return cls(tuple(plugins.values()), not READ_VOLUMES.isdisjoint(plugins))
 
     def of_template(self, pod: Template) -> Hashable:
-        """The signature of the pods of a template but for their volumes; None: they have none."""
+        """The signature of the pods of a template in the profile, but for their volumes; None: they have none."""
         if self.slot not in pod.notes:
             parts = tuple(SIGNERS[plugin.name](plugin, pod) for plugin in self.plugins)
-            pod.notes[self.slot] = None if UNSIGNED in parts else (pod.spec.scheduler_name, parts)
+            pod.notes[self.slot] = None if UNSIGNED in parts else parts
         return pod.notes[self.slot]
 
     def sign(self, cycle: FrameworkCycle) -> Hashable:
