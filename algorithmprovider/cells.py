@@ -8,7 +8,6 @@ from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
-from msgspec.structs import replace
 
 from ..api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE, SelectorError
 from ..core.arrays.arithmetic import rounded
@@ -131,43 +130,6 @@ FIRST_CLIENT = ClientCells(
     rewatches_limited=False,
     resends_reads=False,
     attempts=10,
-)
-
-CLIENT_WITH_DURATIONS = replace(FIRST_CLIENT, sends_duration=True)
-
-CLIENT_WITH_BOOKMARKS = replace(
-    CLIENT_WITH_DURATIONS,
-    resources=MappingProxyType({**FIRST_CLIENT.resources, "CSINode": "storage.k8s.io/v1beta1"}),
-    bookmarks=True,
-    rewatches_refused=True,
-)
-
-CLIENT_WITH_GROWING_PAUSES = replace(
-    CLIENT_WITH_BOOKMARKS,
-    resources=MappingProxyType(
-        {
-            **FIRST_CLIENT.resources,
-            "PodDisruptionBudget": "policy/v1",
-            "CSINode": "storage.k8s.io/v1",
-            "CSIDriver": "storage.k8s.io/v1",
-            "CSIStorageCapacity": "storage.k8s.io/v1",
-            "Namespace": "v1",
-        }
-    ),
-    pod_selector="status.phase!=Succeeded,status.phase!=Failed",
-    pods_send_duration=True,
-    relists_from_last=True,
-    pauses=(0.8, 30.0),
-    rewatches_limited=True,
-    resends_reads=True,
-    resends_watches=True,
-    attempts=11,
-)
-
-CLIENT_WITH_ATTACHMENTS = replace(
-    CLIENT_WITH_GROWING_PAUSES,
-    resources=MappingProxyType({**CLIENT_WITH_GROWING_PAUSES.resources, "VolumeAttachment": "storage.k8s.io/v1"}),
-    device_api="resource.k8s.io/v1beta1",
 )
 
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.release import FeatureGate, Release
+from ..core.release.gates import gates_that
 from .releases import find_release
 
 Json = dict[str, Any]
 
-DECISIVE_GATES = (
-    *("TaintNodesByCondition", "PodPriority", "AttachVolumeLimit", "VolumeScheduling", "BalanceAttachedNodeVolumes", "BlockVolume"),
-    *("ResourceLimitsPriorityFunction", "EnableEquivalenceClassCache", "EvenPodsSpread", "PodOverhead", "NonPreemptingPriority"),
-    *("CSINodeInfo", "CSIMigration", "CSIMigrationAWS", "CSIMigrationGCE", "CSIMigrationAzureDisk", "CSIMigrationOpenStack"),
-)
-"""The gates that a decision may depend on."""
 WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 """Predicates that a Policy makes under a name of its own, by an argument."""
 
@@ -25,12 +20,12 @@ def describe(name: str, *, all_gates: bool = False) -> Json:
     Gates are those that decisions may depend on, or *all_gates* that the release knows.
     Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
-    release = find_release(name)
+    release, decisive = find_release(name), gates_that("decides up to 1.16")
     return {
         "release": release.version,
         "predicates": {name: _predicate(release, name) for name in _predicates(release)},
         "priorities": {name: _priority(release, name) for name in _priorities(release)},
-        "gates": {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in DECISIVE_GATES},
+        "gates": {name: gate_in_words(gate) for name, gate in release.gates.items() if all_gates or name in decisive},
     }
 
 

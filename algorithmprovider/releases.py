@@ -1,14 +1,12 @@
-"""The releases 1.12 to 1.16: the first in full, the others by their facts (``facts.py``). No other file compares version numbers.
+"""The releases 1.12 to 1.16: the first in full, the others by their texts (``core/release/facts``). No other file compares versions.
 
-Where a difference is behaviour, the cell holds the function that does it, named after what it does (``cells.py``). Here are, as changes
-over the release before, its gates and the cells besides those that a fact tells: what is around a decision. Patch levels: 1.12.3, 1.13.0,
-1.14.0, 1.15.11, 1.16.14; the queue and the nominations of 1.13 are those of its late patch releases, as of 1.13.5.
-Upstream of the gates: pkg/features/kube_features.go, with the gates of the API server that it registers too.
+Where a difference is behaviour, the cell holds the function that does it, named after what it does (``cells.py``): such cells stand here,
+as changes over the release before. The queue and the nominations of 1.13 are those of its late patch releases, as of 1.13.5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -18,7 +16,6 @@ from ..core.pods import requests
 from ..core.release import (
     ConfigurationCells,
     ExtenderCells,
-    FeatureGate,
     GateEffect,
     LiveCells,
     NominationCells,
@@ -26,89 +23,12 @@ from ..core.release import (
     QueueCells,
     Release,
     VolumeCells,
-    gates_after,
 )
-from ..core.release.fact import Cells, also, changed_by
+from ..core.release.fact import Cells, Edit, changed_by, text_of
+from ..core.release.gates import gates_of
 from ..core.volumes.intree import MIGRATABLE
 from ..exceptions import UnknownNameError
 from . import cells
-from .facts import CLASSIC_FACTS, NAMING_PLUGINS
-
-GATES_1_12 = gates_after(
-    {},
-    alpha="""
-        APIResponseCompression AllAlpha BalanceAttachedNodeVolumes BlockVolume CSIBlockVolume CSIDriverRegistry CSINodeInfo
-        CustomCPUCFSQuotaPeriod DebugContainers DryRun EnableEquivalenceClassCache ExpandInUsePersistentVolumes
-        ExperimentalCriticalPodAnnotation HyperVContainer Initializers MountContainers NodeLease ProcMountType QOSReserved
-        ResourceLimitsPriorityFunction RunAsGroup RuntimeClass SCTPSupport ServiceNodeExclusion SupportPodPidsLimit
-        TTLAfterFinished TaintBasedEvictions VolumeSnapshotDataSource VolumeSubpathEnvExpansion
-    """,
-    beta="""
-        APIListChunking AppArmor AttachVolumeLimit CPUManager CRIContainerLogRotation CSIPersistentVolume CustomPodDNS
-        CustomResourceSubresources CustomResourceValidation DevicePlugins DynamicKubeletConfig ExpandPersistentVolumes
-        GCERegionalPersistentDisk HugePages KubeletPluginsWatcher LocalStorageCapacityIsolation PersistentLocalVolumes PodPriority
-        PodReadinessGates PodShareProcessNamespace ResourceQuotaScopeSelectors RotateKubeletClientCertificate
-        RotateKubeletServerCertificate ScheduleDaemonSetPods StreamingProxyRedirects Sysctls TaintNodesByCondition TokenRequest
-        TokenRequestProjection VolumeScheduling
-    """,
-    beta_off="ExperimentalHostUserNamespaceDefaulting",
-    ga="AdvancedAuditing MountPropagation StorageObjectInUseProtection SupportIPVSProxyMode VolumeSubpath",
-)
-
-GATES_1_13 = gates_after(
-    GATES_1_12,
-    alpha="BoundServiceAccountTokenVolume CustomResourceWebhookConversion DynamicAuditing KubeletPodResources",
-    beta="BlockVolume DryRun TaintBasedEvictions",
-    ga="CSIPersistentVolume GCERegionalPersistentDisk KubeletPluginsWatcher VolumeScheduling",
-)
-
-GATES_1_14 = gates_after(
-    GATES_1_13,
-    gone="EnableEquivalenceClassCache Initializers MountPropagation",
-    alpha="""
-        CSIMigration CSIMigrationAWS CSIMigrationGCE CSIMigrationOpenStack ServerSideApply SupportNodePidsLimit WindowsGMSA
-    """,
-    beta="CSIBlockVolume CSIDriverRegistry CSINodeInfo NodeLease RunAsGroup SupportPodPidsLimit ValidateProxyRedirects",
-    ga="PodPriority",
-    locked="CSIPersistentVolume CustomPodDNS HugePages KubeletPluginsWatcher PersistentLocalVolumes VolumeScheduling",
-)
-
-GATES_1_15 = gates_after(
-    GATES_1_14,
-    alpha="""
-        CSIInlineVolume CSIMigrationAzureDisk CSIMigrationAzureFile CustomResourceDefaulting ExpandCSIVolumes
-        LocalStorageCapacityIsolationFSQuotaMonitoring NonPreemptingPriority RequestManagement ServiceLoadBalancerFinalizer
-        VolumePVCDataSource
-    """,
-    beta="""
-        CustomResourcePublishOpenAPI CustomResourceWebhookConversion ExpandInUsePersistentVolumes KubeletPodResources RuntimeClass
-        SupportNodePidsLimit VolumeSubpathEnvExpansion
-    """,
-    locked="GCERegionalPersistentDisk PodReadinessGates",
-)
-
-GATES_1_16 = gates_after(
-    GATES_1_15,
-    gone="""
-        CSIPersistentVolume CustomPodDNS DebugContainers ExperimentalCriticalPodAnnotation HugePages KubeletPluginsWatcher
-        PodReadinessGates VolumeScheduling
-    """,
-    alpha="""
-        EndpointSlice EphemeralContainers EvenPodsSpread HPAScaleToZero IPv6DualStack NodeDisruptionExclusion PodOverhead
-        StartupProbe TopologyManager WindowsRunAsUserName
-    """,
-    alpha_on="LegacyNodeRoleBehavior",
-    beta="""
-        APIResponseCompression CSIInlineVolume CustomResourceDefaulting ExpandCSIVolumes ServerSideApply
-        ServiceLoadBalancerFinalizer VolumePVCDataSource WindowsGMSA
-    """,
-    locked="""
-        CustomResourcePublishOpenAPI CustomResourceSubresources CustomResourceValidation CustomResourceWebhookConversion
-        PodPriority
-    """,
-    deprecated_on="EnableAggregatedDiscoveryTimeout",
-)
-
 
 PRESSURE = ("CheckNodeMemoryPressure", "CheckNodePIDPressure", "CheckNodeDiskPressure")
 
@@ -188,9 +108,9 @@ V1_12 = Release(
         "RequestedToCapacityRatioPriority",
     ),
     default_priorities=MappingProxyType(USUAL_PRIORITIES),
-    gates=GATES_1_12,
+    gates=gates_of("1.12").known,
     configuration=ConfigurationCells(
-        fields_lacked=frozenset({*NAMING_PLUGINS, "leaderElection.resourceName", "leaderElection.resourceNamespace"})
+        fields_lacked=frozenset({"plugins", "pluginConfig", "leaderElection.resourceName", "leaderElection.resourceNamespace"})
     ),
     gate_effects=(TAINT_NODES_BY_CONDITION, RESOURCE_LIMITS),
     default_percentage=50,
@@ -288,53 +208,42 @@ V1_12 = Release(
 )
 
 
-def _after(release: Release, version: str, gates: Mapping[str, FeatureGate], more: Cells) -> Release:
-    """The release after *release*: with what its facts say, its *gates*, and *more* cells."""
-    facts = (fact.now for fact in CLASSIC_FACTS if fact.release == version)
-    return changed_by(release, (*facts, {"version": version, "gates": gates}, more))
+_OTHERWISE: Mapping[str, Cells] = {
+    "1.13": {"gate_effects": (TAINT_NODES_BY_CONDITION, replace(RESOURCE_LIMITS, adds_priority=True))},
+    "1.14": {
+        "nodes_to_find": cells.adaptive_share,
+        "error_joiner": cells.listed_once,
+    },
+    "1.15": {
+        "missing_plugins": cells.missing_plugins("reserve preBind postBind unreserve permit queueSort", "{name}"),
+        "selector_text": cells.with_key,
+    },
+    "1.16": {
+        "missing_plugins": cells.missing_plugins(
+            "preFilter filter score reserve postFilter preBind bind postBind unreserve permit queueSort", '"{name}"'
+        ),
+        "incoming": requests.with_overhead,
+        "footprint": requests.with_overhead,
+        "incoming_nonzero": requests.nonzero_with_whole_overhead,
+        "footprint_nonzero": requests.nonzero_with_overhead,
+        "pick_host": cells.first_best,
+        "ratio_mean": cells.rounded_mean_of_positive,
+        "gate_effects": Edit([EVEN_PODS_SPREAD]),
+    },
+}
+"""Release -> the cells that are no plain values, and that differ from the release before."""
 
 
-V1_13 = _after(V1_12, "1.13", GATES_1_13, {
-    "gate_effects": (TAINT_NODES_BY_CONDITION, replace(RESOURCE_LIMITS, adds_priority=True)),
-    "queue.by_timestamp": True,
-    "queue.pod_timestamps": True,
-    "queue.parked_at_most": 60.0,
-    "queue.move_marker": "cycle",
-    "queue.pop_removes_nomination": False,
-    "queue.node_update_filter": True,
-    "queue.probe_times": True,
-    "nominations.by_uid": True,
-    "client": cells.CLIENT_WITH_DURATIONS,
-})  # fmt: skip
-V1_14 = _after(V1_13, "1.14", GATES_1_14, {
-    "ordering": tuple(" ".join(V1_13.ordering).replace("CheckVolumeBinding", "MaxCinderVolumeCount CheckVolumeBinding").split()),
-    "queue.pod_timestamps": False,
-    "queue.has_backoff": True,
-    "queue.backoff_forget_after": 10.0,
-    "queue.parks_by_condition": False,
-    "queue.fifo_wait_doubles": False,
-    "queue.probe_times": False,
-    "live": LiveCells(),
-})  # fmt: skip
-V1_15 = _after(V1_14, "1.15", GATES_1_15, {
-    "queue.fifo_without_priority": False,
-    "queue.backoff_forget_after": 20.0,
-    "nominations.keeps_on_update": True,
-})  # fmt: skip
-V1_16 = _after(V1_15, "1.16", GATES_1_16, {
-    "ordering": (*V1_15.ordering[:-1], "EvenPodsSpread", "MatchInterPodAffinity"),
-    "gate_effects": also(EVEN_PODS_SPREAD),
-    "queue.csi_node_events": True,
-    "queue.skips_condition_updates": True,
-    "client": cells.CLIENT_WITH_BOOKMARKS,
-    "live.preempted_text": "Preempted by {pod} on node {node}",
-})  # fmt: skip
+def _in_turn() -> Iterator[Release]:
+    """The releases, each as the one before with what its text and its table say."""
+    yield (release := V1_12)
+    for version, more in _OTHERWISE.items():
+        cells_told = (*text_of(version).cells, more, {"version": version, "gates": gates_of(version).known})
+        yield (release := changed_by(release, cells_told))
 
-RELEASES: dict[str, Release] = {release.version: release for release in (V1_12, V1_13, V1_14, V1_15, V1_16)}
+
+RELEASES: dict[str, Release] = {release.version: release for release in _in_turn()}
 """The releases by version, oldest first."""
-
-PATCH_LEVELS = dict(zip(RELEASES, ("1.12.3", "1.13.0, queue of 1.13.5", "1.14.0", "1.15.11", "1.16.14"), strict=True))
-"""Release -> the patch level that it is like."""
 
 
 def find_release(name: str) -> Release:

@@ -9,82 +9,16 @@ from ..algorithmprovider.description import describe, gate_in_words
 from ..api.record import DocumentRecord, Record, field, says
 from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
 from ..core.release import Release
+from ..core.release.gates import gates_that
 from .correspondences import Successor, points_in, successors, weights
 from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
 from .migrate.equivalents import PRIORITIES
 from .registry import registry_of
 from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
 
-DECIDING: Mapping[str, str] = {
-    "CSIMigrationGCE": "whether volumes of GCE disks can count for their CSI driver",
-    "CSIMigrationPortworx": "whether volumes of Portworx can count for their CSI driver",
-    "CSIMigrationRBD": "whether volumes of RBD can count for their CSI driver",
-    "DRAAdminAccess": "whether a claim may ask for devices that are in use",
-    "DRAConsumableCapacity": "whether claims may share devices",
-    "DRADeviceBindingConditions": "whether a pod waits until its devices are ready",
-    "DRADeviceTaints": "whether taints of devices count",
-    "DRAExtendedResource": "whether an extended resource may be allocated as devices",
-    "DRAPartitionableDevices": "whether devices that take from shared counters can be had",
-    "DRAPrioritizedList": "whether a request may list alternatives",
-    "DynamicResourceAllocation": "whether claims for devices are looked at",
-    "InPlacePodLevelResourcesVerticalScaling": "whether the resources in a pod's status count for the pod as a whole",
-    "InPlacePodVerticalScaling": "whether the resources in a pod's status count",
-    "MatchLabelKeysInPodTopologySpread": "whether matchLabelKeys of spread constraints count",
-    "MinDomainsInPodTopologySpread": "whether minDomains of spread constraints counts",
-    "NodeInclusionPolicyInPodTopologySpread": "whether the two inclusion policies of spread constraints count",
-    "NodeDeclaredFeatures": "whether a node must declare the features that a pod needs",
-    "OpportunisticBatching": "whether a pod may take the node that came next for an equal one",
-    "PodDisruptionConditions": "whether pods that leave for another reason keep a pod from preempting again",
-    "PodLevelResources": "whether the requests of the pod as a whole count",
-    "PodSchedulingReadiness": "whether pods with scheduling gates are not tried",
-    "ReadWriteOncePod": "whether a claim with that access mode keeps a second pod out",
-    "SchedulerAsyncPreemption": "whether a pod waits until its victims are being deleted",
-    "SchedulerPopFromBackoffQ": "whether pods that wait after a failure are tried once no other is left",
-    "SchedulerQueueingHints": "which events make a pod that failed be tried again",
-    "SidecarContainers": "whether pods with restartable init containers are taken",
-    "StorageCapacityScoring": "whether nodes are preferred by the storage that is left",
-    "TaintTolerationComparisonOperators": "whether tolerations may compare numbers",
-    "VolumeAttributesClass": "whether claims and volumes with a class of attributes match",
-    "VolumeCapacityPriority": "whether volumes are preferred that are hardly larger than their claims",
-    "VolumeLimitScaling": "whether a node must have the CSI drivers of a pod's volumes",
-}
-"""Gate that an answer may depend on -> what it decides."""
-
-EARLIER: Mapping[str, str] = {
-    "BalanceAttachedNodeVolumes": "whether NodeResourcesBalancedAllocation counts volumes",
-    "CSIMigration": "whether volumes of built-in drivers can count for their CSI driver",
-    "CSIMigrationAWS": "whether volumes of AWS disks can count for their CSI driver",
-    "CSIMigrationAzureDisk": "whether volumes of Azure disks can count for their CSI driver",
-    "CSIMigrationOpenStack": "whether volumes of Cinder can count for their CSI driver",
-    "CSIStorageCapacity": "whether a new volume needs free capacity where its pod runs",
-    "DefaultPodTopologySpread": "whether default constraints spread the pods of a service or controller, in place of SelectorSpread",
-    "EvenPodsSpread": "whether topology spread constraints count",
-    "GenericEphemeralVolume": "whether generic ephemeral volumes have claims",
-    "LocalStorageCapacityIsolation": "whether ephemeral storage counts",
-    "NonPreemptingPriority": "whether preemptionPolicy Never is honoured",
-    "PodAffinityNamespaceSelector": "whether terms of pod affinity may select namespaces by labels",
-    "PodOverhead": "whether the overhead of pods counts",
-    "PreferNominatedNode": "whether the node that a pod waits for is tried first",
-    "ResourceLimitsPriorityFunction": "whether nodes are preferred that have room for the pod's limits",
-}
-"""Gate of earlier releases -> what it decides; it is shown where it can be switched."""
-
-IDLE: Mapping[str, str] = {
-    "ClearingNominatedNodeNameAfterBinding": "the API server alone asks it",
-    "DRAControlPlaneController": "it means nothing without DynamicResourceAllocation, which is not modelled where it is known",
-    "DRAResourceClaimDeviceStatus": "drivers alone write what it guards; all allocators give the same devices",
-    "DRASchedulerFilterTimeout": "a search for devices takes no time here that upstream would cut short",
-    "MatchLabelKeysInPodAffinity": "the API server alone asks it, as a pod is created",
-    "MatchLabelKeysInPodTopologySpreadSelectorMerge": "the API server alone asks it; a requirement counts the same if it is there twice",
-    "NominatedNodeNameForExpectation": "a pod that is being bound has its node either way",
-    "PodObservedGenerationTracking": "it adds a number to the conditions of pods, which decides nothing",
-    "SchedulerAsyncAPICalls": "calls to the API server are not awaited either way",
-}
-"""Gate that changes no answer here -> why."""
-
+DECIDING, EARLIER, IDLE, CLASSIC = map(gates_that, ("decides", "decided earlier", "changes no answer", "decides up to 1.16"))
 DECISIVE = frozenset((*DECIDING, *IDLE))
-"""The gates that ``releases`` shows, besides those that are not modelled."""
-
+"""The gates that ``releases`` shows, besides those that are not modelled; earlier ones are shown where they can be switched."""
 
 Json = dict[str, Any]
 Part = Literal["predicates", "priorities", "plugins", "gates"]
@@ -151,7 +85,7 @@ class ReleaseDifference(Record):
 
     about: Part
     what: Annotated[str, says("The name of the rule or gate.")]
-    words: Annotated[str | None, says("What a gate of the framework decides; null for other names.")]
+    words: Annotated[str | None, says("What a gate decides; null for other names.")]
     before: str | None
     after: str | None
 
@@ -251,7 +185,7 @@ def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
 def gate_words(gate: str) -> str | None:
     """What *gate* decides in the framework, or why it changes no answer; None for one that decisions do not ask."""
     missing = next((found for release in FRAMEWORK_RELEASES.values() if (found := release.configuration.not_modelled.get(gate))), None)
-    return DECIDING.get(gate) or EARLIER.get(gate) or IDLE.get(gate) or missing
+    return next((found for table in (DECIDING, EARLIER, IDLE, CLASSIC) if (found := table.get(gate))), missing)
 
 
 def plugin_in_words(plugin: DescribedPlugin) -> str:

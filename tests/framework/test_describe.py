@@ -115,7 +115,8 @@ class TestDiff:
         """A difference has what it is about, and both sides."""
         found = diff_any("1.13", "1.14").differences
         assert ReleaseDifference("predicates", "MaxCinderVolumeCount", None, None, "named by a Policy") in found
-        assert ReleaseDifference("gates", "EnableEquivalenceClassCache", None, "off, ALPHA", None) in found
+        words = "whether the answers for equal pods are remembered"
+        assert ReleaseDifference("gates", "EnableEquivalenceClassCache", words, "off, ALPHA", None) in found
 
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_no_difference(self, release):
