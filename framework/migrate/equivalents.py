@@ -11,7 +11,7 @@ import attrs
 
 from ...algorithmprovider.catalogue import CATALOGUE
 from ..policy.policyrules import BY_ARGUMENT
-from ..tables.policies import LAST_POLICIES
+from ..releases import LAST_POLICIES
 
 OLDER_RULES = "refuses it, so that a Policy of an older release would not start"
 NEVER_RUN = "runs it, so that pods would find fewer nodes"

@@ -16,10 +16,10 @@ from ...algorithmprovider import cells
 from ...algorithmprovider.releases import RELEASES
 from ...core.decision.ties import TopOfHeap
 from ...core.pods import requests, resized
-from ...core.release import Release
-from ...core.release.fact import Cells, changed_by, text_of
+from ...core.release import PolicyCells, Release
+from ...core.release.fact import Cells, changed, changed_by, text_of
 from ...core.release.gates import gates_of
-from . import policies, versions
+from . import versions
 
 _FIRST = "1.27"
 _DEFAULTS = {
@@ -29,12 +29,12 @@ _DEFAULTS = {
     "NodeResourcesBalancedAllocation": 1, "ImageLocality": 1, "DefaultBinder": 0,
 }  # fmt: skip
 _OTHERWISE: Mapping[str, Cells] = {
-    "1.17": {"incoming": requests.with_overhead, "footprint": requests.with_overhead, "policies": policies.V1_17},
-    "1.18": {"policies": policies.V1_18},
-    "1.19": {"incoming": requests.half_gated_sums, "footprint": requests.half_gated_sums, "policies": policies.V1_19},
-    "1.20": {"policies": policies.V1_20},
-    "1.21": {"incoming": requests.gated_sums, "footprint": requests.gated_sums, "policies": policies.V1_21},
-    "1.22": {"policies": policies.V1_22},
+    "1.17": {"incoming": requests.with_overhead, "footprint": requests.with_overhead},
+    "1.18": {},
+    "1.19": {"incoming": requests.half_gated_sums, "footprint": requests.half_gated_sums},
+    "1.20": {},
+    "1.21": {"incoming": requests.gated_sums, "footprint": requests.gated_sums},
+    "1.22": {"policies": PolicyCells()},
     "1.23": {},
     "1.24": {},
     "1.25": {},
@@ -100,7 +100,7 @@ def _in_turn() -> Iterator[Release]:
 
 def _with_cells(release: Release, version: str, *values: Cells) -> Release:
     """*release* with other *values* of cells, as *version*, from which its gates and more cells follow."""
-    found = changed_by(release, (*values, _OTHERWISE[version]))
+    found = changed_by(changed(release, _OTHERWISE[version]), values)
     gates = gates_of(version)
     configuration = replace(found.configuration, settled_gates=gates.settled, gate_needs=gates.needs)
     return replace(found, version=version, gates=gates.known, configuration=versions.with_versions(configuration))
