@@ -9,10 +9,10 @@ from ..algorithmprovider.description import describe, gate_in_words
 from ..api.record import DocumentRecord, Record, field, says
 from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
 from ..core.release import Release
+from ..core.release.fact import rule_facts
 from ..core.release.gates import gates_that
 from .correspondences import Successor, points_in, successors, weights
 from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
-from .migrate.equivalents import PRIORITIES
 from .registry import registry_of
 from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
 
@@ -162,8 +162,8 @@ def _described(release: Release, all_gates: bool) -> Json:
     if not has_plugins(release.version):
         return describe(release.version, all_gates=all_gates)
     # Each plugin, in the order of the default profile; not the priorities that some releases run as if they were plugins.
-    known = weights(release)
-    names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in PRIORITIES)])
+    known, priorities = weights(release), {name for name, rule in rule_facts().items() if rule.kind == "priority"}
+    names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in priorities)])
     points = {name: points_in(release, name) for name in names}
     return {
         "release": release.version,

@@ -23,8 +23,6 @@ ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType({version: text_of(version
 OTHER_PATCHES: Mapping[str, str] = MappingProxyType({version: told for version in ALL_RELEASES if (told := text_of(version).other_patches)})
 """Release -> what other patch levels of it are known to decide otherwise."""
 
-LAST_POLICIES = [release.policies for release in FRAMEWORK_RELEASES.values() if release.policies][-1]
-"""What the last release that reads Policies makes of them."""
 PROFILE_RELEASE = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
 """That release itself."""
 

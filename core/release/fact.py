@@ -55,15 +55,15 @@ class Fact:
     """The file below ``pkg/scheduler`` that changed."""
     values: Cells = attrs.field(eq=False)
     """Cells that say it; from 1.17 to 1.27 with the values that the release before has, in all others with those of the release."""
-    tables: tuple[str, ...] = ()
+    tables: tuple[str, ...]
     """Further such cells, of which a table has the values; ``gates.NAME`` is a gate's default."""
-    others: tuple[str, ...] = ()
+    others: tuple[str, ...]
     """Further rules that it is about, as older releases call them too."""
-    needs: tuple[str, ...] = ()
+    needs: tuple[str, ...]
     """What a cluster must have for it to matter: names of :mod:`~kubeclassic.simulation.upgrade.traits`, all of them. Empty: nothing."""
-    fixed: str = ""
+    fixed: str
     """The release that took it back, where it was a bug."""
-    decides: bool = True
+    decides: bool
     """Whether a pod can get another node by it, or none; else it changes what is said alone."""
 
     @property
@@ -98,28 +98,71 @@ class ReleaseText:
 @cache
 def text_of(version: str) -> ReleaseText:
     """What ``facts/VERSION.txt`` says."""
-    text = (get_data(__package__, f"facts/{version}.txt") or b"").decode().replace("\n      ", " ")
-    (_, like, other_patches, _, values), *found = map(_paragraph, text.split("\n\n"))
+    (_, like, other_patches, _, values), *found = _paragraphs(version)
     return ReleaseText(like, other_patches, values, tuple(
         Fact(
             id=name, release=version, plugin=rule, sentence=sentence, upstream=more["upstream"], values=cells,
             fixed=more.get("fixed", ""), decides="decides" not in more,
-            **{key: tuple(more[key].split(", ")) for key in ("tables", "others", "needs") if key in more},
+            **{key: _names(more.get(key, "")) for key in ("tables", "others", "needs")},
         )
         for name, rule, sentence, more, cells in found
     ))  # fmt: skip
 
 
+@attrs.frozen(kw_only=True)
+class RuleFact:
+    """What a predicate, a priority or something built in became in the first release with plugins."""
+
+    rule: str
+    """Its name; of what was built in, that of the plugin."""
+    kind: str
+    """``predicate``, ``priority``, ``argument``: a priority that a Policy makes by it, or ``built in``."""
+    plugins: tuple[str, ...]
+    """The plugins that take its place in the newest release, in order; none where it is gone."""
+    sentence: str
+    """What became different."""
+    first: tuple[str, ...]
+    """The plugins that took its place before these, in order."""
+    is_noted: bool
+    """A migration says it."""
+    is_refused: bool
+    """Upstream's own translation of Policies does not know it."""
+    holds_always: bool
+    """The sentence is true in each release with plugins (no: once Policies are gone)."""
+
+
+@cache
+def rule_facts() -> Mapping[str, RuleFact]:
+    """Rule -> what it became, by ``facts/1.17-rules.txt``."""
+    return {
+        name: RuleFact(
+            rule=name, kind=more["kind"], plugins=_names(plugins), sentence=sentence, first=_names(more.get("first", "")),
+            is_noted="noted" in more, is_refused="upstream" in more, holds_always="since" in more,
+        )
+        for name, plugins, sentence, more, _ in _paragraphs("1.17-rules")
+    }  # fmt: skip
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, text.split(", ")))
+
+
 _CELL = re.compile(r"(\S+) (?:was )?([+-]?)= (.*)")
-_MORE = re.compile("(others|needs|fixed|decides|upstream|tables): (.*)")
+_MORE = re.compile("(others|needs|fixed|decides|upstream|tables|kind|first|noted|since): (.*)")
 
 
-def _paragraph(text: str) -> tuple[str, str, str, dict[str, str], Cells]:
-    """Both parts of its first line, its sentence, what else is known, and its cells."""
-    head, *lines = text.splitlines()
+def _paragraphs(name: str) -> Iterator[tuple[str, str, str, Mapping[str, str], Cells]]:
+    """Of each paragraph both parts of its first line, its sentence, what else is known, and its cells."""
+    text = (get_data(__package__, f"facts/{name}.txt") or b"").decode().replace("\n      ", " ")
+    for head, *lines in map(str.splitlines, text.split("\n\n")):
+        about, _, rule = head.partition(":")
+        yield about, rule.strip(), *_read(line.strip() for line in lines)
+
+
+def _read(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cells]:
     sentence, more = "", dict[str, str]()
     cells: dict[str, Any] = {}
-    for line in map(str.strip, lines):
+    for line in lines:
         if (found := _CELL.fullmatch(line)) is not None:
             cell, edit, value = found[1], found[2], _frozen(json.loads(found[3]))
             known = cells.get(cell, Edit())
@@ -128,8 +171,7 @@ def _paragraph(text: str) -> tuple[str, str, str, dict[str, str], Cells]:
             more[found[1]] = found[2]
         else:
             sentence = line
-    name, _, rule = head.partition(": ")
-    return name, rule, sentence, more, cells
+    return sentence, more, cells
 
 
 def _frozen(value: Any) -> Any:

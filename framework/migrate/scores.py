@@ -13,21 +13,19 @@ from ...algorithmprovider.policy import LabelPreference, PriorityArgument, Ratio
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...priorities.requestedtocapacity import DEFAULT_SHAPE
 from .equivalents import (
-    DIFFERENCES,
     DOUBLE_BALANCE,
-    GONE,
     HEAVIER_SPREAD,
     NODE_LABEL,
-    OLDER,
     OLDER_RULES,
     ONE_STRATEGY,
     OWN_CONSTRAINTS,
     PEER_SPREADING,
     RATIO_RESOURCES,
-    SCORES,
+    RULES,
     SELECTOR_SPREAD,
     SERVICE_AFFINITY,
     Note,
+    left_out,
 )
 
 Point = tuple[int, int]
@@ -188,19 +186,20 @@ class Scoring:
             elif argument.service_anti_affinity is not None:
                 self._take_domain(name, weight, argument.service_anti_affinity.label)
             return
-        if name in GONE:
-            self.note(name, GONE[name], OLDER_RULES if name in OLDER else "")
+        rule = RULES[name]
+        if not rule.plugins:
+            self.note(name, left_out(name), OLDER_RULES if rule.is_refused else "")
             return
-        if name in DIFFERENCES and not (name in PEER_SPREADING and self.selector_spread):
-            self.note(name, DIFFERENCES[name])
-        if name in SCORES:
-            self.weights[SCORES[name]] = Fraction(weight)
-        elif name in USAGES:
+        if rule.is_noted and not (name in PEER_SPREADING and self.selector_spread):
+            self.note(name, rule.sentence)
+        if name in USAGES:
             if name == "RequestedToCapacityRatioPriority":
                 self.note(name, "its line without an argument falls from 10 to 0, as LeastAllocated does", OLDER_RULES)
             self._usages.append(ResourceStrategy(name, weight, USAGES[name]))
-        else:
+        elif name in (*PEER_SPREADING, OWN_CONSTRAINTS):
             self._spread[name] = weight
+        else:
+            self.weights[rule.plugins[0]] = Fraction(weight)
 
     def _take_ratio(self, name: str, weight: int, ratio: RatioArguments) -> None:
         written = {resource.name: resource.weight or 1 for resource in ratio.resources}

@@ -26,17 +26,14 @@ from ..config.fielderrors import Context
 from ..releases import PROFILE_RELEASE
 from .equivalents import (
     COUNTED_ELSEWHERE,
-    DIFFERENCES,
     DISK_LIMITS,
-    FILTERS,
     NEVER_RUN,
     NODE_LABEL,
-    OLDER,
     OLDER_RULES,
     OWN_DEFAULTS,
     PREEMPTION_OFF,
+    RULES,
     SELECTOR_SPREAD,
-    TOLD,
     Note,
 )
 from .extenderargs import WrittenExtender, written_extenders
@@ -140,11 +137,12 @@ class _Draft:
 
     def _replace(self, name: str) -> None:
         """Take the plugins in place of a predicate."""
-        gone = [plugin for plugin in FILTERS[name] if plugin in self.target.configuration.gone_plugins]
+        rule = RULES[name]
+        gone = [plugin for plugin in rule.plugins if plugin in self.target.configuration.gone_plugins]
         if not gone:
-            self.filters |= dict.fromkeys(FILTERS[name])
-            if name in DIFFERENCES or not FILTERS[name]:
-                self.note(name, TOLD[name], OLDER_RULES if name in OLDER else "")
+            self.filters |= dict.fromkeys(rule.plugins)
+            if rule.is_noted:
+                self.note(name, rule.sentence, OLDER_RULES if rule.is_refused else "")
         else:
             self.filters["NodeVolumeLimits"] = None
             text = f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit"

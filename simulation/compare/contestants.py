@@ -13,35 +13,21 @@ from ...api.record import Record, field, says
 from ...core.arrays.types import Mask, Rows
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
+from ...core.release.fact import rule_facts
 from ...core.rule import Algorithm, Priority
 from ...core.run import Run
 from ..simulate import Simulation
 
+_WAYS = {name: (*rule.first, *rule.plugins) for name, rule in rule_facts().items() if rule.kind in ("priority", "argument")}
 SUCCESSORS: Mapping[str, tuple[str, ...]] = {
-    "LeastRequestedPriority": ("NodeResourcesLeastAllocated", "NodeResourcesFit"),
-    "MostRequestedPriority": ("NodeResourcesMostAllocated", "NodeResourcesFit"),
-    "RequestedToCapacityRatioPriority": ("RequestedToCapacityRatio", "NodeResourcesFit"),
-    "BalancedResourceAllocation": ("NodeResourcesBalancedAllocation",),
-    "SelectorSpreadPriority": ("DefaultPodTopologySpread", "SelectorSpread", "PodTopologySpread"),
-    "ServiceSpreadingPriority": ("DefaultPodTopologySpread", "SelectorSpread", "PodTopologySpread"),
-    "EvenPodsSpreadPriority": ("PodTopologySpread",),
-    "InterPodAffinityPriority": ("InterPodAffinity",),
-    "NodeAffinityPriority": ("NodeAffinity",),
-    "TaintTolerationPriority": ("TaintToleration",),
-    "ImageLocalityPriority": ("ImageLocality",),
-    "NodePreferAvoidPodsPriority": ("NodePreferAvoidPods",),
-    "NodeResourcesLeastAllocated": ("NodeResourcesFit",),
-    "NodeResourcesMostAllocated": ("NodeResourcesFit",),
-    "RequestedToCapacityRatio": ("NodeResourcesFit",),
-    "DefaultPodTopologySpread": ("SelectorSpread", "PodTopologySpread"),
-    "SelectorSpread": ("PodTopologySpread",),
+    name: way[at:] for rule, plugins in _WAYS.items() for way in [(rule, *plugins)] for at, name in enumerate(way[:-1], 1)
 }
 """Rule that scores -> the plugins of later releases that took its place, the nearest first."""
 
 OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "requestedtocapacity": ("NodeResourcesFit",),
-    "nodelabel": ("NodeLabel", "NodeAffinity"),
-    "serviceantiaffinity": ("ServiceAffinity", "PodTopologySpread"),
+    "nodelabel": _WAYS["labelPreference"],
+    "serviceantiaffinity": _WAYS["serviceAntiAffinity"],
 }
 """The same for priorities that a Policy defines by arguments, under any name: by the module that they come from."""
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.core.release.fact import rule_facts
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.correspondences import ARGUMENTS, BUILT_IN, points_of, weights
+from kubeclassic.framework.correspondences import points_of, weights
 from kubeclassic.framework.describe import ReleaseDifference, describe_any, diff_any, gate_words
-from kubeclassic.framework.migrate.equivalents import FILTERS, PRIORITIES, lacking
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
-from kubeclassic.simulation.compare.contestants import SUCCESSORS
+
+RULES = rule_facts()
 
 
 class TestCorrespondences:
@@ -26,25 +28,18 @@ class TestCorrespondences:
 
     def test_each_default_plugin_is_somebody_s_successor(self):
         """Each default plugin took the place of a rule, or of what was built in, or is new."""
-        named = {plugin for plugins in (*FILTERS.values(), *PRIORITIES.values(), *ARGUMENTS.values()) for plugin in plugins}
-        assert set(weights(ALL_RELEASES[DEFAULT_FRAMEWORK])) <= named | set(BUILT_IN)
+        assert set(weights(ALL_RELEASES[DEFAULT_FRAMEWORK])) <= {plugin for rule in RULES.values() for plugin in rule.plugins}
 
-    def test_a_rule_that_is_not_entered(self):
-        """Of a rule that the tables lack they say which of them lacks it, all at once."""
-        found = lacking(["HostName", "PodFitsNowhere"], ["FewerPriority"])
-        assert found[:2] == ["PodFitsNowhere is in none of FILTERS", "FewerPriority is in none of SCORES or GONE"]
-        assert found[2:] == [f"{name} is not in DIFFERENCES, nor in WORDS" for name in ("PodFitsNowhere", "FewerPriority")]
+    def test_each_rule_of_the_catalogue_is_entered(self):
+        """The facts of rules know each predicate and priority that there is."""
+        assert RULES.keys() >= {*CATALOGUE.predicates, *CATALOGUE.priorities}
 
-    def test_migrate_and_compare_say_the_same(self):
-        """The table agrees with that of compare."""
-        assert all(plugin in SUCCESSORS[name] for name, plugins in PRIORITIES.items() for plugin in plugins)
-
-    @pytest.mark.parametrize("plugins", [*FILTERS.values()])
+    @pytest.mark.parametrize("plugins", [rule.plugins for rule in RULES.values() if rule.kind == "predicate"])
     def test_the_plugins_filter(self, plugins):
         """What took a predicate's place filters."""
         assert all("filter" in points_of(plugin) for plugin in plugins)
 
-    @pytest.mark.parametrize("plugins", [*PRIORITIES.values(), *ARGUMENTS.values()])
+    @pytest.mark.parametrize("plugins", [rule.plugins for rule in RULES.values() if rule.kind in ("priority", "argument")])
     def test_the_plugins_score(self, plugins):
         """What took a priority's place scores."""
         assert all("score" in points_of(plugin) for plugin in plugins)
