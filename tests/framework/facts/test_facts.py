@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,9 @@ from kubeclassic.framework.facts.facttable import BY_ID, FACTS, facts_between, f
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.upgrade.traits import TRAITS
-from tests.framework.facts.deviceclusters import DEVICE_CLUSTERS
-from tests.framework.facts.newerclusters import NEWER_CLUSTERS
-from tests.framework.facts.olderclusters import OLDER_CLUSTERS
+from tests.framework.facts import forms
 from tests.framework.facts.trials import TRIALS
-from tests.support.factshows import cut_down, differs, sides
+from tests.support.factshows import Json, answers, cut_down, differs, sides
 
 AROUND = ("live.", "client.", "queue.", "queueing.", "nominations.", "extenders.")
 """Cells of what is around a decision: the queue, events and the API server."""
@@ -29,7 +28,7 @@ NAMED = (
 )
 """Names, gates and defaults, which are no cells."""
 PAIRS = list(pairwise(ALL_RELEASES))
-CLUSTERS = {**cut_down(), **OLDER_CLUSTERS, **NEWER_CLUSTERS, **DEVICE_CLUSTERS}
+CLUSTERS = {**cut_down(), **forms.CLUSTERS}
 SUBJECTS = {CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, "gated"}
 BETWEEN_KINDS = "1.17"
 """The first release with plugins: hardly any cell says what it does otherwise than the last with predicates."""
@@ -107,6 +106,15 @@ class TestFacts:
         ]
 
 
+def seen(answer: Json, cycle: int, field: str) -> Any:
+    """What *answer* has in *field* of one cycle."""
+    found = answer["cycles"][cycle] if "cycles" in answer else {"host": None, **answer}
+    if field == "preemption":
+        plan = found[field]
+        return plan and [plan["node"], *plan["victims"]]
+    return found[field] if field in found else found.get("priorities", {}).get(field)
+
+
 class TestShows:
     """Each fact on a small cluster, on which it alone changes the answer."""
 
@@ -114,6 +122,17 @@ class TestShows:
     def test_it_alone_changes_the_answer(self, name: str) -> None:
         """The release answers otherwise than the same release without this fact."""
         assert differs(CLUSTERS[name], BY_ID[name])
+
+    @pytest.mark.parametrize("name", forms.ANSWERS)
+    def test_the_answers_of_both(self, name: str) -> None:
+        """The release answers as it should with the fact, and as the release before without it."""
+        field, *wanted = forms.ANSWERS[name]
+        both = answers(CLUSTERS[name], BY_ID[name])[::-1]
+        cycles = [found.get("cycles", []) for found in both]
+        first = next((i for i, (one, other) in enumerate(zip(*cycles, strict=False)) if one != other), 0)
+        for found, want in zip(both, wanted, strict=True):
+            value = seen(found, first, field)
+            assert (want in value) if field == "error" and want else value == want
 
     @pytest.mark.parametrize("name", TRIALS)
     def test_it_alone_changes_the_trial(self, name: str) -> None:
