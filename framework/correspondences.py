@@ -19,6 +19,7 @@ from .migrate.equivalents import COUNTED_ELSEWHERE
 from .registry import DEFAULT_REGISTRY
 from .status import POINTS
 
+Part = Literal["predicates", "priorities", "plugins", "gates"]
 SAME = "the same"
 STRATEGIES = ("MostRequestedPriority", "RequestedToCapacityRatioPriority")
 """Priorities that became arguments of a plugin."""
@@ -74,7 +75,7 @@ def points_in(release: Release, plugin: str, among: tuple[str, ...] = tuple(POIN
     return tuple(point for point in points_of(plugin, among) if (plugin, point) not in release.framework.points_lacked)
 
 
-def successors(older: Release, described: Mapping[str, Mapping[str, str]], newer: Release) -> Iterator[Successor]:
+def successors(older: Release, described: Mapping[Part, Mapping[str, str]], newer: Release) -> Iterator[Successor]:
     """What took in *newer* the place of each rule that *older* knows; *described*: how it has its ``predicates`` and ``priorities``."""
     known, rules = weights(newer), rule_facts()
     arguments = (name for name, rule in rules.items() if rule.kind == "argument")

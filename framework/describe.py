@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
 
-from ..algorithmprovider.description import describe, gate_in_words
 from ..api.record import DocumentRecord, Record, field, says
 from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
 from ..core.release import Release
 from ..core.release.fact import rule_facts
 from ..core.release.gates import gates_that
-from .correspondences import Successor, points_in, successors, weights
+from .correspondences import Part, Successor, points_in, successors, weights
 from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
 from .registry import registry_of
 from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
@@ -20,8 +19,8 @@ DECIDING, EARLIER, IDLE, CLASSIC = map(gates_that, ("decides", "decided earlier"
 DECISIVE = frozenset((*DECIDING, *IDLE))
 """The gates that ``releases`` shows, besides those that are not modelled; earlier ones are shown where they can be switched."""
 
-Json = dict[str, Any]
-Part = Literal["predicates", "priorities", "plugins", "gates"]
+WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
+"""Predicates that a Policy makes under a name of its own, by an argument."""
 
 Generation = Literal["predicates and priorities", "plugins"]
 InWords = Annotated[Mapping[str, str], says("Name -> in words.")]
@@ -149,37 +148,61 @@ def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | Plug
     Gates are those that decisions may depend on, or *all_gates*. Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
     release = find_any_release(name)
-    found = _described(release, all_gates)
-    like, facts = ALL_PATCH_LEVELS[release.version], tuple(map(ReleaseFact.of, facts_of(release.version)))
-    rest = found["gates"], facts, OTHER_PATCHES.get(release.version, "")
-    if "plugins" in found:
-        return PluginRelease(release.version, like, "plugins", found["plugins"], *rest)
-    return ClassicRelease(release.version, like, "predicates and priorities", found["predicates"], found["priorities"], *rest)
+    version, gates = release.version, dict(_gates(release, all_gates))
+    like, rest = ALL_PATCH_LEVELS[version], (tuple(map(ReleaseFact.of, facts_of(version))), OTHER_PATCHES.get(version, ""))
+    if has_plugins(version):
+        return PluginRelease(version, like, "plugins", _plugins(release), gates, *rest)
+    predicates, priorities = dict(_predicates(release)), dict(_priorities(release))
+    return ClassicRelease(version, like, "predicates and priorities", predicates, priorities, gates, *rest)
 
 
-def _described(release: Release, all_gates: bool) -> Json:
-    """As :func:`~kubeclassic.algorithmprovider.description.describe`, for both generations."""
-    if not has_plugins(release.version):
-        return describe(release.version, all_gates=all_gates)
-    # Each plugin, in the order of the default profile; not the priorities that some releases run as if they were plugins.
+def _predicates(release: Release) -> Iterator[tuple[str, str]]:
+    """Each predicate in running order, and when it runs, in a few words."""
+    effects = release.gate_effects
+    added = {*release.default_predicates, *(name for effect in effects for name in effect.adds)}
+    for name in dict.fromkeys((*release.ordering, *release.predicates, *(name for effect in effects for name in effect.registers))):
+        gate = next((effect for effect in effects if name in (*effect.registers, *effect.unregisters)), None)
+        switch = f" {'without' if name in gate.unregisters else 'with'} {gate.gate}" if gate else ""
+        if name not in release.ordering:
+            yield name, "accepted, never runs"
+        elif name in release.default_predicates or (gate and name in added):
+            yield name, f"default{switch}"
+        elif name in release.predicates:
+            yield name, f"named by a Policy{switch}"
+        else:
+            yield name, "with an argument only" if name in WITH_ARGUMENT else "no Policy can name it"
+
+
+def _priorities(release: Release) -> Iterator[tuple[str, str]]:
+    gated = {effect.registers_priority: effect for effect in release.gate_effects if effect.registers_priority}
+    for name in dict.fromkeys((*release.priorities, *gated)):
+        effect, weight = gated.get(name), release.default_priorities.get(name)
+        if effect is not None:
+            yield name, f"{'default, weight 1,' if effect.adds_priority else 'named by a Policy'} with {effect.gate}"
+        else:
+            yield name, "named by a Policy" if weight is None else f"default, weight {weight}"
+
+
+def _plugins(release: Release) -> dict[str, DescribedPlugin]:
+    """Each plugin, in the order of the default profile; not the priorities that some releases run as if they were plugins."""
     known, priorities = weights(release), {name for name, rule in rule_facts().items() if rule.kind == "priority"}
     names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in priorities)])
     points = {name: points_in(release, name) for name in names}
     return {
-        "release": release.version,
-        "plugins": {name: DescribedPlugin(found, _weight(found, known.get(name, 0)), name in known) for name, found in points.items()},
-        "gates": dict(_gates(release, all_gates)),
+        name: DescribedPlugin(found, (known.get(name) or 1) if "score" in found else None, name in known) for name, found in points.items()
     }
 
 
 def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
-    cells = release.configuration
-    shown = DECISIVE.union(cells.not_modelled)
+    """Each gate that decisions may depend on, or all: its default, its stage, and whether it is locked."""
+    cells, is_older = release.configuration, not has_plugins(release.version)
+    shown = CLASSIC.keys() if is_older else DECISIVE.union(cells.not_modelled)
     for name in sorted({*release.gates, *(shown & cells.settled_gates)}):
-        if name in cells.settled_gates:
+        if (gate := release.gates.get(name)) is None:
             yield name, "gone, always on"
-        elif all_gates or name in shown or (name in EARLIER and not release.gates[name].locked):
-            yield name, gate_in_words(release.gates[name]) + (", not modelled" if name in cells.not_modelled else "")
+        elif all_gates or name in shown or (not is_older and name in EARLIER and not gate.locked):
+            locked = f"{', locked' if gate.locked else ''}{', not modelled' if name in cells.not_modelled else ''}"
+            yield name, f"{'on' if gate.default else 'off'}, {gate.stage or 'GA'}{locked}"
 
 
 def gate_words(gate: str) -> str | None:
@@ -194,33 +217,32 @@ def plugin_in_words(plugin: DescribedPlugin) -> str:
     return f"default{weight}" if plugin.is_default else "named by a profile"
 
 
-def _weight(points: Sequence[str], weight: int) -> int | None:
-    return (weight or 1) if "score" in points else None
-
-
 # --- two releases ---------------------------------------------------------------------------------------------------
 
 
 def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff:
     """Everything in which the releases *before* and *after* differ. Raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
     releases = find_any_release(before), find_any_release(after)
-    old, new = (_described(release, all_gates) for release in releases)
     older, newer = sorted(releases, key=list(ALL_RELEASES.values()).index)
     facts = tuple(map(ReleaseFact.of, facts_between(older.version, newer.version)))
-    pair = releases[0].version, releases[1].version
-    if "plugins" in old and "plugins" in new:
-        for side in (old, new):
-            side["plugins"] = {name: plugin_in_words(plugin) for name, plugin in side["plugins"].items()}
-        return ReleaseDiff(*pair, tuple(_differences(("plugins", "gates"), old, new)), facts=facts)
-    if "predicates" in old and "predicates" in new:
-        return ReleaseDiff(*pair, tuple(_differences(("predicates", "priorities", "gates"), old, new)), facts=facts)
-    rules = tuple(successors(older, old if "predicates" in old else new, newer))
-    return ReleaseDiff(*pair, tuple(_differences(("gates",), old, new)), rules, facts)
+    sides = [_parts(release, all_gates) for release in releases]
+    rules: tuple[Successor, ...] = ()
+    if sides[0].keys() != sides[1].keys():
+        described = _parts(older, all_gates)
+        rules = tuple(successors(older, described, newer))
+    differences = tuple(
+        ReleaseDifference(part, what, gate_words(what) if part == "gates" else None, one, other)
+        for part in sides[0]
+        if part in sides[1]
+        for what in dict.fromkeys((*sides[0][part], *sides[1][part]))
+        if (one := sides[0][part].get(what)) != (other := sides[1][part].get(what))
+    )
+    return ReleaseDiff(releases[0].version, releases[1].version, differences, rules, facts)
 
 
-def _differences(parts: tuple[Part, ...], old: Json, new: Json) -> Iterator[ReleaseDifference]:
-    for about in parts:
-        for what in dict.fromkeys((*old[about], *new[about])):
-            before, after = old[about].get(what), new[about].get(what)
-            if before != after:
-                yield ReleaseDifference(about, what, gate_words(what) if about == "gates" else None, before, after)
+def _parts(release: Release, all_gates: bool) -> Mapping[Part, Mapping[str, str]]:
+    """What a release has, by part: name -> in words."""
+    gates = dict(_gates(release, all_gates))
+    if has_plugins(release.version):
+        return {"plugins": {name: plugin_in_words(plugin) for name, plugin in _plugins(release).items()}, "gates": gates}
+    return {"predicates": dict(_predicates(release)), "priorities": dict(_priorities(release)), "gates": gates}

@@ -163,3 +163,32 @@ class TestDiff:
         """A release that there is not is refused, with those that there are."""
         with pytest.raises(UnknownNameError, match=r"wanted 1\.12 to 1\.36"):
             describe_any("1.37")
+
+
+class TestClassic:
+    """The releases with predicates and priorities."""
+
+    def test_predicates(self):
+        """Each predicate says how it comes to run."""
+        found = describe_any("1.16").predicates
+        assert found["GeneralPredicates"] == "default"
+        assert found["CheckNodeCondition"] == "default without TaintNodesByCondition"
+        assert found["CheckNodeUnschedulable"] == "default with TaintNodesByCondition"
+        assert found["MaxCinderVolumeCount"] == found["HostName"] == "named by a Policy"
+        assert found["CheckServiceAffinity"] == "with an argument only"
+        assert found["PodFitsPorts"] == "accepted, never runs"
+        assert found["PodToleratesNodeNoExecuteTaints"] == "no Policy can name it"
+
+    def test_priorities(self):
+        """Each priority says its weight, or what it takes to run it."""
+        first, second = (describe_any(name).priorities for name in ("1.12", "1.13"))
+        assert first["ResourceLimitsPriority"] == "named by a Policy with ResourceLimitsPriorityFunction"
+        assert second["ResourceLimitsPriority"] == "default, weight 1, with ResourceLimitsPriorityFunction"
+        assert second["NodePreferAvoidPodsPriority"] == "default, weight 10000"
+
+    def test_gates(self):
+        """Only gates that decide are shown, unless all are asked for."""
+        found, whole = (describe_any("1.16", all_gates=shown).gates for shown in (False, True))
+        assert found["PodPriority"] == "on, GA, locked"
+        assert "AppArmor" not in found
+        assert whole["AppArmor"] == "on, BETA"
