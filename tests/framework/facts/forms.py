@@ -211,7 +211,9 @@ def _with(whole: Any, more: Json) -> Any:
     return {**whole, **{key: _with(whole.get(key, {}), value) if isinstance(value, dict) else value for key, value in more.items()}}
 
 
-WRITTEN = yaml.safe_load(Path(__file__).with_name("clusters.yaml").read_text(encoding="utf-8"))
+WRITTEN, SENTENCES = (
+    yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8")) for name in ("clusters", "sentences")
+)
 ANSWERS: Mapping[str, tuple[str, Any, Any]] = {fact: tuple(found.pop("shows")) for fact, found in WRITTEN.items() if "shows" in found}
 """Fact -> what its cluster shows: a field, its value without the fact, and with it."""
 
@@ -220,5 +222,10 @@ def _case(objects: list[Json], pending: list[Json], **more: Any) -> Json:
     return case(objects, *pending, **more)
 
 
-CLUSTERS = {fact: _case(**{key: made(value) for key, value in found.items()}) for fact, found in WRITTEN.items()}
+def cluster(written: Json) -> Json:
+    """A case as it is *written*."""
+    return _case(**{key: made(value) for key, value in written.items()})
+
+
+CLUSTERS = {fact: cluster(written) for fact, written in WRITTEN.items()}
 """Fact -> a cluster that shows it."""
