@@ -44,14 +44,12 @@ def target_release(name: str, argument: str) -> Release:
     """
     found = framework_release(name)
     if found is None or found.version not in (*LISTING, *TARGETS):
-        older = f"; {_keep_the_policy(name, found)}" if found is not None or name in ALL_RELEASES else ""
+        why = "has no profiles"
+        if found is not None:
+            why = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
+        older = f"; {name} {why}: give it the Policy itself, which it reads" if found is not None or name in ALL_RELEASES else ""
         raise UnknownNameError(f"{argument}: got {name}, wanted {', '.join((*LISTING, *TARGETS))}{older}")
     return found
-
-
-def _keep_the_policy(name: str, found: Release | None) -> str:
-    why = "has no profiles" if found is None else "runs the plugins of a Policy or a provider, to which a configuration can only add some"
-    return f"{name} {why}: give it the Policy itself, which it reads"
 
 
 class WrittenPlugin(Record):
@@ -128,7 +126,8 @@ def document_of(
     alone. *absent*: plugins that are usually there and do not run.
     """
     arguments = tuple(WrittenArguments(name, found) for name, found in sorted(args.items()))
-    everywhere = [name for name in (SORTER, *filters, *post_filters, *_always(target)) if name not in absent]
+    always = (name for name in (BINDER, GATES) if name not in target.configuration.gone_plugins)
+    everywhere = [name for name in (SORTER, *filters, *post_filters, *always) if name not in absent]
     profile = WrittenProfile(scheduler_name, _points(everywhere, weights, alone), arguments or UNSET)
     reads_latest = LATEST in target.configuration.api_versions
     configuration = WrittenConfiguration(
@@ -139,10 +138,6 @@ def document_of(
     )
     found: Json = plain(configuration)
     return found
-
-
-def _always(target: Release) -> list[str]:
-    return [name for name in (BINDER, GATES) if name not in target.configuration.gone_plugins]
 
 
 def _points(plugins: Sequence[str], weights: Mapping[str, int], alone: Mapping[str, Sequence[str]]) -> WrittenPoints:

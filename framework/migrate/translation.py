@@ -66,8 +66,9 @@ def migrate(
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text if the release refuses the Policy, and
     :class:`~kubeclassic.exceptions.UnknownNameError` if *target* does not have SelectorSpread.
     """
-    if selector_spread:
-        _check_spread(target)
+    if selector_spread and target.version not in SPREAD_BY_SELECTOR:
+        wanted = ", ".join(SPREAD_BY_SELECTOR)
+        raise UnknownNameError(f"selector spread: got it for {target.version}, which has no such plugin, wanted {wanted}")
     asked = config or AlgorithmConfiguration()
     config = asked.with_defaults(release)
     config.validate(release)
@@ -82,12 +83,6 @@ def migrate(
 
 SPREAD_BY_SELECTOR = [name for name, release in TARGETS.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins]
 """The targets with plugin SelectorSpread."""
-
-
-def _check_spread(target: Release) -> None:
-    if target.version not in SPREAD_BY_SELECTOR:
-        wanted = ", ".join(SPREAD_BY_SELECTOR)
-        raise UnknownNameError(f"selector spread: got it for {target.version}, which has no such plugin, wanted {wanted}")
 
 
 @attrs.define(repr=False)
@@ -110,11 +105,6 @@ class _Draft:
     def policy(self) -> Policy:
         """The Policy, or an empty one, with which the provider decides everything."""
         return self.written or Policy()
-
-    @property
-    def preempts(self) -> bool:
-        """Whether DefaultPreemption is enabled."""
-        return not self.config.disable_preemption
 
     def note(self, subject: str, text: str, upstream: str = "") -> None:
         """Add a note on something that is not the same as before."""
@@ -194,8 +184,11 @@ class _Draft:
         """Take the plugins that replace the priorities, with weights, and the weights of extenders."""
         written = {entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None}
         scoring = Scoring(self.notes, chosen.registry.release.ratio_reads_resources, selector_spread)
-        for name, weight in self._priorities(chosen):
-            scoring.take(name, weight, written.get(name))
+        if self.policy.priorities is None:
+            version = chosen.registry.release.version
+            self.note("priorities", f"there is no list: those that {version} scores by default, with its weights", OWN_DEFAULTS)
+        for rule, weight in chosen.priorities:
+            scoring.take(rule.name, weight, written.get(rule.name))
         scoring.finish()
         if scoring.preferred:
             self._affinity()["preferredDuringSchedulingIgnoredDuringExecution"] = scoring.preferred
@@ -204,13 +197,6 @@ class _Draft:
         if "InterPodAffinity" in scoring.weights and chosen.hard_pod_affinity_weight != 1:
             self.args["InterPodAffinity"] = {"hardPodAffinityWeight": chosen.hard_pod_affinity_weight}
         self._weigh(scoring.weights)
-
-    def _priorities(self, chosen: Selection) -> list[tuple[str, int]]:
-        """The names of the priorities to translate, and their weights."""
-        if self.policy.priorities is None:
-            version = chosen.registry.release.version
-            self.note("priorities", f"there is no list: those that {version} scores by default, with its weights", OWN_DEFAULTS)
-        return [(rule.name, weight) for rule, weight in chosen.priorities]
 
     def _weigh(self, plugins: Mapping[str, Fraction]) -> None:
         extenders = {f"extender {i}": Fraction(e.weight) for i, e in enumerate(self.policy.extenders) if e.weight > 0}
@@ -240,16 +226,11 @@ class _Draft:
         if "VolumeBinding" in self.filters and self.config.bind_timeout != BIND_TIMEOUT and self.config.bind_timeout >= 0:
             self.args["VolumeBinding"] = {"bindTimeoutSeconds": self.config.bind_timeout}
 
-    def _post_filters(self) -> list[str]:
-        """The plugins that look after pods that fit nowhere."""
-        context = Context(self.target, resolved_gates(self.target))
-        known = default_plugins(context)["multiPoint"].enabled
-        devices = [DEVICES] if any(plugin.name == DEVICES for plugin in known) else []
-        return [*devices, *(["DefaultPreemption"] if self.preempts else [])]
-
     def document(self) -> dict[str, Any]:
         """The configuration in its JSON form."""
+        known = default_plugins(Context(self.target, resolved_gates(self.target)))["multiPoint"].names
+        post_filters = [*([DEVICES] if DEVICES in known else []), *([] if self.config.disable_preemption else ["DefaultPreemption"])]
         return document_of(
             self.config.scheduler_name, percentage=self.percentage, filters=list(self.filters), weights=self.weights, args=self.args,
-            extenders=self.extenders, post_filters=self._post_filters(), target=self.target,
+            extenders=self.extenders, post_filters=post_filters, target=self.target,
         )  # fmt: skip
