@@ -28,7 +28,7 @@ from ..core.release import (
     Release,
     VolumeCells,
 )
-from ..core.release.fact import Cells, Edit, changed_by, text_of
+from ..core.release.fact import Cells, SetEdit, changed_by, text_of
 from ..core.release.gates import gates_of
 from ..exceptions import UnknownNameError
 from . import cells
@@ -101,7 +101,7 @@ _OTHERWISE: Mapping[str, Cells] = {
         "footprint_nonzero": requests.nonzero_with_overhead,
         "pick_host": cells.first_best,
         "ratio_mean": cells.rounded_mean_of_positive,
-        "gate_effects": Edit([EVEN_PODS_SPREAD]),
+        "gate_effects": SetEdit([EVEN_PODS_SPREAD]),
     },
 }
 """Release -> the cells that are no plain values, and that differ from the release before."""

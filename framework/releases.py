@@ -11,7 +11,7 @@ from ..choices import DEFAULT_FRAMEWORK as DEFAULT_FRAMEWORK
 from ..core.release import Release
 from ..core.release.fact import text_of
 from ..exceptions import UnknownNameError
-from .tables.releases import FRAMEWORK_RELEASES as FRAMEWORK_RELEASES
+from .tables.withplugins import FRAMEWORK_RELEASES as FRAMEWORK_RELEASES
 
 ALL_RELEASES: Mapping[str, Release] = MappingProxyType({**RELEASES, **FRAMEWORK_RELEASES})
 """Version -> release, every one that this package has, oldest first."""

@@ -52,7 +52,7 @@ ROWS = {
     "algorithmprovider": f"{CORE} api/reading predicates priorities",
     "extenders": "exceptions.py choices.py api core algorithmprovider",
     "framework/tables/versions.py": f"{CORE} framework",
-    "framework/tables/releases.py": f"{CORE} algorithmprovider framework",
+    "framework/tables/withplugins.py": f"{CORE} algorithmprovider framework",
     "framework/releases.py": f"{CORE} algorithmprovider framework",
     "framework/status.py framework/queue/events.py": CORE,
     "framework/hints.py": f"{CORE} predicates",
@@ -94,7 +94,7 @@ A part within a folder that has a line of its own is not part of that folder's l
 
 FLOORS = 10
 TABLES = (
-    "algorithmprovider/releases.py", "framework/releases.py", "framework/tables/releases.py", "choices.py",
+    "algorithmprovider/releases.py", "framework/releases.py", "framework/tables/withplugins.py", "choices.py",
 )  # fmt: skip
 """Where the releases are, besides their texts: of predicates and priorities, of the framework, and the defaults for the help."""
 

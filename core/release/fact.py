@@ -165,8 +165,8 @@ def _read(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cells]:
     for line in lines:
         if (found := _CELL.fullmatch(line)) is not None:
             cell, edit, value = found[1], found[2], _frozen(json.loads(found[3]))
-            known = cells.get(cell, Edit())
-            cells[cell] = Edit(known.more, value) if edit == "-" else Edit(value, known.but) if edit else value
+            known = cells.get(cell, SetEdit())
+            cells[cell] = SetEdit(known.more, value) if edit == "-" else SetEdit(value, known.but) if edit else value
         elif (found := _MORE.fullmatch(line)) is not None:
             more[found[1]] = found[2]
         else:
@@ -185,7 +185,7 @@ def _frozen(value: Any) -> Any:
 
 
 @attrs.frozen
-class Edit:
+class SetEdit:
     """In place of a cell's value that is a set or a list: what it has *more* than before, and what it no longer has."""
 
     more: Iterable[Any] = ()
@@ -220,7 +220,7 @@ def _changed_part(before: Any, within: dict[str, Any]) -> Any:
     if "" not in within:
         return changed(before, within)
     value = within[""]
-    if isinstance(value, Edit):
+    if isinstance(value, SetEdit):
         return value.of(before)
     if isinstance(before, frozenset):
         return frozenset(value)

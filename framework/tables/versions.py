@@ -11,7 +11,7 @@ from types import MappingProxyType
 from msgspec.structs import replace
 
 from ...core.release import ConfigurationCells
-from ...core.release.fact import Cells, Edit, changed
+from ...core.release.fact import Cells, SetEdit, changed
 
 USAGE = frozenset({"NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio"})
 """The plugins whose scores NodeResourcesFit took over."""
@@ -35,18 +35,18 @@ OLD_SCORES = (
 
 _OTHERWISE: Mapping[str, Cells] = {
     # Upstream: plugins of preEnqueue are decoded, but not merged into the defaults.
-    "v1beta3": {"fields_lacked": Edit([PERCENTAGE]), "refused_plugins": (), "unread_points": ("preEnqueue",)},
+    "v1beta3": {"fields_lacked": SetEdit([PERCENTAGE]), "refused_plugins": (), "unread_points": ("preEnqueue",)},
     "v1beta2": {
-        "fields_lacked": Edit([PERCENTAGE], ADDRESSES), "refused_plugins": (), "lists_points": True,
+        "fields_lacked": SetEdit([PERCENTAGE], ADDRESSES), "refused_plugins": (), "lists_points": True,
         "unread_points": ("multiPoint", "preEnqueue"),
     },
     "v1beta1": {
         "point_plugins.score": OLD_SCORES, "replaces_defaults": False, "constraints_are_the_list": True,
-        "args_lacked": Edit(but=USAGE | {"NodeLabel", "ServiceAffinity"}), "refused_plugins": (), "conflicting_scores": USAGE,
+        "args_lacked": SetEdit(but=USAGE | {"NodeLabel", "ServiceAffinity"}), "refused_plugins": (), "conflicting_scores": USAGE,
     },
     # What is preScore later is its postFilter.
     "v1alpha1": {
-        "fields_lacked": Edit(
+        "fields_lacked": SetEdit(
             ["extenders", "profiles", "plugins.multiPoint", "plugins.preEnqueue", "plugins.preScore"], FLAT
         ),
         "lenient_fields": True,
