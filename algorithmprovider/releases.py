@@ -1,7 +1,9 @@
-"""The releases 1.12 to 1.16 by their texts (``core/release/facts``), the first in full. No other file compares versions.
+"""The releases 1.12 to 1.16 by their texts (``core/release/facts``), the first in full. No other file
+compares versions.
 
-Where a difference is behaviour, the cell holds the function that does it, named after what it does (``cells.py``): such cells stand here,
-as changes over the release before. The queue and the nominations of 1.13 are those of its late patch releases, as of 1.13.5.
+Where a difference is behaviour, the cell holds the function that does it, named after what it does
+(``cells.py``): such cells stand here, as changes over the release before. The queue and the nominations of
+1.13 are those of its late patch releases, as of 1.13.5.
 """
 
 from __future__ import annotations
@@ -36,11 +38,18 @@ from . import cells
 TAINT_NODES_BY_CONDITION = GateEffect(
     gate="TaintNodesByCondition",
     registers=("CheckNodeUnschedulable",),
-    unregisters=("CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodePIDPressure", "CheckNodeDiskPressure"),
+    unregisters=(
+        "CheckNodeCondition",
+        "CheckNodeMemoryPressure",
+        "CheckNodePIDPressure",
+        "CheckNodeDiskPressure",
+    ),
     adds=("PodToleratesNodeTaints", "CheckNodeUnschedulable"),
     mandatory=("PodToleratesNodeTaints", "CheckNodeUnschedulable"),
 )
-RESOURCE_LIMITS = GateEffect(gate="ResourceLimitsPriorityFunction", registers_priority="ResourceLimitsPriority")
+RESOURCE_LIMITS = GateEffect(
+    gate="ResourceLimitsPriorityFunction", registers_priority="ResourceLimitsPriority"
+)
 EVEN_PODS_SPREAD = GateEffect(
     gate="EvenPodsSpread",
     registers=("EvenPodsSpread",),
@@ -88,12 +97,15 @@ _OTHERWISE: Mapping[str, Cells] = {
         "error_joiner": cells.listed_once,
     },
     "1.15": {
-        "missing_plugins": cells.missing_plugins("reserve preBind postBind unreserve permit queueSort", "{name}"),
+        "missing_plugins": cells.missing_plugins(
+            "reserve preBind postBind unreserve permit queueSort", "{name}"
+        ),
         "selector_text": cells.with_key,
     },
     "1.16": {
         "missing_plugins": cells.missing_plugins(
-            "preFilter filter score reserve postFilter preBind bind postBind unreserve permit queueSort", '"{name}"'
+            "preFilter filter score reserve postFilter preBind bind postBind unreserve permit queueSort",
+            '"{name}"',
         ),
         "incoming": requests.with_overhead,
         "footprint": requests.with_overhead,

@@ -1,6 +1,8 @@
-"""Which plugins took the place of each predicate and priority, at which extension points, and what became different.
+"""Which plugins took the place of each predicate and priority, at which extension points, and what became
+different.
 
-What the rules became is told by the facts of the first release with plugins. Upstream: framework/plugins/legacy_registry.go.
+What the rules became is told by the facts of the first release with plugins. Upstream:
+framework/plugins/legacy_registry.go.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ def _defaults(release: Release) -> Mapping[str, Mapping[str, int]]:
     """Extension point, or multiPoint -> plugin -> weight, of the default profile of *release*."""
     context = Context(release, resolved_gates(release))
     points = default_plugins(context)
-    return {point: {plugin.name: plugin.weight for plugin in found.enabled} for point, found in points.items()}
+    return {
+        point: {plugin.name: plugin.weight for plugin in found.enabled} for point, found in points.items()
+    }
 
 
 def weights(release: Release) -> dict[str, int]:
@@ -72,29 +76,48 @@ def points_in(release: Release, plugin: str, among: tuple[str, ...] = tuple(POIN
     points = _defaults(release)
     if release.configuration.lists_points and any(plugin in found for found in points.values()):
         return tuple(point for point in among if plugin in points.get(point, ()))
-    return tuple(point for point in points_of(plugin, among) if (plugin, point) not in release.framework.points_lacked)
+    return tuple(
+        point for point in points_of(plugin, among) if (plugin, point) not in release.framework.points_lacked
+    )
 
 
-def successors(older: Release, described: Mapping[Part, Mapping[str, str]], newer: Release) -> Iterator[Successor]:
+def successors(
+    older: Release, described: Mapping[Part, Mapping[str, str]], newer: Release
+) -> Iterator[Successor]:
     """What took in *newer* the place of each rule that *older* knows; *described*: how it has its ``predicates`` and ``priorities``."""
     known, rules = weights(newer), rule_facts()
     arguments = (name for name, rule in rules.items() if rule.kind == "argument")
-    named = {**described["predicates"], **described["priorities"], **dict.fromkeys(arguments, "named by a Policy")}
+    named = {
+        **described["predicates"],
+        **described["priorities"],
+        **dict.fromkeys(arguments, "named by a Policy"),
+    }
     for name, how in named.items():
         if name in rules:
             yield _successor(rules[name], how, older, newer, known)
     for name, rule in rules.items():
         if rule.kind == "built in" and name in known:
-            yield Successor("built in", None, None, (PluginPoints(name, points_in(newer, name)),), "default", rule.sentence)
+            yield Successor(
+                "built in",
+                None,
+                None,
+                (PluginPoints(name, points_in(newer, name)),),
+                "default",
+                rule.sentence,
+            )
 
 
-def _successor(rule: RuleFact, how: str, older: Release, newer: Release, known: Mapping[str, int]) -> Successor:
+def _successor(
+    rule: RuleFact, how: str, older: Release, newer: Release, known: Mapping[str, int]
+) -> Successor:
     """What took the place of one rule; *known*: default plugin -> weight."""
     filters = rule.kind == "predicate"
     points = ("preFilter", "filter") if filters else ("preScore", "score")
     plugins = _plugins(rule, newer, known)
     gone = [plugin for plugin in plugins if plugin in newer.configuration.gone_plugins]
-    found = tuple(PluginPoints(plugin, points_in(newer, plugin, points)) for plugin in plugins if plugin not in gone)
+    found = tuple(
+        PluginPoints(plugin, points_in(newer, plugin, points)) for plugin in plugins if plugin not in gone
+    )
     after: str | None = f"default, weight {known.get(plugins[0])}" if plugins and not filters else "default"
     if not found:
         after = None
@@ -102,7 +125,11 @@ def _successor(rule: RuleFact, how: str, older: Release, newer: Release, known: 
         after = "by an argument of the plugin"
     elif any(one.plugin not in known for one in found):
         after = "named by a profile"
-    words = f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}" if gone else _words(rule, plugins, older, newer)
+    words = (
+        f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}"
+        if gone
+        else _words(rule, plugins, older, newer)
+    )
     return Successor(KINDS[rule.kind], rule.rule, how, found, after, words)
 
 
@@ -114,7 +141,11 @@ def _plugins(rule: RuleFact, newer: Release, known: Mapping[str, int]) -> tuple[
         return rule.plugins if named is None else tuple(named.split())
     names = (rule.rule, policies.aliases.get(rule.rule, ""), *rule.first)
     plugin = next((policies.priorities[name] for name in names if name in policies.priorities), None)
-    later = rule.plugins[:1] if rule.kind == "priority" and rule.rule not in STRATEGIES and plugin not in known else ()
+    later = (
+        rule.plugins[:1]
+        if rule.kind == "priority" and rule.rule not in STRATEGIES and plugin not in known
+        else ()
+    )
     if plugin is None or any(name in known and "score" in points_in(newer, name) for name in later):
         return rule.plugins
     return (plugin,)

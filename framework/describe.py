@@ -15,7 +15,9 @@ from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
 from .registry import registry_of
 from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
 
-DECIDING, EARLIER, IDLE, CLASSIC = map(gates_that, ("decides", "decided earlier", "changes no answer", "decides up to 1.16"))
+DECIDING, EARLIER, IDLE, CLASSIC = map(
+    gates_that, ("decides", "decided earlier", "changes no answer", "decides up to 1.16")
+)
 DECISIVE = frozenset((*DECIDING, *IDLE))
 """The gates that ``releases`` shows, besides those that are not modelled; earlier ones are shown where they can be switched."""
 
@@ -24,7 +26,9 @@ WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
 
 Generation = Literal["predicates and priorities", "plugins"]
 InWords = Annotated[Mapping[str, str], says("Name -> in words.")]
-Facts = Annotated[tuple[ReleaseFact, ...], says("What it does otherwise than the release before it, one entry each.")]
+Facts = Annotated[
+    tuple[ReleaseFact, ...], says("What it does otherwise than the release before it, one entry each.")
+]
 
 
 class ReleaseSummary(Record):
@@ -33,7 +37,9 @@ class ReleaseSummary(Record):
     release: str
     like: Annotated[str, says("The patch level that it is like.")]
     runs: Generation
-    is_default: Annotated[bool, says("Taken by default with a Policy, or where no node says one.")] = field(name="default")
+    is_default: Annotated[bool, says("Taken by default with a Policy, or where no node says one.")] = field(
+        name="default"
+    )
     other_patches: OtherPatches = ""
 
 
@@ -104,7 +110,8 @@ class ReleaseDiff(DocumentRecord):
         ),
     ] = ()
     facts: Annotated[
-        tuple[ReleaseFact, ...], says("What the releases after the older one, up to the newer one, do otherwise, oldest first.")
+        tuple[ReleaseFact, ...],
+        says("What the releases after the older one, up to the newer one, do otherwise, oldest first."),
     ] = ()
 
     @property
@@ -149,7 +156,10 @@ def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | Plug
     """
     release = find_any_release(name)
     version, gates = release.version, dict(_gates(release, all_gates))
-    like, rest = ALL_PATCH_LEVELS[version], (tuple(map(ReleaseFact.of, facts_of(version))), OTHER_PATCHES.get(version, ""))
+    like, rest = (
+        ALL_PATCH_LEVELS[version],
+        (tuple(map(ReleaseFact.of, facts_of(version))), OTHER_PATCHES.get(version, "")),
+    )
     if has_plugins(version):
         return PluginRelease(version, like, "plugins", _plugins(release), gates, *rest)
     predicates, priorities = dict(_predicates(release)), dict(_priorities(release))
@@ -160,7 +170,9 @@ def _predicates(release: Release) -> Iterator[tuple[str, str]]:
     """Each predicate in running order, and when it runs, in a few words."""
     effects = release.gate_effects
     added = {*release.default_predicates, *(name for effect in effects for name in effect.adds)}
-    for name in dict.fromkeys((*release.ordering, *release.predicates, *(name for effect in effects for name in effect.registers))):
+    for name in dict.fromkeys(
+        (*release.ordering, *release.predicates, *(name for effect in effects for name in effect.registers))
+    ):
         gate = next((effect for effect in effects if name in (*effect.registers, *effect.unregisters)), None)
         switch = f" {'without' if name in gate.unregisters else 'with'} {gate.gate}" if gate else ""
         if name not in release.ordering:
@@ -174,22 +186,31 @@ def _predicates(release: Release) -> Iterator[tuple[str, str]]:
 
 
 def _priorities(release: Release) -> Iterator[tuple[str, str]]:
-    gated = {effect.registers_priority: effect for effect in release.gate_effects if effect.registers_priority}
+    gated = {
+        effect.registers_priority: effect for effect in release.gate_effects if effect.registers_priority
+    }
     for name in dict.fromkeys((*release.priorities, *gated)):
         effect, weight = gated.get(name), release.default_priorities.get(name)
         if effect is not None:
-            yield name, f"{'default, weight 1,' if effect.adds_priority else 'named by a Policy'} with {effect.gate}"
+            yield (
+                name,
+                f"{'default, weight 1,' if effect.adds_priority else 'named by a Policy'} with {effect.gate}",
+            )
         else:
             yield name, "named by a Policy" if weight is None else f"default, weight {weight}"
 
 
 def _plugins(release: Release) -> dict[str, DescribedPlugin]:
     """Each plugin, in the order of the default profile; not the priorities that some releases run as if they were plugins."""
-    known, priorities = weights(release), {name for name, rule in rule_facts().items() if rule.kind == "priority"}
+    known, priorities = (
+        weights(release),
+        {name for name, rule in rule_facts().items() if rule.kind == "priority"},
+    )
     names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in priorities)])
     points = {name: points_in(release, name) for name in names}
     return {
-        name: DescribedPlugin(found, (known.get(name) or 1) if "score" in found else None, name in known) for name, found in points.items()
+        name: DescribedPlugin(found, (known.get(name) or 1) if "score" in found else None, name in known)
+        for name, found in points.items()
     }
 
 
@@ -201,14 +222,25 @@ def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
         if (gate := release.gates.get(name)) is None:
             yield name, "gone, always on"
         elif all_gates or name in shown or (not is_older and name in EARLIER and not gate.locked):
-            locked = f"{', locked' if gate.locked else ''}{', not modelled' if name in cells.not_modelled else ''}"
+            locked = (
+                f"{', locked' if gate.locked else ''}{', not modelled' if name in cells.not_modelled else ''}"
+            )
             yield name, f"{'on' if gate.default else 'off'}, {gate.stage or 'GA'}{locked}"
 
 
 def gate_words(gate: str) -> str | None:
     """What *gate* decides in the framework, or why it changes no answer; None for one that decisions do not ask."""
-    missing = next((found for release in FRAMEWORK_RELEASES.values() if (found := release.configuration.not_modelled.get(gate))), None)
-    return next((found for table in (DECIDING, EARLIER, IDLE, CLASSIC) if (found := table.get(gate))), missing)
+    missing = next(
+        (
+            found
+            for release in FRAMEWORK_RELEASES.values()
+            if (found := release.configuration.not_modelled.get(gate))
+        ),
+        None,
+    )
+    return next(
+        (found for table in (DECIDING, EARLIER, IDLE, CLASSIC) if (found := table.get(gate))), missing
+    )
 
 
 def plugin_in_words(plugin: DescribedPlugin) -> str:
@@ -244,5 +276,12 @@ def _parts(release: Release, all_gates: bool) -> Mapping[Part, Mapping[str, str]
     """What a release has, by part: name -> in words."""
     gates = dict(_gates(release, all_gates))
     if has_plugins(release.version):
-        return {"plugins": {name: plugin_in_words(plugin) for name, plugin in _plugins(release).items()}, "gates": gates}
-    return {"predicates": dict(_predicates(release)), "priorities": dict(_priorities(release)), "gates": gates}
+        return {
+            "plugins": {name: plugin_in_words(plugin) for name, plugin in _plugins(release).items()},
+            "gates": gates,
+        }
+    return {
+        "predicates": dict(_predicates(release)),
+        "priorities": dict(_priorities(release)),
+        "gates": gates,
+    }

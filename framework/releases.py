@@ -18,9 +18,13 @@ ALL_RELEASES: Mapping[str, Release] = MappingProxyType({**RELEASES, **FRAMEWORK_
 NEWEST_RELEASE: str = tuple(ALL_RELEASES)[-1]
 """The last of them."""
 
-ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType({version: text_of(version).like for version in ALL_RELEASES})
+ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType(
+    {version: text_of(version).like for version in ALL_RELEASES}
+)
 """Release -> the patch level that it is like."""
-OTHER_PATCHES: Mapping[str, str] = MappingProxyType({version: told for version in ALL_RELEASES if (told := text_of(version).other_patches)})
+OTHER_PATCHES: Mapping[str, str] = MappingProxyType(
+    {version: told for version in ALL_RELEASES if (told := text_of(version).other_patches)}
+)
 """Release -> what other patch levels of it are known to decide otherwise."""
 
 PROFILE_RELEASE = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
@@ -96,7 +100,9 @@ def telling_versions(kubelet_versions: Iterable[str], server: str = "") -> tuple
     return found if nearest_release(found) is not None else (server,)
 
 
-def nearest_release(kubelet_versions: Iterable[str], among: Iterable[str] = ALL_RELEASES) -> tuple[Release, str] | None:
+def nearest_release(
+    kubelet_versions: Iterable[str], among: Iterable[str] = ALL_RELEASES
+) -> tuple[Release, str] | None:
     """The release nearest to the newest of *kubelet_versions*, and that; of two as near the newer one. None if none says a release.
 
     Of several the newest counts, since no node may be newer than the control plane. *among*: versions, oldest first.
@@ -120,7 +126,9 @@ def find_any_release(name: str, more: str = "") -> Release:
     """
     version = _version_of(name)
     if version not in ALL_RELEASES:
-        raise UnknownNameError(f'release: got "{name}", wanted {next(iter(ALL_RELEASES))} to {NEWEST_RELEASE}{more}')
+        raise UnknownNameError(
+            f'release: got "{name}", wanted {next(iter(ALL_RELEASES))} to {NEWEST_RELEASE}{more}'
+        )
     return ALL_RELEASES[version]
 
 

@@ -1,7 +1,9 @@
-"""A fact of a release: one thing that it decides otherwise than the release before it; and the text that tells the facts of each.
+"""A fact of a release: one thing that it decides otherwise than the release before it; and the text that
+tells the facts of each.
 
-``facts/1.28.txt`` begins with the patch level that 1.28 is like, what other patch levels decide otherwise, and the cells that no fact
-tells. Each further paragraph is a :class:`Fact`: its id and rule, its sentence, what else is known of it, and its cells::
+``facts/1.28.txt`` begins with the patch level that 1.28 is like, what other patch levels decide otherwise,
+and the cells that no fact tells. Each further paragraph is a :class:`Fact`: its id and rule, its sentence,
+what else is known of it, and its cells::
 
     missing-claim-is-no-error: NodeVolumeLimits
       a missing claim turns nodes down where volumes are counted; it was an error
@@ -10,8 +12,9 @@ tells. Each further paragraph is a :class:`Fact`: its id and rule, its sentence,
       upstream: framework/plugins/nodevolumelimits/csi.go
       volumes.missing_claim_is_reason = true
 
-A cell has its value as JSON; ``was``: the value in the release before; ``+=`` and ``-=``: what it has more, and what no longer. ``tables``
-names further cells, of which the tables in Python or that of the gates have the values.
+A cell has its value as JSON; ``was``: the value in the release before; ``+=`` and ``-=``: what it has more,
+and what no longer. ``tables`` names further cells, of which the tables in Python or that of the gates have
+the values.
 """
 
 from __future__ import annotations
@@ -166,7 +169,9 @@ def _read(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cells]:
         if (found := _CELL.fullmatch(line)) is not None:
             cell, edit, value = found[1], found[2], _frozen(json.loads(found[3]))
             known = cells.get(cell, SetEdit())
-            cells[cell] = SetEdit(known.more, value) if edit == "-" else SetEdit(value, known.but) if edit else value
+            cells[cell] = (
+                SetEdit(known.more, value) if edit == "-" else SetEdit(value, known.but) if edit else value
+            )
         elif (found := _MORE.fullmatch(line)) is not None:
             more[found[1]] = found[2]
         else:

@@ -1,8 +1,10 @@
-"""The feature gates of each release, by the table ``gates.txt``: what is new or changed in it, release by release, and what gates decide.
+"""The feature gates of each release, by the table ``gates.txt``: what is new or changed in it, release by
+release, and what gates decide.
 
-``alpha``, ``beta`` and the like are stages, with the default of most of their gates; ``on`` and ``off`` say another one, and ``locked``
-that it cannot be set. ``gone``: the release does not have them any more. ``needs``: a gate cannot be on without others; nothing after the
-colon: from now on it can. Upstream: pkg/features/kube_features.go; the gates of apiserver, client-go and component-base, registered too.
+``alpha``, ``beta`` and the like are stages, with the default of most of their gates; ``on`` and ``off`` say
+another one, and ``locked`` that it cannot be set. ``gone``: the release does not have them any more.
+``needs``: a gate cannot be on without others; nothing after the colon: from now on it can. Upstream:
+pkg/features/kube_features.go; the gates of apiserver, client-go and component-base, registered too.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ class GatesOfRelease(NamedTuple):
 def _paragraphs() -> Mapping[str, Mapping[str, str]]:
     text = (get_data(__package__, "gates.txt") or b"").decode().replace("\n      ", " ")
     split = (paragraph.splitlines() for paragraph in text.split("\n\n"))
-    return {head: {key: rest for key, _, rest in (line.strip().partition(": ") for line in lines)} for head, *lines in split}
+    return {
+        head: {key: rest for key, _, rest in (line.strip().partition(": ") for line in lines)}
+        for head, *lines in split
+    }
 
 
 def gates_that(table: str) -> GateWords:
@@ -72,4 +77,6 @@ def _read() -> Iterator[tuple[str, GatesOfRelease]]:
 
 def _gate(stage: str, *more: str) -> FeatureGate:
     default = "on" in more or (stage in ("beta", "ga", "locked") and "off" not in more)
-    return FeatureGate(default, "" if stage in ("ga", "locked") else stage.upper(), "locked" in (stage, *more))
+    return FeatureGate(
+        default, "" if stage in ("ga", "locked") else stage.upper(), "locked" in (stage, *more)
+    )

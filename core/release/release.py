@@ -1,7 +1,8 @@
 """What a release is, as a table of cells: every point in which two releases of the scheduler differ.
 
-The values are in ``facts``, and where releases are made; all other code reads cells and never asks for a version.
-A cell is a value or, where behaviour differs, a function. What it means is said below it, as in :mod:`.framework`.
+The values are in ``facts``, and where releases are made; all other code reads cells and never asks for a
+version. A cell is a value or, where behaviour differs, a function. What it means is said below it, as in
+:mod:`.framework`.
 """
 
 from __future__ import annotations

@@ -35,14 +35,24 @@ OLD_SCORES = (
 
 _OTHERWISE: Mapping[str, Cells] = {
     # Upstream: plugins of preEnqueue are decoded, but not merged into the defaults.
-    "v1beta3": {"fields_lacked": SetEdit([PERCENTAGE]), "refused_plugins": (), "unread_points": ("preEnqueue",)},
+    "v1beta3": {
+        "fields_lacked": SetEdit([PERCENTAGE]),
+        "refused_plugins": (),
+        "unread_points": ("preEnqueue",),
+    },
     "v1beta2": {
-        "fields_lacked": SetEdit([PERCENTAGE], ADDRESSES), "refused_plugins": (), "lists_points": True,
+        "fields_lacked": SetEdit([PERCENTAGE], ADDRESSES),
+        "refused_plugins": (),
+        "lists_points": True,
         "unread_points": ("multiPoint", "preEnqueue"),
     },
     "v1beta1": {
-        "point_plugins.score": OLD_SCORES, "replaces_defaults": False, "constraints_are_the_list": True,
-        "args_lacked": SetEdit(but=USAGE | {"NodeLabel", "ServiceAffinity"}), "refused_plugins": (), "conflicting_scores": USAGE,
+        "point_plugins.score": OLD_SCORES,
+        "replaces_defaults": False,
+        "constraints_are_the_list": True,
+        "args_lacked": SetEdit(but=USAGE | {"NodeLabel", "ServiceAffinity"}),
+        "refused_plugins": (),
+        "conflicting_scores": USAGE,
     },
     # What is preScore later is its postFilter.
     "v1alpha1": {
@@ -58,7 +68,9 @@ _OTHERWISE: Mapping[str, Cells] = {
 def with_versions(cells: ConfigurationCells) -> ConfigurationCells:
     """*cells* with what each version that they read has otherwise than the default one."""
     others = {name: _OTHERWISE[name] for name in cells.api_versions if name != cells.default_version}
-    return replace(cells, versions=MappingProxyType({name: _differing(cells, values) for name, values in others.items()}))
+    return replace(
+        cells, versions=MappingProxyType({name: _differing(cells, values) for name, values in others.items()})
+    )
 
 
 def _differing(cells: ConfigurationCells, values: Cells) -> Cells:

@@ -1,7 +1,8 @@
-"""The releases 1.17 to 1.36 by their texts: 1.27 from the last with predicates, the others from it, up and down.
+"""The releases 1.17 to 1.36 by their texts: 1.27 from the last with predicates, the others from it, up and
+down.
 
-The texts (``core/release/facts``) have every cell that is a plain value; here are the others, as changes over the release before, or from
-1.26 down over the one after.
+The texts (``core/release/facts``) have every cell that is a plain value; here are the others, as changes over
+the release before, or from 1.26 down over the one after.
 """
 
 from __future__ import annotations
@@ -103,7 +104,9 @@ def _with_cells(release: Release, version: str, *values: Cells) -> Release:
     found = changed_by(changed(release, _OTHERWISE[version]), values)
     gates = gates_of(version)
     configuration = replace(found.configuration, settled_gates=gates.settled, gate_needs=gates.needs)
-    return replace(found, version=version, gates=gates.known, configuration=versions.with_versions(configuration))
+    return replace(
+        found, version=version, gates=gates.known, configuration=versions.with_versions(configuration)
+    )
 
 
 FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType(
