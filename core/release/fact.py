@@ -102,14 +102,15 @@ class ReleaseText:
 def text_of(version: str) -> ReleaseText:
     """What ``facts/VERSION.txt`` says."""
     (_, like, other_patches, _, values), *found = _paragraphs(version)
-    return ReleaseText(like, other_patches, values, tuple(
+    facts = tuple(
         Fact(
             id=name, release=version, plugin=rule, sentence=sentence, upstream=more["upstream"], values=cells,
             fixed=more.get("fixed", ""), decides="decides" not in more,
             **{key: _names(more.get(key, "")) for key in ("tables", "others", "needs")},
         )
         for name, rule, sentence, more, cells in found
-    ))  # fmt: skip
+    )  # fmt: skip
+    return ReleaseText(like, other_patches, values, facts)
 
 
 @attrs.frozen(kw_only=True)
@@ -169,9 +170,10 @@ def _read(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cells]:
         if (found := _CELL.fullmatch(line)) is not None:
             cell, edit, value = found[1], found[2], _frozen(json.loads(found[3]))
             known = cells.get(cell, SetEdit())
-            cells[cell] = (
-                SetEdit(known.more, value) if edit == "-" else SetEdit(value, known.but) if edit else value
-            )
+            if edit == "-":
+                cells[cell] = SetEdit(known.more, value)
+            else:
+                cells[cell] = SetEdit(value, known.but) if edit else value
         elif (found := _MORE.fullmatch(line)) is not None:
             more[found[1]] = found[2]
         else:
