@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...framework.correspondences import Successor
+from ...framework.correspondences import SAME, Successor
 from ...framework.describe import ClassicRelease, PluginRelease, ReleaseDiff, ReleaseDifference, ReleaseSummary, plugin_in_words
 from ...framework.facts.facttable import ReleaseFact
-from ...framework.migrate.equivalents import SAME
 from .tables import GAP, TextTable, wrapped
 
 
