@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -153,23 +152,20 @@ def _releases(release: str | None, target: str | None, profile: Mapping[str, Any
 
 def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence[Path]) -> None:
     """Write the whole proof to the file *report*, in the form that its name says."""
-    from .answering import about, write_report
+    from ..api.view import Code, Words
+    from .answering import about, write_page
+    from .console.output import writing
     from .report.listing import indented
-    from .report.page.markup import code, sentence
-    from .report.questions.migrationpage import migration_html
     from .report.tables import write_view
 
-    def made() -> str:
-        form = Path(report).suffix
+    form = Path(report).suffix
+    with writing(report) as stream:
         if form == ".json":
-            return indented(found.proof())
-        if form == ".txt":
-            text = io.StringIO()
-            write_view(found.proof_view(), text)
-            return text.getvalue()
-        rules = [sentence(f"{found.report.source}: ", code(str(read[0])))]
-        noted = attrs.evolve(cluster, warnings=tuple(notice for group in found.warnings for notice in group.notices))
-        releases = [found.report.release, found.report.target]
-        return migration_html(found, about(noted, read, releases=releases, rules=rules))
-
-    write_report(report, made)
+            stream.write(indented(found.proof()) + "\n")
+        elif form == ".txt":
+            write_view(found.proof_view(), stream)
+        else:
+            rules = [Words(f"{found.report.source}: ", Code(str(read[0])))]
+            noted = attrs.evolve(cluster, warnings=tuple(notice for group in found.warnings for notice in group.notices))
+            releases = [found.report.release, found.report.target]
+            write_page(found.view(), about(noted, read, releases=releases, rules=rules), stream)

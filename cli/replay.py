@@ -142,9 +142,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
         running=_interruptible,
     )  # fmt: skip
     if (history := found.history) is not None:
-        from .report.questions.replaypage import replay_html
-
-        write_report(str(places.report), lambda: replay_html(found, history, _about(found, history, given.inputs, paths, setup)))
+        write_report(str(places.report), found, lambda: _about(found, history, given.inputs, paths, setup))
     note_lines(view_lines(found.view(), "table", width_of(sys.stderr)))
     tell_unread(given.inputs.warnings)
     if not found.is_over:

@@ -16,7 +16,27 @@ from ..api.meaning.labels import zone_of
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
-from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, counting, kind_of
+from ..api.view import (
+    EVERYWHERE,
+    MEANINGS,
+    TEXT,
+    Amount,
+    Column,
+    Listing,
+    MapSide,
+    Name,
+    NodeMap,
+    Number,
+    Paragraph,
+    Section,
+    Table,
+    View,
+    Words,
+    block,
+    counting,
+    kind_of,
+    on_page,
+)
 from ..api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
 from ..core.pods.requests import PODS
 from ..exceptions import check_type, wrong_type
@@ -25,7 +45,7 @@ from ..simulation.capacity.counting import Counted, count_copies
 from ..simulation.capacity.question import CapacityQuestion, asked, limit_of
 from ..simulation.capacity.templates import READ_KINDS
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
-from ..simulation.nodesbyuse import grouped, pods_on
+from ..simulation.nodesbyuse import grouped, labels_of, pods_on
 from ..simulation.summary import UNITS
 from .result import Result, joined
 
@@ -33,6 +53,8 @@ GivenTemplates: TypeAlias = "Part | Iterable[Part]"
 """A pod, a PodTemplate or a workload, or several: each a file, a manifest or, of pods, an object."""
 MOST_NODES = 20
 """How many nodes short text lists at most."""
+TAKES = "takes copies"
+"""A node of the map."""
 
 
 @attrs.frozen(kw_only=True)
@@ -149,12 +171,9 @@ class CapacityResult(Result):
             title=type(self).__name__,
             verdict=_verdict(self),
             facts={"release": self.release, "fits": self.fits, "nodes": len(self.nodes), "stop": self.stop.message},
-            paragraphs=list(_paragraphs(self)),
-            tables=[
-                _reasons(self.stop), _headroom(self), _zones(self), _fullest(self), _nodes(self), _evicted(self.counted.evicted),
-            ],
+            sections=list(_sections(self)),
             main="nodes",
-        )  # fmt: skip
+        )
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -297,6 +316,33 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
         yield Paragraph(f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}")
 
 
+def _sections(found: CapacityResult) -> Iterator[Section]:
+    stop, alone = found.stop, len(found.counted.placed) == 1
+    yield block(*_paragraphs(found))
+    message, lines = on_page(Name(stop.message), look=""), Listing(items=list(stop_lines(stop)))
+    several = on_page("A node can have several." if stop.reasons else "")
+    yield Section("What stops the next copy", [*message, lines, _reasons(stop), *several])
+    lead = "Room for copies by it alone: how many would fit if no other resource counted, on nodes that take such pods."
+    yield Section("What is left", [_headroom(found)], lead if alone else "")
+    yield Section("Where the copies go", [_map(found), _zones(found)])
+    yield Section(parts=[_fullest(found)])
+    yield Section("Every node", [_nodes(found)])
+    yield Section("Evicted to make room", [_evicted(found.counted.evicted)])
+    requested = (Words(Name(one.name), f" ({one.kind} in namespace ", Name(one.namespace), f"): {requests_told(one)}")
+                 for one in found.counted.placed)  # fmt: skip
+    left_out = f"Left out: {', '.join(found.excluded)}" if found.excluded else ""
+    yield Section("What a copy requests", [*on_page(*requested, look=""), *on_page(left_out, look="note")])
+
+
+def _map(found: CapacityResult) -> NodeMap:
+    names, copies = [node.name for node in found.cluster], found.nodes
+    states = [TAKES if name in copies else "" for name in names]
+    words = [count_of(copies[name], "copy", "copies") if name in copies else "" for name in names]
+    before = MapSide("before", found.counted.before.uses(names), found.pods_before)
+    after = MapSide("with all copies", found.counted.after.uses(names), found.pods_after, states, words)
+    return NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: MEANINGS["good"]}, follows=True)
+
+
 def requests_told(placed: PlacedTemplate) -> str:
     """What a copy requests, exact."""
     return ", ".join(f"{name}: {amount(name, number)}" for name, number in placed.requests.items() if number) or "nothing"
@@ -326,7 +372,7 @@ def _reasons(stop: Stop) -> Table:
     bar = Column("", "bar", colours={"bar": MEANINGS["near"]}, forms=("page",))
     columns = (Column("reason", "name"), Column("nodes", "count"), bar)
     rows = [[reason, nodes, nodes / most] for reason, nodes in stop.reasons.items()]
-    return Table("reasons", columns, rows, forms=(*TEXT, "page") if rows else ())
+    return Table("reasons", columns, rows, forms=(*TEXT, "page") if rows else (), short=True)
 
 
 def _headroom(found: CapacityResult) -> Table:
@@ -351,7 +397,7 @@ def _headroom(found: CapacityResult) -> Table:
             short_name(name), name, one.unit, Amount(name, one.allocatable), before, after, after, share, free, free, one.copies,
         ])  # fmt: skip
     hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
-    return Table("headroom", columns, rows, forms=(*TEXT, "page", "data"), minor=hidden)
+    return Table("headroom", columns, rows, forms=(*TEXT, "page", "data"), minor=hidden, short=True)
 
 
 def _zones(found: CapacityResult) -> Table:
@@ -362,7 +408,7 @@ def _zones(found: CapacityResult) -> Table:
         Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=("page",)),
     )  # fmt: skip
     rows = [[zone or None, copies, copies / most] for zone, copies in zones.items()]
-    return Table("zones", columns, rows, forms=(*TEXT, "page") if rows else ())
+    return Table("zones", columns, rows, forms=(*TEXT, "page") if rows else (), short=True, caption="Copies by zone")
 
 
 def _nodes(found: CapacityResult) -> Table:

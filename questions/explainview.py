@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
 
 from ..api.objects import Pod
-from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words, counting
+from ..api.view import (
+    EVERYWHERE,
+    MEANINGS,
+    PAGE,
+    TEXT,
+    Amount,
+    Column,
+    Matrix,
+    MatrixLine,
+    Name,
+    Number,
+    Outcomes,
+    PodOutcome,
+    RuleScore,
+    Section,
+    Table,
+    Words,
+    block,
+    counting,
+    on_page,
+)
 from ..api.words import count_of, listed, quoted, short_name
 from ..core.decision.decision import Decision
 from ..simulation.explain.explanation import Explanation, ExplanationDocument, PodQuestion
@@ -24,7 +45,7 @@ from ..simulation.explain.values import (
     ReasonGroup,
     by_subject,
 )
-from .closeupview import PAGE, Part, device_part, lead_told, paragraphs, rule_name, score_cell, short_of
+from .closeupview import Part, device_part, lead_told, leads_table, paragraphs, rule_name, score_cell, short_of
 from .result import joined
 
 NO_HOST = "<none>"
@@ -118,23 +139,53 @@ def _behind(close: CloseUp) -> Words:
 # --- text -----------------------------------------------------------------------------------------------------------
 
 
-def explanation_parts(found: Explanation, every: bool) -> list[Part]:
-    """The whole explanation; *every*: every node, not only the best and the nearest ones."""
+def explanation_parts(found: Explanation, every: bool) -> list[Section]:
+    """The whole explanation as text; *every*: every node, not only the best and the nearest ones."""
     decision = found.decision
     head = [where_to(found), *subject_lines(found)]
     if found.question.ignored is not None:
-        return [paragraphs(head)]
+        return [block(*paragraphs(head))]
     error = message_parts(decision)
     if found.missing:
-        return [[*paragraphs(head), *error, *paragraphs(found.missing)]]
+        return [block(*paragraphs(head), *error, *paragraphs(found.missing))]
     nearest = next((node for node in found.nodes if node.devices), None)
     devices = device_part(nearest.name, nearest.devices or ()) if nearest is not None and decision.host is None else []
-    parts = [
+    parts: list[Part] = [
         [*paragraphs(head), *error], paragraphs(_why(found)), _fitting(found, every), _groups(found),
         _causes(found, every), _nearest(found, every),
         devices, paragraphs(eviction_lines(found.eviction)),
     ]  # fmt: skip
-    return [part for part in parts if part]
+    return [block(*part) for part in parts if part]
+
+
+def explanation_sections(found: Explanation) -> Iterator[Section]:
+    """The explanation as a page, without the list of nodes."""
+    choice, error, host = found.choice, found.decision.error, found.decision.host or ""
+    if choice is not None:
+        same = ", ".join(map(rule_name, choice.constant))
+        constant = Words("These rules give every node the same score, so they decide nothing: ", Name(same), ".") if same else ""
+        leads = leads_table(choice.leads, host, choice.against or "")
+        yield Section("What decided", [*on_page(best_told(host, choice), look=""), leads, *on_page(constant, *reached(found))])
+    if found.groups:
+        lead = "A node can have several reasons. Only this: nodes that have no other."
+        causes = attrs.evolve(causes_table(found), caption="What fails")
+        yield Section("Reasons against nodes", [reasons_table(found), causes], lead, forms=PAGE)
+    elif error:
+        yield Section("Why it has no node", on_page(Name(error), look="note"))
+    yield Section("What is missing", on_page(*map(Name, found.missing), look=""))
+    yield Section("Would evictions help?", on_page(*eviction_lines(found.eviction), look=""), name="evictions")
+    if found.rules and found.nodes:
+        lead = "✓ passed, ✗ turned down, · not asked. Nodes that fare alike share a line; the rule that decides is marked."
+        idle = ", ".join(rule for rule, concerned in found.rules.items() if not concerned)
+        rest = Words("The pod wants nothing that these rules look at: ", Name(idle), ".") if idle else ""
+        yield Section("Nodes by rules", [matrix(found), *on_page(rest)], lead)
+
+
+def who_leaves(found: Explanation) -> Outcomes:
+    """The pods that would have to make room."""
+    victims = found.eviction.victims if found.eviction is not None and found.eviction.node is not None else ()
+    pods = [PodOutcome(one.pod, "evicted", Words("priority ", Number(one.priority))) for one in victims]
+    return Outcomes("Who would have to leave", pods, "evictions")
 
 
 def where_to(found: Explanation) -> str:
@@ -363,7 +414,7 @@ def causes_table(found: Explanation) -> Table:
     notes = EVERYWHERE if any(cause.note for cause in found.causes) else ()
     columns = (Column("what fails", "name"), Column("nodes", "count"), Column("in the cluster", "name", forms=notes))
     rows = [[cause.words, cause.nodes, cause.note or None] for cause in found.causes]
-    return Table("causes", columns, rows, forms=PAGE)
+    return Table("causes", columns, rows, forms=PAGE, short=True)
 
 
 def reasons_table(found: Explanation) -> Table:
@@ -385,7 +436,7 @@ def reasons_table(found: Explanation) -> Table:
             group.reason, group.count, group.count / most, group.alone, near, short,
             _short_words(group), "yes" if group.evictable else "no", rules,
         ])  # fmt: skip
-    return Table("reasons", columns, rows)
+    return Table("reasons", columns, rows, short=True)
 
 
 def _short_words(group: ReasonGroup) -> Words | None:
@@ -395,6 +446,46 @@ def _short_words(group: ReasonGroup) -> Words | None:
     name = least.resource
     missing, asked, free = (Number(getattr(least, field), name) for field in ("missing", "asked", "free"))
     return Words(missing, " cores " if name == "cpu" else f" {short_name(name)} ", "(needs ", asked, ", free ", free, ")")
+
+
+# --- nodes by rules -------------------------------------------------------------------------------------------------
+
+
+MANY = 100
+"""A score of that many times the highest one hides the others in a bar."""
+
+
+def matrix(found: Explanation) -> Matrix:
+    """The nodes that were scored one by one, and the others in groups that fare alike."""
+    groups: dict[Any, list[int]] = {}
+    for at, node in enumerate(found.nodes):
+        alike = (node.fits, node.visited, tuple((one.rule, one.reasons) for one in node.objections if one.counted))
+        groups.setdefault(alike if node.total is None else at, []).append(at)
+    choice = found.choice
+    hidden = [] if choice is None else [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
+    lines = [_line(found, found.nodes[places[0]], len(places) - 1, hidden) for places in groups.values()]
+    lines.sort(key=lambda line: (not line.winner, line.total is None))
+    if choice is not None:
+        deciding = "" if choice.decided is None else rule_name(choice.decided)
+    else:
+        first = found.groups[0].rules if found.decision.host is None and found.groups else ()
+        deciding = first[0] if first else ""
+    return Matrix([rule for rule, concerned in found.rules.items() if concerned], lines, deciding)
+
+
+def _line(found: Explanation, node: NodeReport, others: int, hidden: Sequence[str]) -> MatrixLine:
+    """The line of *node* and of *others* that fare alike; scores by *hidden* rules are left out."""
+    failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
+    passed = list(found.rules) if node.visited and (failed or not node.reasons) else []
+    if failed and not found.asks_all:
+        passed = passed[: min((passed.index(rule) for rule in failed if rule in passed), default=None)]
+    return MatrixLine(
+        node=Words(Name(node.name), Words(" and ", counting(others, "other")) if others else ""),
+        failed=failed, passed=[rule for rule in passed if rule not in failed],
+        state="not reached" if not node.visited else "" if node.fits or node.objections else "left out",
+        scores=[RuleScore(rule_name(rule), one.reduced, one.weight) for rule, one in node.scores.items() if rule not in hidden],
+        total=node.total, winner=node.name == found.decision.host,
+    )  # fmt: skip
 
 
 # --- every node -----------------------------------------------------------------------------------------------------

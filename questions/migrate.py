@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,7 +21,7 @@ from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
 from ..api.reading.secrets import without_secrets
 from ..api.record import Count, Record, plain, says
-from ..api.view import Column, Name, Number, Table, View, Words, counting
+from ..api.view import PAGE, Column, Command, Name, Number, Section, Table, Verbatim, View, Words, block, counting, on_page, tables
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
 from ..extenders.choice import ConfiguredExtenders
@@ -43,7 +44,8 @@ from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees, with_
 from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, scenario_of
 from ..simulation.scenario import Scenario
 from .compare import CompareResult
-from .comparisonview import agreement_lines, cause_table, cause_text, decision_text, in_error, paragraphs, reasons_of
+from .comparisontext import agreement_lines, cause_text, decision_text, in_error, reasons_of
+from .comparisonview import cause_table, paragraphs
 from .result import NOTHING_TRIED, Result, joined
 
 if TYPE_CHECKING:
@@ -157,24 +159,44 @@ class MigrateResult(Result):
         notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=("data",))
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
-            return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[notes])
+            return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=tables(notes))
         checked, against = self.comparison.view(), self.comparison.document.against[0]
         causes = cause_table(against)
+        steps = list(next_steps(self.report, against))
+        text = [
+            paragraphs([f"{_verdict(self.report, against)}."]), paragraphs(["What to do next:", *(f"  {step}" for step in steps)]),
+            paragraphs(self.notes), paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against)),
+        ]  # fmt: skip
+        file = "File this page: it holds all that the check has read and found, and the profile at its end."
+        locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
         return View(
-            title=type(self).__name__, verdict=_verdict(self.report, against), facts=facts, shares=checked.shares,
-            text=[
-                paragraphs([f"{_verdict(self.report, against)}."]),
-                paragraphs(["What to do next:", *(f"  {step}" for step in next_steps(self.report, against))]), paragraphs(self.notes),
-                paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against)),
+            title=type(self).__name__, verdict=_verdict(self.report, against), lead=[locked], facts=facts, shares=checked.shares,
+            who=checked.who, next=[Command(step) for step in (*steps, file)], main="notes",
+            sections=[
+                *(block(*part) for part in text), *tables(notes, checked.table("pods")),
+                *(attrs.evolve(one, forms=PAGE) for one in checked.sections), *self._page_sections(),
             ],
-            tables=[causes, notes, checked.table("pods")], main="notes",
         )  # fmt: skip
+
+    def _page_sections(self) -> Iterator[Section]:
+        """The translation: notes, what was given, and the profile."""
+        report = self.report
+        none = "" if report.notes else f"Each part of the {report.source} has an exact equivalent."
+        columns = (Column(f"part of the {report.source}", "name"), Column("what becomes of it"), Column("upstream's own translation"))
+        rows = [[note.subject, note.text, note.upstream] for note in report.notes]
+        notes = Table("notes", columns, rows, forms=PAGE, short=True)
+        yield Section("Notes on the translation", [*on_page(none), notes], name="notes")
+        missing = "" if report.policy is not None else "There is none: a provider's rules run."
+        given = [] if missing else [Verbatim(report.source.capitalize(), json.dumps(report.policy, indent=2))]
+        yield Section("The Policy" if report.source == "Policy" else "The older profile", [*on_page(missing), *given], name="policy")
+        profile = Verbatim("Profile", yaml.safe_dump(report.profile, sort_keys=False, allow_unicode=True))
+        yield Section("The profile", [profile], name="profile")
 
     def proof_view(self) -> View:
         """The verdict and what to do next, the whole comparison, and the notes."""
         checked = View(title="") if self.comparison is None else self.comparison.view()
-        notes = paragraphs(f"{note.subject}: {note.text}" for note in self.report.notes)
-        return attrs.evolve(checked, text=[*self.view().text[:2], *checked.text, notes])
+        notes = block(*paragraphs(f"{note.subject}: {note.text}" for note in self.report.notes))
+        return attrs.evolve(checked, sections=[*self.view().sections[:2], *checked.sections, notes])
 
 
 def check_spread(release: Release, target: Release, asked: bool) -> None:

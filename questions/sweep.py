@@ -14,7 +14,7 @@ import attrs
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..api.reading.notices import NoticeGroup, ResultDocument, grouped
 from ..api.record import Count, says
-from ..api.view import Column, Name, Number, Part, Table, View, Words
+from ..api.view import PAGE, Column, Name, Number, Part, Section, Table, View, Words, on_page
 from ..api.words import brief, count_of
 from ..framework.plugin import Plugin
 from ..simulation.sweep.measures import Best, SweepConfiguration, best_of, cell, configurations
@@ -104,7 +104,11 @@ class SweepResult(Result):
             title=type(self).__name__,
             verdict=_verdict(self),
             facts={"runs": len(self.rows), "failed": self.failed or None},
-            tables=[_runs(self), _failed(self)],
+            sections=[
+                Section("Which is best in what", [_bests(self)], "Over several seeds it is the mean."),
+                Section("Every run", [_runs(self)]),
+                Section("Runs that failed", [*on_page("They are in no mean." if self.failed else "", look="note"), _failed(self)]),
+            ],
             main="runs",
         )
 
@@ -184,6 +188,13 @@ def _runs(found: SweepResult) -> Table:
         objectives = (value for name in found.objectives for value in (row.get(name),) * 2)
         rows.append([row[RUN], *settings, *objectives, row[ERROR]])
     return Table("runs", columns, rows, noun="run", forms=("table", "page", "data", "csv"))
+
+
+def _bests(found: SweepResult) -> Table:
+    """The best configurations of each objective."""
+    columns = (Column("objective", "name"), Column("best"), Column("of", "name"))
+    rows = [[one.objective, brief(one.value), winners(one.names)] for one in found.bests]
+    return Table("bests", columns, rows, forms=PAGE, short=True)
 
 
 def _failed(found: SweepResult) -> Table:
