@@ -10,7 +10,6 @@ import attrs
 from ..api.view import (
     CHANGES,
     MEANINGS,
-    PAGE,
     TEXT,
     Code,
     Column,
@@ -101,8 +100,8 @@ def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[Cluste
         pods = f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {ends_alone}"
         yield block(*paragraphs([pods, *agreement_lines(against), *hints(against)]))
         told = lines[1:] if found.differences and found.mode != LOCKED and not at else []
-        agreement = (told, Shares(_title(found, at), _decision_parts(against)), list(agreement_lines(against)))
-        parts: list[Item] = [one if isinstance(one, Shares) else Listing(items=one) for one in agreement]
+        bar = [Shares(_title(found, at), _decision_parts(against))] if len(found.against) > 1 else []
+        parts: list[Item] = [Listing(items=told), *bar, Listing(items=list(agreement_lines(against)))]
         yield Section("" if at else "Why decisions differ", parts, name="why")
         yield Section(parts=[cause_table(against), *on_page(*hints(against), look="note")])
     yield Section(parts=[_differences(found, show)])
@@ -114,7 +113,7 @@ def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[Cluste
     none = "Every decision is the same, and every pod ends on the same node."
     yield Section("Which pods, and why", [*on_page(*((open_one, many) if listed.rows else (none,))), listed], name="list")
     if ends:
-        yield Section("Nodes in the end", [_map(found, ends), attrs.evolve(use, forms=PAGE)], name="nodes")
+        yield Section("Nodes in the end", [_map(found, ends)], name="nodes")
 
 
 def paragraphs(lines: Iterable[str]) -> list[Paragraph]:
@@ -235,7 +234,7 @@ def _use(found: ComparisonDocument) -> Table:
         rows += [[f"{resource} fragmentation", *_percents(shares)]] if any(share is not None for share in shares) else []
     names = ["all"] if found.mode == LOCKED else [one.name for one in configurations]
     columns = [Column("in the end", "name"), *(Column(name, "name") for name in names)]
-    return Table("use", columns, rows, forms=(*TEXT, "page"), short=True)
+    return Table("use", columns, rows, forms=TEXT)
 
 
 def _percents(shares: Iterable[float | None]) -> Iterator[Figure | None]:

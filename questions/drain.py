@@ -22,6 +22,7 @@ from ..api.view import (
     TEXT,
     Column,
     Command,
+    Item,
     MapSide,
     Name,
     NodeMap,
@@ -245,7 +246,7 @@ def _sections(found: DrainResult) -> Iterator[Section]:
     gone = [one.pod for one in answer.evictions if one.replacement is None]
     some = f"{', '.join(gone[:5])}{', ...' if len(gone) > 5 else ''}"
     notes = on_page(f"{count_doing(len(gone), 'pod', 'leave')} for good, as they are not made again: {some}" if gone else "", look="note")
-    why = [*notes, _reasons(found, PAGE if answer.cannot else ()), *on_page(f"{about[0].upper()}{about[1:]}." if about else "")]
+    why: list[Item] = [*notes, _reasons(found, PAGE if answer.cannot else ()), *on_page(f"{about[0].upper()}{about[1:]}." if about else "")]
     yield Section("What stops nodes" if answer.cannot else "The nodes", [*why, _nodes(found)])
     yield Section(parts=[_reasons(found, ("table",) if answer.searched or answer.gone else ())])
     if found.occupancy is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,7 +21,7 @@ from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
 from ..api.reading.secrets import without_secrets
 from ..api.record import Count, Record, plain, says
-from ..api.view import PAGE, Column, Command, Name, Number, Section, Table, Verbatim, View, Words, block, counting, on_page, tables
+from ..api.view import PAGE, Column, Command, Item, Name, Number, Section, Table, Verbatim, View, Words, block, counting, on_page, tables
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
 from ..extenders.choice import ConfiguredExtenders
@@ -163,7 +163,7 @@ class MigrateResult(Result):
         checked, against = self.comparison.view(), self.comparison.document.against[0]
         causes = cause_table(against)
         steps = list(next_steps(self.report, against))
-        text = [
+        text: list[Sequence[Item]] = [
             paragraphs([f"{_verdict(self.report, against)}."]), paragraphs(["What to do next:", *(f"  {step}" for step in steps)]),
             paragraphs(self.notes), paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against)),
         ]  # fmt: skip
@@ -171,7 +171,7 @@ class MigrateResult(Result):
         locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
         return View(
             title=type(self).__name__, verdict=_verdict(self.report, against), lead=[locked], facts=facts, shares=checked.shares,
-            who=checked.who, next=[Command(step) for step in (*steps, file)], main="notes",
+            who=checked.who, next=[*(Command(step) for step in steps), Command(file)], main="notes",
             sections=[
                 *(block(*part) for part in text), *tables(notes, checked.table("pods")),
                 *(attrs.evolve(one, forms=PAGE) for one in checked.sections), *self._page_sections(),

@@ -14,7 +14,6 @@ import attrs
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.cli.report.page.markup import spoken
 from kubeclassic.questions.replay import ReplayResult
 from kubeclassic.simulation.replay.history import ROWS, Thinned
 from kubeclassic.simulation.replay.journal import ReplaySummary
@@ -87,7 +86,7 @@ class TestPage:
     def test_reasons_of_pods_that_wait(self, played: Played) -> None:
         """Pods that still wait are counted by reason."""
         section = played.html.partition('id="who-still-waits-and-why"')[2].partition("</section>")[0]
-        counts = [int(count) for count in re.findall(r'<div>(\d+)</div>', section)]
+        counts = [int(count) for count in re.findall(r"<div>(\d+)</div>", section)]
         assert sum(counts) == played.events[-1]["stillWaiting"]
         assert ("Insufficient cpu" in section) is bool(counts)
 
@@ -107,7 +106,8 @@ class TestPage:
         """Events that no list of pods tells are listed in order."""
         usual = {"Arrived", "Scheduled", "Bound", "Started", "Finished", "Deleted", "Summary", "NodeAdded"}
         wanted = [(event["time"], event["event"]) for event in played.events if event["event"] not in usual]
-        assert [(row["time"], row["event"]) for row in table_of_page(played.html, "events")] == wanted
+        rows = table_of_page(played.html, "events") if wanted else []
+        assert [(row["time"], row["event"]) for row in rows] == wanted
 
     def test_map(self, played: Played) -> None:
         """The map has each node; at the end it is as full as the series' last row says, with the pods that are there then."""
@@ -145,8 +145,7 @@ class TestWords:
     def test_verdict(self, values: dict[str, Any], said: str) -> None:
         """Who waits, how long, who had to leave."""
         found = _result(**values)
-        html = f'<h1 class="verdict">{spoken(found.view().verdict)}</h1>'
-        assert re.sub(r"<[^>]*>", "", html) == said
+        assert str(found.view().verdict) == said
         assert str(_result(**values, is_over=False).view().verdict) == f"Interrupted: {said}"
 
     def test_rows_are_thinned(self) -> None:
