@@ -184,7 +184,7 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
     noun: str = attrs.field(default="row", kw_only=True)
-    """What one row is."""
+    """What one row is; without such a word a page shows the table as it is, without search and filters."""
     several: str = attrs.field(default="", kw_only=True)
     """More than one of it, unless that takes an s."""
     details: Sequence[Any] | None = attrs.field(default=None, kw_only=True)
@@ -201,10 +201,13 @@ class Table:
     """How many rows short text has; None: all."""
     minor: Collection[int] = attrs.field(default=(), kw_only=True)
     """The rows, by number, that short text leaves out."""
-    short: bool = attrs.field(default=False, kw_only=True)
-    """Whether a page shows it as it is, without search and filters."""
     caption: str = attrs.field(default="", kw_only=True)
     """Its heading on a page, beside others in a section."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a page shows it as it is."""
+        return self.noun == "row"
 
     @property
     def plural(self) -> str:
@@ -279,7 +282,7 @@ class Name:
 
 
 @attrs.frozen
-class Code:
+class CodeText:
     """Text to type in a sentence."""
 
     text: str
@@ -305,7 +308,12 @@ class Words:
         return "".join(map(str, self.parts))
 
 
-Part: TypeAlias = "str | Number | Name | Code | Words"
+Part: TypeAlias = "str | Number | Name | CodeText | Words"
+
+
+def bar(meaning: str) -> Column:
+    """A column with a bar beside a number."""
+    return Column("", "bar", colours={"bar": MEANINGS[meaning]}, forms=PAGE)
 
 
 def counting(number: int, one: str, several: str = "") -> Words:
@@ -340,7 +348,7 @@ def on_page(*texts: Part, look: str = "soft") -> list[Paragraph]:
 
 
 @attrs.frozen(kw_only=True)
-class Listing:
+class BulletList:
     """Sentences as a list; pages alone have them."""
 
     items: Sequence[Part]
@@ -374,7 +382,7 @@ class Share:
 
 
 @attrs.frozen
-class Shares:
+class ShareBar:
     """One whole as a bar with its legend; pages alone have it."""
 
     title: Part
@@ -391,7 +399,7 @@ class PodOutcome:
 
 
 @attrs.frozen
-class Outcomes:
+class PodOutcomes:
     """Pods by name with what became of them; the first of them stand on a page."""
 
     title: str
@@ -401,7 +409,7 @@ class Outcomes:
 
 
 @attrs.frozen
-class Command:
+class NextStep:
     """Something to do next, and the question that does it: its name and words, of the same cluster and scheduler."""
 
     text: Part
@@ -509,7 +517,7 @@ class Bands:
     """From each column to the next: the states there -> pods."""
 
 
-Item: TypeAlias = "Paragraph | Table | Listing | Verbatim | Shares | Outcomes | Command | NodeMap | Chart | Matrix | Bands"
+Item: TypeAlias = "Paragraph | Table | BulletList | Verbatim | ShareBar | PodOutcomes | NextStep | NodeMap | Chart | Matrix | Bands"
 """A part of a section."""
 
 
@@ -564,9 +572,9 @@ class View:
     """The outcome in a few words; a page has the numbers among them."""
     shares: Sequence[Share] = ()
     """The outcome as parts of one whole; empty where it is none."""
-    who: Outcomes | None = None
+    who: PodOutcomes | None = None
     """Who fares how, by name: on the first sheet of a page."""
-    next: Sequence[Command] = ()
+    next: Sequence[NextStep] = ()
     """What to do next."""
     sections: Sequence[Section] = ()
     """In the order of text and pages."""

@@ -62,7 +62,7 @@ def answer(
     notices = [notice for group in result.warnings for notice in group.notices]
     with writing(output.file) as stream:
         if output.form == HTML and origin is not None:
-            write_page(result.view(), origin(), stream)
+            stream.write(page_of(result.view(), origin()))
         elif forms is not None and output.form in forms:
             forms[output.form](stream)
         elif output.form in DOCUMENT_FORMS:
@@ -77,7 +77,7 @@ def answer(
             if unread:
                 write_unread(notices, stream, width_of(stream))
     if origin is not None:
-        write_report(output.report, result, origin)
+        write_report(output.report, lambda: page_of(result.view(), origin()))
     return 0 if result.ok else 1
 
 
@@ -94,21 +94,21 @@ def about_input(given: Input, paths: Iterable[Path], releases: Sequence[str] = (
     return about(given.scenario, paths, releases=releases or [given.engine.release.version], rules=given.rules)
 
 
-def write_report(report: str | None, result: Result, origin: Callable[[], About]) -> None:
-    """Write the page of *result* to the file *report*, whole or not at all; nothing where *report* is None.
+def write_report(report: str | None, made: Callable[[], str]) -> None:
+    """Write the page that *made* makes to the file *report*, whole or not at all; nothing where *report* is None.
 
     Raises :class:`~..console.output.OutputError`.
     """
     if report is not None:
         with writing(report) as stream:
-            write_page(result.view(), origin(), stream)
+            stream.write(made().rstrip("\n") + "\n")
 
 
-def write_page(view: View, origin: About, stream: IO[str]) -> None:
-    """Write *view* as a page to *stream*."""
+def page_of(view: View, origin: About) -> str:
+    """*view* as a page."""
     from .report.page.document import page_html  # the templates of pages, which few runs print
 
-    stream.write(page_html(view, origin))
+    return page_html(view, origin)
 
 
 def about(

@@ -74,7 +74,7 @@ def compare(
     kubeclassic compare cluster/ --a "release=1.12" --b "release=1.16 policy=p.json"
     kubeclassic compare cluster/ --a "release=1.16" --b "release=1.16 rules=mine:CATALOGUE"
     """
-    from ..api.view import Code, Words
+    from ..api.view import CodeText, Words
     from ..questions.compare import ask
     from .answering import about, answer
     from .declaring.setup import NamedSetup
@@ -86,5 +86,5 @@ def compare(
     found = attrs.evolve(answered, show=show)
 
     sides = found.document.configurations
-    rules, releases = [Words(f"{one.name}: ", Code(one.text)) for one in sides], [one.release for one in sides]
+    rules, releases = [Words(f"{one.name}: ", CodeText(one.text)) for one in sides], [one.release for one in sides]
     sys.exit(answer(found, output, lambda: about(given.scenario, (*paths, *cluster.pods), releases=releases, rules=rules)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -152,20 +153,22 @@ def _releases(release: str | None, target: str | None, profile: Mapping[str, Any
 
 def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence[Path]) -> None:
     """Write the whole proof to the file *report*, in the form that its name says."""
-    from ..api.view import Code, Words
-    from .answering import about, write_page
-    from .console.output import writing
+    from ..api.view import CodeText, Words
+    from .answering import about, page_of, write_report
     from .report.listing import indented
     from .report.tables import write_view
 
-    form = Path(report).suffix
-    with writing(report) as stream:
+    def made() -> str:
+        form = Path(report).suffix
         if form == ".json":
-            stream.write(indented(found.proof()) + "\n")
-        elif form == ".txt":
-            write_view(found.proof_view(), stream)
-        else:
-            rules = [Words(f"{found.report.source}: ", Code(str(read[0])))]
-            noted = attrs.evolve(cluster, warnings=tuple(notice for group in found.warnings for notice in group.notices))
-            releases = [found.report.release, found.report.target]
-            write_page(found.view(), about(noted, read, releases=releases, rules=rules), stream)
+            return indented(found.proof())
+        if form == ".txt":
+            text = io.StringIO()
+            write_view(found.proof_view(), text)
+            return text.getvalue()
+        rules = [Words(f"{found.report.source}: ", CodeText(str(read[0])))]
+        noted = attrs.evolve(cluster, warnings=tuple(notice for group in found.warnings for notice in group.notices))
+        releases = [found.report.release, found.report.target]
+        return page_of(found.view(), about(noted, read, releases=releases, rules=rules))
+
+    write_report(report, made)

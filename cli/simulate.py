@@ -90,7 +90,7 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
 def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, asked: Mapping[str, Any]) -> int:
     from ..api.garbage import settled
     from ..questions.simulate import SimulationOptions, ask
-    from .answering import about_input, answer, write_report
+    from .answering import about_input, answer, page_of, write_report
     from .opening import Console, opened
     from .report.simulation import ListedRecords
 
@@ -118,7 +118,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: 
     with settled():
         if form == "jsonl":
             found = _stream(given, options, console, output.file)
-            write_report(output.report, found, origin)
+            write_report(output.report, lambda: page_of(found.view(), origin()))
         else:
             found = listing.sorted(ask(given, options, console))
             answer(found, output, origin, unread=False, forms=listing.forms(found, headers=output.headers))

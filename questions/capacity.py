@@ -21,8 +21,8 @@ from ..api.view import (
     MEANINGS,
     TEXT,
     Amount,
+    BulletList,
     Column,
-    Listing,
     MapSide,
     Name,
     NodeMap,
@@ -32,6 +32,7 @@ from ..api.view import (
     Table,
     View,
     Words,
+    bar,
     block,
     counting,
     kind_of,
@@ -319,7 +320,7 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
 def _sections(found: CapacityResult) -> Iterator[Section]:
     stop, alone = found.stop, len(found.counted.placed) == 1
     yield block(*_paragraphs(found))
-    message, lines = on_page(Name(stop.message), look=""), Listing(items=list(stop_lines(stop)))
+    message, lines = on_page(Name(stop.message), look=""), BulletList(items=list(stop_lines(stop)))
     several = on_page("A node can have several." if stop.reasons else "")
     yield Section("What stops the next copy", [*message, lines, _reasons(stop), *several])
     lead = "Room for copies by it alone: how many would fit if no other resource counted, on nodes that take such pods."
@@ -369,10 +370,9 @@ def _short(shortage: CopyShortage) -> str:
 
 def _reasons(stop: Stop) -> Table:
     most = max(stop.reasons.values(), default=1)
-    bar = Column("", "bar", colours={"bar": MEANINGS["near"]}, forms=("page",))
-    columns = (Column("reason", "name"), Column("nodes", "count"), bar)
+    columns = (Column("reason", "name"), Column("nodes", "count"), bar("near"))
     rows = [[reason, nodes, nodes / most] for reason, nodes in stop.reasons.items()]
-    return Table("reasons", columns, rows, forms=(*TEXT, "page") if rows else (), short=True)
+    return Table("reasons", columns, rows, forms=(*TEXT, "page") if rows else ())
 
 
 def _headroom(found: CapacityResult) -> Table:
@@ -382,33 +382,24 @@ def _headroom(found: CapacityResult) -> Table:
         Column("resource", "name", forms=(*TEXT, "page")), Column("resource", forms=("data",)), Column("unit", forms=("data",)),
         Column("allocatable", "amount"),
         Column("requested before", "amount", field="requestedBefore"),
-        Column("after", "amount", field="requested", forms=(*TEXT, "data")),
-        Column("requested after", "amount", forms=("page",)),
-        Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=("page",)),
-        Column("free", "amount", forms=(*TEXT, "data")), Column("free after", "amount", forms=("page",)),
+        Column("after", "amount", field="requested"), bar("good"), Column("free", "amount"),
         Column("room for copies by it alone", "count", field="copies", forms=alone or ("data",)),
     )  # fmt: skip
     rows = []
     for one in found.headroom:
-        name, after, free = one.resource, Amount(one.resource, one.requested), Amount(one.resource, one.free)
-        share = one.requested / max(one.allocatable, 1)
-        before = Amount(name, one.requested_before)
-        rows.append([
-            short_name(name), name, one.unit, Amount(name, one.allocatable), before, after, after, share, free, free, one.copies,
-        ])  # fmt: skip
+        name = one.resource
+        has, before, after, free = (Amount(name, number) for number in (one.allocatable, one.requested_before, one.requested, one.free))
+        rows.append([short_name(name), name, one.unit, has, before, after, one.requested / max(one.allocatable, 1), free, one.copies])
     hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
-    return Table("headroom", columns, rows, forms=(*TEXT, "page", "data"), minor=hidden, short=True)
+    return Table("headroom", columns, rows, forms=(*TEXT, "page", "data"), minor=hidden)
 
 
 def _zones(found: CapacityResult) -> Table:
     zones = found.zones
     most = max(1, *zones.values()) if zones else 1
-    columns = (
-        Column("zone", "name"), Column("copies", "count"),
-        Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=("page",)),
-    )  # fmt: skip
+    columns = (Column("zone", "name"), Column("copies", "count"), bar("good"))
     rows = [[zone or None, copies, copies / most] for zone, copies in zones.items()]
-    return Table("zones", columns, rows, forms=(*TEXT, "page") if rows else (), short=True, caption="Copies by zone")
+    return Table("zones", columns, rows, forms=(*TEXT, "page") if rows else (), caption="Copies by zone")
 
 
 def _nodes(found: CapacityResult) -> Table:

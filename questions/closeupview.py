@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from ..api.view import MEANINGS, PAGE, TEXT, Amount, Column, Item, Name, Paragraph, Section, Table, Words, block, on_page
+from ..api.view import MEANINGS, PAGE, TEXT, Amount, Column, Item, Paragraph, Section, Table, block, on_page
 from ..api.words import amount, count_of, listed, rounded, short_name
 from ..core.devices.accounts import DeviceAccount
 from ..simulation.explain.explanation import Explanation
@@ -13,6 +13,7 @@ from ..simulation.explain.values import NO_HELP, CloseUp, Lead, NodeScore, NodeS
 
 Part: TypeAlias = "Sequence[Item]"
 BAR = {"bar": MEANINGS["good"], "less": MEANINGS["bad"]}
+BOTH = (*TEXT, "page")
 MOST_NAMED = 4
 """Devices that are named before the others are only counted."""
 USABLE = "can be had"
@@ -21,31 +22,22 @@ NOT_RUN = ("not run, would pass", "not run, would fail")
 RESULTS = {PASSES: MEANINGS["good"], IDLE: "var(--line)", FAILS: MEANINGS["bad"], **dict.fromkeys(NOT_RUN, MEANINGS["held"])}
 
 
-def close_up_parts(found: Explanation, close: CloseUp) -> list[Section]:
-    """All about the node of *close*, as text."""
-    whole = (f"Decided before any node was looked at: {reason}" for reason in close.whole_pod)
+def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
+    """All about the node of *close*."""
     report = found.report_of(close.node)
     fails = f"What fails: {'; '.join(report.causes)}." if report is not None and report.causes else ""
-    parts: list[Part] = [
-        paragraphs([f"{found.decision.pod.key} on {close.node}: {_outcome(found, close)}", *whole]),
-        [rules_table(found, close)] if close.verdicts else [], paragraphs([fails]), [room_table(close)] if close.room else [],
-        device_part(close.node, close.devices or ()),
-        [scores_table(close), *paragraphs(_standing(close))] if close.scores else [], paragraphs(eviction_here(found, close)),
-    ]  # fmt: skip
-    return [block(*part) for part in parts if part]
-
-
-def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
-    """All about the node of *close*, as a page."""
-    whole = (Words("Decided before any node was looked at: ", Name(reason)) for reason in close.whole_pod)
-    lead = "In running order." if close.verdicts else ""
-    yield Section("Each rule on this node", [*on_page(*whole, look=""), rules_table(found, close)], lead, forms=PAGE)
-    yield Section("Room", [room_table(close)], forms=PAGE)
-    yield Section("Would evictions help?", on_page(*eviction_here(found, close), look=""), name="evictions")
+    whole = [f"Decided before any node was looked at: {reason}" for reason in close.whole_pod]
+    yield block(*paragraphs([f"{found.decision.pod.key} on {close.node}: {_outcome(found, close)}", *whole]))
+    rules = [rules_table(found, close)] if close.verdicts else []
+    yield Section("Each rule on this node", [*on_page(*whole, look=""), *rules], "In running order." if rules else "", forms=BOTH)
+    yield block(*paragraphs([fails]))
+    yield Section("Room", [room_table(close)] if close.room else [], forms=BOTH)
+    yield block(*device_part(close.node, close.devices or ()))
+    lead = "What the node would score if it were among the nodes to choose from." if close.would_score else ""
+    yield Section("Scores", [scores_table(close), *paragraphs(_standing(close), BOTH)] if close.scores else [], lead, forms=BOTH)
+    yield Section("Would evictions help?", paragraphs(eviction_here(found, close), BOTH), name="evictions")
     lead = f"Rule by rule, {close.node} beside {close.against}; below zero where {close.against} scores better."
     yield Section("Beside the other node", [leads_table(close.leads, close.node, close.against or "")], lead)
-    lead = "What the node would score if it were among the nodes to choose from." if close.would_score else ""
-    yield Section("Scores", [*on_page(*_standing(close), look=""), scores_table(close)] if close.scores else [], lead, forms=PAGE)
 
 
 def paragraphs(texts: Iterable[str], forms: Sequence[str] = TEXT) -> list[Paragraph]:
@@ -94,7 +86,7 @@ def rules_table(found: Explanation, close: CloseUp) -> Table:
     rows = [[verdict.rule, _result(verdict), "; ".join(verdict.reasons) or None] for verdict in close.verdicts]
     reasons = (*TEXT, "page") if any(row[2] for row in rows) else PAGE
     by = Column("plugin" if found.by_plugins else "predicate", "name")
-    return Table("rules", (by, Column("result", "tag", colours=RESULTS), Column("reason", "name", forms=reasons)), rows, short=True)
+    return Table("rules", (by, Column("result", "tag", colours=RESULTS), Column("reason", "name", forms=reasons)), rows)
 
 
 def _result(verdict: RuleVerdict) -> str:
@@ -117,7 +109,7 @@ def room_table(close: CloseUp) -> Table:
         missing = Amount(name, room.missing) if room.missing else None
         share = room.asked / max(room.free, room.asked, 1)
         rows.append([name, short_name(name), *amounts, missing, -share if room.missing else share])
-    return Table("room", columns, rows, short=True)
+    return Table("room", columns, rows)
 
 
 def scores_table(close: CloseUp) -> Table:
@@ -127,7 +119,7 @@ def scores_table(close: CloseUp) -> Table:
         Column("weight", "count"), Column("counts", "count"),
     )  # fmt: skip
     rows = [[rule_name(name), score.raw, score.reduced, score.weight, score.total] for name, score in close.scores.items()]
-    return Table("scores", columns, rows, short=True)
+    return Table("scores", columns, rows)
 
 
 def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
@@ -138,7 +130,7 @@ def leads_table(leads: Sequence[Lead], ours: str, theirs: str) -> Table:
         Column("weight", "count"), Column("ahead by", "count"), Column("", "bar", colours=BAR),
     )  # fmt: skip
     rows = [[rule_name(lead.rule), lead.ours, lead.theirs, lead.weight, lead.ahead, lead.ahead / most] for lead in leads]
-    return Table("leads", columns, rows, forms=PAGE, short=True)
+    return Table("leads", columns, rows, forms=PAGE)
 
 
 def device_part(node: str, accounts: Sequence[DeviceAccount]) -> Part:

@@ -11,21 +11,21 @@ from ..api.view import (
     CHANGES,
     MEANINGS,
     TEXT,
-    Code,
+    BulletList,
+    CodeText,
     Column,
-    Command,
     Item,
-    Listing,
     MapSide,
     Name,
+    NextStep,
     NodeMap,
-    Outcomes,
     Paragraph,
     Part,
     PodOutcome,
+    PodOutcomes,
     Section,
     Share,
-    Shares,
+    ShareBar,
     Table,
     View,
     Words,
@@ -89,9 +89,9 @@ def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[Cluste
     named, use = [f"{one.name}: {one.text or one.release}" for one in found.configurations], _use(found)
     lines = list(headline(found, verdict(found)))
     yield block(*paragraphs([*lines, *named]))
-    bars = [Shares(_title(found, at), _pod_parts(at, against)) for at, against in enumerate(found.against)]
-    nobody = "" if any(one.lost.pods or one.gained.pods for one in found.against) else "No pod loses its place, and none gains one."
-    yield Section("Where pods end", [_counts(found), *bars, _lost(found), *on_page(nobody)], name="losses")
+    bars = [ShareBar(_title(found, at), _pod_parts(at, against)) for at, against in enumerate(found.against)]
+    unchanged = "" if any(one.lost.pods or one.gained.pods for one in found.against) else "No pod loses its place, and none gains one."
+    yield Section("Where pods end", [_counts(found), *bars, _lost(found), *on_page(unchanged)], name="losses")
     yield block(use, *paragraphs(meaning_lines(found)))
     for at, against in enumerate(found.against):
         first, second = against.first, against.second
@@ -100,8 +100,8 @@ def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[Cluste
         pods = f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {ends_alone}"
         yield block(*paragraphs([pods, *agreement_lines(against), *hints(against)]))
         told = lines[1:] if found.differences and found.mode != LOCKED and not at else []
-        bar = [Shares(_title(found, at), _decision_parts(against))] if len(found.against) > 1 else []
-        parts: list[Item] = [Listing(items=told), *bar, Listing(items=list(agreement_lines(against)))]
+        bar = [ShareBar(_title(found, at), _decision_parts(against))] if len(found.against) > 1 else []
+        parts: list[Item] = [BulletList(items=told), *bar, BulletList(items=list(agreement_lines(against)))]
         yield Section("" if at else "Why decisions differ", parts, name="why")
         yield Section(parts=[cause_table(against), *on_page(*hints(against), look="note")])
     yield Section(parts=[_differences(found, show)])
@@ -128,11 +128,11 @@ def _lead(found: ComparisonDocument) -> Iterator[Part]:
     """The mode, and the configurations."""
     pods, decisions = counting(found.pods, "pod"), counting(found.decisions, "decision")
     yield Words(pods, ", ", decisions, f", mode {found.mode}. ", MODES[found.mode].format(first=label(found, 0)))
-    sides = [Words(Name(one.name), f": {one.release} ", Code(one.text)) for one in found.configurations]
+    sides = [Words(Name(one.name), f": {one.release} ", CodeText(one.text)) for one in found.configurations]
     yield joined(sides, "; ")
 
 
-def _who(found: ComparisonDocument) -> Outcomes:
+def _who(found: ComparisonDocument) -> PodOutcomes:
     """Each pod that loses its node, gains one, or gets another, by name."""
     pods = list[PodOutcome]()
     for change in ("lost", "gained"):
@@ -145,16 +145,16 @@ def _who(found: ComparisonDocument) -> Outcomes:
         PodOutcome(one.pod, "moved", Words("from ", Name(one.first or ""), " to ", Name(one.second or "")))
         for against in found.against for one in against.elsewhere
     ]  # fmt: skip
-    return Outcomes(title, pods, "list")
+    return PodOutcomes(title, pods, "list")
 
 
-def _next(found: ComparisonDocument) -> Iterator[Command]:
+def _next(found: ComparisonDocument) -> Iterator[NextStep]:
     """Which release changes it, where releases are all that differs."""
     releases = [one.release for one in found.configurations]
     if len(releases) == 2 and found.differences and all(one.text == f"release={one.release}" for one in found.configurations):
         step, pod = ("upgrade", "--from", releases[0], "--to", releases[1]), found.differences[0].pod
-        yield Command(Words("What changes for ", Name(pod), ", and by which release:"), (*step, "--pod", pod))
-        yield Command("Which release on the way changes what:", step)
+        yield NextStep(Words("What changes for ", Name(pod), ", and by which release:"), (*step, "--pod", pod))
+        yield NextStep("Which release on the way changes what:", step)
 
 
 def _title(found: ComparisonDocument, at: int) -> Words:
@@ -218,7 +218,7 @@ def _counts(found: ComparisonDocument) -> Table:
     names = {"placed": "placed", "unschedulable": "unschedulable", "gated": "gated", "evicted": "evicted"}
     rows: list[list[Any]] = [[said, *(str(getattr(one.summary, name)) for one in found.configurations)] for name, said in names.items()]
     kept = [row for row in rows if row[0] != names["gated"] or set(row[1:]) != {"0"}]
-    return Table("counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], kept, forms=(*TEXT, "page"), short=True)
+    return Table("counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], kept, forms=(*TEXT, "page"))
 
 
 def _use(found: ComparisonDocument) -> Table:
@@ -246,7 +246,7 @@ def cause_table(against: ConfigurationPair) -> Table:
     titles = ("outcome", "cause", "rule", "of", "meaning")
     rows = [[one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes]
     columns = [Column("decisions", "count"), *map(Column, titles)]
-    return Table(f"causes-{against.second}", columns, rows, forms=(*TEXT, "page") if rows else (), short=True)
+    return Table(f"causes-{against.second}", columns, rows, forms=(*TEXT, "page") if rows else ())
 
 
 def _differences(found: ComparisonDocument, show: int | None) -> Table:

@@ -21,16 +21,16 @@ from ..api.view import (
     PAGE,
     TEXT,
     Column,
-    Command,
     Item,
     MapSide,
     Name,
+    NextStep,
     NodeMap,
     Number,
-    Outcomes,
     Paragraph,
     Part,
     PodOutcome,
+    PodOutcomes,
     Section,
     Share,
     Table,
@@ -127,7 +127,7 @@ class DrainResult(Result):
                 "moves": len(self.moves), "rounds": answer.summary.rounds,
             },
             shares=[] if answer.gone else [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
-            who=_who(answer), next=[Command("Which nodes to add:", ("capacity", *answer.add_nodes))] if answer.add_nodes else [],
+            who=_who(answer), next=[NextStep("Which nodes to add:", ("capacity", *answer.add_nodes))] if answer.add_nodes else [],
             sections=list(_sections(self)),
         )  # fmt: skip
 
@@ -271,7 +271,7 @@ def _map(found: DrainResult, occupancy: tuple[NodeOccupancy, NodeOccupancy]) -> 
     return NodeMap(names, sides, labels_of(found.cluster), colours, follows=True)
 
 
-def _who(answer: DrainDocument) -> Outcomes:
+def _who(answer: DrainDocument) -> PodOutcomes:
     """The pods that have to leave, those that are not made again first."""
     found = dict[str, list[tuple[str, Part]]](evicted=[], waits=[], moved=[])
     for one in answer.evictions:
@@ -281,7 +281,7 @@ def _who(answer: DrainDocument) -> Outcomes:
             found["waits"].append((one.pod, Name(one.reason or one.why or "")))
     found["moved"] = [(one.pod, Words("from ", Name(one.origin), " to ", Name(one.to))) for one in answer.moves]
     title = "Who waits, who moves" if found["waits"] else "Who leaves for good, who moves" if found["evicted"] else "Who moves"
-    return Outcomes(title, [PodOutcome(pod, change, why) for change, pods in found.items() for pod, why in pods], "evictions")
+    return PodOutcomes(title, [PodOutcome(pod, change, why) for change, pods in found.items() for pod, why in pods], "evictions")
 
 
 def _fates(answer: DrainDocument) -> Iterator[str]:
@@ -353,7 +353,7 @@ def _reasons(found: DrainResult, forms: Sequence[str]) -> Table:
     if rest := found.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
     who = "pods that wait" if found.plan.answer.gone else "nodes that stay"
-    return Table("reasons", (Column(who, "count"), Column("why")), rows, forms=forms if rows else (), short=True)
+    return Table("reasons", (Column(who, "count"), Column("why")), rows, forms=forms if rows else ())
 
 
 def _evictions(answer: DrainDocument) -> Table:

@@ -9,7 +9,7 @@ import attrs
 
 from ..api.objects import Node, Pod
 from ..api.reading.notices import NoticeGroup
-from ..api.view import Command, MapSide, NodeMap, Section, Share, View, shortened
+from ..api.view import MapSide, NextStep, NodeMap, Section, Share, View, shortened
 from ..core.decision.decision import Decision
 from ..exceptions import wrong_type
 from ..simulation.capacity.room import FreeRoom
@@ -21,7 +21,7 @@ from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Obse
 from ..simulation.nodesbyuse import labels_of, pods_on
 from ..simulation.scenario import Scenario
 from ..simulation.simulate import Simulation
-from .closeupview import close_up_parts, close_up_sections
+from .closeupview import close_up_sections
 from .explainview import STATES, explanation_parts, explanation_sections, node_list, state_of, subject_lines, verdict, who_leaves
 from .result import Result
 
@@ -97,9 +97,7 @@ class ExplainResult(Result):
             },
             shares=[Share("fit", fit, "good"), Share("do not fit", len(self.nodes) - fit, "bad")] if self.nodes else [],
             lead=list(subject_lines(found)), who=who_leaves(found) if close is None else None, next=self._next(), main="nodes",
-            sections=[
-                *(explanation_parts(found, self.every) if close is None else close_up_parts(found, close)), *self.page_sections()
-            ],
+            sections=[*([] if close is not None else explanation_parts(found, self.every)), *self.page_sections()],
         )  # fmt: skip
 
     def page_sections(self) -> list[Section]:
@@ -114,12 +112,12 @@ class ExplainResult(Result):
             Section(parts=[alone]),
         ]  # fmt: skip
 
-    def _next(self) -> list[Command]:
+    def _next(self) -> list[NextStep]:
         """What would help, where the pod has no node, or not the one that is asked about."""
         close, pod = self.explanation.close_up, self.decision.pod.key
         if self.host is not None and (close is None or close.node == self.host):
             return []
-        return [Command("What would help:", ("explain", pod, *(("--what-if",) if close is None else ("--want", close.node))))]
+        return [NextStep("What would help:", ("explain", pod, *(("--what-if",) if close is None else ("--want", close.node))))]
 
 
 def _map(found: Explanation, cluster: ExplainedCluster) -> NodeMap:

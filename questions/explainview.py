@@ -19,12 +19,13 @@ from ..api.view import (
     MatrixLine,
     Name,
     Number,
-    Outcomes,
     PodOutcome,
+    PodOutcomes,
     RuleScore,
     Section,
     Table,
     Words,
+    bar,
     block,
     counting,
     on_page,
@@ -181,11 +182,11 @@ def explanation_sections(found: Explanation) -> Iterator[Section]:
         yield Section("Nodes by rules", [matrix(found), *on_page(rest)], lead)
 
 
-def who_leaves(found: Explanation) -> Outcomes:
+def who_leaves(found: Explanation) -> PodOutcomes:
     """The pods that would have to make room."""
     victims = found.eviction.victims if found.eviction is not None and found.eviction.node is not None else ()
     pods = [PodOutcome(one.pod, "evicted", Words("priority ", Number(one.priority))) for one in victims]
-    return Outcomes("Who would have to leave", pods, "evictions")
+    return PodOutcomes("Who would have to leave", pods, "evictions")
 
 
 def where_to(found: Explanation) -> str:
@@ -414,7 +415,7 @@ def causes_table(found: Explanation) -> Table:
     notes = EVERYWHERE if any(cause.note for cause in found.causes) else ()
     columns = (Column("what fails", "name"), Column("nodes", "count"), Column("in the cluster", "name", forms=notes))
     rows = [[cause.words, cause.nodes, cause.note or None] for cause in found.causes]
-    return Table("causes", columns, rows, forms=PAGE, short=True)
+    return Table("causes", columns, rows, forms=PAGE)
 
 
 def reasons_table(found: Explanation) -> Table:
@@ -423,7 +424,7 @@ def reasons_table(found: Explanation) -> Table:
     lacks = TEXT if any(group.least_short for group in groups) else ()
     most = max((group.count for group in groups), default=1)
     columns = (
-        Column("reason", "name"), Column("nodes", "count"), Column("", "bar", colours={"bar": MEANINGS["bad"]}, forms=PAGE),
+        Column("reason", "name"), Column("nodes", "count"), bar("bad"),
         Column("only this", "count"), Column("nearest", "name"), Column("short of", "amount", forms=lacks),
         Column("short of", forms=PAGE), Column("can evictions help", forms=PAGE), Column(by, "name"),
     )  # fmt: skip
@@ -436,7 +437,7 @@ def reasons_table(found: Explanation) -> Table:
             group.reason, group.count, group.count / most, group.alone, near, short,
             _short_words(group), "yes" if group.evictable else "no", rules,
         ])  # fmt: skip
-    return Table("reasons", columns, rows, short=True)
+    return Table("reasons", columns, rows)
 
 
 def _short_words(group: ReasonGroup) -> Words | None:

@@ -21,7 +21,7 @@ from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
 from ..api.reading.secrets import without_secrets
 from ..api.record import Count, Record, plain, says
-from ..api.view import PAGE, Column, Command, Item, Name, Number, Section, Table, Verbatim, View, Words, block, counting, on_page, tables
+from ..api.view import PAGE, Column, Item, Name, NextStep, Number, Section, Table, Verbatim, View, Words, block, counting, on_page, tables
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
 from ..extenders.choice import ConfiguredExtenders
@@ -155,7 +155,10 @@ class MigrateResult(Result):
         return {**({} if self.comparison is None else self.comparison.record()), "migration": plain(self.report)}
 
     def view(self) -> View:
-        facts = {"notes": len(self.notes), "agrees": None if self.comparison is None else self.ok}
+        facts = {
+            "notes": len(self.notes), "agrees": None if self.comparison is None else self.ok,
+            "extenders left out": self.report.left_out or None,
+        }  # fmt: skip
         notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=("data",))
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
@@ -171,7 +174,7 @@ class MigrateResult(Result):
         locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
         return View(
             title=type(self).__name__, verdict=_verdict(self.report, against), lead=[locked], facts=facts, shares=checked.shares,
-            who=checked.who, next=[*(Command(step) for step in steps), Command(file)], main="notes",
+            who=checked.who, next=[*(NextStep(step) for step in steps), NextStep(file)], main="notes",
             sections=[
                 *(block(*part) for part in text), *tables(notes, checked.table("pods")),
                 *(attrs.evolve(one, forms=PAGE) for one in checked.sections), *self._page_sections(),
@@ -184,7 +187,7 @@ class MigrateResult(Result):
         none = "" if report.notes else f"Each part of the {report.source} has an exact equivalent."
         columns = (Column(f"part of the {report.source}", "name"), Column("what becomes of it"), Column("upstream's own translation"))
         rows = [[note.subject, note.text, note.upstream] for note in report.notes]
-        notes = Table("notes", columns, rows, forms=PAGE, short=True)
+        notes = Table("notes", columns, rows, forms=PAGE)
         yield Section("Notes on the translation", [*on_page(none), notes], name="notes")
         missing = "" if report.policy is not None else "There is none: a provider's rules run."
         given = [] if missing else [Verbatim(report.source.capitalize(), json.dumps(report.policy, indent=2))]

@@ -17,13 +17,13 @@ from ..api.view import (
     EVERYWHERE,
     PAGE,
     TEXT,
+    BulletList,
     Column,
-    Listing,
     Name,
     Number,
-    Outcomes,
     Paragraph,
     PodOutcome,
+    PodOutcomes,
     Section,
     Table,
     View,
@@ -237,17 +237,17 @@ def _sections(answer: NewNodesAnswer, found: NewNodesDocument) -> Iterator[Secti
     fewer = [Name(f"With one fewer, {one}") for one in answer.fewer] if found.added else []
     if fewer:
         proof = "Each was simulated. Another mix that costs less can still exist."
-        yield Section("Why not less", [Listing(items=fewer), *on_page(proof)])
+        yield Section("Why not less", [BulletList(items=fewer), *on_page(proof)])
     tried = ", ".join(f"{count:,} {name}" for name, count in found.tried.items())
     if found.cost is None and any(found.tried.values()):
         yield Section("What was tried", on_page(Words("Up to this, and none of it is enough: ", Name(tried), "."), look=""))
     yield Section("Pods without a node", [_without(answer)])
 
 
-def _who(answer: NewNodesAnswer) -> Outcomes:
+def _who(answer: NewNodesAnswer) -> PodOutcomes:
     """The pods that no new node helps."""
     pods = [PodOutcome(pod, "waits", Name(next(iter(reasons_in(why))))) for pod, why in answer.without_place[:MOST_TOLD]]
-    return Outcomes("Who finds no node", pods, "without")
+    return PodOutcomes("Who finds no node", pods, "without")
 
 
 def _told(answer: NewNodesAnswer) -> Iterator[str]:
@@ -270,7 +270,7 @@ def _added(answer: NewNodesAnswer) -> Table:
         Column("cost of one", "count", field="costOfOne"), Column("cost", "count"),
     )  # fmt: skip
     rows = [[row.node, row.count, row.cost_of_one, row.cost] for row in answer.added()]
-    return Table("added", columns, rows, forms=EVERYWHERE if rows else ("data", "csv"), short=True)
+    return Table("added", columns, rows, forms=EVERYWHERE if rows else ("data", "csv"))
 
 
 def _not_taken(answer: NewNodesAnswer) -> Table:
@@ -278,7 +278,7 @@ def _not_taken(answer: NewNodesAnswer) -> Table:
     cost, takes = Column("cost of one", "count"), Column("takes", "count")
     columns = (Column("node", "name"), cost, takes, Column("why", "name"))
     rows = [[row.node, row.cost_of_one, row.takes, row.why] for row in answer.not_taken()]
-    return Table("notTaken", columns, rows, forms=PAGE, short=True)
+    return Table("notTaken", columns, rows, forms=PAGE)
 
 
 def _nodes(answer: NewNodesAnswer) -> Table:

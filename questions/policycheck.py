@@ -9,7 +9,7 @@ import attrs
 
 from ..algorithmprovider.check import PolicyCheck, RunningPredicate
 from ..algorithmprovider.extenders import ExtenderConfig
-from ..api.view import REST, TEXT, Column, Item, Listing, Name, Paragraph, Section, Table, View, Words
+from ..api.view import REST, TEXT, BulletList, Column, Item, Name, Paragraph, Section, Table, View, Words
 from ..framework.config.fielderrors import ProfileFault
 from ..framework.profilecheck import ProfileCheck
 from ..framework.releases import find_any_release
@@ -48,9 +48,9 @@ class PolicyCheckResult(Result):
     def view(self) -> View:
         report, faults, name = self.document, self.faults, Name(self.file)
         refused = Words(Name(report.release), " refuses ", name, ": ", Name(faults[0])) if faults else ""
-        warned = Section("What to look at", [Listing(items=list(map(Name, report.warnings)))] if report.warnings else [])
+        warned = Section("What to look at", [BulletList(items=list(map(Name, report.warnings)))] if report.warnings else [])
         if faults:
-            runs = [Section("Why it is refused", [Listing(items=list(map(Name, faults)))])]
+            runs = [Section("Why it is refused", [BulletList(items=list(map(Name, faults)))])]
         else:
             runs = [Section("" if at else "What runs", [part]) for at, part in enumerate(_parts(report, self.extenders))]
         return View(
@@ -98,7 +98,7 @@ def _running(called: str, found: Sequence[RunningPredicate], never: Sequence[str
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     columns = [Column(title, "count" if title in ("order", "weight") else "name") for title in titles]
-    return Table(titles[-2], columns, rows, short=True)
+    return Table(titles[-2], columns, rows)
 
 
 def _line(text: str) -> Paragraph:

@@ -25,13 +25,14 @@ from ..api.view import (
     Name,
     NodeMap,
     Number,
-    Outcomes,
     Paragraph,
     PodOutcome,
+    PodOutcomes,
     Section,
     Table,
     View,
     Words,
+    bar,
     block,
     counting,
     on_page,
@@ -354,11 +355,13 @@ def _mean_use(summary: ReplaySummary) -> Table:
 # --- a page ---------------------------------------------------------------------------------------------------------
 
 
-def _who(history: ReplayHistory) -> Outcomes:
+def _who(history: ReplayHistory) -> PodOutcomes:
     """The pods that still wait by name, or those that had to leave their node."""
     waiting = [PodOutcome(one.pod, "waits", Name(_reason_of(one))) for one in history.lives.values() if one.outcome == "waiting"]
     lost = [PodOutcome(one["pod"], "evicted", Words("from ", Name(one["node"] or ""))) for one in history.lost]
-    return Outcomes("Who still waits", waiting, "pods?is-outcome=waiting") if waiting else Outcomes("Who had to leave a node", lost, "lost")
+    if waiting:
+        return PodOutcomes("Who still waits", waiting, "pods?is-outcome=waiting")
+    return PodOutcomes("Who had to leave a node", lost, "lost")
 
 
 def _reason_of(pod: PodHistory) -> str:
@@ -369,9 +372,8 @@ def _reason_of(pod: PodHistory) -> str:
 def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     reasons = Counter(_reason_of(pod) for pod in history.lives.values() if pod.outcome == "waiting").most_common()
     lead = "By the reason that most nodes had against the pod when it was last tried."
-    bar = Column("", "bar", colours={"bar": BAD})
     rows = [[reason, count, count / reasons[0][1]] for reason, count in reasons]
-    why = Table("reasons", (Column("reason", "name"), Column("pods", "count"), bar), rows, forms=PAGE, short=True)
+    why = Table("reasons", (Column("reason", "name"), Column("pods", "count"), bar("bad")), rows, forms=PAGE)
     yield Section("Who still waits, and why", [why], lead)
     yield Section("Over time", list(_charts(found, history)), forms=PAGE)
     yield Section("How long pods waited", _page_waits(found.summary), name="waits")
@@ -380,7 +382,7 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
         yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms=PAGE)
     yield Section("Pods", [_lives(history)], name="all-pods")
     kinds = [[kind, history.counts[kind]] for kind in sorted(history.counts) if kind != "Summary"]
-    counts = Table("kinds", (Column("event", "name"), Column("how many", "count")), kinds, forms=PAGE, short=True)
+    counts = Table("kinds", (Column("event", "name"), Column("how many", "count")), kinds, forms=PAGE)
     first = " first of the" if len(history.news) == KEPT else ""
     rest = f"The{first} events that the list of pods does not have; the events themselves have all."
     yield Section("Events", [counts, _news(history), *on_page(rest if history.news else "")])
@@ -438,12 +440,12 @@ def _page_waits(summary: ReplaySummary) -> list[Table | Paragraph]:
     """How long pods waited, and how much was in use."""
     most = summary.waits.get("max") or 1
     rows = [[WAITS.get(name, name), seconds, seconds / most] for name, seconds in summary.waits.items()]
-    waits = (Column("pods", "name"), Column("waited", "seconds"), Column("", "bar", colours={"bar": NEAR}))
-    uses = (Column("resource", "name"), Column("use", "share"), Column("", "bar", colours={"bar": GOOD}))
+    waits = (Column("pods", "name"), Column("waited", "seconds"), bar("near"))
+    uses = (Column("resource", "name"), Column("use", "share"), bar("good"))
     used = [[short_name(name), use, use] for name, use in summary.mean_use.items()]
     return [
-        Table("how-long", waits, rows, forms=PAGE, short=True, caption="From arrival to a node"),
-        Table("mean-use", uses, used, forms=PAGE, short=True, caption="Mean use over time"),
+        Table("how-long", waits, rows, forms=PAGE, caption="From arrival to a node"),
+        Table("mean-use", uses, used, forms=PAGE, caption="Mean use over time"),
         *on_page("" if rows else "No pod got a node."),
     ]  # fmt: skip
 
@@ -469,12 +471,9 @@ def _lives(history: ReplayHistory) -> Table:
 
 def _lost(history: ReplayHistory) -> Table:
     """Pods that lost their node."""
-    columns = (
-        Column("time", "seconds"), Column("pod", "name"), Column("node", "name", filter=True), Column("why", "tag", filter=True),
-        Column("for", "name"), Column("had run", "seconds"),
-    )  # fmt: skip
-    rows = [[one["time"], one["pod"], one["node"], one["reason"], one["by"], one["ran"]] for one in history.lost]
-    return Table("lost", columns, rows, noun="eviction", forms=PAGE)
+    fields = {"time": "seconds", "pod": "name", "node": "name", "reason": "tag", "by": "name", "ran": "seconds"}
+    columns = [Column(field, kind, filter=field in ("node", "reason")) for field, kind in fields.items()]
+    return Table("lost", columns, [[one[field] for field in fields] for one in history.lost], noun="eviction", forms=PAGE)
 
 
 def _news(history: ReplayHistory) -> Table:

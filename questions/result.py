@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from ..api.reading.notices import InputWarning, NoticeGroup
 from ..api.record import Record, plain
-from ..api.view import Command, Name, Number, Part, View, Words
+from ..api.view import Name, NextStep, Number, Part, View, Words
 from ..simulation.reasons import phrase
 
 Row: TypeAlias = dict[str, Any]
@@ -31,9 +31,9 @@ def for_reasons(counts: Mapping[str, int], most: int = 3) -> Words:
     return joined([*parts, *([Words(Number(rest), " for other reasons")] if rest else [])])
 
 
-def help_for(pod: str) -> Command:
+def help_for(pod: str) -> NextStep:
     """To ask what would help *pod*."""
-    return Command(Words("What would help ", Name(pod), ":"), ("explain", pod, "--what-if"))
+    return NextStep(Words("What would help ", Name(pod), ":"), ("explain", pod, "--what-if"))
 
 
 class Result(ABC):

@@ -18,21 +18,22 @@ from ..api.view import (
     PAGE,
     TEXT,
     Amount,
+    BulletList,
     Chart,
     Column,
-    Listing,
     MapSide,
     Name,
     NodeMap,
     Number,
-    Outcomes,
     Paragraph,
     PodOutcome,
+    PodOutcomes,
     Section,
     Share,
     Table,
     View,
     Words,
+    bar,
     block,
     counting,
     on_page,
@@ -294,8 +295,12 @@ class SimulationResult(Result):
         pods = pod_table(outcome, self.decision_records if pages else (), options.forms, in_text=in_text)
         if len(outcome.reasons) > 1 or sum(len(one.pods) for one in outcome.reasons) > NAMED:
             lead = "A pod can have several reasons; what counts is the one that alone keeps it from most nodes, else the one of most nodes."
-            lists = (Listing(title=f"{one.reason}: {count_of(len(one.pods), 'pod')}", items=list(map(Name, one.pods[:LISTED])), folded=True)
-                     for one in outcome.reasons if len(one.pods) > 1)  # fmt: skip
+            several = [one for one in outcome.reasons if len(one.pods) > 1]
+            titles = [f"{one.reason}: {count_of(len(one.pods), 'pod')}" for one in several]
+            lists = [
+                BulletList(title=title, items=list(map(Name, one.pods[:LISTED])), folded=True)
+                for title, one in zip(titles, several, strict=True)
+            ]
             yield Section("Why pods find no node", [_reasons(outcome.reasons), *lists], lead)
         if self.uses:
             yield Section("Before and after", [self._map()], forms=("page", "data"))
@@ -442,12 +447,12 @@ def summary_lines(summary: Summary) -> list[str]:
     return [*lines, *ignored_text(others)]
 
 
-def _who(found: SimulationDocument) -> Outcomes:
+def _who(found: SimulationDocument) -> PodOutcomes:
     """The pods without a node by name, and those that have to leave."""
     waiting = [PodOutcome(pod, "waits", Name(group.reason)) for group in found.reasons for pod in group.pods]
     evicted = [PodOutcome(one.pod, "evicted", Words("for ", Name(one.by))) for one in found.evicted]
     title = "Who finds no node" if waiting else "Who has to leave"
-    return Outcomes(title, [*waiting, *evicted], "pods?is-outcome=unschedulable" if waiting else "evictions")
+    return PodOutcomes(title, [*waiting, *evicted], "pods?is-outcome=unschedulable" if waiting else "evictions")
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -455,10 +460,9 @@ def _who(found: SimulationDocument) -> Outcomes:
 
 def _reasons(reasons: Sequence[UnplacedPods]) -> Table:
     """How many pods each reason keeps out."""
-    bar = Column("", "bar", colours={"bar": MEANINGS["bad"]})
     rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
-    columns = (Column("the reason", "name"), Column("pods", "count"), bar)
-    return Table("reasons", columns, rows, forms=PAGE, short=True)
+    columns = (Column("the reason", "name"), Column("pods", "count"), bar("bad"))
+    return Table("reasons", columns, rows, forms=PAGE)
 
 
 def _refused_table(refused: Sequence[RefusedPod]) -> Table:
@@ -471,19 +475,15 @@ def _refused_table(refused: Sequence[RefusedPod]) -> Table:
 def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:
     """The use of each resource over all nodes."""
     before = {usage.resource: usage for usage in found.resources_before}
-    page = ("page",)
     columns = (
-        Column("resource", forms=TEXT), Column("resource", "name", forms=page), Column("requested before", "amount", forms=page),
-        Column("requested", "amount"), Column("allocatable", "amount"),
-        Column("use before", "share", forms=page), Column("use", "share"),
-        Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=page), Column("emptiest node", "share"),
-        Column("fullest node", "share"),
+        Column("resource", "name"), Column("requested before", "amount", forms=PAGE), Column("requested", "amount"),
+        Column("allocatable", "amount"), Column("use before", "share", forms=PAGE), Column("use", "share"), bar("good"),
+        Column("emptiest node", "share"), Column("fullest node", "share"),
     )  # fmt: skip
     rows = []
     for usage in found.summary.resources:
         name, earlier = usage.resource, before.get(usage.resource)
-        first = None if earlier is None else Number(earlier.requested, name)
-        use = None if earlier is None else Number(earlier.use)
+        first, use = (None, None) if earlier is None else (Amount(name, earlier.requested), earlier.use)
         amounts = [Amount(name, usage.requested), Amount(name, usage.allocatable)]
-        rows.append([name, short_name(name), first, *amounts, use, usage.use, usage.use, usage.emptiest, usage.fullest])
-    return Table("resources", columns, rows, forms=forms, short=True)
+        rows.append([name, first, *amounts, use, usage.use, usage.use, usage.emptiest, usage.fullest])
+    return Table("resources", columns, rows, forms=forms)

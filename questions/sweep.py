@@ -194,7 +194,7 @@ def _bests(found: SweepResult) -> Table:
     """The best configurations of each objective."""
     columns = (Column("objective", "name"), Column("best"), Column("of", "name"))
     rows = [[one.objective, brief(one.value), winners(one.names)] for one in found.bests]
-    return Table("bests", columns, rows, forms=PAGE, short=True)
+    return Table("bests", columns, rows, forms=PAGE)
 
 
 def _failed(found: SweepResult) -> Table:

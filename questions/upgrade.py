@@ -24,12 +24,12 @@ from ..api.view import (
     TEXT,
     Bands,
     Column,
-    Command,
     Name,
+    NextStep,
     Number,
-    Outcomes,
     Paragraph,
     PodOutcome,
+    PodOutcomes,
     Section,
     Share,
     Table,
@@ -168,7 +168,7 @@ def _states(hosts: Sequence[str | None]) -> list[str]:
     return [NONE if host is None else SAME if host == hosts[0] else OTHER for host in hosts]
 
 
-def _who(found: UpgradeDocument) -> Outcomes:
+def _who(found: UpgradeDocument) -> PodOutcomes:
     """The pods that do not end where the first release puts them, those that lose their node first."""
     pods, steps = list[PodOutcome](), {one.pod: one for one in found.moved}
     for pod, hosts in found.ways.items():
@@ -179,13 +179,13 @@ def _who(found: UpgradeDocument) -> Outcomes:
             text = [word for word in (first and first != room and f"from {first}", last and f"to {last}", room and f"on {room}") if word]
             pods.append(PodOutcome(pod, change, Name(" ".join(text))))
     order = list(CHANGES)
-    return Outcomes("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")
+    return PodOutcomes("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")
 
 
-def _next(found: UpgradeDocument) -> list[Command]:
+def _next(found: UpgradeDocument) -> list[NextStep]:
     """The way of one pod."""
     ends = ("--from", found.stages[0].release, "--to", found.stages[-1].release)
-    return [Command(Words("The way of ", Name(one.pod), ":"), ("upgrade", *ends, "--pod", one.pod)) for one in found.moved[:1]]
+    return [NextStep(Words("The way of ", Name(one.pod), ":"), ("upgrade", *ends, "--pod", one.pod)) for one in found.moved[:1]]
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ def _steps(found: UpgradeDocument) -> Table:
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
-    return Table("steps", columns, rows, noun="step", forms=(*TEXT, "page", "data"), short=True)
+    return Table("steps", columns, rows, forms=(*TEXT, "page", "data"))
 
 
 def _causes(found: UpgradeDocument) -> Table:
@@ -287,7 +287,7 @@ def _causes(found: UpgradeDocument) -> Table:
             fact = facts.get(cause.fact or "")
             told = fact.sentence if fact else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
             rows.append([cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None])
-    return Table("causes", columns, rows, noun="cause", forms=(*TEXT, "page", "data") if rows else (), short=True)
+    return Table("causes", columns, rows, forms=(*TEXT, "page", "data") if rows else ())
 
 
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:

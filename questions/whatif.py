@@ -14,12 +14,12 @@ from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET
 from ..api.view import (
     PAGE,
-    Code,
+    BulletList,
+    CodeText,
     Column,
-    Command,
     Item,
-    Listing,
     Name,
+    NextStep,
     Number,
     Paragraph,
     Part,
@@ -39,7 +39,7 @@ from ..simulation.simulate import Simulation
 from ..simulation.whatif.context import COSTLY, Suggestion
 from ..simulation.whatif.whatif import ScheduledPod, WhatIf, WhatIfDocument
 from ..simulation.whatif.whatif import what_if as found_out
-from .closeupview import close_up_parts, lead_told
+from .closeupview import close_up_sections, lead_told
 from .explain import ExplainOptions, ExplainResult, name_of, with_all_pods, with_pod
 from .explain import ask as explained
 from .explainview import message_parts, of_workload, where_to
@@ -129,11 +129,11 @@ class WhatIfResult(Result):
             view = self.explained.view()
             yield from (view.verdict, *view.lead)
 
-    def _next(self) -> list[Command]:
+    def _next(self) -> list[NextStep]:
         """How to try the first change on all pods."""
         first = next((one for one in self.suggestions if one.patch and all(map(is_edit, one.patch))), None)
         edits = () if first is None else [word for text in first.patch for word in ("--set", text)]
-        return [Command("See what the first change does to all pods:", ("simulate", *edits))] if edits else []
+        return [NextStep("See what the first change does to all pods:", ("simulate", *edits))] if edits else []
 
     def _page_sections(self) -> Iterator[Section]:
         tried = f"{self.found.tried:,} decisions were tried."
@@ -227,7 +227,7 @@ def helping(found: Sequence[Suggestion]) -> str:
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _listings(found: Sequence[Suggestion]) -> Iterator[Listing]:
+def _listings(found: Sequence[Suggestion]) -> Iterator[BulletList]:
     """The changes as a page has them: what each is, where the pod goes then, who has to leave, and how to try it."""
     at = 1
     for group, members in groupby(found, key=lambda one: one.group):
@@ -235,7 +235,7 @@ def _listings(found: Sequence[Suggestion]) -> Iterator[Listing]:
             Words(Name(_first_upper(one.change)), ": then it gets ", outcome_of(one), *(Words(" ", _how(text)) for text in one.patch))
             for one in members
         ]
-        yield Listing(items=items, title=GROUPS[group].rstrip(":"), start=at)
+        yield BulletList(items=items, title=GROUPS[group].rstrip(":"), start=at)
         at += len(items)
 
 
@@ -243,9 +243,9 @@ def _first_upper(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-def _how(patch: str) -> Code | Name:
+def _how(patch: str) -> CodeText | Name:
     """How to try a change."""
-    return Code(_patch(patch)) if is_edit(patch) else Name(patch)
+    return CodeText(_patch(patch)) if is_edit(patch) else Name(patch)
 
 
 def _parts(found: WhatIf) -> Iterator[Section]:
@@ -269,7 +269,7 @@ def _parts(found: WhatIf) -> Iterator[Section]:
         return
     if close is not None:
         yield block(*(Paragraph(line, ("table",), hanging="") for line in _keeps(found, close)))
-        yield from (attrs.evolve(part, forms=("wide",)) for part in close_up_parts(found.explanation, close))
+        yield from (attrs.evolve(part, forms=("wide",)) for part in close_up_sections(found.explanation, close))
     yield block(*_helping(found))
 
 

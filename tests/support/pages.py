@@ -14,7 +14,8 @@ import attrs
 
 from kubeclassic.api.view import Item
 from kubeclassic.cli.report.page.about import About
-from kubeclassic.cli.report.page.document import environment
+from kubeclassic.cli.report.page.document import environment, page_html
+from kubeclassic.questions.result import Result
 from tests.support.program import ran
 
 VOID = {"meta", "input", "br", "hr", "img", "col", "link"}
@@ -71,6 +72,11 @@ def table_of_page(html: str, name: str) -> list[dict[str, Any]]:
 def _values(column: Mapping[str, Any]) -> Iterator[Any]:
     texts = column.get("texts")
     return (texts[value] if texts is not None else value for value in column["values"])
+
+
+def page_of(found: Result) -> str:
+    """The page of a result, without its origin."""
+    return page_html(found.view(), About())
 
 
 def part_html(part: Item) -> str:

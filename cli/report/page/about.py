@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from ....api.view import Code, Part
+from ....api.view import CodeText, Part
 from ....api.words import listed
 from ....framework.options import FIELDS, declared_of
 from ....framework.releases import ALL_RELEASES, patch_level_in_words
@@ -96,7 +96,7 @@ class About:
     def lines(self) -> Iterator[tuple[str, str, Sequence[Part]]]:
         """The last part of the page, line by line: a name, ``list``, ``text`` or ``command``, and what stands there."""
         if self.inputs:
-            yield "Read", "list", [Code(path) for path in self.inputs]
+            yield "Read", "list", [CodeText(path) for path in self.inputs]
         if self.releases:
             known = (f"{name} ({patch_level_in_words(name)})" if name in ALL_RELEASES else name for name in self.releases)
             yield "Release", "list", list(known)

@@ -121,7 +121,7 @@ class Squares:
 
 
 @attrs.frozen(repr=False)
-class Group:
+class NodeGroup:
     """The nodes with one value of a label."""
 
     name: str
@@ -135,7 +135,7 @@ class DrawnSide:
     """A state of the cluster as it is drawn before scripts run."""
 
     title: str
-    groups: Sequence[Group]
+    groups: Sequence[NodeGroup]
 
 
 def drawn_map(found: NodeMap) -> DrawnMap:
@@ -220,8 +220,8 @@ class DrawnMap:
         no_name = "no zone" if self.group_by else "all"
         return [
             DrawnSide(self.sides[at].title, [
-                Group(name or no_name, len(inside), tiles=[self._tile(at, row) for row in inside]) if self.is_tiled
-                else Group(name or no_name, len(inside), squares=self._squares(self.sides[at], inside))
+                NodeGroup(name or no_name, len(inside), tiles=[self._tile(at, row) for row in inside]) if self.is_tiled
+                else NodeGroup(name or no_name, len(inside), squares=self._squares(self.sides[at], inside))
                 for name, inside in sorted(groups.items())
             ])
             for at in self.drawn

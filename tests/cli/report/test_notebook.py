@@ -141,7 +141,7 @@ class TestView:
         assert "4,999.0" in text
 
     def test_a_notebook_says_whether_it_is_dark(self) -> None:
-        """The style follows the theme of JupyterLab and of VS Code, and else that of the system."""
+        """The style follows the theme of JupyterLab and of VS CodeText, and else that of the system."""
         text = View(title="a").html()
         assert '[data-jp-theme-light="false"] &, .vscode-dark &' in text
         assert "light-dark(" in text

@@ -19,7 +19,7 @@ ABOUT = About(
     inputs=("a b/",), counts="3 nodes", warnings=("node <n> has no zone",), releases=("1.16",), version="0.1.0",
     date=datetime(2020, 1, 2, 3, 4, tzinfo=UTC), command=("kubeclassic", "simulate", "a b/"),
 )  # fmt: skip
-TABLE = Table("pods", (Column("pod"),), [["a"]])
+TABLE = Table("pods", (Column("pod"),), [["a"]], noun="pod")
 
 
 def made(*parts: Item) -> str:

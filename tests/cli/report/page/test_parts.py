@@ -10,22 +10,22 @@ import pytest
 
 from kubeclassic.api.view import (
     Bands,
+    BulletList,
     Chart,
-    Code,
-    Command,
+    CodeText,
     Item,
-    Listing,
     MapSide,
     Matrix,
     MatrixLine,
     Name,
+    NextStep,
     NodeMap,
-    Outcomes,
     Paragraph,
     PodOutcome,
+    PodOutcomes,
     RuleScore,
     Share,
-    Shares,
+    ShareBar,
     Verbatim,
     Words,
 )
@@ -52,11 +52,11 @@ CHART = Chart(
 @pytest.mark.parametrize(
     ("part", "shown"),
     [
-        (Paragraph(Words("<", Name("a<b"), Code("--x")), look="note"),
+        (Paragraph(Words("<", Name("a<b"), CodeText("--x")), look="note"),
          '<p class="note">&lt;<span class="name whole">a&lt;b</span><code>--x</code></p>'),
-        (Listing(items=["<a>"], title="T", start=3), '<h3>T</h3><ol class="helps" start="3"> <li>&lt;a&gt;</li></ol>'),
-        (Listing(items=["a"], title="T", folded=True), "<details><summary>T</summary><ul> <li>a</li></ul> </details>"),
-        (Command("Try:", ("explain", "a b")), "<p>Try: <code>kubeclassic explain &#39;a b&#39;</code></p>"),
+        (BulletList(items=["<a>"], title="T", start=3), '<h3>T</h3><ol class="helps" start="3"> <li>&lt;a&gt;</li></ol>'),
+        (BulletList(items=["a"], title="T", folded=True), "<details><summary>T</summary><ul> <li>a</li></ul> </details>"),
+        (NextStep("Try:", ("explain", "a b")), "<p>Try: <code>kubeclassic explain &#39;a b&#39;</code></p>"),
     ],
 )  # fmt: skip
 def test_sentences(part: Item, shown: str) -> None:
@@ -73,7 +73,7 @@ def test_files() -> None:
 
 def test_shares() -> None:
     """A bar has a piece for each part that there is, a legend with all, and says itself to those who do not see it."""
-    html = part_html(Shares("pods", [Share("same", 3), Share("none", 0), Share("other", 1, "bad")]))
+    html = part_html(ShareBar("pods", [Share("same", 3), Share("none", 0), Share("other", 1, "bad")]))
     assert re.findall(r"flex:(\d+)", html) == ["3", "1"]
     assert 'aria-label="pods: 3 same, 0 none, 1 other"' in html
     assert re.findall(r"</b> ([^<\n]*)", html) == ["75.0 %", "0.0 %", "25.0 %"]
@@ -81,7 +81,7 @@ def test_shares() -> None:
 
 def test_outcomes() -> None:
     """The first pods are named with what became of them, the others counted, with a link."""
-    html = part_html(Outcomes("Who", [PodOutcome(f"p{at}", "moved", "why") for at in range(NAMED + 2)], "pods"))
+    html = part_html(PodOutcomes("Who", [PodOutcome(f"p{at}", "moved", "why") for at in range(NAMED + 2)], "pods"))
     assert html.count("moves</span>") == NAMED
     assert '<a href="#pods">2 more</a>' in html
 

@@ -52,11 +52,11 @@ class TestHtml:
 
 def test_short_tables() -> None:
     """A short table has no search; the first text names its row, and with more than three columns a telephone shows lists."""
-    html = part_html(attrs.evolve(table(1), short=True))
+    html = part_html(attrs.evolve(table(1), noun="row"))
     assert re.findall(r'<th scope="row">(.*?)</th>', html) == ['<span class="name whole">p0</span>']
     assert 'class="stacks"' in html
     assert "data-part" not in html
-    assert "stacks" not in part_html(Table("t", (Column("a"), Column("b")), [["x", "<"]], short=True))
+    assert "stacks" not in part_html(Table("t", (Column("a"), Column("b")), [["x", "<"]]))
 
 
 class TestData:
@@ -78,7 +78,7 @@ class TestData:
 
     def test_texts_that_come_again_stand_once(self) -> None:
         """A text of many rows stands in the data once."""
-        html = part_html(Table("t", (Column("why"),), [["a rather long reason"]] * 40))
+        html = part_html(Table("t", (Column("why"),), [["a rather long reason"]] * 40, noun="pod"))
         assert html.split("<script")[1].count("a rather long reason") == 1
 
     def test_details(self) -> None:
