@@ -97,8 +97,7 @@ def _running(called: str, found: Sequence[RunningPredicate], never: Sequence[str
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
-    columns = [Column(title, "count" if title in ("order", "weight") else "name") for title in titles]
-    return Table(titles[-2], columns, rows)
+    return Table(titles[-2], list(map(Column, titles)), rows)
 
 
 def _line(text: str) -> Paragraph:
