@@ -10,7 +10,6 @@ import attrs
 from markupsafe import Markup
 
 from ....api.view import LONGEST, MOST_ROWS, Amount, Chart, Column, NodeMap, Table, View, shortened
-from ....api.words import rounded
 from .document import asset, environment
 
 STYLES = ("base", "parts", "pictures", "notebook")
@@ -26,7 +25,7 @@ LONG_FACT = 24
 
 def view_html(view: View) -> str:
     """*view* for a cell of a notebook: a ``div`` with its own style, light or dark as the notebook is."""
-    told = {name: _fact(value) for name, value in view.facts.items() if value is not None and value != ""}
+    told = {name: _plain(value, 10 * LONG_FACT) for name, value in view.facts.items() if value is not None and value != ""}
     short = {name: value for name, value in told.items() if len(str(value)) <= LONG_FACT}
     return environment().get_template("notebook.html").render(
         view=view, style=_style(), short=short, long={name: value for name, value in told.items() if name not in short},
@@ -39,11 +38,6 @@ def _style() -> Markup:
     """The style of pages, which here holds for the inside of the ``div`` alone."""
     text = "".join(map(asset, (f"{name}.css" for name in STYLES)))
     return Markup(".kubeclassic {\n" + text.replace(":root {", "& {", 1) + "}\n")
-
-
-def _fact(value: object) -> object:
-    found = _cell(value, 10 * LONG_FACT)
-    return str(found) if isinstance(found, str | float) else found
 
 
 def _pictures(view: View) -> Iterator[NodeMap | Chart]:
@@ -62,33 +56,20 @@ def _pictures(view: View) -> Iterator[NodeMap | Chart]:
 def _first(found: Table) -> tuple[Table, int]:
     """The first rows of a table, and how many more there are."""
     most = min(MOST_ROWS, max(MOST_CELLS // max(len(found.columns), 1), 1))
-    rows = [[_cell(_measured(value, column)) for value, column in zip(row, found.columns, strict=True)] for row in found.rows[:most]]
-    kinds = ["count" if column.is_number or _is_numeric(rows, at) else "text" for at, column in enumerate(found.columns)]
-    columns = [Column(column.name, kind) for column, kind in zip(found.columns, kinds, strict=True)]
+    rows = [[_plain(value, LONGEST) for value in row] for row in found.rows[:most]]
+    columns = [attrs.evolve(column, title=column.name, kind=_kind(column, rows, at)) for at, column in enumerate(found.columns)]
     return attrs.evolve(found, columns=columns, rows=rows), len(found.rows) - len(rows)
 
 
-def _is_numeric(rows: Sequence[Sequence[object]], at: int) -> bool:
+def _kind(column: Column, rows: Sequence[Sequence[object]], at: int) -> str:
+    """How a column is written; one of numbers without a kind of its own is aligned at its right, too."""
     values = [row[at] for row in rows if row[at] is not None]
-    return bool(values) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    numbers = values and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    return column.kind if column.is_number else "count" if numbers else "text"
 
 
-def _measured(value: object, column: Column) -> object:
-    """Millicores and bytes as people write them; other values as they are."""
-    if isinstance(value, Amount):
-        return str(rounded(value.resource, value.number))
-    resource = {"cores": "cpu", "bytes": "memory"}.get(column.kind)
-    return value if resource is None or not isinstance(value, int) else str(rounded(resource, value))
-
-
-def _cell(value: object, longest: int = LONGEST) -> object:
-    """A plain value as it is, all else as a short text."""
-    if value is None or value == "":
-        return None
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int | float):
+def _plain(value: object, longest: int) -> object:
+    """Numbers and what has a unit as they are, all else as a short text."""
+    if value is None or isinstance(value, bool | int | float | Amount):
         return value
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return shortened(", ".join(map(str, value)), longest)
-    return shortened(str(value), longest)
+    return shortened(", ".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value), longest)
