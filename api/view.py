@@ -442,6 +442,8 @@ class NodeMap:
     """State -> the colour of its mark."""
     follows: bool = False
     """Whether each side is what became of the one before it. Of two, tiles show the last one alone, with what came and what left."""
+    name: str = "map"
+    """Its place in links."""
 
 
 @attrs.frozen(kw_only=True, repr=False)

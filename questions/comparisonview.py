@@ -101,9 +101,8 @@ def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[Cluste
         yield block(*paragraphs([pods, *agreement_lines(against), *hints(against)]))
         told = lines[1:] if found.differences and found.mode != LOCKED and not at else []
         bar = [ShareBar(_title(found, at), _decision_parts(against))] if len(found.against) > 1 else []
-        parts: list[Item] = [BulletList(items=told), *bar, BulletList(items=list(agreement_lines(against)))]
-        yield Section("" if at else "Why decisions differ", parts, name="why")
-        yield Section(parts=[cause_table(against), *on_page(*hints(against), look="note")])
+        parts: list[Item] = [*bar, cause_table(against), BulletList(items=told), BulletList(items=list(agreement_lines(against)))]
+        yield Section("" if at else "Why decisions differ", [*parts, *on_page(*hints(against), look="note")], name="why")
     yield Section(parts=[_differences(found, show)])
     yield block(*paragraphs(left_out(found, show)))
     yield Section(parts=[_decisions(found), _pods(found)])

@@ -81,6 +81,8 @@ def _nodes() -> Iterator[NodeMap]:
     before = MapSide("before", {"cpu": [0.2, 0.5, 0.0, 0.9]}, [["shop/a-0"], ["shop/b-0"], [], ["shop/c-0"]])
     after = MapSide("after", {"cpu": [0.4, 0.2, 0.3, 0.9]}, [["shop/a-0", "shop/a-1"], [], ["shop/b-1"], ["shop/c-0"]])
     yield NodeMap(["n1", "n2", "n3", "n4"], [before, after], {ZONES[0]: ["zone-a", "zone-a", "zone-b", "zone-b"]}, follows=True)
+    many, zones = range(FEW + 30), {ZONES[0]: [f"zone-{'abc'[at % 3]}" for at in range(FEW + 30)]}
+    yield NodeMap([f"n{at}" for at in many], [MapSide("", {"cpu": [at / len(many) for at in many]})], zones, name="squares")
 
 
 def _charts() -> Iterator[Chart | ShareBar | Table | Bands]:
