@@ -68,7 +68,6 @@ PROGRESS_STEPS = 200
 NOWHERE = Places()
 GOOD, NEAR, BAD, HELD = (MEANINGS[name] for name in ("good", "near", "bad", "held"))
 OUTCOMES = {"finished": GOOD, "on a node": GOOD, "waiting": BAD, "evicted": BAD, "deleted": HELD, "gated": NEAR}
-WAITS = {"mean": "mean", "p50": "half of the pods, at most", "p90": "9 of 10", "p95": "95 of 100", "p99": "99 of 100", "max": "the longest"}
 ABSENT = "not there"
 """A node of the map that has not come yet, or is gone."""
 TOLD = ("time", "event", "pod", "node", "by", "reason", "message")
@@ -343,13 +342,16 @@ def _paragraphs(found: ReplayResult) -> Iterator[Paragraph]:
 
 
 def _waits(summary: ReplaySummary) -> Table:
-    rows = list(summary.waits.items())
-    return Table("waits", (Column("wait"), Column("seconds")), rows, forms=TEXT if rows else ())
+    most = summary.waits.get("max") or 1
+    columns = (Column("wait"), Column("seconds", forms=TEXT), Column("time", "seconds", forms=PAGE), bar("near"))
+    rows = [[name, seconds, seconds, seconds / most] for name, seconds in summary.waits.items()]
+    return Table("waits", columns, rows, forms=(*TEXT, "page") if rows else (), caption="From arrival to a node")
 
 
 def _mean_use(summary: ReplaySummary) -> Table:
-    rows = list(summary.mean_use.items())
-    return Table("use", (Column("resource"), Column("mean use", "share")), rows, forms=TEXT if rows else ())
+    rows = [[name, use, use] for name, use in summary.mean_use.items()]
+    columns = (Column("resource"), Column("mean use", "share"), bar("good"))
+    return Table("use", columns, rows, forms=(*TEXT, "page") if rows else (), caption="Mean use over time")
 
 
 # --- a page ---------------------------------------------------------------------------------------------------------
@@ -376,7 +378,8 @@ def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
     why = Table("reasons", (Column("reason", "name"), Column("pods", "count"), bar("bad")), rows, forms=PAGE)
     yield Section("Who still waits, and why", [why], lead)
     yield Section("Over time", list(_charts(found, history)), forms=PAGE)
-    yield Section("How long pods waited", _page_waits(found.summary), name="waits")
+    none = on_page("" if found.summary.waits else "No pod got a node.")
+    yield Section("How long pods waited", [_waits(found.summary), _mean_use(found.summary), *none], name="waits", forms=PAGE)
     yield Section("What was lost", [_lost(history)], "Pods that had to leave a node before they had finished.")
     if history.nodes:
         yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms=PAGE)
@@ -434,20 +437,6 @@ def _side(title: str, moment: NodesAt, names: Sequence[str], resources: Sequence
     states = ["" if at in there else ABSENT for at in range(len(names))]
     pods = () if moment.pods is None else nodes_with(((pod, names[row]) for pod, row in moment.pods.items()), names)
     return MapSide(title, uses, pods, states if any(states) else ())
-
-
-def _page_waits(summary: ReplaySummary) -> list[Table | Paragraph]:
-    """How long pods waited, and how much was in use."""
-    most = summary.waits.get("max") or 1
-    rows = [[WAITS.get(name, name), seconds, seconds / most] for name, seconds in summary.waits.items()]
-    waits = (Column("pods", "name"), Column("waited", "seconds"), bar("near"))
-    uses = (Column("resource", "name"), Column("use", "share"), bar("good"))
-    used = [[short_name(name), use, use] for name, use in summary.mean_use.items()]
-    return [
-        Table("how-long", waits, rows, forms=PAGE, caption="From arrival to a node"),
-        Table("mean-use", uses, used, forms=PAGE, caption="Mean use over time"),
-        *on_page("" if rows else "No pod got a node."),
-    ]  # fmt: skip
 
 
 def _lives(history: ReplayHistory) -> Table:

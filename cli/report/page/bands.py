@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from ....api.view import Bands
 
 WIDTH, MOST, BAR, HEIGHT, TOP, GAP = 860, 120, 10, 260, 26, 8
@@ -16,26 +14,14 @@ LEAST = 1.5
 """The height of a band of one pod, that it can be seen."""
 
 
-@attrs.frozen(repr=False)
-class DrawnBands:
-    """The shapes of the picture, as the template writes them."""
-
-    width: int
-    height: int
-    names: list[dict[str, Any]]
-    columns: list[dict[str, Any]]
-    bands: list[dict[str, Any]]
-
-
-def drawn_bands(found: Bands) -> DrawnBands:
+def drawn_bands(found: Bands) -> dict[str, Any]:
     """The picture of *found*."""
     across = min(MOST, WIDTH // max(1, len(found.names) - 1))
     lefts = [20 + at * across for at in range(len(found.names))]
     names = [{"left": left, "text": name} for left, name in zip(lefts, found.names, strict=True)]
     scale = HEIGHT / max(1, sum(found.counts[0].values()))
-    return DrawnBands(
-        lefts[-1] + BAR + 40, HEIGHT + TOP + 3 * GAP, names, list(_columns(found, lefts, scale)), list(_bands(found, lefts, scale))
-    )
+    columns, bands = _columns(found, lefts, scale), _bands(found, lefts, scale)
+    return {"width": lefts[-1] + BAR + 40, "height": HEIGHT + TOP + 3 * GAP, "names": names, "columns": columns, "bands": bands}
 
 
 def _tops(found: Bands, at: int, scale: float) -> dict[str, float]:

@@ -7,7 +7,7 @@ the width that there is, for another label or resource, and shows a node's name,
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from math import ceil, floor
 from typing import Any
@@ -95,84 +95,26 @@ SIZE, GAP, ACROSS = 9, 2, 28
 """A square's side and the room around it in pixels; squares in a line before scripts run, which fit a telephone."""
 
 
-@attrs.frozen(repr=False)
-class Tile:
-    """A node as a tile."""
-
-    row: int
-    name: str
-    share: float | None
-    level: str
-    pods: Sequence[tuple[str, str]]
-    """Each with what became of it."""
-    state: str
-    colour: str
-    note: str
-
-
-@attrs.frozen(repr=False)
-class Squares:
-    """Nodes as squares: one path of SVG for each colour."""
-
-    width: int
-    height: int
-    zoom: int
-    paths: Sequence[tuple[str, str]]
-
-
-@attrs.frozen(repr=False)
-class NodeGroup:
-    """The nodes with one value of a label."""
-
-    name: str
-    count: int
-    tiles: Sequence[Tile] = ()
-    squares: Squares | None = None
-
-
-@attrs.frozen(repr=False)
-class DrawnSide:
-    """A state of the cluster as it is drawn before scripts run."""
-
-    title: str
-    groups: Sequence[NodeGroup]
-
-
-def drawn_map(found: NodeMap) -> DrawnMap:
-    """*found* as it is drawn."""
-    return DrawnMap(found)
-
-
 @attrs.frozen(repr=False, slots=False)
 class DrawnMap:
     """A map as it is drawn: what shows before scripts run, and what the script reads."""
 
     found: NodeMap
 
-    @property
-    def sides(self) -> Sequence[MapSide]:
-        """The states of the nodes."""
-        return self.found.sides
-
-    @property
-    def colours(self) -> Mapping[str, str]:
-        """State -> the colour of its mark."""
-        return self.found.colours
-
     @cached_property
     def is_tiled(self) -> bool:
         """Whether nodes are tiles with their pods."""
-        return len(self.found.nodes) <= FEW and any(any(side.pods) for side in self.sides)
+        return len(self.found.nodes) <= FEW and any(any(side.pods) for side in self.found.sides)
 
     @property
     def drawn(self) -> list[int]:
         """The sides that are drawn."""
-        return list(range(len(self.sides)))[1 if self.found.follows and self.is_tiled and len(self.sides) == 2 else 0 :]
+        return list(range(len(self.found.sides)))[1 if self.found.follows and self.is_tiled and len(self.found.sides) == 2 else 0 :]
 
     @cached_property
     def resources(self) -> list[str]:
         """What squares can be coloured by; the first one is at first."""
-        return list(dict.fromkeys(resource for side in self.sides for resource in side.uses))
+        return list(dict.fromkeys(resource for side in self.found.sides for resource in side.uses))
 
     @property
     def group_by(self) -> str:
@@ -182,12 +124,12 @@ class DrawnMap:
     @cached_property
     def scale(self) -> UseScale:
         """The colours of the first resource, over all sides."""
-        return UseScale.of(share for side in self.sides for share in self._shares(side))
+        return UseScale.of(share for side in self.found.sides for share in self._shares(side))
 
     @property
     def changes(self) -> list[str]:
         """What became of any pod of the tiles, so that the legend tells it."""
-        marks = {mark for side in self.drawn_sides for group in side.groups for tile in group.tiles for _, mark in tile.pods}
+        marks = {mark for side in self.drawn_sides for group in side["groups"] for tile in group["tiles"] for _, mark in tile["pods"]}
         return [mark for mark in (CAME, LEFT) if mark in marks]
 
     def data(self) -> dict[str, Any]:
@@ -201,29 +143,31 @@ class DrawnMap:
                 "states": list(side.states),
                 "notes": list(side.notes),
             }
-            for side in self.sides
+            for side in self.found.sides
         ]
         labels = {label: _numbered(values) for label, values in self.found.labels.items()}
-        choices = {"groupBy": self.group_by, "resources": self.resources, "colours": dict(self.colours)}
+        choices = {"groupBy": self.group_by, "resources": self.resources, "colours": dict(self.found.colours)}
         drawn = {"still": True, "tiles": self.is_tiled, "follows": self.found.follows, "drawn": self.drawn}
         return {"nodes": list(self.found.nodes), "labels": labels, **choices, **drawn, "sides": sides, "names": list(names)}
 
     # --- what shows before scripts run ------------------------------------------------------------------------------
 
     @cached_property
-    def drawn_sides(self) -> list[DrawnSide]:
+    def drawn_sides(self) -> list[dict[str, Any]]:
         """Each side with its groups of nodes; squares by use, those in use the most first."""
-        shares, values = self._shares(self.sides[-1]), self.found.labels.get(self.group_by)
+        shares, values = self._shares(self.found.sides[-1]), self.found.labels.get(self.group_by)
         rows, groups = range(len(self.found.nodes)), defaultdict[str, list[int]](list)
         for row in rows if self.is_tiled else sorted(rows, key=lambda row: -_thousandths(shares[row])):
             groups[values[row] if values is not None else ""].append(row)
         no_name = "no zone" if self.group_by else "all"
         return [
-            DrawnSide(self.sides[at].title, [
-                NodeGroup(name or no_name, len(inside), tiles=[self._tile(at, row) for row in inside]) if self.is_tiled
-                else NodeGroup(name or no_name, len(inside), squares=self._squares(self.sides[at], inside))
+            {"title": self.found.sides[at].title, "groups": [
+                {
+                    "name": name or no_name, "count": len(inside), "tiles": [self._tile(at, row) for row in inside if self.is_tiled],
+                    "squares": None if self.is_tiled else self._squares(self.found.sides[at], inside),
+                }
                 for name, inside in sorted(groups.items())
-            ])
+            ]}
             for at in self.drawn
         ]  # fmt: skip
 
@@ -231,23 +175,27 @@ class DrawnMap:
         values = side.uses.get(self.resources[0]) if self.resources else None
         return [None] * len(self.found.nodes) if values is None else values
 
-    def _tile(self, at: int, row: int) -> Tile:
-        side = self.sides[at]
+    def _tile(self, at: int, row: int) -> dict[str, Any]:
+        side = self.found.sides[at]
         share, state = self._shares(side)[row], side.states[row] if side.states else ""
-        told = [one.pods for one in self.sides[:at] if one.pods]
+        told = [one.pods for one in self.found.sides[:at] if one.pods]
         earlier = (told[-1] if self.found.follows else told[0]) if told and side.pods else None
-        pods = marked(side.pods[row] if side.pods else (), None if earlier is None else earlier[row])
-        colour, note = self.colours.get(state, "var(--line)"), side.notes[row] if side.notes else ""
-        return Tile(row, self.found.nodes[row], share, self.scale.css_class(share), pods, state, colour, note)
+        return {
+            "row": row, "name": self.found.nodes[row], "share": share, "level": self.scale.css_class(share), "state": state,
+            "pods": marked(side.pods[row] if side.pods else (), None if earlier is None else earlier[row]),
+            "colour": self.found.colours.get(state, "var(--line)"), "note": side.notes[row] if side.notes else "",
+        }  # fmt: skip
 
-    def _squares(self, side: MapSide, rows: Sequence[int]) -> Squares:
+    def _squares(self, side: MapSide, rows: Sequence[int]) -> dict[str, Any]:
         step, places, shares = SIZE + GAP, defaultdict[str, list[str]](list), self._shares(side)
         for place, row in enumerate(rows):
             left, top = step * (place % ACROSS), step * (place // ACROSS)
             places[self.scale.css_class(shares[row])].append(f"M{left} {top}h{SIZE}v{SIZE}h-{SIZE}z")
-        width, height = step * min(ACROSS, len(rows)), step * -(-len(rows) // ACROSS)
-        paths = [(level, "".join(shapes)) for level, shapes in sorted(places.items())]
-        return Squares(width, height, 2 if len(self.found.nodes) <= FEW else 1, paths)
+        return {
+            "width": step * min(ACROSS, len(rows)), "height": step * -(-len(rows) // ACROSS),
+            "zoom": 2 if len(self.found.nodes) <= FEW else 1,
+            "paths": [(level, "".join(shapes)) for level, shapes in sorted(places.items())],
+        }  # fmt: skip
 
 
 def _thousandths(share: float | None) -> int:

@@ -23,7 +23,7 @@ from ....api.words import count_of
 from .about import About, discreet
 from .bands import drawn_bands
 from .charts import numbers, picture
-from .clustermap import SHOWN, drawn_map
+from .clustermap import SHOWN, DrawnMap
 from .tables import FIRST, list_data, written
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'; img-src data:"
@@ -119,7 +119,7 @@ def environment() -> Environment:
         kind=lambda value: type(value).__name__, is_whole=lambda text: len(text) <= (SHORT if " " in text else WHOLE), zip=zip,
         number=lambda value: f"{value:,}", count_of=count_of, listed=lambda value: [value] if isinstance(value, str) else value,
         written=written, list_data=list_data, data=data_script, change=lambda name: (CHANGES[name][0], MEANINGS[CHANGES[name][1]]),
-        shell=shlex.join, discreet=discreet, digest=lambda text: hashlib.sha256(text.encode()).hexdigest(), drawn_map=drawn_map,
+        shell=shlex.join, discreet=discreet, digest=lambda text: hashlib.sha256(text.encode()).hexdigest(), drawn_map=DrawnMap,
         picture=picture, chart_rows=numbers, drawn_bands=drawn_bands, scoring=scoring, weighed=weighed,
         most_points=lambda found: max((sum(max(one.points, 0) for one in line.scores) for line in found.lines), default=0) or 1,
     )  # fmt: skip
