@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from ..exceptions import KubeclassicError, UnknownNameError
-from .words import is_bytes, rounded
+from .words import is_bytes
 
 Row: TypeAlias = "Mapping[str, Any]"
 MOST_COLUMNS = 64
@@ -252,26 +252,6 @@ def table_of(
 
 
 @attrs.frozen
-class Number:
-    """A number in a sentence.
-
-    >>> print(Number(1500, "cpu"), Number(1500))
-    1.5 1,500
-    """
-
-    value: float
-    resource: str = ""
-    """Of which it is an amount."""
-    text: str = ""
-    """How it is written, where that is not in full."""
-
-    def __str__(self) -> str:
-        if self.text:
-            return self.text
-        return str(rounded(self.resource, int(self.value))) if self.resource else f"{self.value:,}"
-
-
-@attrs.frozen
 class Name:
     """A name of the input or of a release in a sentence, which pages do not break."""
 
@@ -293,9 +273,9 @@ class CodeText:
 
 @attrs.frozen(init=False)
 class Words:
-    """A sentence of texts, names and numbers.
+    """A sentence of texts and names.
 
-    >>> str(Words(Number(1200), " copies of ", Name("web-2"), " fit."))
+    >>> str(Words("1,200 copies of ", Name("web-2"), " fit."))
     '1,200 copies of web-2 fit.'
     """
 
@@ -308,21 +288,12 @@ class Words:
         return "".join(map(str, self.parts))
 
 
-Part: TypeAlias = "str | Number | Name | CodeText | Words"
+Part: TypeAlias = "str | Name | CodeText | Words"
 
 
 def bar(meaning: str) -> Column:
     """A column with a bar beside a number."""
     return Column("", "bar", colours={"bar": MEANINGS[meaning]}, forms=PAGE)
-
-
-def counting(number: int, one: str, several: str = "") -> Words:
-    """*number*, and what stands after it where there is *one*, or *several*: by default the same with an s.
-
-    >>> print(counting(1, "pod moves", "pods move"), counting(2, "node"))
-    1 pod moves 2 nodes
-    """
-    return Words(Number(number), f" {one if number == 1 else several or f'{one}s'}")
 
 
 # --- what sections are made of --------------------------------------------------------------------------------------

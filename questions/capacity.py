@@ -26,7 +26,6 @@ from ..api.view import (
     MapSide,
     Name,
     NodeMap,
-    Number,
     Paragraph,
     Section,
     Table,
@@ -34,7 +33,6 @@ from ..api.view import (
     Words,
     bar,
     block,
-    counting,
     kind_of,
     on_page,
 )
@@ -277,12 +275,12 @@ def _verdict(found: CapacityResult) -> Words:
     names = [Name(quoted(placed.name)) for placed in found.counted.placed]
     of = Words(" of ", joined(names, " and "))
     if wanted is not None and fits >= wanted:
-        return Words("All ", Number(wanted), " copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")
+        return Words(f"All {wanted:,} copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")
     if wanted is not None:
-        return Words("Only ", Number(fits), " of the ", Number(wanted), " copies", of, " fit", _then(found), ".")
+        return Words(f"Only {fits:,} of the {wanted:,} copies", of, " fit", _then(found), ".")
     if not fits:
         return Words("No copy", of, " fits", _then(found), ".")
-    return Words(counting(fits, "more copy", "more copies"), of, " fit" + "s" * (fits == 1), _then(found), ".")
+    return Words(count_of(fits, "more copy", "more copies"), of, " fit" + "s" * (fits == 1), _then(found), ".")
 
 
 def _then(found: CapacityResult) -> Words:
@@ -292,10 +290,10 @@ def _then(found: CapacityResult) -> Words:
         return Words(", as many as were to be counted")
     if stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
         first = stop.shortages[0]
-        return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", counting(first.nodes, "node"))
+        return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", count_of(first.nodes, "node"))
     if stop.kind == "Unschedulable" and stop.reasons:
         reason, often = next(iter(stop.reasons.items()))
-        return Words(f"; {then}", counting(often, "node turns it down: ", "nodes turn it down: "), Name(reason))
+        return Words(f"; {then}", count_of(often, "node turns it down: ", "nodes turn it down: "), Name(reason))
     return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the API server refuses the next one")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..api.view import Name, Number, Words, counting
+from ..api.view import Name, Words
 from ..api.words import count_doing, count_of
 from ..simulation.compare.agreement import DIFFERENT, LOCKED, AgreementCounts
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
@@ -51,14 +51,14 @@ def verdict(found: ComparisonDocument) -> Words:
         return joined([_against(found, at) for at in range(len(found.against))], ". ")
     if not found.decisions:
         return Words(NOTHING_TRIED)
-    all_of = Words("All ", Number(found.decisions), " decisions are") if found.decisions > 1 else "The only decision is"
+    all_of = f"All {found.decisions:,} decisions are" if found.decisions > 1 else "The only decision is"
     return Words(all_of, " the same", in_error(found.against[0].agreement))
 
 
 def in_error(found: AgreementCounts) -> Words:
     """How many of the decisions that are the same say nothing."""
     many = " of them ended in an error on both sides" if found.decisions > 1 else " ended in an error on both sides"
-    return Words(", but ", Number(found.errors), many) if found.errors else Words()
+    return Words(f", but {found.errors:,}", many) if found.errors else Words()
 
 
 def _against(found: ComparisonDocument, at: int) -> Words:
@@ -71,21 +71,21 @@ def _against(found: ComparisonDocument, at: int) -> Words:
         agreement, moved, held = pair.agreement, len(pair.elsewhere), len(pair.gated)
         places = Words("The same pods find a place under ", first, " and ", second)
         if held:
-            return Words(counting(held, "pod is", "pods are"), " gated by ", first, " or ", second, ", and placed by the other one")
+            return Words(count_of(held, "pod is", "pods are"), " gated by ", first, " or ", second, ", and placed by the other one")
         if found.mode != LOCKED:
             if not moved:
                 return Words(places, ", each on the same node")
-            return Words(places, ", ", Number(moved), " of them on another node")
+            return Words(places, f", {moved:,} of them on another node")
         counted = ((agreement.different, DIFFERENT), (agreement.gated, "gated by one of them"))
-        counts = [Words(counting(count, "is", "are"), " ", text) for count, text in counted if count]
+        counts = [Words(count_of(count, "is", "are"), " ", text) for count, text in counted if count]
         if counts:
-            return Words(places, "; of ", Number(agreement.decisions), " decisions ", joined(counts, " and "))
-        others = counting(agreement.equally_good, "is equally good", "are equally good")
+            return Words(places, f"; of {agreement.decisions:,} decisions ", joined(counts, " and "))
+        others = count_of(agreement.equally_good, "is equally good", "are equally good")
         return Words("No decision is different under ", second, "; ", others, " for ", first)
     if lost == gained:
         return Words("As many pods find a place under ", second, ", but not the same ones: ", _both(pair))
     net, word = abs(lost - gained), "more" if gained > lost else "fewer"
-    head = Words(counting(net, f"pod {word} finds a place", f"pods {word} find a place"), " under ", second)
+    head = Words(count_of(net, f"pod {word} finds a place", f"pods {word} find a place"), " under ", second)
     if lost and gained:
         return Words(head, ": ", _both(pair))
     if gained:
@@ -101,7 +101,7 @@ def _alone(found: Losses) -> Words:
 def _both(pair: ConfigurationPair) -> Words:
     """Who loses and who gains, where there are both."""
     lost, gained = len(pair.lost.pods), len(pair.gained.pods)
-    losing, gaining = counting(lost, "loses its place", "lose theirs"), counting(gained, "gains one", "gain one")
+    losing, gaining = count_of(lost, "loses its place", "lose theirs"), count_of(gained, "gains one", "gain one")
     return Words(losing, " (", reasons_of(pair.lost), "), ", gaining)
 
 

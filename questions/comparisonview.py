@@ -30,7 +30,6 @@ from ..api.view import (
     View,
     Words,
     block,
-    counting,
     on_page,
 )
 from ..api.words import Figure, count_of, percent
@@ -125,7 +124,7 @@ def paragraphs(lines: Iterable[str]) -> list[Paragraph]:
 
 def _lead(found: ComparisonDocument) -> Iterator[Part]:
     """The mode, and the configurations."""
-    pods, decisions = counting(found.pods, "pod"), counting(found.decisions, "decision")
+    pods, decisions = count_of(found.pods, "pod"), count_of(found.decisions, "decision")
     yield Words(pods, ", ", decisions, f", mode {found.mode}. ", MODES[found.mode].format(first=label(found, 0)))
     sides = [Words(Name(one.name), f": {one.release} ", CodeText(one.text)) for one in found.configurations]
     yield joined(sides, "; ")

@@ -26,7 +26,6 @@ from ..api.view import (
     Name,
     NextStep,
     NodeMap,
-    Number,
     Paragraph,
     Part,
     PodOutcome,
@@ -37,7 +36,6 @@ from ..api.view import (
     View,
     Words,
     block,
-    counting,
     on_page,
 )
 from ..api.words import count_doing, count_of
@@ -220,7 +218,7 @@ def _verdict(answer: DrainDocument) -> Words:
     summary = answer.summary
     if answer.gone:
         return Words(f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}.")
-    can, asked = Number(summary.can), Number(summary.asked)
+    can, asked = f"{summary.can:,}", f"{summary.asked:,}"
     if summary.asked == 1:
         node = next(iter([*answer.can, *answer.cannot]))
         return Words(Name(node), " can go" if summary.can else " cannot go", _takes(answer), ".")
@@ -236,7 +234,7 @@ def _takes(answer: DrainDocument) -> Words:
     summary = answer.summary
     if not (summary.can and summary.evictions):
         return Words("; no pod has to move" if summary.can else "")
-    return Words(": ", counting(summary.moved, "pod moves", "pods move"), " in ", counting(summary.rounds, "round"))
+    return Words(": ", count_of(summary.moved, "pod moves", "pods move"), " in ", count_of(summary.rounds, "round"))
 
 
 def _sections(found: DrainResult) -> Iterator[Section]:

@@ -18,7 +18,6 @@ from ..api.view import (
     Matrix,
     MatrixLine,
     Name,
-    Number,
     PodOutcome,
     PodOutcomes,
     RuleScore,
@@ -27,10 +26,9 @@ from ..api.view import (
     Words,
     bar,
     block,
-    counting,
     on_page,
 )
-from ..api.words import count_of, listed, quoted, short_name
+from ..api.words import count_of, listed, quoted, rounded, short_name
 from ..core.decision.decision import Decision
 from ..simulation.explain.explanation import Explanation, ExplanationDocument, PodQuestion
 from ..simulation.explain.values import (
@@ -73,11 +71,11 @@ def verdict(found: ExplanationDocument) -> Words:
     start: Name | Words = pod
     if lost:
         count = len(found.workload_pods)
-        start = Words(Number(count - lost), " of ", Number(count), " pods find a node; ", pod)
+        start = Words(f"{count - lost:,} of {count:,} pods find a node; ", pod)
     start = start if found.placed_on is None else Words(start, ", which is on ", Name(found.placed_on), ",")
     if found.host is None and found.eviction is not None and found.eviction.node is not None:
         leave = len(found.eviction.victims)
-        return Words(start, " makes room on ", Name(found.eviction.node), ": ", counting(leave, "pod has", "pods have"), " to leave.")
+        return Words(start, " makes room on ", Name(found.eviction.node), ": ", count_of(leave, "pod has", "pods have"), " to leave.")
     if found.host is None:
         why = Words(". ", Name(found.missing[0])) if found.missing else Words(_against(found), ".")
         return Words(start, " finds no node", why)
@@ -103,7 +101,7 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> Words:
 
 def _against(found: ExplanationDocument) -> Words:
     """What rules out the nodes."""
-    pieces = [Words(Name(what), " on ", counting(count, "node")) for what, count in by_subject(found.reasons).items()]
+    pieces = [Words(Name(what), " on ", count_of(count, "node")) for what, count in by_subject(found.reasons).items()]
     if not pieces:
         return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
     rest = [Words(Name(f"{len(pieces) - SHOWN:,}"), " other reasons")] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
@@ -116,14 +114,14 @@ def _because(found: ExplanationDocument) -> Words:
     if choice is None:
         if counts.fit != 1 or counts.visited <= 1:
             return Words(", which is taken without scoring")
-        return Words(", the only one of ", counting(counts.visited, "node"), " that fits")
-    fit, ties = Number(counts.fit), len(choice.ties)
+        return Words(", the only one of ", count_of(counts.visited, "node"), " that fits")
+    fit, ties = f"{counts.fit:,}", len(choice.ties)
     if ties == counts.fit == 2:
         return Words(": both nodes that fit have the same score, and the tie-break takes it")
     if ties == counts.fit:
         return Words(": all ", fit, " nodes that fit have the same score, and the tie-break takes it")
     if ties > 1:
-        number = Number(ties)
+        number = f"{ties:,}"
         return Words(": ", number, " of ", fit, " nodes that fit share the best score, and the tie-break takes it")
     return Words(", the best of ", fit, " nodes that fit", Words(", by ", Name(rule_name(choice.decided))) if choice.decided else "")
 
@@ -185,7 +183,7 @@ def explanation_sections(found: Explanation) -> Iterator[Section]:
 def who_leaves(found: Explanation) -> PodOutcomes:
     """The pods that would have to make room."""
     victims = found.eviction.victims if found.eviction is not None and found.eviction.node is not None else ()
-    pods = [PodOutcome(one.pod, "evicted", Words("priority ", Number(one.priority))) for one in victims]
+    pods = [PodOutcome(one.pod, "evicted", f"priority {one.priority:,}") for one in victims]
     return PodOutcomes("Who would have to leave", pods, "evictions")
 
 
@@ -445,8 +443,8 @@ def _short_words(group: ReasonGroup) -> Words | None:
     if least is None:
         return None
     name = least.resource
-    missing, asked, free = (Number(getattr(least, field), name) for field in ("missing", "asked", "free"))
-    return Words(missing, " cores " if name == "cpu" else f" {short_name(name)} ", "(needs ", asked, ", free ", free, ")")
+    missing, asked, free = (str(rounded(name, getattr(least, field))) for field in ("missing", "asked", "free"))
+    return Words(missing, " cores " if name == "cpu" else f" {short_name(name)} ", f"(needs {asked}, free {free})")
 
 
 # --- nodes by rules -------------------------------------------------------------------------------------------------
@@ -481,7 +479,7 @@ def _line(found: Explanation, node: NodeReport, others: int, hidden: Sequence[st
     if failed and not found.asks_all:
         passed = passed[: min((passed.index(rule) for rule in failed if rule in passed), default=None)]
     return MatrixLine(
-        node=Words(Name(node.name), Words(" and ", counting(others, "other")) if others else ""),
+        node=Words(Name(node.name), Words(" and ", count_of(others, "other")) if others else ""),
         failed=failed, passed=[rule for rule in passed if rule not in failed],
         state="not reached" if not node.visited else "" if node.fits or node.objections else "left out",
         scores=[RuleScore(rule_name(rule), one.reduced, one.weight) for rule, one in node.scores.items() if rule not in hidden],

@@ -21,7 +21,8 @@ from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
 from ..api.reading.secrets import without_secrets
 from ..api.record import Count, Record, plain, says
-from ..api.view import PAGE, Column, Item, Name, NextStep, Number, Section, Table, Verbatim, View, Words, block, counting, on_page, tables
+from ..api.view import PAGE, Column, Item, Name, NextStep, Section, Table, Verbatim, View, Words, block, on_page, tables
+from ..api.words import count_of
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
 from ..extenders.choice import ConfiguredExtenders
@@ -322,20 +323,20 @@ def _verdict(report: MigrationReport, against: ConfigurationPair) -> Words:
 
 def _left_out(report: MigrationReport) -> Words:
     count = report.left_out
-    return Words(", leaving out ", counting(count, "extender")) if count else Words()
+    return Words(", leaving out ", count_of(count, "extender")) if count else Words()
 
 
 def _agreeing(report: MigrationReport, against: ConfigurationPair) -> Words:
     found = against.agreement
-    cycles = Number(found.decisions)
+    cycles = f"{found.decisions:,}"
     if not found.different and not found.gated:
         source = "Policy does" if report.source == "Policy" else "one before does"
         as_before = Words(f"The profile decides as the {source} under ", Name(report.release), ": ")
         if not found.equally_good:
             return Words(as_before, "all ", cycles, " decisions are the same", in_error(found))
-        same, best = Number(found.same), Number(found.equally_good)
+        same, best = f"{found.same:,}", f"{found.equally_good:,}"
         return Words(as_before, "of ", cycles, " decisions ", same, " are the same and ", best, " are equally good", in_error(found))
-    counts = Number(found.different + found.gated)
+    counts = f"{found.different + found.gated:,}"
     causes = joined(list(_causes(against)))
     return Words(counts, " of ", cycles, " decisions are different with the profile: ", causes, _lost(against))
 
@@ -350,7 +351,7 @@ def _causes(against: ConfigurationPair) -> Iterator[Words]:
         yield Words("all by ", Name(next(iter(places))))
         return
     for rule, found in places.items():
-        yield Words(Number(sum(against.causes[at].decisions for at in found)), " by ", Name(rule))
+        yield Words(f"{sum(against.causes[at].decisions for at in found):,} by ", Name(rule))
 
 
 def _lost(against: ConfigurationPair) -> Words:
@@ -358,7 +359,7 @@ def _lost(against: ConfigurationPair) -> Words:
     if not lost.pods:
         return Words()
     loses = " pod loses its place (" if len(lost.pods) == 1 else " pods lose their place ("
-    return Words("; ", Number(len(lost.pods)), loses, reasons_of(lost), ")")
+    return Words(f"; {len(lost.pods):,}", loses, reasons_of(lost), ")")
 
 
 def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[Words]:

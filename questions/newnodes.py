@@ -20,7 +20,6 @@ from ..api.view import (
     BulletList,
     Column,
     Name,
-    Number,
     Paragraph,
     PodOutcome,
     PodOutcomes,
@@ -29,7 +28,6 @@ from ..api.view import (
     View,
     Words,
     block,
-    counting,
     kind_of,
     on_page,
 )
@@ -199,22 +197,22 @@ def _given(nodes: Part | Iterable[Part], defaults: bool) -> Iterator[str | tuple
 
 def _verdict(found: NewNodesDocument) -> Words:
     """What to add, or that nothing helps, in one sentence."""
-    pods, left = Number(found.pods), found.without_node.count
+    pods, left = f"{found.pods:,}", found.without_node.count
     costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}
-    cost = Words(", cost ", Number(found.cost)) if costs and found.cost is not None else ""
+    cost = f", cost {found.cost:,}" if costs and found.cost is not None else ""
     add = Words("Add ", _mix(found), cost) if found.added else Words("No new node is needed")
     if found.placed:
         return Words(add, ": ", Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node", ".")
     if left and found.cost is not None:
-        others = Words(counting(left, "finds none", "find none"), " with up to ", Number(found.most_nodes))
-        start = Words(add, "," if cost else "", " for ", Number(found.pods - left), " of ", pods)
+        others = Words(count_of(left, "finds none", "find none"), f" with up to {found.most_nodes:,}")
+        start = Words(add, "," if cost else "", f" for {found.pods - left:,} of {pods}")
         return Words(start, " pods: each of them finds a node; ", others, ".")
-    without = Words(Number(left), " of ", pods, " pods find" if left != 1 else " pods finds", " no node.")
+    without = Words(f"{left:,} of ", pods, " pods find" if left != 1 else " pods finds", " no node.")
     return Words("None of the mixes that were tried is enough: ", without)
 
 
 def _mix(found: NewNodesDocument) -> Words:
-    *first, last = (Words(Number(one.count), " ", Name(one.node)) for one in found.added)
+    *first, last = (Words(f"{one.count:,} ", Name(one.node)) for one in found.added)
     return Words(joined(first), " and ", last) if first else last
 
 

@@ -24,7 +24,6 @@ from ..api.view import (
     MapSide,
     Name,
     NodeMap,
-    Number,
     Paragraph,
     PodOutcome,
     PodOutcomes,
@@ -34,7 +33,6 @@ from ..api.view import (
     Words,
     bar,
     block,
-    counting,
     on_page,
     table_of,
     tables,
@@ -288,15 +286,15 @@ def _delays(given: Mapping[str, Duration]) -> Delays:
 def _verdict(found: ReplayResult) -> Words:
     """Whether every pod got a node, how long pods waited, and how many lost their node. Pages have the record below ``summary``."""
     came, waiting, never = found.summary.arrived, found.summary.still_waiting, found.summary.never_scheduled
-    start, pods = "" if found.is_over else "Interrupted: ", Number(came)
+    start, pods = "" if found.is_over else "Interrupted: ", f"{came:,}"
     if not came:
         return Words(start, "No pod came.")
     pieces = list[Words]()
     if waiting:
         wait = " pods still waits for a node" if waiting == 1 else " pods still wait for a node"
-        pieces.append(Words(Number(waiting), " of ", pods, wait, _alone(found) if waiting == 1 else ""))
+        pieces.append(Words(f"{waiting:,} of ", pods, wait, _alone(found) if waiting == 1 else ""))
     if never:
-        left = Number(never)
+        left = f"{never:,}"
         without = Words(left, " of ", pods, " pods left without ever having a node")
         pieces.append(Words(", ", left, " left without ever having one") if pieces else without)
     if not pieces:
@@ -315,13 +313,13 @@ def _waited(summary: ReplaySummary) -> Words:
     longest = summary.waits.get("max")
     if not longest:
         return Words("" if longest is None or summary.still_waiting else ", none had to wait")
-    return Words("; the longest wait was ", Number(longest, text=f"{longest:,.1f} s"))
+    return Words(f"; the longest wait was {longest:,.1f} s")
 
 
 def _evicted(summary: ReplaySummary) -> Words:
     if not summary.evicted:
         return Words()
-    return Words("; ", counting(summary.evicted, "pod had to leave its node", "times a pod had to leave its node"))
+    return Words("; ", count_of(summary.evicted, "pod had to leave its node", "times a pod had to leave its node"))
 
 
 def _paragraphs(found: ReplayResult) -> Iterator[Paragraph]:

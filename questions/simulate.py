@@ -24,7 +24,6 @@ from ..api.view import (
     MapSide,
     Name,
     NodeMap,
-    Number,
     Paragraph,
     PodOutcome,
     PodOutcomes,
@@ -35,7 +34,6 @@ from ..api.view import (
     Words,
     bar,
     block,
-    counting,
     on_page,
 )
 from ..api.words import count_of, short_name
@@ -346,12 +344,12 @@ class SimulationResult(Result):
         """The counts in sentences, and the use of resources."""
         lines = [Paragraph(line) for line in summary_lines(self.summary)]
         if self.options.recheck:
-            lines.append(Paragraph(str(self._rechecked())))
+            lines.append(Paragraph(self._rechecked()))
         return View(title=type(self).__name__, sections=[block(*lines, _resources(self.outcome, TEXT))])
 
-    def _rechecked(self) -> Words:
+    def _rechecked(self) -> str:
         several = "running pods would not be taken by their nodes any more"
-        return counting(len(self.refused), "running pod would not be taken by its node any more", several)
+        return count_of(len(self.refused), "running pod would not be taken by its node any more", several)
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -398,8 +396,8 @@ def simulate(
 def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
     """How many pods find a place, what the others lack, and who has to leave."""
     placed, missing = summary.placed + summary.waiting, summary.unschedulable
-    pods = Number(summary.pods)
-    having = Number(placed)
+    pods = f"{summary.pods:,}"
+    having = f"{placed:,}"
     finds = " finds" if placed == 1 else " find"
     counts = Counter[str]()
     for group in reasons:
@@ -415,17 +413,17 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
         none = Words(Name(reasons[0].pods[0]), " finds no node: ") if missing == 1 else Words("No pod finds a node: ")
         first = Words(none, lacking)
     else:
-        who = Name(reasons[0].pods[0]) if missing == 1 else Number(missing)
+        who = Name(reasons[0].pods[0]) if missing == 1 else f"{missing:,}"
         does_not = " does not: " if missing == 1 else " do not: "
         first = Words(having, " of ", pods, " pods", finds, " a node, ", who, does_not, lacking)
-    left = counting(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
+    left = count_of(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
     return Words(first, Words("; ", left) if summary.evicted else "", _refused(summary), ".")
 
 
 def _refused(summary: Summary) -> Words:
     """The pods that the API server would refuse, which are not among those that wait."""
     count = summary.refused_pods
-    return Words("; ", counting(count, "more is", "more are"), " refused by the API server") if count else Words()
+    return Words("; ", count_of(count, "more is", "more are"), " refused by the API server") if count else Words()
 
 
 def summary_lines(summary: Summary) -> list[str]:

@@ -26,7 +26,6 @@ from ..api.view import (
     Column,
     Name,
     NextStep,
-    Number,
     Paragraph,
     PodOutcome,
     PodOutcomes,
@@ -221,8 +220,8 @@ def _verdict(found: UpgradeDocument) -> Words:
         return Words(way, " 1 decision differs: ", Name(found.moved[0].pod), ", by ", steps)
     away = sum(hosts[0] != hosts[-1] for hosts in found.ways.values())
     ends = "ends" if away == 1 else "end"
-    pods = Words(Number(away), " of ", Number(found.pods), f" pods {ends} elsewhere by ", last, " than by ", first)
-    return Words(pods, "; on the way ", Number(count), " decisions differ, by ", steps)
+    pods = Words(f"{away:,} of {found.pods:,} pods {ends} elsewhere by ", last, " than by ", first)
+    return Words(pods, f"; on the way {count:,} decisions differ, by ", steps)
 
 
 def _shares(found: UpgradeDocument) -> list[Share]:

@@ -20,7 +20,6 @@ from ..api.view import (
     Item,
     Name,
     NextStep,
-    Number,
     Paragraph,
     Part,
     Section,
@@ -118,7 +117,7 @@ class WhatIfResult(Result):
     def _helps(self) -> Words:
         """The best change, and how many more help."""
         first, *more = self.suggestions
-        others = Words(" ", Number(len(more)), " more", helping(more)) if more else ""
+        others = Words(f" {len(more):,} more", helping(more)) if more else ""
         return Words(*self._start(), Name(first.change), ": then it gets ", outcome_of(first), ".", others)
 
     def _lead(self) -> Iterator[Part]:
