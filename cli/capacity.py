@@ -119,7 +119,6 @@ def _run(adds: bool, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoi
     from ..simulation.newnodes.kinds import LIKE, read_costs
     from .answering import about_input, answer
     from .opening import Console, opened, waiting_left_out
-    from .report.questions import capacitypage
 
     given = opened(paths, cluster, setup)
     templates = _templates(asked["templates"], cluster, setup)
@@ -137,9 +136,9 @@ def _run(adds: bool, paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoi
         )
         found = newnodes.ask(given, wanted, console)
         read += [Path(text) for text in asked["add_node"] if not text.startswith(LIKE)]
-        return answer(found, output, lambda: capacitypage.new_nodes_html(found, about_input(given, read)))
+        return answer(found, output, lambda: about_input(given, read))
     counted = capacity.ask(given, options, console)
-    return answer(counted, output, lambda: capacitypage.capacity_html(counted, about_input(given, read)))
+    return answer(counted, output, lambda: about_input(given, read))
 
 
 def _templates(paths: Iterable[Path], cluster: ClusterChoice, setup: Setup) -> list[tuple[str, Loaded]]:

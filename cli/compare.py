@@ -74,6 +74,7 @@ def compare(
     kubeclassic compare cluster/ --a "release=1.12" --b "release=1.16 policy=p.json"
     kubeclassic compare cluster/ --a "release=1.16" --b "release=1.16 rules=mine:CATALOGUE"
     """
+    from ..api.view import CodeText, Words
     from ..questions.compare import ask
     from .answering import about, answer
     from .declaring.setup import NamedSetup
@@ -84,12 +85,6 @@ def compare(
     answered = ask(given, mode, newer_labels=newer_labels, with_ends=output.makes_page, observer=Console(output.verbose))
     found = attrs.evolve(answered, show=show)
 
-    def page() -> str:
-        from .report.page.markup import code, sentence
-        from .report.questions.comparisonpage import comparison_html
-
-        sides = found.document.configurations
-        rules, releases = [sentence(f"{one.name}: ", code(one.text)) for one in sides], [one.release for one in sides]
-        return comparison_html(found, about(given.scenario, (*paths, *cluster.pods), releases=releases, rules=rules))
-
-    sys.exit(answer(found, output, page))
+    sides = found.document.configurations
+    rules, releases = [Words(f"{one.name}: ", CodeText(one.text)) for one in sides], [one.release for one in sides]
+    sys.exit(answer(found, output, lambda: about(given.scenario, (*paths, *cluster.pods), releases=releases, rules=rules)))

@@ -115,7 +115,6 @@ def _run(
     from .notices import tell_unread
     from .opening import Console, opened, waiting_left_out
     from .report.page.about import discreet
-    from .report.questions.drainpage import drain_html
     from .report.tables import width_of, wrapped
 
     paths, nodes = _paths_and_nodes(given)
@@ -130,8 +129,7 @@ def _run(
         stream.writelines(f"{node}\n" for node in found.can)
 
     about = about_input(read, [*paths, *cluster.pods])
-    page = lambda: drain_html(found, about)  # noqa: E731
-    status = answer(found, output, page, unread=False, forms={"name": write_names})
+    status = answer(found, output, lambda: about, unread=False, forms={"name": write_names})
     said = [*summary_lines(found.plan.answer), *filter(None, [found.about_reasons])]
     note_lines(wrapped(said, width_of(sys.stderr), "  "))
     if found.plan.answer.add_nodes:

@@ -74,14 +74,9 @@ def explain(
     from .answering import about_input, answer
     from .opening import Console, opened
 
-    def page() -> str:
-        from .report.questions.explainpage import explanation_html
-
-        return explanation_html(found, about_input(given, [*paths, *cluster.pods]))
-
     given = opened(paths, cluster, setup)
     found = ask(given, ExplainOptions(pod=pod, maps=output.makes_page, **asked), Console(output.verbose))
-    sys.exit(answer(found, output, page))
+    sys.exit(answer(found, output, lambda: about_input(given, [*paths, *cluster.pods])))
 
 
 def _what_if(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, node: str | None, **asked: Any) -> int:
@@ -91,11 +86,6 @@ def _what_if(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
     from .answering import about_input, answer
     from .opening import Console, opened
 
-    def page() -> str:
-        from .report.questions.explainpage import whatif_html
-
-        return whatif_html(found, about_input(given, [*paths, *cluster.pods]))
-
     given = opened(paths, cluster, setup)
     found = ask(given, WhatIfOptions(maps=output.makes_page, **asked), Console(output.verbose))
-    return answer(found, output, page)
+    return answer(found, output, lambda: about_input(given, [*paths, *cluster.pods]))

@@ -127,7 +127,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
     from ..simulation.input import SILENT
     from ..simulation.replay.outputs import check_places
     from ..simulation.replay.settings import Delays
-    from .answering import write_report
+    from .answering import page_of, write_report
     from .console.output import note, note_lines
     from .notices import tell_unread
     from .opening import Console
@@ -142,9 +142,7 @@ def _run(paths: tuple[Path, ...], setup: Setup, no_defaults: bool, places: Place
         running=_interruptible,
     )  # fmt: skip
     if (history := found.history) is not None:
-        from .report.questions.replaypage import replay_html
-
-        write_report(str(places.report), lambda: replay_html(found, history, _about(found, history, given.inputs, paths, setup)))
+        write_report(str(places.report), lambda: page_of(found.view(), _about(found, history, given.inputs, paths, setup)))
     note_lines(view_lines(found.view(), "table", width_of(sys.stderr)))
     tell_unread(given.inputs.warnings)
     if not found.is_over:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..simulation.input import Input
     from .declaring.setup import Setup
     from .opening import Console
+    from .report.page.about import About
 
 FORMS = ("table", "wide", "name", "json", "jsonl", "yaml", "csv", "html")
 KEEPS = {"json": "document", "yaml": "document", "html": "page"}
@@ -89,7 +90,7 @@ def simulate(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, outp
 def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: Output, asked: Mapping[str, Any]) -> int:
     from ..api.garbage import settled
     from ..questions.simulate import SimulationOptions, ask
-    from .answering import about_input, answer, write_report
+    from .answering import about_input, answer, page_of, write_report
     from .opening import Console, opened
     from .report.simulation import ListedRecords
 
@@ -111,18 +112,16 @@ def _run(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, output: 
     )
     console = Console(output.verbose)
 
-    def page() -> str:
-        from .report.questions.simulationpage import simulation_html
-
-        return simulation_html(found, about_input(given, [*paths, *cluster.pods]), _chosen(asked))
+    def origin() -> About:
+        return about_input(given, [*paths, *cluster.pods])
 
     with settled():
         if form == "jsonl":
             found = _stream(given, options, console, output.file)
-            write_report(output.report, page)
+            write_report(output.report, lambda: page_of(found.view(), origin()))
         else:
             found = listing.sorted(ask(given, options, console))
-            answer(found, output, page, unread=False, forms=listing.forms(found, headers=output.headers))
+            answer(found, output, origin, unread=False, forms=listing.forms(found, headers=output.headers))
     _tell(found, given, asked, output.verbose)
     return 0 if found.ok else 1
 
@@ -134,13 +133,6 @@ def _matcher(selector: str) -> Matcher:
         return parse_selector(selector)
     except SelectorError as error:
         raise UnknownNameError(f"-l: {error}") from None
-
-
-def _chosen(asked: Mapping[str, Any]) -> str:
-    """What lists show where they do not show all, in words."""
-    labelled = f" with {asked['selector']}" if asked["selector"] else ""
-    of = f" of {asked['namespace']}" if asked["namespace"] else ""
-    return f"{'nodes' if asked['nodes'] else 'pods'}{labelled}{of}" if labelled or of else ""
 
 
 def _stream(given: Input, options: SimulationOptions, console: Console, file: str | None) -> SimulationResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from .declaring.commands import command
 from .declaring.options import cores, process_options
 from .declaring.outputs import Output, output_options
 from .declaring.paramtypes import FILE
+
+if TYPE_CHECKING:
+    from .report.page.about import About
 
 FORMS = ("table", "csv", "json", "yaml", "html")
 
@@ -50,17 +53,16 @@ def sweep(file: Path, jobs: int, dask: str | None, rules: tuple[str, ...], outpu
     from .answering import about, answer
     from .console.output import note
     from .console.progress import working
-    from .report.questions.sweeppage import sweep_html
 
     with working("sweeping", unit="runs") as work, executor_of(jobs, dask) as executor:
         found = run_sweep(file, executor=executor, **_rules(rules), on_progress=work.at)
 
-    def page() -> str:
+    def origin() -> About:
         releases = [row["release"] for row in found.rows if row.get("release")]
         unread = [group.text for group in found.warnings if group.is_unread]
-        return sweep_html(found, about(None, [file], releases=releases, rules=rules, warnings=[*map(str, found.warnings)], unread=unread))
+        return about(None, [file], releases=releases, rules=rules, warnings=[*map(str, found.warnings)], unread=unread)
 
-    status = answer(found, output, page, unread=False)
+    status = answer(found, output, origin, unread=False)
     note(found.summary)
     for group in found.warnings:
         note(f"{group.text}." if group.is_unread else f"warning: {group}")

@@ -81,7 +81,6 @@ def upgrade(
     from .answering import about, answer
     from .console.output import note
     from .opening import Console, scenario_of_default, version_read
-    from .report.questions.upgradepage import upgrade_html
 
     check_together({"--policy": policy is not None, "--profile": profile is not None}, [], [("--policy", "--profile")])
     given = started_with(policy, profile, percentage)
@@ -103,4 +102,4 @@ def upgrade(
     scenario = scenario or scenario_of_default(paths, cluster)
     with executor_of(jobs, dask) as executor:
         found = ask(scenario, options, cluster.order, Console(output.verbose), executor)
-    sys.exit(answer(found, output, lambda: upgrade_html(found, about(scenario, (*paths, *cluster.pods), releases=versions))))
+    sys.exit(answer(found, output, lambda: about(scenario, (*paths, *cluster.pods), releases=versions)))

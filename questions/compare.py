@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import attrs
 
@@ -29,20 +29,11 @@ from ..simulation.input import (
     scenario_of,
     spec_of,
 )
-from ..simulation.nodesbyuse import NodeUse, NodeUses, pods_on_nodes
-from .comparisonview import comparison_view
+from ..simulation.nodesbyuse import NodeUses, pods_on_nodes
+from .comparisonview import ClusterEnd, comparison_view
 from .result import Result
 
 NAMES = "abcdefgh"
-
-
-@attrs.frozen(repr=False)
-class ClusterEnd:
-    """The nodes of a cluster when all pods are scheduled."""
-
-    nodes: tuple[NodeUse, ...]
-    pods: Mapping[str, Sequence[str]]
-    """Node -> the pods on it."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -83,7 +74,7 @@ class CompareResult(Result):
         return {found.name: dict(found.hosts) for found in self.document.configurations}
 
     def view(self) -> View:
-        return comparison_view(type(self).__name__, self.document, self.show)
+        return comparison_view(type(self).__name__, self.document, self.show, self.ends)
 
 
 def ask(

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...api.objects import Pod
 from ...api.record import UNSET, Names, PodKey, Record, UnsetType, plain, says
-from ...api.view import Share, View, make_frame, shortened, table_of
+from ...api.view import Share, View, make_frame, shortened, table_of, tables
 from ..arrays.types import Rows, Scores
 from .extender import Passed
 from .fiterror import FitError, reasons_in
@@ -407,5 +407,5 @@ class Decision:
         rows = [dict(zip(columns, (row["node"], row["total"] if row["fits"] else "", row["reasons"]), strict=True)) for row in best_first]
         fit = sum(row["fits"] for row in best_first)
         shares = [Share("fit", fit, "good"), Share("do not fit", len(rows) - fit, "bad")] if rows else []
-        nodes = table_of("nodes", rows, columns)
-        return View(title=f"Pod {self.pod.key}", verdict=self.verdict(), facts=facts, shares=shares, tables=[nodes])
+        nodes = tables(table_of("nodes", rows, columns))
+        return View(title=f"Pod {self.pod.key}", verdict=self.verdict(), facts=facts, shares=shares, sections=nodes)

@@ -8,19 +8,21 @@ from typing import Any
 
 import attrs
 
-from ....api.view import Column, Table
-from ....questions.comparisonview import GATED_HOST, NO_HOST, OTHER_NODE, cause_text, decision_text, side_name
-from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
-from ....simulation.compare.causes import SCORE, Cause
-from ....simulation.compare.contestants import SUCCESSORS, JudgedNode
-from ....simulation.compare.document import CauseCount, ComparedDecision, ComparisonDocument, DifferingCycle
-from ..page.parts import BAD, HELD, NEAR, SAME, colour_of
+from ..api.view import MEANINGS, PAGE, Column, Table
+from ..simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, GATED, LOCKED
+from ..simulation.compare.causes import SCORE, Cause
+from ..simulation.compare.contestants import SUCCESSORS, JudgedNode
+from ..simulation.compare.document import CauseCount, ComparedDecision, ComparisonDocument, DifferingCycle
+from .comparisontext import GATED_HOST, NO_HOST, OTHER_NODE, cause_text, decision_text, side_name
 
 NAME = "pods"
 MOST = 20_000
 """The page has the judged nodes of this many cycles; for the others it has the decisions and the reasons."""
 SAME_NODE, NO_NODE = "on the same node", "on no node"
-COLOURS = {EQUALLY_GOOD: NEAR, DIFFERENT: BAD, GATED: HELD, OTHER_NODE: NEAR, SAME_NODE: SAME}
+COLOURS = {
+    EQUALLY_GOOD: MEANINGS["near"], DIFFERENT: MEANINGS["bad"], GATED: MEANINGS["held"], OTHER_NODE: MEANINGS["near"],
+    SAME_NODE: MEANINGS["same"],
+}  # fmt: skip
 
 
 @attrs.define(repr=False)
@@ -52,7 +54,7 @@ class PodList:
             rows.append(self._row(pod, [self.document.differences[at] for at in places]))
             details.append([self._cycle(at) for at in places] or None)
         columns = (Column("pod", "name"), *(Column(side, "name") for side in self._sides()), *self._other_columns())
-        return Table(NAME, columns, rows, noun="pod", details=details, shows="aligned", shared=self._shared())
+        return Table(NAME, columns, rows, noun="pod", details=details, shows="aligned", shared=self._shared(), forms=PAGE)
 
     def _sides(self) -> list[str]:
         return [side_name(self.document, at) for at in range(len(self.names))]
@@ -148,6 +150,11 @@ def _state(node: JudgedNode) -> str:
     return f"{node.state} by {', '.join(node.rules)}: {told}" if node.rules else ": ".join(filter(None, [node.state, told]))
 
 
+def colour_of(at: int) -> str:
+    """The colour of the configuration in that place."""
+    return f"var(--c{at % 8})"
+
+
 def alone(name: str) -> str:
     """A pod that one configuration places, and the other one does not.
 
@@ -160,7 +167,7 @@ def alone(name: str) -> str:
 def colour_of_outcome(name: str, document: ComparisonDocument) -> str:
     """The colour of an outcome."""
     places = {alone(one.name): colour_of(at) for at, one in enumerate(document.configurations)}
-    return COLOURS.get(name) or places.get(name, SAME)
+    return COLOURS.get(name) or places.get(name, MEANINGS["same"])
 
 
 def outcome_of(document: ComparisonDocument, at: int, ends: Sequence[str | None], verdicts: Sequence[str]) -> str | None:
