@@ -176,6 +176,8 @@ def _read(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cells]:
                 cells[cell] = SetEdit(value, known.but) if edit else value
         elif (found := _MORE.fullmatch(line)) is not None:
             more[found[1]] = found[2]
+        elif sentence:
+            raise ValueError(f"a second sentence: {line}")
         else:
             sentence = line
     return sentence, more, cells

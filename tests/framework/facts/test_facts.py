@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.core.release import CellGroup
+from kubeclassic.core.release import CellGroup, fact
 from kubeclassic.core.release.fact import CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, value_of
 from kubeclassic.framework.facts.facttable import BY_ID, FACTS, facts_between, facts_of, life_of, release_before, undone
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
@@ -161,3 +161,9 @@ def test_each_sentence_on_a_cluster(release: str, written: Any) -> None:
         assert both[0] != both[1]
     else:
         check(written["shows"], *both)
+
+
+def test_a_line_that_is_neither() -> None:
+    """A paragraph has one sentence: a line with a misspelt key is refused."""
+    with pytest.raises(ValueError, match="a second sentence: need: volumes"):
+        fact._read(["what it does", "need: volumes"])
