@@ -252,16 +252,6 @@ def table_of(
 
 
 @attrs.frozen
-class Name:
-    """A name of the input or of a release in a sentence, which pages do not break."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@attrs.frozen
 class CodeText:
     """Text to type in a sentence."""
 
@@ -273,10 +263,10 @@ class CodeText:
 
 @attrs.frozen(init=False)
 class Words:
-    """A sentence of texts and names.
+    """A sentence with code in it.
 
-    >>> str(Words("1,200 copies of ", Name("web-2"), " fit."))
-    '1,200 copies of web-2 fit.'
+    >>> str(Words("Try it with ", CodeText("--set"), "."))
+    'Try it with --set.'
     """
 
     parts: tuple[Part, ...]
@@ -288,7 +278,7 @@ class Words:
         return "".join(map(str, self.parts))
 
 
-Part: TypeAlias = "str | Name | CodeText | Words"
+Part: TypeAlias = "str | CodeText | Words"
 
 
 def bar(meaning: str) -> Column:

@@ -24,13 +24,11 @@ from ..api.view import (
     BulletList,
     Column,
     MapSide,
-    Name,
     NodeMap,
     Paragraph,
     Section,
     Table,
     View,
-    Words,
     bar,
     block,
     kind_of,
@@ -46,7 +44,7 @@ from ..simulation.capacity.templates import READ_KINDS
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
 from ..simulation.nodesbyuse import grouped, labels_of, pods_on
 from ..simulation.summary import UNITS
-from .result import Result, joined
+from .result import Result
 
 GivenTemplates: TypeAlias = "Part | Iterable[Part]"
 """A pod, a PodTemplate or a workload, or several: each a file, a manifest or, of pods, an object."""
@@ -269,32 +267,32 @@ def _loaded(number: int, part: Part, defaults: bool) -> tuple[str, Loaded]:
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _verdict(found: CapacityResult) -> Words:
+def _verdict(found: CapacityResult) -> str:
     """The count in one sentence, with what stops the next copy."""
     fits, wanted = found.fits, found.wanted
-    names = [Name(quoted(placed.name)) for placed in found.counted.placed]
-    of = Words(" of ", joined(names, " and "))
+    names = [quoted(placed.name) for placed in found.counted.placed]
+    of = f" of {' and '.join(names)}"
     if wanted is not None and fits >= wanted:
-        return Words(f"All {wanted:,} copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")
+        return f"All {wanted:,} copies{of} fit." if wanted > 1 else f"A copy{of} fits."
     if wanted is not None:
-        return Words(f"Only {fits:,} of the {wanted:,} copies", of, " fit", _then(found), ".")
+        return f"Only {fits:,} of the {wanted:,} copies{of} fit{_then(found)}."
     if not fits:
-        return Words("No copy", of, " fits", _then(found), ".")
-    return Words(count_of(fits, "more copy", "more copies"), of, " fit" + "s" * (fits == 1), _then(found), ".")
+        return f"No copy{of} fits{_then(found)}."
+    return f"{count_of(fits, 'more copy', 'more copies')}{of}{' fit' + 's' * (fits == 1)}{_then(found)}."
 
 
-def _then(found: CapacityResult) -> Words:
+def _then(found: CapacityResult) -> str:
     """What stops the next copy, in a few words."""
     stop, then = found.stop, "then " if found.fits else ""
     if stop.kind == "LimitReached":
-        return Words(", as many as were to be counted")
+        return ", as many as were to be counted"
     if stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
         first = stop.shortages[0]
-        return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", count_of(first.nodes, "node"))
+        return f"; {then}{short_name(first.resource)}{used_up(first.resource)} on {count_of(first.nodes, 'node')}"
     if stop.kind == "Unschedulable" and stop.reasons:
         reason, often = next(iter(stop.reasons.items()))
-        return Words(f"; {then}", count_of(often, "node turns it down: ", "nodes turn it down: "), Name(reason))
-    return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the API server refuses the next one")
+        return f"; {then}{count_of(often, 'node turns it down: ', 'nodes turn it down: ')}{reason}"
+    return f"; {then}{'no node is left for it' if stop.kind == 'Unschedulable' else 'the API server refuses the next one'}"
 
 
 def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
@@ -318,7 +316,7 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
 def _sections(found: CapacityResult) -> Iterator[Section]:
     stop, alone = found.stop, len(found.counted.placed) == 1
     yield block(*_paragraphs(found))
-    message, lines = on_page(Name(stop.message), look=""), BulletList(items=list(stop_lines(stop)))
+    message, lines = on_page(stop.message, look=""), BulletList(items=list(stop_lines(stop)))
     several = on_page("A node can have several." if stop.reasons else "")
     yield Section("What stops the next copy", [*message, lines, _reasons(stop), *several])
     lead = "Room for copies by it alone: how many would fit if no other resource counted, on nodes that take such pods."
@@ -327,7 +325,7 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     yield Section(parts=[_fullest(found)])
     yield Section("Every node", [_nodes(found)])
     yield Section("Evicted to make room", [_evicted(found.counted.evicted)])
-    requested = (Words(Name(one.name), f" ({one.kind} in namespace ", Name(one.namespace), f"): {requests_told(one)}")
+    requested = (f"{one.name} ({one.kind} in namespace {one.namespace}): {requests_told(one)}"
                  for one in found.counted.placed)  # fmt: skip
     left_out = f"Left out: {', '.join(found.excluded)}" if found.excluded else ""
     yield Section("What a copy requests", [*on_page(*requested, look=""), *on_page(left_out, look="note")])

@@ -16,7 +16,6 @@ from ..api.view import (
     Column,
     Item,
     MapSide,
-    Name,
     NextStep,
     NodeMap,
     Paragraph,
@@ -54,7 +53,6 @@ from .comparisontext import (
     verdict,
     with_own_cluster,
 )
-from .result import joined
 
 MODES = {
     "free": (
@@ -125,9 +123,8 @@ def paragraphs(lines: Iterable[str]) -> list[Paragraph]:
 def _lead(found: ComparisonDocument) -> Iterator[Part]:
     """The mode, and the configurations."""
     pods, decisions = count_of(found.pods, "pod"), count_of(found.decisions, "decision")
-    yield Words(pods, ", ", decisions, f", mode {found.mode}. ", MODES[found.mode].format(first=label(found, 0)))
-    sides = [Words(Name(one.name), f": {one.release} ", CodeText(one.text)) for one in found.configurations]
-    yield joined(sides, "; ")
+    yield f"{pods}, {decisions}, mode {found.mode}. {MODES[found.mode].format(first=label(found, 0))}"
+    yield from (Words(f"{one.name}: {one.release} ", CodeText(one.text)) for one in found.configurations)
 
 
 def _who(found: ComparisonDocument) -> PodOutcomes:
@@ -135,12 +132,12 @@ def _who(found: ComparisonDocument) -> PodOutcomes:
     pods = list[PodOutcome]()
     for change in ("lost", "gained"):
         for at, against in enumerate(found.against):
-            under = Words("under ", Name(side_name(found, at + 1)), ", for " if change == "lost" else "; else none for ")
+            under = f"under {side_name(found, at + 1)}{', for ' if change == 'lost' else '; else none for '}"
             losses = against.lost.pods if change == "lost" else against.gained.pods
-            pods += [PodOutcome(one.pod, change, Words(under, Name(phrase(one.reason, 1)))) for one in losses]
+            pods += [PodOutcome(one.pod, change, f"{under}{phrase(one.reason, 1)}") for one in losses]
     title = "Who loses, who gains" if pods else "Who moves"
     pods += [
-        PodOutcome(one.pod, "moved", Words("from ", Name(one.first or ""), " to ", Name(one.second or "")))
+        PodOutcome(one.pod, "moved", f"from {one.first or ''} to {one.second or ''}")
         for against in found.against for one in against.elsewhere
     ]  # fmt: skip
     return PodOutcomes(title, pods, "list")
@@ -151,12 +148,12 @@ def _next(found: ComparisonDocument) -> Iterator[NextStep]:
     releases = [one.release for one in found.configurations]
     if len(releases) == 2 and found.differences and all(one.text == f"release={one.release}" for one in found.configurations):
         step, pod = ("upgrade", "--from", releases[0], "--to", releases[1]), found.differences[0].pod
-        yield NextStep(Words("What changes for ", Name(pod), ", and by which release:"), (*step, "--pod", pod))
+        yield NextStep(f"What changes for {pod}, and by which release:", (*step, "--pod", pod))
         yield NextStep("Which release on the way changes what:", step)
 
 
-def _title(found: ComparisonDocument, at: int) -> Words:
-    return Words(Name(side_name(found, at + 1)), " against ", Name(side_name(found, 0)))
+def _title(found: ComparisonDocument, at: int) -> str:
+    return f"{side_name(found, at + 1)} against {side_name(found, 0)}"
 
 
 def _pod_parts(at: int, against: ConfigurationPair) -> list[Share]:

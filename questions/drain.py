@@ -23,7 +23,6 @@ from ..api.view import (
     Column,
     Item,
     MapSide,
-    Name,
     NextStep,
     NodeMap,
     Paragraph,
@@ -34,7 +33,6 @@ from ..api.view import (
     Share,
     Table,
     View,
-    Words,
     block,
     on_page,
 )
@@ -213,28 +211,28 @@ def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _verdict(answer: DrainDocument) -> Words:
+def _verdict(answer: DrainDocument) -> str:
     """How many nodes can go, and what it takes, in one sentence; of nodes that are gone what becomes of their pods."""
     summary = answer.summary
     if answer.gone:
-        return Words(f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}.")
+        return f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}."
     can, asked = f"{summary.can:,}", f"{summary.asked:,}"
     if summary.asked == 1:
         node = next(iter([*answer.can, *answer.cannot]))
-        return Words(Name(node), " can go" if summary.can else " cannot go", _takes(answer), ".")
+        return f"{node}{' can go' if summary.can else ' cannot go'}{_takes(answer)}."
     if summary.can == summary.asked:
-        return Words("Both" if summary.asked == 2 else Words("All ", asked), " nodes can go together", _takes(answer), ".")
+        return f"{('Both' if summary.asked == 2 else f'All {asked}')} nodes can go together{_takes(answer)}."
     only = "" if answer.searched else "Only " if summary.can else ""
     together = " together" if summary.can > 1 else ""
-    return Words(only, can if summary.can else "None", " of ", asked, " nodes can go", together, _takes(answer), ".")
+    return f"{only}{can if summary.can else 'None'} of {asked} nodes can go{together}{_takes(answer)}."
 
 
-def _takes(answer: DrainDocument) -> Words:
+def _takes(answer: DrainDocument) -> str:
     """What has to happen for it."""
     summary = answer.summary
     if not (summary.can and summary.evictions):
-        return Words("; no pod has to move" if summary.can else "")
-    return Words(": ", count_of(summary.moved, "pod moves", "pods move"), " in ", count_of(summary.rounds, "round"))
+        return "; no pod has to move" if summary.can else ""
+    return f": {count_of(summary.moved, 'pod moves', 'pods move')} in {count_of(summary.rounds, 'round')}"
 
 
 def _sections(found: DrainResult) -> Iterator[Section]:
@@ -276,8 +274,8 @@ def _who(answer: DrainDocument) -> PodOutcomes:
         if one.replacement is None:
             found["evicted"].append((one.pod, "for good, as it is not made again"))
         elif one.waits:
-            found["waits"].append((one.pod, Name(one.reason or one.why or "")))
-    found["moved"] = [(one.pod, Words("from ", Name(one.origin), " to ", Name(one.to))) for one in answer.moves]
+            found["waits"].append((one.pod, one.reason or one.why or ""))
+    found["moved"] = [(one.pod, f"from {one.origin} to {one.to}") for one in answer.moves]
     title = "Who waits, who moves" if found["waits"] else "Who leaves for good, who moves" if found["evicted"] else "Who moves"
     return PodOutcomes(title, [PodOutcome(pod, change, why) for change, pods in found.items() for pod, why in pods], "evictions")
 

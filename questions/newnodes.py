@@ -19,14 +19,12 @@ from ..api.view import (
     TEXT,
     BulletList,
     Column,
-    Name,
     Paragraph,
     PodOutcome,
     PodOutcomes,
     Section,
     Table,
     View,
-    Words,
     block,
     kind_of,
     on_page,
@@ -40,7 +38,7 @@ from ..simulation.newnodes.answer import MOST_TOLD, NewNodesAnswer, NewNodesDocu
 from ..simulation.newnodes.kinds import LIKE, NewNodeError, read_cost
 from ..simulation.newnodes.trials import NewNode
 from .capacity import CapacityOptions, GivenTemplates, checked_exclude, checked_number, checked_ratio, loaded_templates
-from .result import Result, help_for, joined
+from .result import Result, help_for
 
 MOST_PODS = 5
 """Of pods without a node that short text names."""
@@ -195,25 +193,25 @@ def _given(nodes: Part | Iterable[Part], defaults: bool) -> Iterator[str | tuple
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _verdict(found: NewNodesDocument) -> Words:
+def _verdict(found: NewNodesDocument) -> str:
     """What to add, or that nothing helps, in one sentence."""
     pods, left = f"{found.pods:,}", found.without_node.count
     costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}
     cost = f", cost {found.cost:,}" if costs and found.cost is not None else ""
-    add = Words("Add ", _mix(found), cost) if found.added else Words("No new node is needed")
+    add = f"Add {_mix(found)}{cost}" if found.added else "No new node is needed"
     if found.placed:
-        return Words(add, ": ", Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node", ".")
+        return f"{add}: {(f'each of {pods} pods finds a node' if found.pods != 1 else 'the pod finds a node')}."
     if left and found.cost is not None:
-        others = Words(count_of(left, "finds none", "find none"), f" with up to {found.most_nodes:,}")
-        start = Words(add, "," if cost else "", f" for {found.pods - left:,} of {pods}")
-        return Words(start, " pods: each of them finds a node; ", others, ".")
-    without = Words(f"{left:,} of ", pods, " pods find" if left != 1 else " pods finds", " no node.")
-    return Words("None of the mixes that were tried is enough: ", without)
+        others = f"{count_of(left, 'finds none', 'find none')} with up to {found.most_nodes:,}"
+        start = f"{add}{',' if cost else ''} for {found.pods - left:,} of {pods}"
+        return f"{start} pods: each of them finds a node; {others}."
+    without = f"{left:,} of {pods}{' pods find' if left != 1 else ' pods finds'} no node."
+    return f"None of the mixes that were tried is enough: {without}"
 
 
-def _mix(found: NewNodesDocument) -> Words:
-    *first, last = (Words(f"{one.count:,} ", Name(one.node)) for one in found.added)
-    return Words(joined(first), " and ", last) if first else last
+def _mix(found: NewNodesDocument) -> str:
+    *first, last = (f"{one.count:,} {one.node}" for one in found.added)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
@@ -232,19 +230,19 @@ def _sections(answer: NewNodesAnswer, found: NewNodesDocument) -> Iterator[Secti
     yield Section("What to add", [_added(answer)])
     yield Section(parts=[_nodes(answer)])
     yield Section("What was not taken", [_not_taken(answer)])
-    fewer = [Name(f"With one fewer, {one}") for one in answer.fewer] if found.added else []
+    fewer = [f"With one fewer, {one}" for one in answer.fewer] if found.added else []
     if fewer:
         proof = "Each was simulated. Another mix that costs less can still exist."
         yield Section("Why not less", [BulletList(items=fewer), *on_page(proof)])
     tried = ", ".join(f"{count:,} {name}" for name, count in found.tried.items())
     if found.cost is None and any(found.tried.values()):
-        yield Section("What was tried", on_page(Words("Up to this, and none of it is enough: ", Name(tried), "."), look=""))
+        yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
     yield Section("Pods without a node", [_without(answer)])
 
 
 def _who(answer: NewNodesAnswer) -> PodOutcomes:
     """The pods that no new node helps."""
-    pods = [PodOutcome(pod, "waits", Name(next(iter(reasons_in(why))))) for pod, why in answer.without_place[:MOST_TOLD]]
+    pods = [PodOutcome(pod, "waits", next(iter(reasons_in(why)))) for pod, why in answer.without_place[:MOST_TOLD]]
     return PodOutcomes("Who finds no node", pods, "without")
 
 

@@ -24,7 +24,6 @@ from ..api.view import (
     TEXT,
     Bands,
     Column,
-    Name,
     NextStep,
     Paragraph,
     PodOutcome,
@@ -33,7 +32,6 @@ from ..api.view import (
     Share,
     Table,
     View,
-    Words,
     block,
     on_page,
 )
@@ -49,7 +47,7 @@ from ..simulation.upgrade.stages import POLICY, StartedWith, stages_of, way_of
 from ..simulation.upgrade.upgrade import upgrade as through_all
 from ..simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
 from ..simulation.upgrade.way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Way
-from .result import NOTHING_TRIED, Result, joined
+from .result import NOTHING_TRIED, Result
 
 KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
@@ -142,8 +140,8 @@ def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table)
     columns = "Each column is a release, each band a group of pods."
     words = f"{columns} A pod is on its first node, elsewhere, or without one; bands that cross move."
     yield Section("The way", [*on_page(words), _bands(found)], name="way")
-    first, others = found.stages[0], [Name(f"{text}.") for text in other_patches(found)]
-    yield Section("Step by step", [steps, *on_page(Name(f"{first.release} is as {first.like}."), *others)], name="steps", forms=REST)
+    first, others = found.stages[0], [f"{text}." for text in other_patches(found)]
+    yield Section("Step by step", [steps, *on_page(f"{first.release} is as {first.like}.", *others)], name="steps", forms=REST)
     fixed = "Some of these were bugs, which a later release took back." if any(fact.fixed for fact in found.facts) else ""
     yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms=REST)
     yield Section("Which pods, and why", [moved], name="list")
@@ -176,7 +174,7 @@ def _who(found: UpgradeDocument) -> PodOutcomes:
         if first != last:
             change = "makes room" if room else "lost" if last is None else "gained" if first is None else "moved"
             text = [word for word in (first and first != room and f"from {first}", last and f"to {last}", room and f"on {room}") if word]
-            pods.append(PodOutcome(pod, change, Name(" ".join(text))))
+            pods.append(PodOutcome(pod, change, " ".join(text)))
     order = list(CHANGES)
     return PodOutcomes("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")
 
@@ -184,7 +182,7 @@ def _who(found: UpgradeDocument) -> PodOutcomes:
 def _next(found: UpgradeDocument) -> list[NextStep]:
     """The way of one pod."""
     ends = ("--from", found.stages[0].release, "--to", found.stages[-1].release)
-    return [NextStep(Words("The way of ", Name(one.pod), ":"), ("upgrade", *ends, "--pod", one.pod)) for one in found.moved[:1]]
+    return [NextStep(f"The way of {one.pod}:", ("upgrade", *ends, "--pod", one.pod)) for one in found.moved[:1]]
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
@@ -208,20 +206,20 @@ def other_patches(found: UpgradeDocument, *, under_policy: bool = False) -> list
     return [stage.other_patches for stage in found.stages if stage.other_patches and (stage.runs == POLICY or not under_policy)]
 
 
-def _verdict(found: UpgradeDocument) -> Words:
-    first, last = Name(found.stages[0].release), Name(found.stages[-1].release)
-    way = Words("From ", first, " to ", last)
+def _verdict(found: UpgradeDocument) -> str:
+    first, last = found.stages[0].release, found.stages[-1].release
+    way = f"From {first} to {last}"
     if not found.pods:
-        return Words(NOTHING_TRIED)
+        return NOTHING_TRIED
     if found.same:
-        return Words(way, " no release decides otherwise")
-    count, steps = len(found.moved), joined([Name(step.after) for step in found.steps if step.differ])
+        return f"{way} no release decides otherwise"
+    count, steps = len(found.moved), ", ".join([step.after for step in found.steps if step.differ])
     if count == 1:
-        return Words(way, " 1 decision differs: ", Name(found.moved[0].pod), ", by ", steps)
+        return f"{way} 1 decision differs: {found.moved[0].pod}, by {steps}"
     away = sum(hosts[0] != hosts[-1] for hosts in found.ways.values())
     ends = "ends" if away == 1 else "end"
-    pods = Words(f"{away:,} of {found.pods:,} pods {ends} elsewhere by ", last, " than by ", first)
-    return Words(pods, f"; on the way {count:,} decisions differ, by ", steps)
+    pods = f"{away:,} of {found.pods:,} pods {ends} elsewhere by {last} than by {first}"
+    return f"{pods}; on the way {count:,} decisions differ, by {steps}"
 
 
 def _shares(found: UpgradeDocument) -> list[Share]:
