@@ -98,7 +98,9 @@ NUMBERS = KINDS[7:]
 EVERYWHERE = ("table", "wide", "page", "data", "csv")
 """The forms that a table or a column may have: short and wide text, a page, data (frames and notebooks), and CSV."""
 TEXT = ("table", "wide")
-PAGE = ("page",)
+WIDE, PAGE, DATA = ("wide",), ("page",), ("data",)
+SEEN = (*TEXT, "page")
+SEEN_AND_DATA = (*SEEN, "data")
 REST = ("page", "data")
 _DRAWING = "..cli.report.page.notebook"
 
@@ -508,9 +510,9 @@ class Section:
         return [part.of_form(form) if isinstance(part, Table) else part for part in shown]
 
 
-def block(*parts: Item) -> Section:
-    """A section of text alone."""
-    return Section(parts=parts, forms=TEXT)
+def block(*parts: Item | str) -> Section:
+    """A section of text alone; a plain text is a paragraph."""
+    return Section(parts=[Paragraph(part) if isinstance(part, str) else part for part in parts], forms=TEXT)
 
 
 def tables(*found: Table) -> list[Section]:

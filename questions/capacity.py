@@ -17,9 +17,13 @@ from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
 from ..api.view import (
+    DATA,
     EVERYWHERE,
     MEANINGS,
-    TEXT,
+    PAGE,
+    SEEN,
+    SEEN_AND_DATA,
+    WIDE,
     Amount,
     BulletList,
     Column,
@@ -295,22 +299,22 @@ def _then(found: CapacityResult) -> str:
     return f"; {then}{'no node is left for it' if stop.kind == 'Unschedulable' else 'the API server refuses the next one'}"
 
 
-def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
+def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
     for placed in found.counted.placed:
-        yield Paragraph(f"{placed.name} pod requirements: {requests_told(placed)}", ("wide",))
+        yield Paragraph(f"{placed.name} pod requirements: {requests_told(placed)}", WIDE)
     for placed in found.counted.placed:
         yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {quoted(placed.name)}.", hanging="")
-    yield Paragraph("")
+    yield ""
     stop, counted = found.stop, found.counted
-    yield Paragraph(f"Termination reason: {stop.kind}: {stop.message}")
-    yield from map(Paragraph, stop_lines(stop))
+    yield f"Termination reason: {stop.kind}: {stop.message}"
+    yield from stop_lines(stop)
     if counted.pending:
         left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
-        yield Paragraph(f"{count_of(counted.pending, 'pod')} that waited got a node before all copies{left}")
+        yield f"{count_of(counted.pending, 'pod')} that waited got a node before all copies{left}"
     if counted.evicted:
-        yield Paragraph(f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}")
+        yield f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}"
     if found.excluded:
-        yield Paragraph(f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}")
+        yield f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}"
 
 
 def _sections(found: CapacityResult) -> Iterator[Section]:
@@ -368,18 +372,18 @@ def _reasons(stop: Stop) -> Table:
     most = max(stop.reasons.values(), default=1)
     columns = (Column("reason", "name"), Column("nodes", "count"), bar("near"))
     rows = [[reason, nodes, nodes / most] for reason, nodes in stop.reasons.items()]
-    return Table("reasons", columns, rows, forms=(*TEXT, "page") if rows else ())
+    return Table("reasons", columns, rows, forms=SEEN if rows else ())
 
 
 def _headroom(found: CapacityResult) -> Table:
     """What is left of each resource; short text has only those that copies or pods request."""
-    alone = () if len(found.counted.placed) > 1 else (*TEXT, "page", "data")
+    alone = () if len(found.counted.placed) > 1 else SEEN_AND_DATA
     columns = (
-        Column("resource", "name", forms=(*TEXT, "page")), Column("resource", forms=("data",)), Column("unit", forms=("data",)),
+        Column("resource", "name", forms=SEEN), Column("resource", forms=DATA), Column("unit", forms=DATA),
         Column("allocatable", "amount"),
         Column("requested before", "amount", field="requestedBefore"),
         Column("after", "amount", field="requested"), bar("good"), Column("free", "amount"),
-        Column("room for copies by it alone", "count", field="copies", forms=alone or ("data",)),
+        Column("room for copies by it alone", "count", field="copies", forms=alone or DATA),
     )  # fmt: skip
     rows = []
     for one in found.headroom:
@@ -387,7 +391,7 @@ def _headroom(found: CapacityResult) -> Table:
         has, before, after, free = (Amount(name, number) for number in (one.allocatable, one.requested_before, one.requested, one.free))
         rows.append([short_name(name), name, one.unit, has, before, after, one.requested / max(one.allocatable, 1), free, one.copies])
     hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
-    return Table("headroom", columns, rows, forms=(*TEXT, "page", "data"), minor=hidden)
+    return Table("headroom", columns, rows, forms=SEEN_AND_DATA, minor=hidden)
 
 
 def _zones(found: CapacityResult) -> Table:
@@ -395,7 +399,7 @@ def _zones(found: CapacityResult) -> Table:
     most = max(1, *zones.values()) if zones else 1
     columns = (Column("zone", "name"), Column("copies", "count"), bar("good"))
     rows = [[zone or None, copies, copies / most] for zone, copies in zones.items()]
-    return Table("zones", columns, rows, forms=(*TEXT, "page") if rows else (), caption="Copies by zone")
+    return Table("zones", columns, rows, forms=SEEN if rows else (), caption="Copies by zone")
 
 
 def _nodes(found: CapacityResult) -> Table:
@@ -408,15 +412,15 @@ def _nodes(found: CapacityResult) -> Table:
         Column("node", "name"), Column("zone", "name", filter=True, forms=EVERYWHERE if found.zones else ("wide", "data", "csv")),
         Column("copies", "count"),
     ]  # fmt: skip
-    columns += [Column(one.name, "count", forms=("page",)) for one in several]
+    columns += [Column(one.name, "count", forms=PAGE) for one in several]
     for name in after.resources:
-        page = ("page",) if name in asked_for else ()
-        wide = ("wide",) if name in earlier and earlier[name].any() else ()
+        page = PAGE if name in asked_for else ()
+        wide = WIDE if name in earlier and earlier[name].any() else ()
         title, kind = f"{short_name(name)} free", kind_of(name)
         columns += [
             Column(f"{title} before", kind, forms=("csv", *page), field=f"resources.{name}.freeBefore"),
             Column(title, kind, forms=wide), Column(f"{title} after", kind, forms=page),
-            Column(f"{name} free", kind, forms=("data",)), Column(f"{name} free", kind, forms=("csv",), field=f"resources.{name}.free"),
+            Column(f"{name} free", kind, forms=DATA), Column(f"{name} free", kind, forms=("csv",), field=f"resources.{name}.free"),
         ]  # fmt: skip
     rows = []
     for at, name in enumerate(after.names):
@@ -444,4 +448,4 @@ def _fullest(found: CapacityResult) -> Table:
 
 def _evicted(evicted: Mapping[str, str]) -> Table:
     columns = (Column("pod that has to leave", "name"), Column("the copy that takes its place", "name"))
-    return Table("evicted", columns, list(evicted.items()), noun="pod", forms=("page",) if evicted else ())
+    return Table("evicted", columns, list(evicted.items()), noun="pod", forms=PAGE if evicted else ())

@@ -9,7 +9,10 @@ import attrs
 
 from ..api.view import (
     CHANGES,
+    DATA,
     MEANINGS,
+    PAGE,
+    SEEN,
     TEXT,
     BulletList,
     CodeText,
@@ -18,7 +21,6 @@ from ..api.view import (
     MapSide,
     NextStep,
     NodeMap,
-    Paragraph,
     Part,
     PodOutcome,
     PodOutcomes,
@@ -85,23 +87,23 @@ def comparison_view(title: str, found: ComparisonDocument, show: int | None = No
 def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[ClusterEnd]) -> Iterator[Section]:
     named, use = [f"{one.name}: {one.text or one.release}" for one in found.configurations], _use(found)
     lines = list(headline(found, verdict(found)))
-    yield block(*paragraphs([*lines, *named]))
+    yield block(*lines, *named)
     bars = [ShareBar(_title(found, at), _pod_parts(at, against)) for at, against in enumerate(found.against)]
     unchanged = "" if any(one.lost.pods or one.gained.pods for one in found.against) else "No pod loses its place, and none gains one."
     yield Section("Where pods end", [_counts(found), *bars, _lost(found), *on_page(unchanged)], name="losses")
-    yield block(use, *paragraphs(meaning_lines(found)))
+    yield block(use, *meaning_lines(found))
     for at, against in enumerate(found.against):
         first, second = against.first, against.second
         ends_alone = f"{len(against.first_alone)} placed by {first} alone, {len(against.second_alone)} by {second} alone"
         ends_alone += f", {len(against.gated)} gated by one of them" if against.gated else ""
         pods = f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {ends_alone}"
-        yield block(*paragraphs([pods, *agreement_lines(against), *hints(against)]))
+        yield block(pods, *agreement_lines(against), *hints(against))
         told = lines[1:] if found.differences and found.mode != LOCKED and not at else []
         bar = [ShareBar(_title(found, at), _decision_parts(against))] if len(found.against) > 1 else []
         parts: list[Item] = [*bar, cause_table(against), BulletList(items=told), BulletList(items=list(agreement_lines(against)))]
         yield Section("" if at else "Why decisions differ", [*parts, *on_page(*hints(against), look="note")], name="why")
     yield Section(parts=[_differences(found, show)])
-    yield block(*paragraphs(left_out(found, show)))
+    yield block(*left_out(found, show))
     yield Section(parts=[_decisions(found), _pods(found)])
     many = f"The judged nodes are here for the first {MOST:,} decisions that differ; -o json has them all."
     listed, many = PodList(found).table(), many if len(found.differences) > MOST else ""
@@ -110,11 +112,6 @@ def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[Cluste
     yield Section("Which pods, and why", [*on_page(*((open_one, many) if listed.rows else (none,))), listed], name="list")
     if ends:
         yield Section("Nodes in the end", [_map(found, ends)], name="nodes")
-
-
-def paragraphs(lines: Iterable[str]) -> list[Paragraph]:
-    """Each line as a paragraph."""
-    return [Paragraph(line) for line in lines]
 
 
 # --- of a page ------------------------------------------------------------------------------------------------------
@@ -213,7 +210,7 @@ def _counts(found: ComparisonDocument) -> Table:
     names = {"placed": "placed", "unschedulable": "unschedulable", "gated": "gated", "evicted": "evicted"}
     rows: list[list[Any]] = [[said, *(str(getattr(one.summary, name)) for one in found.configurations)] for name, said in names.items()]
     kept = [row for row in rows if row[0] != names["gated"] or set(row[1:]) != {"0"}]
-    return Table("counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], kept, forms=(*TEXT, "page"))
+    return Table("counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], kept, forms=SEEN)
 
 
 def _use(found: ComparisonDocument) -> Table:
@@ -241,7 +238,7 @@ def cause_table(against: ConfigurationPair) -> Table:
     titles = ("outcome", "cause", "rule", "of", "meaning")
     rows = [[one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes]
     columns = [Column("decisions", "count"), *map(Column, titles)]
-    return Table(f"causes-{against.second}", columns, rows, forms=(*TEXT, "page") if rows else ())
+    return Table(f"causes-{against.second}", columns, rows, forms=SEEN if rows else ())
 
 
 def _differences(found: ComparisonDocument, show: int | None) -> Table:
@@ -288,7 +285,7 @@ def _lost(found: ComparisonDocument) -> Table:
         for at, against in enumerate(found.against)
         for loss in (against.lost if change == "lost" else against.gained).pods
     ]
-    return Table("lost", columns, rows, noun="pod", forms=("page",))
+    return Table("lost", columns, rows, noun="pod", forms=PAGE)
 
 
 def _pods(found: ComparisonDocument) -> Table:
@@ -296,4 +293,4 @@ def _pods(found: ComparisonDocument) -> Table:
     hosts = [one.hosts for one in found.configurations]
     columns = [Column("pod", "name"), *(Column(one.name, "host") for one in found.configurations)]
     rows = [[pod, *(nodes.get(pod) for nodes in hosts)] for pod in dict.fromkeys(pod for nodes in hosts for pod in nodes)]
-    return Table("pods", columns, rows, noun="pod", forms=("data",))
+    return Table("pods", columns, rows, noun="pod", forms=DATA)

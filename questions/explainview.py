@@ -9,10 +9,13 @@ import attrs
 
 from ..api.objects import Pod
 from ..api.view import (
+    DATA,
     EVERYWHERE,
     MEANINGS,
     PAGE,
+    REST,
     TEXT,
+    WIDE,
     Amount,
     Column,
     Matrix,
@@ -195,7 +198,7 @@ def message_parts(decision: Decision) -> Part:
     error, found = decision.error or "", decision.fit_error
     if found is None or found.headline == error:
         return paragraphs([error])
-    return [*paragraphs([found.headline], ("table",)), *paragraphs([error], ("wide",))]
+    return [*paragraphs([found.headline], ("table",)), *paragraphs([error], WIDE)]
 
 
 def subject_lines(found: Explanation) -> Iterator[str]:
@@ -337,13 +340,13 @@ def _fitting(found: Explanation, every: bool) -> Part:
     short = ("table",) if any(row[2] for row in rows) else ()
     columns = (
         Column("node", "name"), Column("total", "count"), Column("scores", forms=short),
-        Column("scores", forms=("wide",) if any(row[3] for row in rows) else ()),
+        Column("scores", forms=WIDE if any(row[3] for row in rows) else ()),
     )  # fmt: skip
     plugins = found.by_plugins
     note = f"(each {'plugin' if plugins else 'priority'}: raw -> {'normalized' if plugins else 'reduced'} x weight)"
     more = [f"({len(shown):,} of {count_of(len(scored), 'node')}; --all shows every one)"] if len(shown) < len(scored) else []
     same = [f"({_constant(constant)})"] if constant else []
-    return [Table("fitting", columns, rows), *paragraphs([note], ("wide",)), *paragraphs(same, ("table",)), *paragraphs(more)]
+    return [Table("fitting", columns, rows), *paragraphs([note], WIDE), *paragraphs(same, ("table",)), *paragraphs(more)]
 
 
 def _weighed(score: NodeScore) -> str:
@@ -367,7 +370,7 @@ def _nearest(found: Explanation, every: bool) -> Part:
     shown = others if every else others[:NEAREST]
     if not shown:
         return []
-    wide = ("wide",)
+    wide = WIDE
     columns = (
         Column("node", "name"), Column("plugin" if found.by_plugins else "predicate", "names", forms=wide),
         Column("code", forms=wide if found.by_plugins else ()), Column("reasons"),
@@ -490,7 +493,7 @@ def _line(found: Explanation, node: NodeReport, others: int, hidden: Sequence[st
 def node_list(found: Explanation) -> list[Table]:
     """Every node, the best first, then the nearest to fitting: for a page and as data; for CSV with a close-up that node alone."""
     alone = [node for node in found.nodes if found.close_up is None or node.name == found.close_up.node]
-    return [_node_table(found, found.nodes, ("page", "data")), _node_table(found, alone, ("csv",))]
+    return [_node_table(found, found.nodes, REST), _node_table(found, alone, ("csv",))]
 
 
 def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
@@ -502,7 +505,7 @@ def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence
         Column("turned down by", "names", filter=True, forms=page), Column("plugins" if found.by_plugins else "predicates", forms=csv),
         Column("reasons", forms=page), Column("reasons", forms=both),
         Column("what fails", forms=page), Column("causes", forms=both), Column("short of", forms=page),
-        Column("missing", forms=("data",)), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
+        Column("missing", forms=DATA), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
         Column("short", forms=csv), *(Column(rule, "count", forms=both) for rule in rules),
     )  # fmt: skip
     rows = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,7 +21,7 @@ from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
 from ..api.reading.secrets import without_secrets
 from ..api.record import Count, Record, plain, says
-from ..api.view import PAGE, Column, Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
+from ..api.view import DATA, PAGE, Column, Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
 from ..api.words import count_of
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
@@ -46,7 +46,7 @@ from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, 
 from ..simulation.scenario import Scenario
 from .compare import CompareResult
 from .comparisontext import agreement_lines, cause_text, decision_text, in_error, reasons_of
-from .comparisonview import cause_table, paragraphs
+from .comparisonview import cause_table
 from .result import NOTHING_TRIED, Result
 
 if TYPE_CHECKING:
@@ -160,16 +160,16 @@ class MigrateResult(Result):
             "notes": len(self.notes), "agrees": None if self.comparison is None else self.ok,
             "extenders left out": self.report.left_out or None,
         }  # fmt: skip
-        notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=("data",))
+        notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=DATA)
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
             return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=tables(notes))
         checked, against = self.comparison.view(), self.comparison.document.against[0]
         causes = cause_table(against)
         steps = list(next_steps(self.report, against))
-        text: list[Sequence[Item]] = [
-            paragraphs([f"{_verdict(self.report, against)}."]), paragraphs(["What to do next:", *(f"  {step}" for step in steps)]),
-            paragraphs(self.notes), paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against)),
+        text: list[Iterable[Item | str]] = [
+            [f"{_verdict(self.report, against)}."], ["What to do next:", *(f"  {step}" for step in steps)], self.notes,
+            _different(self.comparison, self.show), [causes], agreement_lines(against),
         ]  # fmt: skip
         file = "File this page: it holds all that the check has read and found, and the profile at its end."
         locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
@@ -199,7 +199,7 @@ class MigrateResult(Result):
     def proof_view(self) -> View:
         """The verdict and what to do next, the whole comparison, and the notes."""
         checked = View(title="") if self.comparison is None else self.comparison.view()
-        notes = block(*paragraphs(f"{note.subject}: {note.text}" for note in self.report.notes))
+        notes = block(*(f"{note.subject}: {note.text}" for note in self.report.notes))
         return attrs.evolve(checked, sections=[*self.view().sections[:2], *checked.sections, notes])
 
 

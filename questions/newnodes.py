@@ -14,9 +14,13 @@ from ..api.objects import KubeObject
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
 from ..api.view import (
+    DATA,
     EVERYWHERE,
     PAGE,
+    REST,
+    SEEN_AND_DATA,
     TEXT,
+    WIDE,
     BulletList,
     Column,
     Paragraph,
@@ -218,7 +222,7 @@ def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
     yield from (Paragraph(text, hanging="") for text in _told(answer))
     without = answer.without_place
     for at, (key, why) in enumerate(without):
-        yield Paragraph(f"  {key}: {why}", TEXT if at < MOST_PODS else ("wide",), hanging="")
+        yield Paragraph(f"  {key}: {why}", TEXT if at < MOST_PODS else WIDE, hanging="")
     if len(without) > MOST_PODS:
         yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", ("table",), hanging="")
     if answer.found.best.evicted:
@@ -247,7 +251,7 @@ def _who(answer: NewNodesAnswer) -> PodOutcomes:
 
 
 def _told(answer: NewNodesAnswer) -> Iterator[str]:
-    yield str(_verdict(answer.document()))
+    yield _verdict(answer.document())
     if answer.helps:
         yield from (f"With one fewer, {sentence}" for sentence in answer.fewer)
         yield from (f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in answer.not_taken())
@@ -283,10 +287,10 @@ def _nodes(answer: NewNodesAnswer) -> Table:
     has = list(dict.fromkeys(name for node in nodes for name, number in node.allocatable.items() if number and name != PODS))
     used = list(dict.fromkeys(name for node in nodes for name in node.requested))
     columns = [
-        Column("name", "name"), Column("kind", "name", filter=True, forms=("page", "data"), field="node"), Column("pods", "count"),
+        Column("name", "name"), Column("kind", "name", filter=True, forms=REST, field="node"), Column("pods", "count"),
     ]  # fmt: skip
-    columns += [Column(f"{short_name(name)} {side}", kind_of(name), forms=("page",)) for name in has for side in SIDES]
-    columns += [Column(f"{name} requested", kind_of(name), forms=("data",)) for name in used]
+    columns += [Column(f"{short_name(name)} {side}", kind_of(name), forms=PAGE) for name in has for side in SIDES]
+    columns += [Column(f"{name} requested", kind_of(name), forms=DATA) for name in used]
     first = nodes[:MOST_NODES]
     for name in used:
         short = ("table",) if any(node.requested.get(name) for node in first) else ()
@@ -298,7 +302,7 @@ def _nodes(answer: NewNodesAnswer) -> Table:
         ]
         for node in nodes
     ]  # fmt: skip
-    return Table("nodes", columns, rows, noun="new node", most=MOST_NODES, forms=(*TEXT, "page", "data") if rows else ("data",))
+    return Table("nodes", columns, rows, noun="new node", most=MOST_NODES, forms=SEEN_AND_DATA if rows else DATA)
 
 
 def _use(resource: str, node: NewNode) -> Figure | None:

@@ -18,6 +18,7 @@ from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
 from ..api.view import (
     MEANINGS,
     PAGE,
+    SEEN,
     TEXT,
     Chart,
     Column,
@@ -320,18 +321,16 @@ def _evicted(summary: ReplaySummary) -> str:
     return f"; {count_of(summary.evicted, 'pod had to leave its node', 'times a pod had to leave its node')}"
 
 
-def _paragraphs(found: ReplayResult) -> Iterator[Paragraph]:
+def _paragraphs(found: ReplayResult) -> Iterator[str]:
     told = found.summary
-    yield Paragraph(f"{duration(found.time)} of virtual time, {count_of(found.nodes, 'node')} at the end")
-    yield Paragraph(
-        f"{count_of(told.arrived, 'pod')} arrived, {told.scheduled} scheduled, {told.finished} finished, {told.evicted} evicted"
-    )
-    yield Paragraph(f"{count_of(told.attempts, 'attempt')}, {told.failed_attempts} failed, {told.preemptions} made room")
+    yield f"{duration(found.time)} of virtual time, {count_of(found.nodes, 'node')} at the end"
+    yield f"{count_of(told.arrived, 'pod')} arrived, {told.scheduled} scheduled, {told.finished} finished, {told.evicted} evicted"
+    yield f"{count_of(told.attempts, 'attempt')}, {told.failed_attempts} failed, {told.preemptions} made room"
     if not told.ok:
         waiting = count_doing(told.still_waiting, "pod", "wait", "still")
-        yield Paragraph(f"{waiting}, {told.never_scheduled} left without having had a node")
+        yield f"{waiting}, {told.never_scheduled} left without having had a node"
     if found.ignored:
-        yield Paragraph("ignored: " + ", ".join(f"{count} {why}" for why, count in found.ignored.items()))
+        yield "ignored: " + ", ".join(f"{count} {why}" for why, count in found.ignored.items())
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -341,13 +340,13 @@ def _waits(summary: ReplaySummary) -> Table:
     most = summary.waits.get("max") or 1
     columns = (Column("wait"), Column("seconds", forms=TEXT), Column("time", "seconds", forms=PAGE), bar("near"))
     rows = [[name, seconds, seconds, seconds / most] for name, seconds in summary.waits.items()]
-    return Table("waits", columns, rows, forms=(*TEXT, "page") if rows else (), caption="From arrival to a node")
+    return Table("waits", columns, rows, forms=SEEN if rows else (), caption="From arrival to a node")
 
 
 def _mean_use(summary: ReplaySummary) -> Table:
     rows = [[name, use, use] for name, use in summary.mean_use.items()]
     columns = (Column("resource"), Column("mean use", "share"), bar("good"))
-    return Table("use", columns, rows, forms=(*TEXT, "page") if rows else (), caption="Mean use over time")
+    return Table("use", columns, rows, forms=SEEN if rows else (), caption="Mean use over time")
 
 
 # --- a page ---------------------------------------------------------------------------------------------------------

@@ -14,8 +14,11 @@ from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, astuple, replace
 from ..api.view import (
+    DATA,
     MEANINGS,
     PAGE,
+    REST,
+    SEEN_AND_DATA,
     TEXT,
     Amount,
     BulletList,
@@ -23,7 +26,6 @@ from ..api.view import (
     Column,
     MapSide,
     NodeMap,
-    Paragraph,
     PodOutcome,
     PodOutcomes,
     Section,
@@ -82,7 +84,7 @@ class SimulationOptions:
     """Lists have the pods of this namespace alone."""
     matches: Matcher = everything
     """Lists have pods with such labels alone; with *nodes* nodes."""
-    forms: Collection[str] = ("data",)
+    forms: Collection[str] = DATA
     """The forms in which it will be shown: what others need is not kept. ``document`` is one of them, besides those of tables."""
 
     def shows(self, pod: Pod) -> bool:
@@ -299,7 +301,7 @@ class SimulationResult(Result):
             ]
             yield Section("Why pods find no node", [_reasons(outcome.reasons), *lists], lead)
         if self.uses:
-            yield Section("Before and after", [self._map()], forms=("page", "data"))
+            yield Section("Before and after", [self._map()], forms=REST)
         some = "The lists show some of the pods alone; the numbers above are of all." if len(self.outcomes) > len(outcome.pods) else ""
         yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
@@ -340,9 +342,9 @@ class SimulationResult(Result):
 
     def in_short(self) -> View:
         """The counts in sentences, and the use of resources."""
-        lines = [Paragraph(line) for line in summary_lines(self.summary)]
+        lines = summary_lines(self.summary)
         if self.options.recheck:
-            lines.append(Paragraph(self._rechecked()))
+            lines.append(self._rechecked())
         return View(title=type(self).__name__, sections=[block(*lines, _resources(self.outcome, TEXT))])
 
     def _rechecked(self) -> str:
@@ -465,7 +467,7 @@ def _refused_table(refused: Sequence[RefusedPod]) -> Table:
     """The running pods that their nodes would no longer take."""
     rows = [[one.pod, one.node, "; ".join(one.reasons)] for one in refused]
     columns = (Column("running pod", "name"), Column("node", "name", filter=True), Column("why it would not be taken", filter=True))
-    return Table("refused", columns, rows, noun="running pod", forms=(*TEXT, "page", "data") if rows else ())
+    return Table("refused", columns, rows, noun="running pod", forms=SEEN_AND_DATA if rows else ())
 
 
 def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:

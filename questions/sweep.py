@@ -14,7 +14,7 @@ import attrs
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..api.reading.notices import NoticeGroup, ResultDocument, grouped
 from ..api.record import Count, says
-from ..api.view import PAGE, Column, Section, Table, View, on_page
+from ..api.view import DATA, PAGE, Column, Section, Table, View, on_page
 from ..api.words import brief, count_of
 from ..framework.plugin import Plugin
 from ..simulation.sweep.measures import Best, SweepConfiguration, best_of, cell, configurations
@@ -176,11 +176,11 @@ def _runs(found: SweepResult) -> Table:
     columns = [Column(RUN, "count")]
     for key in found.settings:
         columns += [
-            Column(key, "decimal", forms=("table", "csv")), Column(key, forms=("data",)),
-            Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms=("page",)),
+            Column(key, "decimal", forms=("table", "csv")), Column(key, forms=DATA),
+            Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms=PAGE),
         ]  # fmt: skip
     for name in found.objectives:
-        columns += [Column(name, "decimal", forms=("table", "data", "csv")), Column(name, "count", forms=("page",))]
+        columns += [Column(name, "decimal", forms=("table", "data", "csv")), Column(name, "count", forms=PAGE)]
     columns.append(Column(ERROR, forms=(*failed, "data", "csv")))
     rows = []
     for row in found.rows:
@@ -201,7 +201,7 @@ def _failed(found: SweepResult) -> Table:
     """Runs that came to nothing."""
     columns = (Column(RUN, "count"), *(Column(key) for key in found.settings), Column(ERROR))
     rows = [[row[RUN], *(_text(row.get(key)) for key in found.settings), row[ERROR]] for row in found.rows if row[ERROR]]
-    return Table("failed", columns, rows, noun="run", forms=("page",) if rows else ())
+    return Table("failed", columns, rows, noun="run", forms=PAGE if rows else ())
 
 
 def _text(value: Any) -> str | None:

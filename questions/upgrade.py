@@ -19,13 +19,15 @@ from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, replace
 from ..api.view import (
     CHANGES,
+    DATA,
     MEANINGS,
     REST,
+    SEEN,
+    SEEN_AND_DATA,
     TEXT,
     Bands,
     Column,
     NextStep,
-    Paragraph,
     PodOutcome,
     PodOutcomes,
     Section,
@@ -124,12 +126,12 @@ class UpgradeResult(Result):
     def _text(self, shown: Sequence[MovedPod], steps: Table, causes: Table, moved: Table) -> Iterator[Section]:
         document = self.document
         if self.pod:
-            yield block(*map(Paragraph, _of_pod(self, shown)))
+            yield block(*_of_pod(self, shown))
             yield block(_nodes(document))
             return
-        yield block(Paragraph(str(_verdict(document))))
+        yield block(_verdict(document))
         yield block(steps)
-        yield block(*(Paragraph(f"{text}.") for text in other_patches(document, under_policy=True)))
+        yield block(*(f"{text}." for text in other_patches(document, under_policy=True)))
         yield block(causes)
         yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms=TEXT if moved.rows else ()))
         yield block(*_left_out(self, shown))
@@ -247,10 +249,10 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
         before = now
 
 
-def _left_out(result: UpgradeResult, moved: Sequence[MovedPod]) -> list[Paragraph]:
+def _left_out(result: UpgradeResult, moved: Sequence[MovedPod]) -> list[str]:
     if result.show is None or len(moved) <= result.show:
         return []
-    return [Paragraph(f"{count_of(len(moved) - result.show, 'more decision')}: --show, -o csv or -o json has them.")]
+    return [f"{count_of(len(moved) - result.show, 'more decision')}: --show, -o csv or -o json has them."]
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -268,7 +270,7 @@ def _steps(found: UpgradeDocument) -> Table:
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
-    return Table("steps", columns, rows, forms=(*TEXT, "page", "data"))
+    return Table("steps", columns, rows, forms=SEEN_AND_DATA)
 
 
 def _causes(found: UpgradeDocument) -> Table:
@@ -284,14 +286,14 @@ def _causes(found: UpgradeDocument) -> Table:
             fact = facts.get(cause.fact or "")
             told = fact.sentence if fact else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
             rows.append([cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None])
-    return Table("causes", columns, rows, forms=(*TEXT, "page", "data") if rows else ())
+    return Table("causes", columns, rows, forms=SEEN_AND_DATA if rows else ())
 
 
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
     """A row for each decision that differs."""
     columns = [
         Column("release", "name", filter=True), Column("pod", "name"),
-        Column("change", "tag", filter=True, colours=COLOURS, forms=(*TEXT, "page")), Column("change", forms=("data", "csv")),
+        Column("change", "tag", filter=True, colours=COLOURS, forms=SEEN), Column("change", forms=("data", "csv")),
         Column("from", "host"), Column("to", "host"), Column("rule", "name", filter=True, forms=("wide", "page", "data", "csv")),
         Column("fact", "name", filter=True, forms=("wide", "data", "csv")), Column("why"),
     ]  # fmt: skip
@@ -312,13 +314,13 @@ def _nodes(found: UpgradeDocument) -> Table:
     nodes = () if found.nodes is UNSET else found.nodes
     columns = [Column("release", "name", filter=True), Column("node", "name"), Column("before", "name"), Column("then", "name")]
     rows = [[one.after, one.node, one.old, one.new] for one in nodes]
-    return Table("nodes", columns, rows, noun="node", forms=(*TEXT, "page", "data") if rows else ())
+    return Table("nodes", columns, rows, noun="node", forms=SEEN_AND_DATA if rows else ())
 
 
 def _ways(found: UpgradeDocument) -> Table:
     """Where each pod that moves is in each release."""
     columns = [Column("pod", "name"), *(Column(stage.release, "host") for stage in found.stages)]
-    return Table("ways", columns, [[pod, *hosts] for pod, hosts in found.ways.items()], noun="pod", forms=("data",))
+    return Table("ways", columns, [[pod, *hosts] for pod, hosts in found.ways.items()], noun="pod", forms=DATA)
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------

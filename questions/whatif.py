@@ -14,6 +14,7 @@ from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET
 from ..api.view import (
     PAGE,
+    WIDE,
     BulletList,
     CodeText,
     Column,
@@ -267,7 +268,7 @@ def _parts(found: WhatIf) -> Iterator[Section]:
         return
     if close is not None:
         yield block(*(Paragraph(line, ("table",), hanging="") for line in _keeps(found, close)))
-        yield from (attrs.evolve(part, forms=("wide",)) for part in close_up_sections(found.explanation, close))
+        yield from (attrs.evolve(part, forms=WIDE) for part in close_up_sections(found.explanation, close))
     yield block(*_helping(found))
 
 
