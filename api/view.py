@@ -98,7 +98,9 @@ NUMBERS = KINDS[7:]
 EVERYWHERE = ("table", "wide", "page", "data", "csv")
 """The forms that a table or a column may have: short and wide text, a page, data (frames and notebooks), and CSV."""
 TEXT = ("table", "wide")
-PAGE = ("page",)
+WIDE, PAGE, DATA = ("wide",), ("page",), ("data",)
+SEEN = (*TEXT, "page")
+SEEN_AND_DATA = (*SEEN, "data")
 REST = ("page", "data")
 _DRAWING = "..cli.report.page.notebook"
 
@@ -252,16 +254,6 @@ def table_of(
 
 
 @attrs.frozen
-class Name:
-    """A name of the input or of a release in a sentence, which pages do not break."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@attrs.frozen
 class CodeText:
     """Text to type in a sentence."""
 
@@ -273,10 +265,10 @@ class CodeText:
 
 @attrs.frozen(init=False)
 class Words:
-    """A sentence of texts and names.
+    """A sentence with code in it.
 
-    >>> str(Words("1,200 copies of ", Name("web-2"), " fit."))
-    '1,200 copies of web-2 fit.'
+    >>> str(Words("Try it with ", CodeText("--set"), "."))
+    'Try it with --set.'
     """
 
     parts: tuple[Part, ...]
@@ -288,7 +280,7 @@ class Words:
         return "".join(map(str, self.parts))
 
 
-Part: TypeAlias = "str | Name | CodeText | Words"
+Part: TypeAlias = "str | CodeText | Words"
 
 
 def bar(meaning: str) -> Column:
@@ -518,9 +510,9 @@ class Section:
         return [part.of_form(form) if isinstance(part, Table) else part for part in shown]
 
 
-def block(*parts: Item) -> Section:
-    """A section of text alone."""
-    return Section(parts=parts, forms=TEXT)
+def block(*parts: Item | str) -> Section:
+    """A section of text alone; a plain text is a paragraph."""
+    return Section(parts=[Paragraph(part) if isinstance(part, str) else part for part in parts], forms=TEXT)
 
 
 def tables(*found: Table) -> list[Section]:

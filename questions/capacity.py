@@ -17,20 +17,22 @@ from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
 from ..api.view import (
+    DATA,
     EVERYWHERE,
     MEANINGS,
-    TEXT,
+    PAGE,
+    SEEN,
+    SEEN_AND_DATA,
+    WIDE,
     Amount,
     BulletList,
     Column,
     MapSide,
-    Name,
     NodeMap,
     Paragraph,
     Section,
     Table,
     View,
-    Words,
     bar,
     block,
     kind_of,
@@ -46,7 +48,7 @@ from ..simulation.capacity.templates import READ_KINDS
 from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
 from ..simulation.nodesbyuse import grouped, labels_of, pods_on
 from ..simulation.summary import UNITS
-from .result import Result, joined
+from .result import Result
 
 GivenTemplates: TypeAlias = "Part | Iterable[Part]"
 """A pod, a PodTemplate or a workload, or several: each a file, a manifest or, of pods, an object."""
@@ -269,56 +271,56 @@ def _loaded(number: int, part: Part, defaults: bool) -> tuple[str, Loaded]:
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _verdict(found: CapacityResult) -> Words:
+def _verdict(found: CapacityResult) -> str:
     """The count in one sentence, with what stops the next copy."""
     fits, wanted = found.fits, found.wanted
-    names = [Name(quoted(placed.name)) for placed in found.counted.placed]
-    of = Words(" of ", joined(names, " and "))
+    names = [quoted(placed.name) for placed in found.counted.placed]
+    of = f" of {' and '.join(names)}"
     if wanted is not None and fits >= wanted:
-        return Words(f"All {wanted:,} copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")
+        return f"All {wanted:,} copies{of} fit." if wanted > 1 else f"A copy{of} fits."
     if wanted is not None:
-        return Words(f"Only {fits:,} of the {wanted:,} copies", of, " fit", _then(found), ".")
+        return f"Only {fits:,} of the {wanted:,} copies{of} fit{_then(found)}."
     if not fits:
-        return Words("No copy", of, " fits", _then(found), ".")
-    return Words(count_of(fits, "more copy", "more copies"), of, " fit" + "s" * (fits == 1), _then(found), ".")
+        return f"No copy{of} fits{_then(found)}."
+    return f"{count_of(fits, 'more copy', 'more copies')}{of}{' fit' + 's' * (fits == 1)}{_then(found)}."
 
 
-def _then(found: CapacityResult) -> Words:
+def _then(found: CapacityResult) -> str:
     """What stops the next copy, in a few words."""
     stop, then = found.stop, "then " if found.fits else ""
     if stop.kind == "LimitReached":
-        return Words(", as many as were to be counted")
+        return ", as many as were to be counted"
     if stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
         first = stop.shortages[0]
-        return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", count_of(first.nodes, "node"))
+        return f"; {then}{short_name(first.resource)}{used_up(first.resource)} on {count_of(first.nodes, 'node')}"
     if stop.kind == "Unschedulable" and stop.reasons:
         reason, often = next(iter(stop.reasons.items()))
-        return Words(f"; {then}", count_of(often, "node turns it down: ", "nodes turn it down: "), Name(reason))
-    return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the API server refuses the next one")
+        return f"; {then}{count_of(often, 'node turns it down: ', 'nodes turn it down: ')}{reason}"
+    return f"; {then}{'no node is left for it' if stop.kind == 'Unschedulable' else 'the API server refuses the next one'}"
 
 
-def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
+def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
     for placed in found.counted.placed:
-        yield Paragraph(f"{placed.name} pod requirements: {requests_told(placed)}", ("wide",))
+        yield Paragraph(f"{placed.name} pod requirements: {requests_told(placed)}", WIDE)
     for placed in found.counted.placed:
         yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {quoted(placed.name)}.", hanging="")
-    yield Paragraph("")
+    yield ""
     stop, counted = found.stop, found.counted
-    yield Paragraph(f"Termination reason: {stop.kind}: {stop.message}")
-    yield from map(Paragraph, stop_lines(stop))
+    yield f"Termination reason: {stop.kind}: {stop.message}"
+    yield from stop_lines(stop)
     if counted.pending:
         left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
-        yield Paragraph(f"{count_of(counted.pending, 'pod')} that waited got a node before all copies{left}")
+        yield f"{count_of(counted.pending, 'pod')} that waited got a node before all copies{left}"
     if counted.evicted:
-        yield Paragraph(f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}")
+        yield f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}"
     if found.excluded:
-        yield Paragraph(f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}")
+        yield f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}"
 
 
 def _sections(found: CapacityResult) -> Iterator[Section]:
     stop, alone = found.stop, len(found.counted.placed) == 1
     yield block(*_paragraphs(found))
-    message, lines = on_page(Name(stop.message), look=""), BulletList(items=list(stop_lines(stop)))
+    message, lines = on_page(stop.message, look=""), BulletList(items=list(stop_lines(stop)))
     several = on_page("A node can have several." if stop.reasons else "")
     yield Section("What stops the next copy", [*message, lines, _reasons(stop), *several])
     lead = "Room for copies by it alone: how many would fit if no other resource counted, on nodes that take such pods."
@@ -327,7 +329,7 @@ def _sections(found: CapacityResult) -> Iterator[Section]:
     yield Section(parts=[_fullest(found)])
     yield Section("Every node", [_nodes(found)])
     yield Section("Evicted to make room", [_evicted(found.counted.evicted)])
-    requested = (Words(Name(one.name), f" ({one.kind} in namespace ", Name(one.namespace), f"): {requests_told(one)}")
+    requested = (f"{one.name} ({one.kind} in namespace {one.namespace}): {requests_told(one)}"
                  for one in found.counted.placed)  # fmt: skip
     left_out = f"Left out: {', '.join(found.excluded)}" if found.excluded else ""
     yield Section("What a copy requests", [*on_page(*requested, look=""), *on_page(left_out, look="note")])
@@ -370,18 +372,18 @@ def _reasons(stop: Stop) -> Table:
     most = max(stop.reasons.values(), default=1)
     columns = (Column("reason", "name"), Column("nodes", "count"), bar("near"))
     rows = [[reason, nodes, nodes / most] for reason, nodes in stop.reasons.items()]
-    return Table("reasons", columns, rows, forms=(*TEXT, "page") if rows else ())
+    return Table("reasons", columns, rows, forms=SEEN if rows else ())
 
 
 def _headroom(found: CapacityResult) -> Table:
     """What is left of each resource; short text has only those that copies or pods request."""
-    alone = () if len(found.counted.placed) > 1 else (*TEXT, "page", "data")
+    alone = () if len(found.counted.placed) > 1 else SEEN_AND_DATA
     columns = (
-        Column("resource", "name", forms=(*TEXT, "page")), Column("resource", forms=("data",)), Column("unit", forms=("data",)),
+        Column("resource", "name", forms=SEEN), Column("resource", forms=DATA), Column("unit", forms=DATA),
         Column("allocatable", "amount"),
         Column("requested before", "amount", field="requestedBefore"),
         Column("after", "amount", field="requested"), bar("good"), Column("free", "amount"),
-        Column("room for copies by it alone", "count", field="copies", forms=alone or ("data",)),
+        Column("room for copies by it alone", "count", field="copies", forms=alone or DATA),
     )  # fmt: skip
     rows = []
     for one in found.headroom:
@@ -389,7 +391,7 @@ def _headroom(found: CapacityResult) -> Table:
         has, before, after, free = (Amount(name, number) for number in (one.allocatable, one.requested_before, one.requested, one.free))
         rows.append([short_name(name), name, one.unit, has, before, after, one.requested / max(one.allocatable, 1), free, one.copies])
     hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
-    return Table("headroom", columns, rows, forms=(*TEXT, "page", "data"), minor=hidden)
+    return Table("headroom", columns, rows, forms=SEEN_AND_DATA, minor=hidden)
 
 
 def _zones(found: CapacityResult) -> Table:
@@ -397,7 +399,7 @@ def _zones(found: CapacityResult) -> Table:
     most = max(1, *zones.values()) if zones else 1
     columns = (Column("zone", "name"), Column("copies", "count"), bar("good"))
     rows = [[zone or None, copies, copies / most] for zone, copies in zones.items()]
-    return Table("zones", columns, rows, forms=(*TEXT, "page") if rows else (), caption="Copies by zone")
+    return Table("zones", columns, rows, forms=SEEN if rows else (), caption="Copies by zone")
 
 
 def _nodes(found: CapacityResult) -> Table:
@@ -410,15 +412,15 @@ def _nodes(found: CapacityResult) -> Table:
         Column("node", "name"), Column("zone", "name", filter=True, forms=EVERYWHERE if found.zones else ("wide", "data", "csv")),
         Column("copies", "count"),
     ]  # fmt: skip
-    columns += [Column(one.name, "count", forms=("page",)) for one in several]
+    columns += [Column(one.name, "count", forms=PAGE) for one in several]
     for name in after.resources:
-        page = ("page",) if name in asked_for else ()
-        wide = ("wide",) if name in earlier and earlier[name].any() else ()
+        page = PAGE if name in asked_for else ()
+        wide = WIDE if name in earlier and earlier[name].any() else ()
         title, kind = f"{short_name(name)} free", kind_of(name)
         columns += [
             Column(f"{title} before", kind, forms=("csv", *page), field=f"resources.{name}.freeBefore"),
             Column(title, kind, forms=wide), Column(f"{title} after", kind, forms=page),
-            Column(f"{name} free", kind, forms=("data",)), Column(f"{name} free", kind, forms=("csv",), field=f"resources.{name}.free"),
+            Column(f"{name} free", kind, forms=DATA), Column(f"{name} free", kind, forms=("csv",), field=f"resources.{name}.free"),
         ]  # fmt: skip
     rows = []
     for at, name in enumerate(after.names):
@@ -446,4 +448,4 @@ def _fullest(found: CapacityResult) -> Table:
 
 def _evicted(evicted: Mapping[str, str]) -> Table:
     columns = (Column("pod that has to leave", "name"), Column("the copy that takes its place", "name"))
-    return Table("evicted", columns, list(evicted.items()), noun="pod", forms=("page",) if evicted else ())
+    return Table("evicted", columns, list(evicted.items()), noun="pod", forms=PAGE if evicted else ())

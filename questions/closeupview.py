@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from ..api.view import MEANINGS, PAGE, TEXT, Amount, Column, Item, Paragraph, Section, Table, block, on_page
+from ..api.view import MEANINGS, PAGE, SEEN, TEXT, Amount, Column, Item, Paragraph, Section, Table, block, on_page
 from ..api.words import amount, count_of, listed, rounded, short_name
 from ..core.devices.accounts import DeviceAccount
 from ..simulation.explain.explanation import Explanation
@@ -13,7 +13,6 @@ from ..simulation.explain.values import NO_HELP, CloseUp, Lead, NodeScore, NodeS
 
 Part: TypeAlias = "Sequence[Item]"
 BAR = {"bar": MEANINGS["good"], "less": MEANINGS["bad"]}
-BOTH = (*TEXT, "page")
 MOST_NAMED = 4
 """Devices that are named before the others are only counted."""
 USABLE = "can be had"
@@ -29,13 +28,13 @@ def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
     whole = [f"Decided before any node was looked at: {reason}" for reason in close.whole_pod]
     yield block(*paragraphs([f"{found.decision.pod.key} on {close.node}: {_outcome(found, close)}", *whole]))
     rules = [rules_table(found, close)] if close.verdicts else []
-    yield Section("Each rule on this node", [*on_page(*whole, look=""), *rules], "In running order." if rules else "", forms=BOTH)
+    yield Section("Each rule on this node", [*on_page(*whole, look=""), *rules], "In running order." if rules else "", forms=SEEN)
     yield block(*paragraphs([fails]))
-    yield Section("Room", [room_table(close)] if close.room else [], forms=BOTH)
+    yield Section("Room", [room_table(close)] if close.room else [], forms=SEEN)
     yield block(*device_part(close.node, close.devices or ()))
     lead = "What the node would score if it were among the nodes to choose from." if close.would_score else ""
-    yield Section("Scores", [scores_table(close), *paragraphs(_standing(close), BOTH)] if close.scores else [], lead, forms=BOTH)
-    yield Section("Would evictions help?", paragraphs(eviction_here(found, close), BOTH), name="evictions")
+    yield Section("Scores", [scores_table(close), *paragraphs(_standing(close), SEEN)] if close.scores else [], lead, forms=SEEN)
+    yield Section("Would evictions help?", paragraphs(eviction_here(found, close), SEEN), name="evictions")
     lead = f"Rule by rule, {close.node} beside {close.against}; below zero where {close.against} scores better."
     yield Section("Beside the other node", [leads_table(close.leads, close.node, close.against or "")], lead)
 
@@ -84,7 +83,7 @@ def eviction_here(found: Explanation, close: CloseUp) -> Iterator[str]:
 def rules_table(found: Explanation, close: CloseUp) -> Table:
     """Each rule's answer on the node, in running order."""
     rows = [[verdict.rule, _result(verdict), "; ".join(verdict.reasons) or None] for verdict in close.verdicts]
-    reasons = (*TEXT, "page") if any(row[2] for row in rows) else PAGE
+    reasons = SEEN if any(row[2] for row in rows) else PAGE
     by = Column("plugin" if found.by_plugins else "predicate", "name")
     return Table("rules", (by, Column("result", "tag", colours=RESULTS), Column("reason", "name", forms=reasons)), rows)
 

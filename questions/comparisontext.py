@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..api.view import Name, Words
 from ..api.words import count_doing, count_of
 from ..simulation.compare.agreement import DIFFERENT, LOCKED, AgreementCounts
 from ..simulation.compare.causes import KINDS, SAMPLING, Cause
 from ..simulation.compare.document import ComparedConfiguration, ComparedDecision, ComparisonDocument, ConfigurationPair, Losses
-from .result import NOTHING_TRIED, for_reasons, joined
+from .result import NOTHING_TRIED, for_reasons
 
 NO_HOST, GATED_HOST = "<none>", "<gated>"
 """In place of a host where the pod has none, or was not tried."""
@@ -45,67 +44,67 @@ def side_name(found: ComparisonDocument, at: int) -> str:
     return name if len(name) > 1 or name == called else f"{name} ({called})"
 
 
-def verdict(found: ComparisonDocument) -> Words:
+def verdict(found: ComparisonDocument) -> str:
     """The outcome in one sentence: who loses, and for what."""
     if found.differences:
-        return joined([_against(found, at) for at in range(len(found.against))], ". ")
+        return ". ".join([_against(found, at) for at in range(len(found.against))])
     if not found.decisions:
-        return Words(NOTHING_TRIED)
+        return NOTHING_TRIED
     all_of = f"All {found.decisions:,} decisions are" if found.decisions > 1 else "The only decision is"
-    return Words(all_of, " the same", in_error(found.against[0].agreement))
+    return f"{all_of} the same{in_error(found.against[0].agreement)}"
 
 
-def in_error(found: AgreementCounts) -> Words:
+def in_error(found: AgreementCounts) -> str:
     """How many of the decisions that are the same say nothing."""
     many = " of them ended in an error on both sides" if found.decisions > 1 else " ended in an error on both sides"
-    return Words(f", but {found.errors:,}", many) if found.errors else Words()
+    return f", but {found.errors:,}{many}" if found.errors else ""
 
 
-def _against(found: ComparisonDocument, at: int) -> Words:
+def _against(found: ComparisonDocument, at: int) -> str:
     """One configuration beside the first."""
     pair = found.against[at]
     lost, gained = len(pair.lost.pods), len(pair.gained.pods)
-    first, second = Name(label(found, 0)), Name(label(found, at + 1))
+    first, second = label(found, 0), label(found, at + 1)
     if not lost and not gained:
         # No pod gains or loses a place: how many decisions are other ones.
         agreement, moved, held = pair.agreement, len(pair.elsewhere), len(pair.gated)
-        places = Words("The same pods find a place under ", first, " and ", second)
+        places = f"The same pods find a place under {first} and {second}"
         if held:
-            return Words(count_of(held, "pod is", "pods are"), " gated by ", first, " or ", second, ", and placed by the other one")
+            return f"{count_of(held, 'pod is', 'pods are')} gated by {first} or {second}, and placed by the other one"
         if found.mode != LOCKED:
             if not moved:
-                return Words(places, ", each on the same node")
-            return Words(places, f", {moved:,} of them on another node")
+                return f"{places}, each on the same node"
+            return f"{places}, {moved:,} of them on another node"
         counted = ((agreement.different, DIFFERENT), (agreement.gated, "gated by one of them"))
-        counts = [Words(count_of(count, "is", "are"), " ", text) for count, text in counted if count]
+        counts = [f"{count_of(count, 'is', 'are')} {text}" for count, text in counted if count]
         if counts:
-            return Words(places, f"; of {agreement.decisions:,} decisions ", joined(counts, " and "))
+            return f"{places}; of {agreement.decisions:,} decisions {' and '.join(counts)}"
         others = count_of(agreement.equally_good, "is equally good", "are equally good")
-        return Words("No decision is different under ", second, "; ", others, " for ", first)
+        return f"No decision is different under {second}; {others} for {first}"
     if lost == gained:
-        return Words("As many pods find a place under ", second, ", but not the same ones: ", _both(pair))
+        return f"As many pods find a place under {second}, but not the same ones: {_both(pair)}"
     net, word = abs(lost - gained), "more" if gained > lost else "fewer"
-    head = Words(count_of(net, f"pod {word} finds a place", f"pods {word} find a place"), " under ", second)
+    head = f"{count_of(net, f'pod {word} finds a place', f'pods {word} find a place')} under {second}"
     if lost and gained:
-        return Words(head, ": ", _both(pair))
+        return f"{head}: {_both(pair)}"
     if gained:
-        return Words(head, _alone(pair.gained), "; under ", first, " there is none: ", reasons_of(pair.gained))
-    return Words(head, _alone(pair.lost), ": ", reasons_of(pair.lost))
+        return f"{head}{_alone(pair.gained)}; under {first} there is none: {reasons_of(pair.gained)}"
+    return f"{head}{_alone(pair.lost)}: {reasons_of(pair.lost)}"
 
 
-def _alone(found: Losses) -> Words:
+def _alone(found: Losses) -> str:
     """The name of the pod, if it is only one."""
-    return Words(", ", Name(found.pods[0].pod)) if len(found.pods) == 1 else Words()
+    return f", {found.pods[0].pod}" if len(found.pods) == 1 else ""
 
 
-def _both(pair: ConfigurationPair) -> Words:
+def _both(pair: ConfigurationPair) -> str:
     """Who loses and who gains, where there are both."""
     lost, gained = len(pair.lost.pods), len(pair.gained.pods)
     losing, gaining = count_of(lost, "loses its place", "lose theirs"), count_of(gained, "gains one", "gain one")
-    return Words(losing, " (", reasons_of(pair.lost), "), ", gaining)
+    return f"{losing} ({reasons_of(pair.lost)}), {gaining}"
 
 
-def reasons_of(found: Losses) -> Words:
+def reasons_of(found: Losses) -> str:
     """For what pods have no place."""
     return for_reasons({one.reason: one.pods for one in found.reasons})
 
@@ -113,7 +112,7 @@ def reasons_of(found: Losses) -> Words:
 # --- sentences ------------------------------------------------------------------------------------------------------
 
 
-def headline(found: ComparisonDocument, said: Words) -> Iterator[str]:
+def headline(found: ComparisonDocument, said: str) -> Iterator[str]:
     """The verdict, and how many decisions differ; in mode free the first one that does, as those after it may follow from it."""
     yield f"{said}."
     count = len(found.differences)

@@ -9,17 +9,18 @@ import attrs
 
 from ..api.view import (
     CHANGES,
+    DATA,
     MEANINGS,
+    PAGE,
+    SEEN,
     TEXT,
     BulletList,
     CodeText,
     Column,
     Item,
     MapSide,
-    Name,
     NextStep,
     NodeMap,
-    Paragraph,
     Part,
     PodOutcome,
     PodOutcomes,
@@ -54,7 +55,6 @@ from .comparisontext import (
     verdict,
     with_own_cluster,
 )
-from .result import joined
 
 MODES = {
     "free": (
@@ -87,23 +87,23 @@ def comparison_view(title: str, found: ComparisonDocument, show: int | None = No
 def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[ClusterEnd]) -> Iterator[Section]:
     named, use = [f"{one.name}: {one.text or one.release}" for one in found.configurations], _use(found)
     lines = list(headline(found, verdict(found)))
-    yield block(*paragraphs([*lines, *named]))
+    yield block(*lines, *named)
     bars = [ShareBar(_title(found, at), _pod_parts(at, against)) for at, against in enumerate(found.against)]
     unchanged = "" if any(one.lost.pods or one.gained.pods for one in found.against) else "No pod loses its place, and none gains one."
     yield Section("Where pods end", [_counts(found), *bars, _lost(found), *on_page(unchanged)], name="losses")
-    yield block(use, *paragraphs(meaning_lines(found)))
+    yield block(use, *meaning_lines(found))
     for at, against in enumerate(found.against):
         first, second = against.first, against.second
         ends_alone = f"{len(against.first_alone)} placed by {first} alone, {len(against.second_alone)} by {second} alone"
         ends_alone += f", {len(against.gated)} gated by one of them" if against.gated else ""
         pods = f"{first} and {second}: {count_of(against.alike, 'pod')} end the same, {len(against.elsewhere)} {OTHER_NODE}, {ends_alone}"
-        yield block(*paragraphs([pods, *agreement_lines(against), *hints(against)]))
+        yield block(pods, *agreement_lines(against), *hints(against))
         told = lines[1:] if found.differences and found.mode != LOCKED and not at else []
         bar = [ShareBar(_title(found, at), _decision_parts(against))] if len(found.against) > 1 else []
         parts: list[Item] = [*bar, cause_table(against), BulletList(items=told), BulletList(items=list(agreement_lines(against)))]
         yield Section("" if at else "Why decisions differ", [*parts, *on_page(*hints(against), look="note")], name="why")
     yield Section(parts=[_differences(found, show)])
-    yield block(*paragraphs(left_out(found, show)))
+    yield block(*left_out(found, show))
     yield Section(parts=[_decisions(found), _pods(found)])
     many = f"The judged nodes are here for the first {MOST:,} decisions that differ; -o json has them all."
     listed, many = PodList(found).table(), many if len(found.differences) > MOST else ""
@@ -114,20 +114,14 @@ def _sections(found: ComparisonDocument, show: int | None, ends: Sequence[Cluste
         yield Section("Nodes in the end", [_map(found, ends)], name="nodes")
 
 
-def paragraphs(lines: Iterable[str]) -> list[Paragraph]:
-    """Each line as a paragraph."""
-    return [Paragraph(line) for line in lines]
-
-
 # --- of a page ------------------------------------------------------------------------------------------------------
 
 
 def _lead(found: ComparisonDocument) -> Iterator[Part]:
     """The mode, and the configurations."""
     pods, decisions = count_of(found.pods, "pod"), count_of(found.decisions, "decision")
-    yield Words(pods, ", ", decisions, f", mode {found.mode}. ", MODES[found.mode].format(first=label(found, 0)))
-    sides = [Words(Name(one.name), f": {one.release} ", CodeText(one.text)) for one in found.configurations]
-    yield joined(sides, "; ")
+    yield f"{pods}, {decisions}, mode {found.mode}. {MODES[found.mode].format(first=label(found, 0))}"
+    yield from (Words(f"{one.name}: {one.release} ", CodeText(one.text)) for one in found.configurations)
 
 
 def _who(found: ComparisonDocument) -> PodOutcomes:
@@ -135,12 +129,12 @@ def _who(found: ComparisonDocument) -> PodOutcomes:
     pods = list[PodOutcome]()
     for change in ("lost", "gained"):
         for at, against in enumerate(found.against):
-            under = Words("under ", Name(side_name(found, at + 1)), ", for " if change == "lost" else "; else none for ")
+            under = f"under {side_name(found, at + 1)}{', for ' if change == 'lost' else '; else none for '}"
             losses = against.lost.pods if change == "lost" else against.gained.pods
-            pods += [PodOutcome(one.pod, change, Words(under, Name(phrase(one.reason, 1)))) for one in losses]
+            pods += [PodOutcome(one.pod, change, f"{under}{phrase(one.reason, 1)}") for one in losses]
     title = "Who loses, who gains" if pods else "Who moves"
     pods += [
-        PodOutcome(one.pod, "moved", Words("from ", Name(one.first or ""), " to ", Name(one.second or "")))
+        PodOutcome(one.pod, "moved", f"from {one.first or ''} to {one.second or ''}")
         for against in found.against for one in against.elsewhere
     ]  # fmt: skip
     return PodOutcomes(title, pods, "list")
@@ -151,12 +145,12 @@ def _next(found: ComparisonDocument) -> Iterator[NextStep]:
     releases = [one.release for one in found.configurations]
     if len(releases) == 2 and found.differences and all(one.text == f"release={one.release}" for one in found.configurations):
         step, pod = ("upgrade", "--from", releases[0], "--to", releases[1]), found.differences[0].pod
-        yield NextStep(Words("What changes for ", Name(pod), ", and by which release:"), (*step, "--pod", pod))
+        yield NextStep(f"What changes for {pod}, and by which release:", (*step, "--pod", pod))
         yield NextStep("Which release on the way changes what:", step)
 
 
-def _title(found: ComparisonDocument, at: int) -> Words:
-    return Words(Name(side_name(found, at + 1)), " against ", Name(side_name(found, 0)))
+def _title(found: ComparisonDocument, at: int) -> str:
+    return f"{side_name(found, at + 1)} against {side_name(found, 0)}"
 
 
 def _pod_parts(at: int, against: ConfigurationPair) -> list[Share]:
@@ -216,7 +210,7 @@ def _counts(found: ComparisonDocument) -> Table:
     names = {"placed": "placed", "unschedulable": "unschedulable", "gated": "gated", "evicted": "evicted"}
     rows: list[list[Any]] = [[said, *(str(getattr(one.summary, name)) for one in found.configurations)] for name, said in names.items()]
     kept = [row for row in rows if row[0] != names["gated"] or set(row[1:]) != {"0"}]
-    return Table("counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], kept, forms=(*TEXT, "page"))
+    return Table("counts", [Column("pods"), *(Column(one.name) for one in found.configurations)], kept, forms=SEEN)
 
 
 def _use(found: ComparisonDocument) -> Table:
@@ -244,7 +238,7 @@ def cause_table(against: ConfigurationPair) -> Table:
     titles = ("outcome", "cause", "rule", "of", "meaning")
     rows = [[one.decisions, one.verdict, one.kind, one.rule, one.side, KINDS[one.kind]] for one in against.causes]
     columns = [Column("decisions", "count"), *map(Column, titles)]
-    return Table(f"causes-{against.second}", columns, rows, forms=(*TEXT, "page") if rows else ())
+    return Table(f"causes-{against.second}", columns, rows, forms=SEEN if rows else ())
 
 
 def _differences(found: ComparisonDocument, show: int | None) -> Table:
@@ -291,7 +285,7 @@ def _lost(found: ComparisonDocument) -> Table:
         for at, against in enumerate(found.against)
         for loss in (against.lost if change == "lost" else against.gained).pods
     ]
-    return Table("lost", columns, rows, noun="pod", forms=("page",))
+    return Table("lost", columns, rows, noun="pod", forms=PAGE)
 
 
 def _pods(found: ComparisonDocument) -> Table:
@@ -299,4 +293,4 @@ def _pods(found: ComparisonDocument) -> Table:
     hosts = [one.hosts for one in found.configurations]
     columns = [Column("pod", "name"), *(Column(one.name, "host") for one in found.configurations)]
     rows = [[pod, *(nodes.get(pod) for nodes in hosts)] for pod in dict.fromkeys(pod for nodes in hosts for pod in nodes)]
-    return Table("pods", columns, rows, noun="pod", forms=("data",))
+    return Table("pods", columns, rows, noun="pod", forms=DATA)

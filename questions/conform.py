@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from ..api.view import TEXT, Column, Paragraph, Section, Table, View
+from ..api.view import DATA, TEXT, Column, Paragraph, Section, Table, View
 from ..exceptions import ManifestError, UnknownNameError
 from ..simulation.conform import USUAL, WITHOUT, ConformanceDocument, Family, FamilyReport, Manner, check_family, find_families
 from ..simulation.input import SILENT, Observer, paths_of
@@ -67,7 +67,7 @@ def _families(reports: Sequence[FamilyReport]) -> Table:
     entries = "steps" if not has_decisions else "decisions or steps" if has_steps else "decisions"
     columns = [
         Column("release"), Column("family"), Column("cases", "count"), Column(entries, "count", forms=TEXT),
-        Column("decisions", "count", forms=("data",)), Column("steps", "count", forms=("data",)), Column("identical", "count"),
+        Column("decisions", "count", forms=DATA), Column("steps", "count", forms=DATA), Column("identical", "count"),
         Column("left out", "count", field="leftOut"), Column("first difference", forms=TEXT),
     ]  # fmt: skip
     rows = []

@@ -16,17 +16,18 @@ from ..api.objects import Node
 from ..api.reading.notices import NoticeGroup
 from ..api.view import (
     CHANGES,
+    DATA,
     EVERYWHERE,
     MEANINGS,
     PAGE,
+    SEEN,
     TEXT,
+    WIDE,
     Column,
     Item,
     MapSide,
-    Name,
     NextStep,
     NodeMap,
-    Paragraph,
     Part,
     PodOutcome,
     PodOutcomes,
@@ -34,7 +35,6 @@ from ..api.view import (
     Share,
     Table,
     View,
-    Words,
     block,
     on_page,
 )
@@ -213,34 +213,34 @@ def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _verdict(answer: DrainDocument) -> Words:
+def _verdict(answer: DrainDocument) -> str:
     """How many nodes can go, and what it takes, in one sentence; of nodes that are gone what becomes of their pods."""
     summary = answer.summary
     if answer.gone:
-        return Words(f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}.")
+        return f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}."
     can, asked = f"{summary.can:,}", f"{summary.asked:,}"
     if summary.asked == 1:
         node = next(iter([*answer.can, *answer.cannot]))
-        return Words(Name(node), " can go" if summary.can else " cannot go", _takes(answer), ".")
+        return f"{node}{' can go' if summary.can else ' cannot go'}{_takes(answer)}."
     if summary.can == summary.asked:
-        return Words("Both" if summary.asked == 2 else Words("All ", asked), " nodes can go together", _takes(answer), ".")
+        return f"{('Both' if summary.asked == 2 else f'All {asked}')} nodes can go together{_takes(answer)}."
     only = "" if answer.searched else "Only " if summary.can else ""
     together = " together" if summary.can > 1 else ""
-    return Words(only, can if summary.can else "None", " of ", asked, " nodes can go", together, _takes(answer), ".")
+    return f"{only}{can if summary.can else 'None'} of {asked} nodes can go{together}{_takes(answer)}."
 
 
-def _takes(answer: DrainDocument) -> Words:
+def _takes(answer: DrainDocument) -> str:
     """What has to happen for it."""
     summary = answer.summary
     if not (summary.can and summary.evictions):
-        return Words("; no pod has to move" if summary.can else "")
-    return Words(": ", count_of(summary.moved, "pod moves", "pods move"), " in ", count_of(summary.rounds, "round"))
+        return "; no pod has to move" if summary.can else ""
+    return f": {count_of(summary.moved, 'pod moves', 'pods move')} in {count_of(summary.rounds, 'round')}"
 
 
 def _sections(found: DrainResult) -> Iterator[Section]:
     answer, about = found.plan.answer, found.about_reasons
     if answer.gone:
-        yield block(Paragraph(str(_verdict(answer))))
+        yield block(_verdict(answer))
     gone = [one.pod for one in answer.evictions if one.replacement is None]
     some = f"{', '.join(gone[:5])}{', ...' if len(gone) > 5 else ''}"
     notes = on_page(f"{count_doing(len(gone), 'pod', 'leave')} for good, as they are not made again: {some}" if gone else "", look="note")
@@ -276,8 +276,8 @@ def _who(answer: DrainDocument) -> PodOutcomes:
         if one.replacement is None:
             found["evicted"].append((one.pod, "for good, as it is not made again"))
         elif one.waits:
-            found["waits"].append((one.pod, Name(one.reason or one.why or "")))
-    found["moved"] = [(one.pod, Words("from ", Name(one.origin), " to ", Name(one.to))) for one in answer.moves]
+            found["waits"].append((one.pod, one.reason or one.why or ""))
+    found["moved"] = [(one.pod, f"from {one.origin} to {one.to}") for one in answer.moves]
     title = "Who waits, who moves" if found["waits"] else "Who leaves for good, who moves" if found["evicted"] else "Who moves"
     return PodOutcomes(title, [PodOutcome(pod, change, why) for change, pods in found.items() for pod, why in pods], "evictions")
 
@@ -331,9 +331,9 @@ def _nodes(found: DrainResult) -> Table:
     answer = found.plan.answer
     columns = (
         Column("node", "name"),
-        Column("gone" if answer.gone else "can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=(*TEXT, "page")),
+        Column("gone" if answer.gone else "can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=SEEN),
         Column("can", forms=("data", "csv")), Column("evicted", "count", forms=(*TEXT, "page", "csv")),
-        Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT), Column("what stops it", forms=("page",)),
+        Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT), Column("what stops it", forms=PAGE),
         Column("why", forms=("data", "csv")),
     )  # fmt: skip
     evicted = found.plan.evictions_by_node()
@@ -356,16 +356,16 @@ def _reasons(found: DrainResult, forms: Sequence[str]) -> Table:
 
 def _evictions(answer: DrainDocument) -> Table:
     """In the order in which pods leave."""
-    by_others = ("page",) if any(one.by for one in answer.evictions) else ()
+    by_others = PAGE if any(one.by for one in answer.evictions) else ()
     columns = (
-        Column("round", "count", forms=(*TEXT, "data")), Column("pod", "name"), Column("node", forms=("data",)),
-        Column("by", forms=("data",)), Column("replacement", forms=("data",)), Column("from", "name", filter=True, forms=(*TEXT, "page")),
-        Column("to", "name"), Column("as", "name", forms=TEXT), Column("why", forms=TEXT), Column("as", "name", forms=("page",)),
-        Column("round", "count", forms=("page",)), Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=("page",)),
+        Column("round", "count", forms=(*TEXT, "data")), Column("pod", "name"), Column("node", forms=DATA),
+        Column("by", forms=DATA), Column("replacement", forms=DATA), Column("from", "name", filter=True, forms=SEEN),
+        Column("to", "name"), Column("as", "name", forms=TEXT), Column("why", forms=TEXT), Column("as", "name", forms=PAGE),
+        Column("round", "count", forms=PAGE), Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=PAGE),
         Column("preempted by", "name", forms=by_others), Column("message", forms=("wide", "page") if answer.summary.without_node else ()),
     )  # fmt: skip
     rows = [_eviction(one) for one in answer.evictions]
-    text = () if not rows else ("wide",) if answer.searched else TEXT
+    text = () if not rows else WIDE if answer.searched else TEXT
     forms = (*text, "page", "data")
     return Table("evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms)
 
@@ -382,7 +382,7 @@ def _eviction(one: DrainEviction) -> list[Any]:
 def _staying(answer: DrainDocument) -> Table:
     """Pods that stay on nodes that go."""
     columns = (
-        Column("pod that stays", "name", forms=("wide",)), Column("pod", "name", forms=("page",)), Column("node", "name", filter=True),
+        Column("pod that stays", "name", forms=WIDE), Column("pod", "name", forms=PAGE), Column("node", "name", filter=True),
         Column("why", filter=True),
     )  # fmt: skip
     rows = [[one.pod, one.pod, one.node, one.why] for one in answer.staying]
@@ -392,4 +392,4 @@ def _staying(answer: DrainDocument) -> Table:
 def _budgets(answer: DrainDocument) -> Table:
     columns = (Column("budget", "name"), Column("allows", "count"), Column("evicted", "count"), Column("fewest left", "count"))
     rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
-    return Table("budgets", columns, rows, noun="budget", forms=(*TEXT, "page") if rows else ())
+    return Table("budgets", columns, rows, noun="budget", forms=SEEN if rows else ())

@@ -9,7 +9,7 @@ import attrs
 
 from ..api.objects import Node, Pod
 from ..api.reading.notices import NoticeGroup
-from ..api.view import MapSide, NextStep, NodeMap, Section, Share, View, shortened
+from ..api.view import DATA, REST, MapSide, NextStep, NodeMap, Section, Share, View, shortened
 from ..core.decision.decision import Decision
 from ..exceptions import wrong_type
 from ..simulation.capacity.room import FreeRoom
@@ -108,7 +108,7 @@ class ExplainResult(Result):
         return [
             *(explanation_sections(found) if close is None else close_up_sections(found, close)),
             Section("The nodes" if close is None else "", [*the_map, nodes] if close is None else [nodes], name="all-nodes",
-                    forms=("page", "data") if close is None else ("data",)),
+                    forms=REST if close is None else DATA),
             Section(parts=[alone]),
         ]  # fmt: skip
 

@@ -9,21 +9,22 @@ import attrs
 
 from ..api.objects import Pod
 from ..api.view import (
+    DATA,
     EVERYWHERE,
     MEANINGS,
     PAGE,
+    REST,
     TEXT,
+    WIDE,
     Amount,
     Column,
     Matrix,
     MatrixLine,
-    Name,
     PodOutcome,
     PodOutcomes,
     RuleScore,
     Section,
     Table,
-    Words,
     bar,
     block,
     on_page,
@@ -45,7 +46,6 @@ from ..simulation.explain.values import (
     by_subject,
 )
 from .closeupview import Part, device_part, lead_told, leads_table, paragraphs, rule_name, score_cell, short_of
-from .result import joined
 
 NO_HOST = "<none>"
 NEAREST, BEST, SHOWN = 5, 5, 3
@@ -59,80 +59,80 @@ STATES = {CHOSEN: MEANINGS["good"], FITS: MEANINGS["near"], NOT_REACHED: MEANING
 # --- the verdict ----------------------------------------------------------------------------------------------------
 
 
-def verdict(found: ExplanationDocument) -> Words:
+def verdict(found: ExplanationDocument) -> str:
     """Where the pod goes and what decided, or what rules out the nodes; of one node, whether the pod fits there."""
     if found.close_up is not None:
         return _on_node(found, found.close_up)
-    pod, lost = Name(found.pod), len(found.workload_waiting or ())
+    pod, lost = found.pod, len(found.workload_waiting or ())
     if found.ignored is not None:
-        return Words(pod, " is not scheduled: ", Name(found.ignored), ".")
+        return f"{pod} is not scheduled: {found.ignored}."
     if found.gated:
-        return Words(pod, " is gated and not tried.")
-    start: Name | Words = pod
+        return f"{pod} is gated and not tried."
+    start: str = pod
     if lost:
         count = len(found.workload_pods)
-        start = Words(f"{count - lost:,} of {count:,} pods find a node; ", pod)
-    start = start if found.placed_on is None else Words(start, ", which is on ", Name(found.placed_on), ",")
+        start = f"{count - lost:,} of {count:,} pods find a node; {pod}"
+    start = start if found.placed_on is None else f"{start}, which is on {found.placed_on},"
     if found.host is None and found.eviction is not None and found.eviction.node is not None:
         leave = len(found.eviction.victims)
-        return Words(start, " makes room on ", Name(found.eviction.node), ": ", count_of(leave, "pod has", "pods have"), " to leave.")
+        return f"{start} makes room on {found.eviction.node}: {count_of(leave, 'pod has', 'pods have')} to leave."
     if found.host is None:
-        why = Words(". ", Name(found.missing[0])) if found.missing else Words(_against(found), ".")
-        return Words(start, " finds no node", why)
+        why = f". {found.missing[0]}" if found.missing else f"{_against(found)}."
+        return f"{start} finds no node{why}"
     if found.placed_on == found.host:
-        return Words(start, " would stay there", _because(found), ".")
-    return Words(start, " would go to " if found.placed_on else " goes to ", Name(found.host), _because(found), ".")
+        return f"{start} would stay there{_because(found)}."
+    return f"{start}{' would go to ' if found.placed_on else ' goes to '}{found.host}{_because(found)}."
 
 
-def _on_node(found: ExplanationDocument, close: CloseUp) -> Words:
+def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
     """Whether the pod fits on the node that was asked for, and why it does not go there."""
-    pod, node, host = Name(found.pod), Name(close.node), found.host
+    pod, node, host = found.pod, close.node, found.host
     if host == close.node:
-        return Words(pod, " fits on ", node, ", and goes there.")
+        return f"{pod} fits on {node}, and goes there."
     if not close.fits:
         failing = (rule.reasons for rule in close.verdicts if rule.outcome == "fails")
         reasons = dict.fromkeys([*close.whole_pod, *(reason for texts in failing for reason in texts)])
-        why = Words(": ", Name("; ".join(reasons))) if reasons else ""
-        return Words(pod, " does not fit on ", node, why, Words(", so it goes to ", Name(host)) if host else "", ".")
+        why = f": {'; '.join(reasons)}" if reasons else ""
+        return f"{pod} does not fit on {node}{why}{(f', so it goes to {host}' if host else '')}."
     if host is None:
-        return Words(pod, " fits on ", node, ".")
-    return Words(pod, " fits on ", node, ", but goes to ", Name(host), _behind(close), ".")
+        return f"{pod} fits on {node}."
+    return f"{pod} fits on {node}, but goes to {host}{_behind(close)}."
 
 
-def _against(found: ExplanationDocument) -> Words:
+def _against(found: ExplanationDocument) -> str:
     """What rules out the nodes."""
-    pieces = [Words(Name(what), " on ", count_of(count, "node")) for what, count in by_subject(found.reasons).items()]
+    pieces = [f"{what} on {count_of(count, 'node')}" for what, count in by_subject(found.reasons).items()]
     if not pieces:
-        return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
-    rest = [Words(Name(f"{len(pieces) - SHOWN:,}"), " other reasons")] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
-    return Words(": stopped by ", joined([*pieces[:SHOWN], *rest]))
+        return f": {found.error.rstrip('.')}" if found.error else ""
+    rest = [f"{len(pieces) - SHOWN:,} other reasons"] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
+    return f": stopped by {', '.join([*pieces[:SHOWN], *rest])}"
 
 
-def _because(found: ExplanationDocument) -> Words:
+def _because(found: ExplanationDocument) -> str:
     """Why this node."""
     choice, counts = found.choice, found.counts
     if choice is None:
         if counts.fit != 1 or counts.visited <= 1:
-            return Words(", which is taken without scoring")
-        return Words(", the only one of ", count_of(counts.visited, "node"), " that fits")
+            return ", which is taken without scoring"
+        return f", the only one of {count_of(counts.visited, 'node')} that fits"
     fit, ties = f"{counts.fit:,}", len(choice.ties)
     if ties == counts.fit == 2:
-        return Words(": both nodes that fit have the same score, and the tie-break takes it")
+        return ": both nodes that fit have the same score, and the tie-break takes it"
     if ties == counts.fit:
-        return Words(": all ", fit, " nodes that fit have the same score, and the tie-break takes it")
+        return f": all {fit} nodes that fit have the same score, and the tie-break takes it"
     if ties > 1:
         number = f"{ties:,}"
-        return Words(": ", number, " of ", fit, " nodes that fit share the best score, and the tie-break takes it")
-    return Words(", the best of ", fit, " nodes that fit", Words(", by ", Name(rule_name(choice.decided))) if choice.decided else "")
+        return f": {number} of {fit} nodes that fit share the best score, and the tie-break takes it"
+    return f", the best of {fit} nodes that fit{(f', by {rule_name(choice.decided)}' if choice.decided else '')}"
 
 
-def _behind(close: CloseUp) -> Words:
+def _behind(close: CloseUp) -> str:
     if close.would_score:
-        return Words(": the search had found enough nodes before it came here")
+        return ": the search had found enough nodes before it came here"
     worse = [lead.rule for lead in close.leads if lead.ahead < 0]
     if not worse:
-        return Words(": both score the same, and the tie-break takes that one")
-    return Words(", which scores better by ", joined([Name(rule_name(rule)) for rule in worse[-SHOWN:][::-1]]))
+        return ": both score the same, and the tie-break takes that one"
+    return f", which scores better by {', '.join([rule_name(rule) for rule in worse[-SHOWN:][::-1]])}"
 
 
 # --- text -----------------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def explanation_sections(found: Explanation) -> Iterator[Section]:
     choice, error, host = found.choice, found.decision.error, found.decision.host or ""
     if choice is not None:
         same = ", ".join(map(rule_name, choice.constant))
-        constant = Words("These rules give every node the same score, so they decide nothing: ", Name(same), ".") if same else ""
+        constant = f"These rules give every node the same score, so they decide nothing: {same}." if same else ""
         leads = leads_table(choice.leads, host, choice.against or "")
         yield Section("What decided", [*on_page(best_told(host, choice), look=""), leads, *on_page(constant, *reached(found))])
     if found.groups:
@@ -170,13 +170,13 @@ def explanation_sections(found: Explanation) -> Iterator[Section]:
         causes = attrs.evolve(causes_table(found), caption="What fails")
         yield Section("Reasons against nodes", [reasons_table(found), causes], lead, forms=PAGE)
     elif error:
-        yield Section("Why it has no node", on_page(Name(error), look="note"))
-    yield Section("What is missing", on_page(*map(Name, found.missing), look=""))
+        yield Section("Why it has no node", on_page(error, look="note"))
+    yield Section("What is missing", on_page(*found.missing, look=""))
     yield Section("Would evictions help?", on_page(*eviction_lines(found.eviction), look=""), name="evictions")
     if found.rules and found.nodes:
         lead = "✓ passed, ✗ turned down, · not asked. Nodes that fare alike share a line; the rule that decides is marked."
         idle = ", ".join(rule for rule, concerned in found.rules.items() if not concerned)
-        rest = Words("The pod wants nothing that these rules look at: ", Name(idle), ".") if idle else ""
+        rest = f"The pod wants nothing that these rules look at: {idle}." if idle else ""
         yield Section("Nodes by rules", [matrix(found), *on_page(rest)], lead)
 
 
@@ -198,7 +198,7 @@ def message_parts(decision: Decision) -> Part:
     error, found = decision.error or "", decision.fit_error
     if found is None or found.headline == error:
         return paragraphs([error])
-    return [*paragraphs([found.headline], ("table",)), *paragraphs([error], ("wide",))]
+    return [*paragraphs([found.headline], ("table",)), *paragraphs([error], WIDE)]
 
 
 def subject_lines(found: Explanation) -> Iterator[str]:
@@ -340,13 +340,13 @@ def _fitting(found: Explanation, every: bool) -> Part:
     short = ("table",) if any(row[2] for row in rows) else ()
     columns = (
         Column("node", "name"), Column("total", "count"), Column("scores", forms=short),
-        Column("scores", forms=("wide",) if any(row[3] for row in rows) else ()),
+        Column("scores", forms=WIDE if any(row[3] for row in rows) else ()),
     )  # fmt: skip
     plugins = found.by_plugins
     note = f"(each {'plugin' if plugins else 'priority'}: raw -> {'normalized' if plugins else 'reduced'} x weight)"
     more = [f"({len(shown):,} of {count_of(len(scored), 'node')}; --all shows every one)"] if len(shown) < len(scored) else []
     same = [f"({_constant(constant)})"] if constant else []
-    return [Table("fitting", columns, rows), *paragraphs([note], ("wide",)), *paragraphs(same, ("table",)), *paragraphs(more)]
+    return [Table("fitting", columns, rows), *paragraphs([note], WIDE), *paragraphs(same, ("table",)), *paragraphs(more)]
 
 
 def _weighed(score: NodeScore) -> str:
@@ -370,7 +370,7 @@ def _nearest(found: Explanation, every: bool) -> Part:
     shown = others if every else others[:NEAREST]
     if not shown:
         return []
-    wide = ("wide",)
+    wide = WIDE
     columns = (
         Column("node", "name"), Column("plugin" if found.by_plugins else "predicate", "names", forms=wide),
         Column("code", forms=wide if found.by_plugins else ()), Column("reasons"),
@@ -438,13 +438,13 @@ def reasons_table(found: Explanation) -> Table:
     return Table("reasons", columns, rows)
 
 
-def _short_words(group: ReasonGroup) -> Words | None:
+def _short_words(group: ReasonGroup) -> str | None:
     least = group.least_short
     if least is None:
         return None
     name = least.resource
     missing, asked, free = (str(rounded(name, getattr(least, field))) for field in ("missing", "asked", "free"))
-    return Words(missing, " cores " if name == "cpu" else f" {short_name(name)} ", f"(needs {asked}, free {free})")
+    return f"{missing}{(' cores ' if name == 'cpu' else f' {short_name(name)} ')}(needs {asked}, free {free})"
 
 
 # --- nodes by rules -------------------------------------------------------------------------------------------------
@@ -479,7 +479,7 @@ def _line(found: Explanation, node: NodeReport, others: int, hidden: Sequence[st
     if failed and not found.asks_all:
         passed = passed[: min((passed.index(rule) for rule in failed if rule in passed), default=None)]
     return MatrixLine(
-        node=Words(Name(node.name), Words(" and ", count_of(others, "other")) if others else ""),
+        node=node.name if not others else f"{node.name} and {count_of(others, 'other')}",
         failed=failed, passed=[rule for rule in passed if rule not in failed],
         state="not reached" if not node.visited else "" if node.fits or node.objections else "left out",
         scores=[RuleScore(rule_name(rule), one.reduced, one.weight) for rule, one in node.scores.items() if rule not in hidden],
@@ -493,7 +493,7 @@ def _line(found: Explanation, node: NodeReport, others: int, hidden: Sequence[st
 def node_list(found: Explanation) -> list[Table]:
     """Every node, the best first, then the nearest to fitting: for a page and as data; for CSV with a close-up that node alone."""
     alone = [node for node in found.nodes if found.close_up is None or node.name == found.close_up.node]
-    return [_node_table(found, found.nodes, ("page", "data")), _node_table(found, alone, ("csv",))]
+    return [_node_table(found, found.nodes, REST), _node_table(found, alone, ("csv",))]
 
 
 def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
@@ -505,7 +505,7 @@ def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence
         Column("turned down by", "names", filter=True, forms=page), Column("plugins" if found.by_plugins else "predicates", forms=csv),
         Column("reasons", forms=page), Column("reasons", forms=both),
         Column("what fails", forms=page), Column("causes", forms=both), Column("short of", forms=page),
-        Column("missing", forms=("data",)), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
+        Column("missing", forms=DATA), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
         Column("short", forms=csv), *(Column(rule, "count", forms=both) for rule in rules),
     )  # fmt: skip
     rows = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,7 +21,7 @@ from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
 from ..api.reading.secrets import without_secrets
 from ..api.record import Count, Record, plain, says
-from ..api.view import PAGE, Column, Item, Name, NextStep, Section, Table, Verbatim, View, Words, block, on_page, tables
+from ..api.view import DATA, PAGE, Column, Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
 from ..api.words import count_of
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
@@ -46,8 +46,8 @@ from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, 
 from ..simulation.scenario import Scenario
 from .compare import CompareResult
 from .comparisontext import agreement_lines, cause_text, decision_text, in_error, reasons_of
-from .comparisonview import cause_table, paragraphs
-from .result import NOTHING_TRIED, Result, joined
+from .comparisonview import cause_table
+from .result import NOTHING_TRIED, Result
 
 if TYPE_CHECKING:
     from ..framework.options import GivenPolicy
@@ -160,16 +160,16 @@ class MigrateResult(Result):
             "notes": len(self.notes), "agrees": None if self.comparison is None else self.ok,
             "extenders left out": self.report.left_out or None,
         }  # fmt: skip
-        notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=("data",))
+        notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=DATA)
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
             return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=tables(notes))
         checked, against = self.comparison.view(), self.comparison.document.against[0]
         causes = cause_table(against)
         steps = list(next_steps(self.report, against))
-        text: list[Sequence[Item]] = [
-            paragraphs([f"{_verdict(self.report, against)}."]), paragraphs(["What to do next:", *(f"  {step}" for step in steps)]),
-            paragraphs(self.notes), paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against)),
+        text: list[Iterable[Item | str]] = [
+            [f"{_verdict(self.report, against)}."], ["What to do next:", *(f"  {step}" for step in steps)], self.notes,
+            _different(self.comparison, self.show), [causes], agreement_lines(against),
         ]  # fmt: skip
         file = "File this page: it holds all that the check has read and found, and the profile at its end."
         locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
@@ -199,7 +199,7 @@ class MigrateResult(Result):
     def proof_view(self) -> View:
         """The verdict and what to do next, the whole comparison, and the notes."""
         checked = View(title="") if self.comparison is None else self.comparison.view()
-        notes = block(*paragraphs(f"{note.subject}: {note.text}" for note in self.report.notes))
+        notes = block(*(f"{note.subject}: {note.text}" for note in self.report.notes))
         return attrs.evolve(checked, sections=[*self.view().sections[:2], *checked.sections, notes])
 
 
@@ -314,76 +314,76 @@ def _read(given: GivenPolicy) -> _Read:
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _verdict(report: MigrationReport, against: ConfigurationPair) -> Words:
+def _verdict(report: MigrationReport, against: ConfigurationPair) -> str:
     """Whether the profile decides as the Policy does, and what differs; with what the check left out."""
     if not against.agreement.decisions:
-        return Words(NOTHING_TRIED)
-    return Words(_agreeing(report, against), _left_out(report))
+        return NOTHING_TRIED
+    return f"{_agreeing(report, against)}{_left_out(report)}"
 
 
-def _left_out(report: MigrationReport) -> Words:
+def _left_out(report: MigrationReport) -> str:
     count = report.left_out
-    return Words(", leaving out ", count_of(count, "extender")) if count else Words()
+    return f", leaving out {count_of(count, 'extender')}" if count else ""
 
 
-def _agreeing(report: MigrationReport, against: ConfigurationPair) -> Words:
+def _agreeing(report: MigrationReport, against: ConfigurationPair) -> str:
     found = against.agreement
     cycles = f"{found.decisions:,}"
     if not found.different and not found.gated:
         source = "Policy does" if report.source == "Policy" else "one before does"
-        as_before = Words(f"The profile decides as the {source} under ", Name(report.release), ": ")
+        as_before = f"The profile decides as the {source} under {report.release}: "
         if not found.equally_good:
-            return Words(as_before, "all ", cycles, " decisions are the same", in_error(found))
+            return f"{as_before}all {cycles} decisions are the same{in_error(found)}"
         same, best = f"{found.same:,}", f"{found.equally_good:,}"
-        return Words(as_before, "of ", cycles, " decisions ", same, " are the same and ", best, " are equally good", in_error(found))
+        return f"{as_before}of {cycles} decisions {same} are the same and {best} are equally good{in_error(found)}"
     counts = f"{found.different + found.gated:,}"
-    causes = joined(list(_causes(against)))
-    return Words(counts, " of ", cycles, " decisions are different with the profile: ", causes, _lost(against))
+    causes = ", ".join(_causes(against))
+    return f"{counts} of {cycles} decisions are different with the profile: {causes}{_lost(against)}"
 
 
-def _causes(against: ConfigurationPair) -> Iterator[Words]:
+def _causes(against: ConfigurationPair) -> Iterator[str]:
     """For how many of these decisions which rule is the cause."""
     places: dict[str, list[int]] = {}
     for at, cause in enumerate(against.causes):
         if cause.verdict in (DIFFERENT, GATED):
             places.setdefault(cause.rule or cause.kind, []).append(at)
     if len(places) == 1:
-        yield Words("all by ", Name(next(iter(places))))
+        yield f"all by {next(iter(places))}"
         return
     for rule, found in places.items():
-        yield Words(f"{sum(against.causes[at].decisions for at in found):,} by ", Name(rule))
+        yield f"{sum(against.causes[at].decisions for at in found):,} by {rule}"
 
 
-def _lost(against: ConfigurationPair) -> Words:
+def _lost(against: ConfigurationPair) -> str:
     lost = against.lost
     if not lost.pods:
-        return Words()
+        return ""
     loses = " pod loses its place (" if len(lost.pods) == 1 else " pods lose their place ("
-    return Words(f"; {len(lost.pods):,}", loses, reasons_of(lost), ")")
+    return f"; {len(lost.pods):,}{loses}{reasons_of(lost)})"
 
 
-def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[Words]:
+def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[str]:
     """What to do next, the most urgent first."""
     option = "policy" if report.source == "Policy" else "profile"
     if against.agreement.different or against.agreement.gated:
-        yield Words("Look at each decision that is different, and ask whether you can accept it.")
+        yield "Look at each decision that is different, and ask whether you can accept it."
         may_spread = bool(ALL_RELEASES[report.release].predicates) and report.target in SPREAD_BY_SELECTOR
-        spread = [Words(" or try ", Name("--selector-spread"), ",")] * may_spread
+        spread = [" or try --selector-spread,"] * may_spread
         pair = f'--a "release={report.release} {option}=FILE" --b "release={report.target} profile=profile.yaml"'
-        change = Words("Change a weight of the profile by hand,", *spread, " and compare again: ")
-        yield Words(change, Name(f"kubeclassic compare CLUSTER {pair}"))
+        change = f"Change a weight of the profile by hand,{''.join(spread)} and compare again: "
+        yield f"{change}kubeclassic compare CLUSTER {pair}"
         course = f"kubeclassic upgrade CLUSTER --from {report.release} --to {report.target} --{option} FILE"
-        yield Words("See in which release each of them changes, and why: ", Name(course))
+        yield f"See in which release each of them changes, and why: {course}"
     if any("left out" in note.text for note in report.notes):
-        yield Words("Read the notes on what was left out, and replace what you rely on.")
+        yield "Read the notes on what was left out, and replace what you rely on."
     if not report.newer_labels:
-        yield Words("Check once more with ", Name("--newer-labels"), " if nodes get the labels of newer releases with the upgrade.")
+        yield "Check once more with --newer-labels if nodes get the labels of newer releases with the upgrade."
     if report.profile.get("extenders"):
         how = "the check did not call them" if report.left_out else "the check called them, or took their kept answers"
-        yield Words(f"Test the extenders: {how}.")
+        yield f"Test the extenders: {how}."
     shadow = f"kubeclassic shadow --release {report.target} --profile profile.yaml"
-    yield Words("Let the profile decide beside the scheduler that runs, before it replaces it: ", Name(shadow))
-    yield Words("Start kube-scheduler with it: ", Name("kube-scheduler --config profile.yaml"))
+    yield f"Let the profile decide beside the scheduler that runs, before it replaces it: {shadow}"
+    yield "Start kube-scheduler with it: kube-scheduler --config profile.yaml"
 
 
 def _different(comparison: CompareResult, show: int | None) -> Iterator[str]:

@@ -14,19 +14,21 @@ from ..api.objects import KubeObject
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
 from ..api.view import (
+    DATA,
     EVERYWHERE,
     PAGE,
+    REST,
+    SEEN_AND_DATA,
     TEXT,
+    WIDE,
     BulletList,
     Column,
-    Name,
     Paragraph,
     PodOutcome,
     PodOutcomes,
     Section,
     Table,
     View,
-    Words,
     block,
     kind_of,
     on_page,
@@ -40,7 +42,7 @@ from ..simulation.newnodes.answer import MOST_TOLD, NewNodesAnswer, NewNodesDocu
 from ..simulation.newnodes.kinds import LIKE, NewNodeError, read_cost
 from ..simulation.newnodes.trials import NewNode
 from .capacity import CapacityOptions, GivenTemplates, checked_exclude, checked_number, checked_ratio, loaded_templates
-from .result import Result, help_for, joined
+from .result import Result, help_for
 
 MOST_PODS = 5
 """Of pods without a node that short text names."""
@@ -195,32 +197,32 @@ def _given(nodes: Part | Iterable[Part], defaults: bool) -> Iterator[str | tuple
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _verdict(found: NewNodesDocument) -> Words:
+def _verdict(found: NewNodesDocument) -> str:
     """What to add, or that nothing helps, in one sentence."""
     pods, left = f"{found.pods:,}", found.without_node.count
     costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}
     cost = f", cost {found.cost:,}" if costs and found.cost is not None else ""
-    add = Words("Add ", _mix(found), cost) if found.added else Words("No new node is needed")
+    add = f"Add {_mix(found)}{cost}" if found.added else "No new node is needed"
     if found.placed:
-        return Words(add, ": ", Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node", ".")
+        return f"{add}: {(f'each of {pods} pods finds a node' if found.pods != 1 else 'the pod finds a node')}."
     if left and found.cost is not None:
-        others = Words(count_of(left, "finds none", "find none"), f" with up to {found.most_nodes:,}")
-        start = Words(add, "," if cost else "", f" for {found.pods - left:,} of {pods}")
-        return Words(start, " pods: each of them finds a node; ", others, ".")
-    without = Words(f"{left:,} of ", pods, " pods find" if left != 1 else " pods finds", " no node.")
-    return Words("None of the mixes that were tried is enough: ", without)
+        others = f"{count_of(left, 'finds none', 'find none')} with up to {found.most_nodes:,}"
+        start = f"{add}{',' if cost else ''} for {found.pods - left:,} of {pods}"
+        return f"{start} pods: each of them finds a node; {others}."
+    without = f"{left:,} of {pods}{' pods find' if left != 1 else ' pods finds'} no node."
+    return f"None of the mixes that were tried is enough: {without}"
 
 
-def _mix(found: NewNodesDocument) -> Words:
-    *first, last = (Words(f"{one.count:,} ", Name(one.node)) for one in found.added)
-    return Words(joined(first), " and ", last) if first else last
+def _mix(found: NewNodesDocument) -> str:
+    *first, last = (f"{one.count:,} {one.node}" for one in found.added)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
     yield from (Paragraph(text, hanging="") for text in _told(answer))
     without = answer.without_place
     for at, (key, why) in enumerate(without):
-        yield Paragraph(f"  {key}: {why}", TEXT if at < MOST_PODS else ("wide",), hanging="")
+        yield Paragraph(f"  {key}: {why}", TEXT if at < MOST_PODS else WIDE, hanging="")
     if len(without) > MOST_PODS:
         yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", ("table",), hanging="")
     if answer.found.best.evicted:
@@ -232,24 +234,24 @@ def _sections(answer: NewNodesAnswer, found: NewNodesDocument) -> Iterator[Secti
     yield Section("What to add", [_added(answer)])
     yield Section(parts=[_nodes(answer)])
     yield Section("What was not taken", [_not_taken(answer)])
-    fewer = [Name(f"With one fewer, {one}") for one in answer.fewer] if found.added else []
+    fewer = [f"With one fewer, {one}" for one in answer.fewer] if found.added else []
     if fewer:
         proof = "Each was simulated. Another mix that costs less can still exist."
         yield Section("Why not less", [BulletList(items=fewer), *on_page(proof)])
     tried = ", ".join(f"{count:,} {name}" for name, count in found.tried.items())
     if found.cost is None and any(found.tried.values()):
-        yield Section("What was tried", on_page(Words("Up to this, and none of it is enough: ", Name(tried), "."), look=""))
+        yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
     yield Section("Pods without a node", [_without(answer)])
 
 
 def _who(answer: NewNodesAnswer) -> PodOutcomes:
     """The pods that no new node helps."""
-    pods = [PodOutcome(pod, "waits", Name(next(iter(reasons_in(why))))) for pod, why in answer.without_place[:MOST_TOLD]]
+    pods = [PodOutcome(pod, "waits", next(iter(reasons_in(why)))) for pod, why in answer.without_place[:MOST_TOLD]]
     return PodOutcomes("Who finds no node", pods, "without")
 
 
 def _told(answer: NewNodesAnswer) -> Iterator[str]:
-    yield str(_verdict(answer.document()))
+    yield _verdict(answer.document())
     if answer.helps:
         yield from (f"With one fewer, {sentence}" for sentence in answer.fewer)
         yield from (f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in answer.not_taken())
@@ -285,10 +287,10 @@ def _nodes(answer: NewNodesAnswer) -> Table:
     has = list(dict.fromkeys(name for node in nodes for name, number in node.allocatable.items() if number and name != PODS))
     used = list(dict.fromkeys(name for node in nodes for name in node.requested))
     columns = [
-        Column("name", "name"), Column("kind", "name", filter=True, forms=("page", "data"), field="node"), Column("pods", "count"),
+        Column("name", "name"), Column("kind", "name", filter=True, forms=REST, field="node"), Column("pods", "count"),
     ]  # fmt: skip
-    columns += [Column(f"{short_name(name)} {side}", kind_of(name), forms=("page",)) for name in has for side in SIDES]
-    columns += [Column(f"{name} requested", kind_of(name), forms=("data",)) for name in used]
+    columns += [Column(f"{short_name(name)} {side}", kind_of(name), forms=PAGE) for name in has for side in SIDES]
+    columns += [Column(f"{name} requested", kind_of(name), forms=DATA) for name in used]
     first = nodes[:MOST_NODES]
     for name in used:
         short = ("table",) if any(node.requested.get(name) for node in first) else ()
@@ -300,7 +302,7 @@ def _nodes(answer: NewNodesAnswer) -> Table:
         ]
         for node in nodes
     ]  # fmt: skip
-    return Table("nodes", columns, rows, noun="new node", most=MOST_NODES, forms=(*TEXT, "page", "data") if rows else ("data",))
+    return Table("nodes", columns, rows, noun="new node", most=MOST_NODES, forms=SEEN_AND_DATA if rows else DATA)
 
 
 def _use(resource: str, node: NewNode) -> Figure | None:

@@ -9,7 +9,7 @@ import attrs
 
 from ..algorithmprovider.check import PolicyCheck, RunningPredicate
 from ..algorithmprovider.extenders import ExtenderConfig
-from ..api.view import REST, TEXT, BulletList, Column, Item, Name, Paragraph, Section, Table, View, Words
+from ..api.view import REST, TEXT, BulletList, Column, Item, Paragraph, Section, Table, View
 from ..framework.config.fielderrors import ProfileFault
 from ..framework.profilecheck import ProfileCheck
 from ..framework.releases import find_any_release
@@ -46,15 +46,15 @@ class PolicyCheckResult(Result):
         return [report.refused, *(f"  {text}" for text in told if listed)]
 
     def view(self) -> View:
-        report, faults, name = self.document, self.faults, Name(self.file)
-        refused = Words(Name(report.release), " refuses ", name, ": ", Name(faults[0])) if faults else ""
-        warned = Section("What to look at", [BulletList(items=list(map(Name, report.warnings)))] if report.warnings else [])
+        report, faults, name = self.document, self.faults, self.file
+        refused = f"{report.release} refuses {name}: {faults[0]}" if faults else ""
+        warned = Section("What to look at", [BulletList(items=list(report.warnings))] if report.warnings else [])
         if faults:
-            runs = [Section("Why it is refused", [BulletList(items=list(map(Name, faults)))])]
+            runs = [Section("Why it is refused", [BulletList(items=list(faults))])]
         else:
             runs = [Section("" if at else "What runs", [part]) for at, part in enumerate(_parts(report, self.extenders))]
         return View(
-            title=type(self).__name__, verdict=refused or Words(Name(report.release), " starts with ", name, "."),
+            title=type(self).__name__, verdict=refused or f"{report.release} starts with {name}.",
             facts={"release": report.release, **_counts(report)}, sections=[warned, *runs],
         )  # fmt: skip
 

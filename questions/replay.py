@@ -18,11 +18,11 @@ from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
 from ..api.view import (
     MEANINGS,
     PAGE,
+    SEEN,
     TEXT,
     Chart,
     Column,
     MapSide,
-    Name,
     NodeMap,
     Paragraph,
     PodOutcome,
@@ -30,7 +30,6 @@ from ..api.view import (
     Section,
     Table,
     View,
-    Words,
     bar,
     block,
     on_page,
@@ -283,57 +282,55 @@ def _delays(given: Mapping[str, Duration]) -> Delays:
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _verdict(found: ReplayResult) -> Words:
+def _verdict(found: ReplayResult) -> str:
     """Whether every pod got a node, how long pods waited, and how many lost their node. Pages have the record below ``summary``."""
     came, waiting, never = found.summary.arrived, found.summary.still_waiting, found.summary.never_scheduled
     start, pods = "" if found.is_over else "Interrupted: ", f"{came:,}"
     if not came:
-        return Words(start, "No pod came.")
-    pieces = list[Words]()
+        return f"{start}No pod came."
+    pieces = list[str]()
     if waiting:
         wait = " pods still waits for a node" if waiting == 1 else " pods still wait for a node"
-        pieces.append(Words(f"{waiting:,} of ", pods, wait, _alone(found) if waiting == 1 else ""))
+        pieces.append(f"{waiting:,} of {pods}{wait}{_alone(found) if waiting == 1 else ''}")
     if never:
         left = f"{never:,}"
-        without = Words(left, " of ", pods, " pods left without ever having a node")
-        pieces.append(Words(", ", left, " left without ever having one") if pieces else without)
+        without = f"{left} of {pods} pods left without ever having a node"
+        pieces.append(f", {left} left without ever having one" if pieces else without)
     if not pieces:
-        pieces.append(Words("All ", pods, " pods got a node") if came > 1 else Words("The pod got a node"))
-    return Words(start, *pieces, _waited(found.summary), _evicted(found.summary), ".")
+        pieces.append(f"All {pods} pods got a node" if came > 1 else "The pod got a node")
+    return f"{start}{''.join(pieces)}{_waited(found.summary)}{_evicted(found.summary)}."
 
 
-def _alone(found: ReplayResult) -> Words:
+def _alone(found: ReplayResult) -> str:
     """The name of the only pod that waits, where lives are kept."""
     lives = () if found.history is None else found.history.lives.values()
     waiting = [life.pod for life in lives if life.outcome == "waiting"]
-    return Words(": ", Name(waiting[0])) if len(waiting) == 1 else Words()
+    return f": {waiting[0]}" if len(waiting) == 1 else ""
 
 
-def _waited(summary: ReplaySummary) -> Words:
+def _waited(summary: ReplaySummary) -> str:
     longest = summary.waits.get("max")
     if not longest:
-        return Words("" if longest is None or summary.still_waiting else ", none had to wait")
-    return Words(f"; the longest wait was {longest:,.1f} s")
+        return "" if longest is None or summary.still_waiting else ", none had to wait"
+    return f"; the longest wait was {longest:,.1f} s"
 
 
-def _evicted(summary: ReplaySummary) -> Words:
+def _evicted(summary: ReplaySummary) -> str:
     if not summary.evicted:
-        return Words()
-    return Words("; ", count_of(summary.evicted, "pod had to leave its node", "times a pod had to leave its node"))
+        return ""
+    return f"; {count_of(summary.evicted, 'pod had to leave its node', 'times a pod had to leave its node')}"
 
 
-def _paragraphs(found: ReplayResult) -> Iterator[Paragraph]:
+def _paragraphs(found: ReplayResult) -> Iterator[str]:
     told = found.summary
-    yield Paragraph(f"{duration(found.time)} of virtual time, {count_of(found.nodes, 'node')} at the end")
-    yield Paragraph(
-        f"{count_of(told.arrived, 'pod')} arrived, {told.scheduled} scheduled, {told.finished} finished, {told.evicted} evicted"
-    )
-    yield Paragraph(f"{count_of(told.attempts, 'attempt')}, {told.failed_attempts} failed, {told.preemptions} made room")
+    yield f"{duration(found.time)} of virtual time, {count_of(found.nodes, 'node')} at the end"
+    yield f"{count_of(told.arrived, 'pod')} arrived, {told.scheduled} scheduled, {told.finished} finished, {told.evicted} evicted"
+    yield f"{count_of(told.attempts, 'attempt')}, {told.failed_attempts} failed, {told.preemptions} made room"
     if not told.ok:
         waiting = count_doing(told.still_waiting, "pod", "wait", "still")
-        yield Paragraph(f"{waiting}, {told.never_scheduled} left without having had a node")
+        yield f"{waiting}, {told.never_scheduled} left without having had a node"
     if found.ignored:
-        yield Paragraph("ignored: " + ", ".join(f"{count} {why}" for why, count in found.ignored.items()))
+        yield "ignored: " + ", ".join(f"{count} {why}" for why, count in found.ignored.items())
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -343,13 +340,13 @@ def _waits(summary: ReplaySummary) -> Table:
     most = summary.waits.get("max") or 1
     columns = (Column("wait"), Column("seconds", forms=TEXT), Column("time", "seconds", forms=PAGE), bar("near"))
     rows = [[name, seconds, seconds, seconds / most] for name, seconds in summary.waits.items()]
-    return Table("waits", columns, rows, forms=(*TEXT, "page") if rows else (), caption="From arrival to a node")
+    return Table("waits", columns, rows, forms=SEEN if rows else (), caption="From arrival to a node")
 
 
 def _mean_use(summary: ReplaySummary) -> Table:
     rows = [[name, use, use] for name, use in summary.mean_use.items()]
     columns = (Column("resource"), Column("mean use", "share"), bar("good"))
-    return Table("use", columns, rows, forms=(*TEXT, "page") if rows else (), caption="Mean use over time")
+    return Table("use", columns, rows, forms=SEEN if rows else (), caption="Mean use over time")
 
 
 # --- a page ---------------------------------------------------------------------------------------------------------
@@ -357,8 +354,8 @@ def _mean_use(summary: ReplaySummary) -> Table:
 
 def _who(history: ReplayHistory) -> PodOutcomes:
     """The pods that still wait by name, or those that had to leave their node."""
-    waiting = [PodOutcome(one.pod, "waits", Name(_reason_of(one))) for one in history.lives.values() if one.outcome == "waiting"]
-    lost = [PodOutcome(one["pod"], "evicted", Words("from ", Name(one["node"] or ""))) for one in history.lost]
+    waiting = [PodOutcome(one.pod, "waits", _reason_of(one)) for one in history.lives.values() if one.outcome == "waiting"]
+    lost = [PodOutcome(one["pod"], "evicted", f"from {one['node'] or ''}") for one in history.lost]
     if waiting:
         return PodOutcomes("Who still waits", waiting, "pods?is-outcome=waiting")
     return PodOutcomes("Who had to leave a node", lost, "lost")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from ..api.reading.notices import InputWarning, NoticeGroup
 from ..api.record import Record, plain
-from ..api.view import Name, NextStep, Part, View, Words
+from ..api.view import NextStep, View
 from ..simulation.reasons import phrase
 
 Row: TypeAlias = dict[str, Any]
@@ -16,24 +16,19 @@ Row: TypeAlias = dict[str, Any]
 NOTHING_TRIED = "No pod waits for the scheduler, so nothing was tried"
 
 
-def joined(parts: Sequence[Part], between: str = ", ") -> Words:
-    """*parts* with *between* between them."""
-    return Words(*(piece for at, part in enumerate(parts) for piece in ((between, part) if at else (part,))))
-
-
-def for_reasons(counts: Mapping[str, int], most: int = 3) -> Words:
+def for_reasons(counts: Mapping[str, int], most: int = 3) -> str:
     """For what pods have no place, reason -> pods: the *most* frequent ones, and how many pods have others."""
     ordered = sorted(counts.items(), key=lambda one: -one[1])
-    parts = [Words(f"{pods:,} for ", Name(phrase(reason, pods))) for reason, pods in ordered[:most]]
+    parts = [f"{pods:,} for {phrase(reason, pods)}" for reason, pods in ordered[:most]]
     if len(ordered) == 1:
-        return Words("all for " if ordered[0][1] > 1 else "for ", Name(phrase(*ordered[0])))
+        return f"{'all for ' if ordered[0][1] > 1 else 'for '}{phrase(*ordered[0])}"
     rest = sum(pods for _, pods in ordered[most:])
-    return joined([*parts, *([Words(f"{rest:,} for other reasons")] if rest else [])])
+    return ", ".join([*parts, *([f"{rest:,} for other reasons"] if rest else [])])
 
 
 def help_for(pod: str) -> NextStep:
     """To ask what would help *pod*."""
-    return NextStep(Words("What would help ", Name(pod), ":"), ("explain", pod, "--what-if"))
+    return NextStep(f"What would help {pod}:", ("explain", pod, "--what-if"))
 
 
 class Result(ABC):

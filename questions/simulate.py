@@ -14,24 +14,24 @@ from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, astuple, replace
 from ..api.view import (
+    DATA,
     MEANINGS,
     PAGE,
+    REST,
+    SEEN_AND_DATA,
     TEXT,
     Amount,
     BulletList,
     Chart,
     Column,
     MapSide,
-    Name,
     NodeMap,
-    Paragraph,
     PodOutcome,
     PodOutcomes,
     Section,
     Share,
     Table,
     View,
-    Words,
     bar,
     block,
     on_page,
@@ -84,7 +84,7 @@ class SimulationOptions:
     """Lists have the pods of this namespace alone."""
     matches: Matcher = everything
     """Lists have pods with such labels alone; with *nodes* nodes."""
-    forms: Collection[str] = ("data",)
+    forms: Collection[str] = DATA
     """The forms in which it will be shown: what others need is not kept. ``document`` is one of them, besides those of tables."""
 
     def shows(self, pod: Pod) -> bool:
@@ -278,7 +278,7 @@ class SimulationResult(Result):
         pages, in_text = options.wants("page"), not options.nodes
         return View(
             title=type(self).__name__,
-            verdict=Words(verdict(found, self.outcome.reasons), *((" ", self._rechecked(), ".") if self.refused else ())),
+            verdict=verdict(found, self.outcome.reasons) + (f" {self._rechecked()}." if self.refused else ""),
             facts={
                 "release": self.release, "pods": found.pods, "placed": found.placed, "unschedulable": found.unschedulable or None,
                 "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
@@ -296,12 +296,12 @@ class SimulationResult(Result):
             several = [one for one in outcome.reasons if len(one.pods) > 1]
             titles = [f"{one.reason}: {count_of(len(one.pods), 'pod')}" for one in several]
             lists = [
-                BulletList(title=title, items=list(map(Name, one.pods[:LISTED])), folded=True)
+                BulletList(title=title, items=list(one.pods[:LISTED]), folded=True)
                 for title, one in zip(titles, several, strict=True)
             ]
             yield Section("Why pods find no node", [_reasons(outcome.reasons), *lists], lead)
         if self.uses:
-            yield Section("Before and after", [self._map()], forms=("page", "data"))
+            yield Section("Before and after", [self._map()], forms=REST)
         some = "The lists show some of the pods alone; the numbers above are of all." if len(self.outcomes) > len(outcome.pods) else ""
         yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
         lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
@@ -342,9 +342,9 @@ class SimulationResult(Result):
 
     def in_short(self) -> View:
         """The counts in sentences, and the use of resources."""
-        lines = [Paragraph(line) for line in summary_lines(self.summary)]
+        lines = summary_lines(self.summary)
         if self.options.recheck:
-            lines.append(Paragraph(self._rechecked()))
+            lines.append(self._rechecked())
         return View(title=type(self).__name__, sections=[block(*lines, _resources(self.outcome, TEXT))])
 
     def _rechecked(self) -> str:
@@ -393,7 +393,7 @@ def simulate(
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
+def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> str:
     """How many pods find a place, what the others lack, and who has to leave."""
     placed, missing = summary.placed + summary.waiting, summary.unschedulable
     pods = f"{summary.pods:,}"
@@ -404,26 +404,26 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
         counts[about(group.reason)] += len(group.pods)
     lacking = for_reasons(counts)
     if not summary.pods:
-        return Words("No pod waits for a node.")
+        return "No pod waits for a node."
     if placed == summary.pods:
-        first = Words("The pod finds a node") if placed == 1 else Words("All ", pods, " pods find a node")
+        first = "The pod finds a node" if placed == 1 else f"All {pods} pods find a node"
     elif not missing:
-        first = Words(having, " of ", pods, " pods", finds, " a node")
+        first = f"{having} of {pods} pods{finds} a node"
     elif missing == summary.pods:
-        none = Words(Name(reasons[0].pods[0]), " finds no node: ") if missing == 1 else Words("No pod finds a node: ")
-        first = Words(none, lacking)
+        none = f"{reasons[0].pods[0]} finds no node: " if missing == 1 else "No pod finds a node: "
+        first = f"{none}{lacking}"
     else:
-        who = Name(reasons[0].pods[0]) if missing == 1 else f"{missing:,}"
+        who = reasons[0].pods[0] if missing == 1 else f"{missing:,}"
         does_not = " does not: " if missing == 1 else " do not: "
-        first = Words(having, " of ", pods, " pods", finds, " a node, ", who, does_not, lacking)
+        first = f"{having} of {pods} pods{finds} a node, {who}{does_not}{lacking}"
     left = count_of(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
-    return Words(first, Words("; ", left) if summary.evicted else "", _refused(summary), ".")
+    return f"{first}{(f'; {left}' if summary.evicted else '')}{_refused(summary)}."
 
 
-def _refused(summary: Summary) -> Words:
+def _refused(summary: Summary) -> str:
     """The pods that the API server would refuse, which are not among those that wait."""
     count = summary.refused_pods
-    return Words("; ", count_of(count, "more is", "more are"), " refused by the API server") if count else Words()
+    return f"; {count_of(count, 'more is', 'more are')} refused by the API server" if count else ""
 
 
 def summary_lines(summary: Summary) -> list[str]:
@@ -447,8 +447,8 @@ def summary_lines(summary: Summary) -> list[str]:
 
 def _who(found: SimulationDocument) -> PodOutcomes:
     """The pods without a node by name, and those that have to leave."""
-    waiting = [PodOutcome(pod, "waits", Name(group.reason)) for group in found.reasons for pod in group.pods]
-    evicted = [PodOutcome(one.pod, "evicted", Words("for ", Name(one.by))) for one in found.evicted]
+    waiting = [PodOutcome(pod, "waits", group.reason) for group in found.reasons for pod in group.pods]
+    evicted = [PodOutcome(one.pod, "evicted", f"for {one.by}") for one in found.evicted]
     title = "Who finds no node" if waiting else "Who has to leave"
     return PodOutcomes(title, [*waiting, *evicted], "pods?is-outcome=unschedulable" if waiting else "evictions")
 
@@ -467,7 +467,7 @@ def _refused_table(refused: Sequence[RefusedPod]) -> Table:
     """The running pods that their nodes would no longer take."""
     rows = [[one.pod, one.node, "; ".join(one.reasons)] for one in refused]
     columns = (Column("running pod", "name"), Column("node", "name", filter=True), Column("why it would not be taken", filter=True))
-    return Table("refused", columns, rows, noun="running pod", forms=(*TEXT, "page", "data") if rows else ())
+    return Table("refused", columns, rows, noun="running pod", forms=SEEN_AND_DATA if rows else ())
 
 
 def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:

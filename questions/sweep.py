@@ -14,13 +14,13 @@ import attrs
 from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
 from ..api.reading.notices import NoticeGroup, ResultDocument, grouped
 from ..api.record import Count, says
-from ..api.view import PAGE, Column, Name, Part, Section, Table, View, Words, on_page
+from ..api.view import DATA, PAGE, Column, Section, Table, View, on_page
 from ..api.words import brief, count_of
 from ..framework.plugin import Plugin
 from ..simulation.sweep.measures import Best, SweepConfiguration, best_of, cell, configurations
 from ..simulation.sweep.spec import WEIGHT, read_spec
 from ..simulation.sweep.sweep import ERROR, RUN, Sweep
-from .result import Result, Row, joined
+from .result import Result, Row
 
 MOST_GROUPS, MOST_NAMED = 3, 2
 """Of configurations that are best in something, in a verdict."""
@@ -144,30 +144,30 @@ def sweep(
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _verdict(found: SweepResult) -> Words:
+def _verdict(found: SweepResult) -> str:
     """Which configuration is best, and in what, in one sentence."""
     compared, groups = found.compared, defaultdict[tuple[str, ...], list[Best]](list)
     if not compared:
-        return Words(f"All {len(found.rows):,} runs failed.")
+        return f"All {len(found.rows):,} runs failed."
     if len(compared) == 1:
-        return Words("One configuration: nothing to compare it with.")
+        return "One configuration: nothing to compare it with."
     for one in found.bests:
         groups[one.names].append(one)
     if not groups:
-        return Words(f"{len(compared):,} configurations come to the same.")
-    said = list[Words]()
+        return f"{len(compared):,} configurations come to the same."
+    said = list[str]()
     for names, won in list(groups.items())[:MOST_GROUPS]:
         verb = "" if said else " is best" if len(names) == 1 else " are best"
-        values = joined([Words(Name(one.objective), " (", brief(one.value), ")") for one in won], " and ")
-        said.append(Words(winners(names), verb, " in ", values))
-    return Words(joined(said, "; "), ".")
+        values = " and ".join([f"{one.objective} ({brief(one.value)})" for one in won])
+        said.append(f"{winners(names)}{verb} in {values}")
+    return f"{'; '.join(said)}."
 
 
-def winners(names: Sequence[str]) -> Words:
+def winners(names: Sequence[str]) -> str:
     """The first of *names*, and how many more there are."""
     more = len(names) - MOST_NAMED
-    shown: list[Part] = [Name(f"“{name}”") for name in names[: MOST_NAMED if more > 0 else None]]
-    return joined([*shown, *([Words(f"{more:,} more")] if more > 0 else [])], " and ")
+    shown = [f"“{name}”" for name in names[: MOST_NAMED if more > 0 else None]]
+    return " and ".join([*shown, *([f"{more:,} more"] if more > 0 else [])])
 
 
 def _runs(found: SweepResult) -> Table:
@@ -176,11 +176,11 @@ def _runs(found: SweepResult) -> Table:
     columns = [Column(RUN, "count")]
     for key in found.settings:
         columns += [
-            Column(key, "decimal", forms=("table", "csv")), Column(key, forms=("data",)),
-            Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms=("page",)),
+            Column(key, "decimal", forms=("table", "csv")), Column(key, forms=DATA),
+            Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms=PAGE),
         ]  # fmt: skip
     for name in found.objectives:
-        columns += [Column(name, "decimal", forms=("table", "data", "csv")), Column(name, "count", forms=("page",))]
+        columns += [Column(name, "decimal", forms=("table", "data", "csv")), Column(name, "count", forms=PAGE)]
     columns.append(Column(ERROR, forms=(*failed, "data", "csv")))
     rows = []
     for row in found.rows:
@@ -201,7 +201,7 @@ def _failed(found: SweepResult) -> Table:
     """Runs that came to nothing."""
     columns = (Column(RUN, "count"), *(Column(key) for key in found.settings), Column(ERROR))
     rows = [[row[RUN], *(_text(row.get(key)) for key in found.settings), row[ERROR]] for row in found.rows if row[ERROR]]
-    return Table("failed", columns, rows, noun="run", forms=("page",) if rows else ())
+    return Table("failed", columns, rows, noun="run", forms=PAGE if rows else ())
 
 
 def _text(value: Any) -> str | None:

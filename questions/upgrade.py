@@ -19,21 +19,21 @@ from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, replace
 from ..api.view import (
     CHANGES,
+    DATA,
     MEANINGS,
     REST,
+    SEEN,
+    SEEN_AND_DATA,
     TEXT,
     Bands,
     Column,
-    Name,
     NextStep,
-    Paragraph,
     PodOutcome,
     PodOutcomes,
     Section,
     Share,
     Table,
     View,
-    Words,
     block,
     on_page,
 )
@@ -49,7 +49,7 @@ from ..simulation.upgrade.stages import POLICY, StartedWith, stages_of, way_of
 from ..simulation.upgrade.upgrade import upgrade as through_all
 from ..simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
 from ..simulation.upgrade.way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Way
-from .result import NOTHING_TRIED, Result, joined
+from .result import NOTHING_TRIED, Result
 
 KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
 """A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
@@ -126,12 +126,12 @@ class UpgradeResult(Result):
     def _text(self, shown: Sequence[MovedPod], steps: Table, causes: Table, moved: Table) -> Iterator[Section]:
         document = self.document
         if self.pod:
-            yield block(*map(Paragraph, _of_pod(self, shown)))
+            yield block(*_of_pod(self, shown))
             yield block(_nodes(document))
             return
-        yield block(Paragraph(str(_verdict(document))))
+        yield block(_verdict(document))
         yield block(steps)
-        yield block(*(Paragraph(f"{text}.") for text in other_patches(document, under_policy=True)))
+        yield block(*(f"{text}." for text in other_patches(document, under_policy=True)))
         yield block(causes)
         yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms=TEXT if moved.rows else ()))
         yield block(*_left_out(self, shown))
@@ -142,8 +142,8 @@ def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table)
     columns = "Each column is a release, each band a group of pods."
     words = f"{columns} A pod is on its first node, elsewhere, or without one; bands that cross move."
     yield Section("The way", [*on_page(words), _bands(found)], name="way")
-    first, others = found.stages[0], [Name(f"{text}.") for text in other_patches(found)]
-    yield Section("Step by step", [steps, *on_page(Name(f"{first.release} is as {first.like}."), *others)], name="steps", forms=REST)
+    first, others = found.stages[0], [f"{text}." for text in other_patches(found)]
+    yield Section("Step by step", [steps, *on_page(f"{first.release} is as {first.like}.", *others)], name="steps", forms=REST)
     fixed = "Some of these were bugs, which a later release took back." if any(fact.fixed for fact in found.facts) else ""
     yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms=REST)
     yield Section("Which pods, and why", [moved], name="list")
@@ -176,7 +176,7 @@ def _who(found: UpgradeDocument) -> PodOutcomes:
         if first != last:
             change = "makes room" if room else "lost" if last is None else "gained" if first is None else "moved"
             text = [word for word in (first and first != room and f"from {first}", last and f"to {last}", room and f"on {room}") if word]
-            pods.append(PodOutcome(pod, change, Name(" ".join(text))))
+            pods.append(PodOutcome(pod, change, " ".join(text)))
     order = list(CHANGES)
     return PodOutcomes("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")
 
@@ -184,7 +184,7 @@ def _who(found: UpgradeDocument) -> PodOutcomes:
 def _next(found: UpgradeDocument) -> list[NextStep]:
     """The way of one pod."""
     ends = ("--from", found.stages[0].release, "--to", found.stages[-1].release)
-    return [NextStep(Words("The way of ", Name(one.pod), ":"), ("upgrade", *ends, "--pod", one.pod)) for one in found.moved[:1]]
+    return [NextStep(f"The way of {one.pod}:", ("upgrade", *ends, "--pod", one.pod)) for one in found.moved[:1]]
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
@@ -208,20 +208,20 @@ def other_patches(found: UpgradeDocument, *, under_policy: bool = False) -> list
     return [stage.other_patches for stage in found.stages if stage.other_patches and (stage.runs == POLICY or not under_policy)]
 
 
-def _verdict(found: UpgradeDocument) -> Words:
-    first, last = Name(found.stages[0].release), Name(found.stages[-1].release)
-    way = Words("From ", first, " to ", last)
+def _verdict(found: UpgradeDocument) -> str:
+    first, last = found.stages[0].release, found.stages[-1].release
+    way = f"From {first} to {last}"
     if not found.pods:
-        return Words(NOTHING_TRIED)
+        return NOTHING_TRIED
     if found.same:
-        return Words(way, " no release decides otherwise")
-    count, steps = len(found.moved), joined([Name(step.after) for step in found.steps if step.differ])
+        return f"{way} no release decides otherwise"
+    count, steps = len(found.moved), ", ".join([step.after for step in found.steps if step.differ])
     if count == 1:
-        return Words(way, " 1 decision differs: ", Name(found.moved[0].pod), ", by ", steps)
+        return f"{way} 1 decision differs: {found.moved[0].pod}, by {steps}"
     away = sum(hosts[0] != hosts[-1] for hosts in found.ways.values())
     ends = "ends" if away == 1 else "end"
-    pods = Words(f"{away:,} of {found.pods:,} pods {ends} elsewhere by ", last, " than by ", first)
-    return Words(pods, f"; on the way {count:,} decisions differ, by ", steps)
+    pods = f"{away:,} of {found.pods:,} pods {ends} elsewhere by {last} than by {first}"
+    return f"{pods}; on the way {count:,} decisions differ, by {steps}"
 
 
 def _shares(found: UpgradeDocument) -> list[Share]:
@@ -249,10 +249,10 @@ def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
         before = now
 
 
-def _left_out(result: UpgradeResult, moved: Sequence[MovedPod]) -> list[Paragraph]:
+def _left_out(result: UpgradeResult, moved: Sequence[MovedPod]) -> list[str]:
     if result.show is None or len(moved) <= result.show:
         return []
-    return [Paragraph(f"{count_of(len(moved) - result.show, 'more decision')}: --show, -o csv or -o json has them.")]
+    return [f"{count_of(len(moved) - result.show, 'more decision')}: --show, -o csv or -o json has them."]
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def _steps(found: UpgradeDocument) -> Table:
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
-    return Table("steps", columns, rows, forms=(*TEXT, "page", "data"))
+    return Table("steps", columns, rows, forms=SEEN_AND_DATA)
 
 
 def _causes(found: UpgradeDocument) -> Table:
@@ -286,14 +286,14 @@ def _causes(found: UpgradeDocument) -> Table:
             fact = facts.get(cause.fact or "")
             told = fact.sentence if fact else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
             rows.append([cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None])
-    return Table("causes", columns, rows, forms=(*TEXT, "page", "data") if rows else ())
+    return Table("causes", columns, rows, forms=SEEN_AND_DATA if rows else ())
 
 
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
     """A row for each decision that differs."""
     columns = [
         Column("release", "name", filter=True), Column("pod", "name"),
-        Column("change", "tag", filter=True, colours=COLOURS, forms=(*TEXT, "page")), Column("change", forms=("data", "csv")),
+        Column("change", "tag", filter=True, colours=COLOURS, forms=SEEN), Column("change", forms=("data", "csv")),
         Column("from", "host"), Column("to", "host"), Column("rule", "name", filter=True, forms=("wide", "page", "data", "csv")),
         Column("fact", "name", filter=True, forms=("wide", "data", "csv")), Column("why"),
     ]  # fmt: skip
@@ -314,13 +314,13 @@ def _nodes(found: UpgradeDocument) -> Table:
     nodes = () if found.nodes is UNSET else found.nodes
     columns = [Column("release", "name", filter=True), Column("node", "name"), Column("before", "name"), Column("then", "name")]
     rows = [[one.after, one.node, one.old, one.new] for one in nodes]
-    return Table("nodes", columns, rows, noun="node", forms=(*TEXT, "page", "data") if rows else ())
+    return Table("nodes", columns, rows, noun="node", forms=SEEN_AND_DATA if rows else ())
 
 
 def _ways(found: UpgradeDocument) -> Table:
     """Where each pod that moves is in each release."""
     columns = [Column("pod", "name"), *(Column(stage.release, "host") for stage in found.stages)]
-    return Table("ways", columns, [[pod, *hosts] for pod, hosts in found.ways.items()], noun="pod", forms=("data",))
+    return Table("ways", columns, [[pod, *hosts] for pod, hosts in found.ways.items()], noun="pod", forms=DATA)
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET
 from ..api.view import (
     PAGE,
+    WIDE,
     BulletList,
     CodeText,
     Column,
     Item,
-    Name,
     NextStep,
     Paragraph,
     Part,
@@ -105,7 +105,7 @@ class WhatIfResult(Result):
 
     def view(self) -> View:
         count = len(self.suggestions)
-        without = Words("The pod gets ", Name(self.host or ""), " without any change.")
+        without = f"The pod gets {self.host or ''} without any change."
         return View(
             title=type(self).__name__,
             verdict=without if self.fits else self._helps() if count else self._without_help(),
@@ -114,11 +114,11 @@ class WhatIfResult(Result):
             sections=[*_parts(self.found), Section(parts=[_suggestions(self.suggestions)]), *self._page_sections()],
         )
 
-    def _helps(self) -> Words:
+    def _helps(self) -> str:
         """The best change, and how many more help."""
         first, *more = self.suggestions
-        others = Words(f" {len(more):,} more", helping(more)) if more else ""
-        return Words(*self._start(), Name(first.change), ": then it gets ", outcome_of(first), ".", others)
+        others = f" {len(more):,} more{helping(more)}" if more else ""
+        return f"{self._start()}{first.change}: then it gets {outcome_of(first)}.{others}"
 
     def _lead(self) -> Iterator[Part]:
         """How to make the best change, and why the pod is where it is."""
@@ -144,17 +144,17 @@ class WhatIfResult(Result):
         if self.explained is not None:
             yield from (attrs.evolve(one, forms=PAGE) for one in self.explained.page_sections() if "page" in one.forms)
 
-    def _start(self) -> tuple[Part, ...]:
+    def _start(self) -> str:
         """What the pod does not get."""
-        pod, want = Name(self.found.explanation.decision.pod.key), self.found.want
+        pod, want = self.found.explanation.decision.pod.key, self.found.want
         if want and self.host:
-            return pod, " does not get ", Name(want), "; "
+            return f"{pod} does not get {want}; "
         room = self.found.explanation.room
-        return (pod, " makes room on ", Name(room), "; ") if room else (pod, " finds no node; ")
+        return f"{pod} makes room on {room}; " if room else f"{pod} finds no node; "
 
-    def _without_help(self) -> Words:
+    def _without_help(self) -> str:
         missing = self.found.explanation.missing
-        return Words(*self._start(), Name(missing[0]) if missing else "no change helps, nor do two together.")
+        return f"{self._start()}{missing[0] if missing else 'no change helps, nor do two together.'}"
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def _listings(found: Sequence[Suggestion]) -> Iterator[BulletList]:
     at = 1
     for group, members in groupby(found, key=lambda one: one.group):
         items = [
-            Words(Name(_first_upper(one.change)), ": then it gets ", outcome_of(one), *(Words(" ", _how(text)) for text in one.patch))
+            Words(_first_upper(one.change), ": then it gets ", outcome_of(one), *(Words(" ", _how(text)) for text in one.patch))
             for one in members
         ]
         yield BulletList(items=items, title=GROUPS[group].rstrip(":"), start=at)
@@ -242,9 +242,9 @@ def _first_upper(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-def _how(patch: str) -> CodeText | Name:
+def _how(patch: str) -> CodeText | str:
     """How to try a change."""
-    return CodeText(_patch(patch)) if is_edit(patch) else Name(patch)
+    return CodeText(_patch(patch)) if is_edit(patch) else patch
 
 
 def _parts(found: WhatIf) -> Iterator[Section]:
@@ -268,7 +268,7 @@ def _parts(found: WhatIf) -> Iterator[Section]:
         return
     if close is not None:
         yield block(*(Paragraph(line, ("table",), hanging="") for line in _keeps(found, close)))
-        yield from (attrs.evolve(part, forms=("wide",)) for part in close_up_sections(found.explanation, close))
+        yield from (attrs.evolve(part, forms=WIDE) for part in close_up_sections(found.explanation, close))
     yield block(*_helping(found))
 
 
@@ -310,18 +310,18 @@ def _helping(found: WhatIf) -> Iterator[Paragraph]:
     yield Paragraph(last, wraps=False)
 
 
-def outcome_of(one: Suggestion) -> Words:
+def outcome_of(one: Suggestion) -> str:
     """The node that the pod gets after a change, and what becomes of it and of others then."""
-    told: list[Part] = [Name(one.host)]
+    told = [one.host]
     if one.leaving:
-        told.append(Words("; ", Name(listed(one.leaving)), " would have to leave"))
+        told.append(f"; {listed(one.leaving)} would have to leave")
     if one.evicted_by is not None:
-        told.append(Words(", until ", Name(one.evicted_by), " takes its place"))
+        told.append(f", until {one.evicted_by} takes its place")
     if one.taken_by is not UNSET:
-        told.append(Words(", but ", Name(one.taken_by or "another pod"), " would take the room first"))
+        told.append(f", but {one.taken_by or 'another pod'} would take the room first")
     if one.placed is not UNSET:
         told.append(f"; then {count_of(one.placed, 'pod')} of the workload {'finds' if one.placed == 1 else 'find'} a node")
-    return Words(*told, f"; {one.effect.words}" if one.effect else "")
+    return "".join(told) + (f"; {one.effect.words}" if one.effect else "")
 
 
 def is_edit(patch: str) -> bool:

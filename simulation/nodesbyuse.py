@@ -11,7 +11,7 @@ import numpy as np
 
 from ..api.meaning.labels import ZONES
 from ..api.record import Count, Meta, Record, derive, says
-from ..api.view import TEXT, Amount, Column, Table, kind_of
+from ..api.view import DATA, PAGE, REST, TEXT, WIDE, Amount, Column, Table, kind_of
 from ..api.words import Figure, percent, rounded, short_name
 from ..core.arrays.types import Ints
 from ..core.engine import Engine
@@ -221,26 +221,26 @@ def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:
     *alone*: text has them instead of pods; else they come after pods in wide text.
     """
     columns = [
-        Column("node", "name"), Column("pods", forms=TEXT), Column("pods before", "count", forms=("page",)),
-        Column("pods", "count", forms=("page", "data")), Column("max pods", "count", forms=("wide", "data") if alone else ("data",)),
+        Column("node", "name"), Column("pods", forms=TEXT), Column("pods before", "count", forms=PAGE),
+        Column("pods", "count", forms=REST), Column("max pods", "count", forms=("wide", "data") if alone else DATA),
     ]  # fmt: skip
     names = {name: name in ALWAYS or any(node.resources[name].is_used for node in nodes) for node in nodes[:1] for name in node.resources}
     for name, used in names.items():
-        title, kind, everything = short_name(name), kind_of(name), ("wide",) if alone else ()
-        text, page = TEXT if used else everything, ("page",) if used else ()
+        title, kind, everything = short_name(name), kind_of(name), WIDE if alone else ()
+        text, page = TEXT if used else everything, PAGE if used else ()
         columns += [
             Column(title, "amount", forms=everything), Column(f"{title} requested", "amount", forms=text),
             Column(f"{title} free", "amount", forms=text), Column(f"{title} use", forms=text),
             Column(f"{title} use before", "share", forms=page), Column(f"{title} use", "share", forms=page),
-            Column(f"{title} free", kind, forms=page), Column(f"{name} requested", kind, forms=("data",)),
-            Column(name, kind, forms=("data",)),
+            Column(f"{title} free", kind, forms=page), Column(f"{name} requested", kind, forms=DATA),
+            Column(name, kind, forms=DATA),
         ]  # fmt: skip
     rows = []
     for node in nodes:
         before, after, most = node.pods.before, node.pods.after, node.pods.allocatable
         told = Figure(f"{after:,}" if before == after else f"{before:,} -> {after:,}")
         rows.append([node.node, told, before, after, most, *(cell for name in names for cell in _use_cells(name, node.resources[name]))])
-    forms = ("page", "data", *(TEXT if alone else ("wide",)))
+    forms = ("page", "data", *(TEXT if alone else WIDE))
     return Table("nodes", columns, rows, noun="node", details=list(map(_node_details, nodes)), forms=forms)
 
 

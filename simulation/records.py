@@ -15,7 +15,7 @@ import attrs
 from ..api.objects import Pod
 from ..api.reading.notices import ResultDocument
 from ..api.record import UNSET, Count, Names, PodKey, Record, UnsetType, astuple, field, says
-from ..api.view import MEANINGS, TEXT, Amount, Column, Table, kind_of
+from ..api.view import MEANINGS, PAGE, SEEN, SEEN_AND_DATA, TEXT, WIDE, Amount, Column, Table, kind_of
 from ..api.words import short_name
 from ..core.decision.decision import CycleRecord
 from ..core.decision.fiterror import reasons_in
@@ -96,17 +96,17 @@ OUTCOMES = {
 }  # fmt: skip
 POD_COLUMNS = (
     ("pod", Column("pod", "name")),
-    ("outcome", Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=("page",))),
-    ("host", Column("node", "host", forms=(*TEXT, "page", "data"), field="host")),
-    ("reason", Column("reason", filter=True, forms=("page",))),
+    ("outcome", Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=PAGE)),
+    ("host", Column("node", "host", forms=SEEN_AND_DATA, field="host")),
+    ("reason", Column("reason", filter=True, forms=PAGE)),
     ("priority", Column("priority", "count", forms=("wide", "page"))),
     ("requests", Column("requests", forms=("wide", "page"))),
-    ("decision", Column("decision", "count", forms=("page",))),
-    ("nodes_that_fit", Column("nodes that fit", "count", forms=("wide",))),
-    ("score", Column("score", "count", forms=("wide",))),
-    ("tries", Column("tries", "count", forms=("wide",))),
-    ("nominated", Column("nominated node", "name", forms=("wide",))),
-    ("namespace", Column("namespace", "name", filter=True, forms=("page",))),
+    ("decision", Column("decision", "count", forms=PAGE)),
+    ("nodes_that_fit", Column("nodes that fit", "count", forms=WIDE)),
+    ("score", Column("score", "count", forms=WIDE)),
+    ("tries", Column("tries", "count", forms=WIDE)),
+    ("nominated", Column("nominated node", "name", forms=WIDE)),
+    ("namespace", Column("namespace", "name", filter=True, forms=PAGE)),
     ("error", Column("message", forms=(*TEXT, "data"), field="error")),
 )
 """Field of :class:`ScoredPod`, and its column in tables, in their order: ``requests`` is a column for each resource, ``decision`` the
@@ -195,9 +195,9 @@ def pod_table(found: SimulationDocument, cycles: Sequence[CycleRecord], forms: C
             continue
         if name == "requests":
             for resource in dict.fromkeys([*ALWAYS, *(resource for pod in pods for resource in pod.requests)]):
-                page = ("page",) if any(resource in pod.requests for pod in pods) else ()
+                page = PAGE if any(resource in pod.requests for pod in pods) else ()
                 title = short_name(resource)
-                columns += [Column(title, "amount", forms=("wide",)), Column(title, kind_of(resource), forms=page)]
+                columns += [Column(title, "amount", forms=WIDE), Column(title, kind_of(resource), forms=page)]
                 cells += [[Amount(resource, pod.requests.get(resource, 0)) for pod in pods], [pod.requests.get(resource) for pod in pods]]
             continue
         if name == "error" and not any(pod.error for pod in pods):
@@ -256,7 +256,7 @@ def eviction_table(evicted: Sequence[EvictionRecord], *, in_text: bool) -> Table
     again = any(one.replacement for one in evicted)
     columns = (
         Column("evicted", "name"), Column("by", "name", filter=True), Column("from", "name", filter=True), Column("priority", "count"),
-        Column("owner", "name"), Column("replaced by", "name", forms=(*TEXT, "page") if again else ()),
+        Column("owner", "name"), Column("replaced by", "name", forms=SEEN if again else ()),
     )  # fmt: skip
     forms = ("page", *(TEXT if in_text else ())) if evicted else ()
     return Table("evicted", columns, list(map(astuple, evicted)), noun="eviction", forms=forms)
@@ -269,7 +269,7 @@ def cycle_table(cycles: Sequence[CycleRecord]) -> Table:
         Column("try", "tag", filter=True), Column("has to leave", "names"), Column("reason", filter=True),
     )  # fmt: skip
     rows = [[at, cycle.pod, *_result_of(cycle)] for at, cycle in enumerate(cycles, 1)]
-    return Table("decisions", columns, rows, noun="decision", forms=("page",))
+    return Table("decisions", columns, rows, noun="decision", forms=PAGE)
 
 
 def _result_of(cycle: CycleRecord) -> list[Any]:

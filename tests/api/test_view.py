@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.api.view import MOST_ROWS, Amount, Column, Name, Table, View, Words, shortened, table_of, tables
+from kubeclassic.api.view import MOST_ROWS, Amount, CodeText, Column, Table, View, Words, shortened, table_of, tables
 from kubeclassic.exceptions import UnknownNameError
 
 
@@ -49,5 +49,5 @@ def test_data_begins_with_the_main_table() -> None:
 
 
 def test_a_sentence_reads_as_text() -> None:
-    """Names in a sentence are plain text."""
-    assert str(Words("Only 1,200 of ", Words(Name("web"), " fit"), ".")) == "Only 1,200 of web fit."
+    """Code in a sentence is plain text there."""
+    assert str(Words("Try ", Words(CodeText("--set"), " once"), ".")) == "Try --set once."

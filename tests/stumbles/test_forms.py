@@ -14,7 +14,7 @@ import pytest
 
 from kubeclassic.api.load import load
 from kubeclassic.api.reading.formats import archives
-from kubeclassic.api.view import Column, Table, View, Words
+from kubeclassic.api.view import Column, Table, View, tables
 from kubeclassic.cli.report.tables import view_lines
 from kubeclassic.exceptions import ManifestError
 from tests.support.program import ran
@@ -177,7 +177,7 @@ class TestInput:
     def test_counts_of_a_table_are_written_alike(self) -> None:
         """A count of thousands has its comma beside an amount that has one."""
         table = Table("nodes", (Column("pods", "count"), Column("cpu", "cores")), [[9747, 11_471_000]])
-        (_, line) = view_lines(View(title="t", verdict=Words("v"), facts={}, tables=[table], text=[[table]]), "table", None)
+        (_, line) = view_lines(View(title="t", verdict="v", sections=tables(table)), "table", None)
         assert line.split() == ["9,747", "11,471"]
 
 

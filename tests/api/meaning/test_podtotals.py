@@ -52,5 +52,4 @@ def test_limit_ranges() -> None:
 def test_pictures_of_nodes() -> None:
     """A node's share has its pods' sidecars in it."""
     found = uses_of([node("n", cpu="12")], [made()])
-    assert found is not None
-    assert found.uses["cpu"] == [0.5]
+    assert found.sides[0].uses["cpu"] == [0.5]

@@ -17,7 +17,6 @@ from kubeclassic.api.view import (
     MapSide,
     Matrix,
     MatrixLine,
-    Name,
     NextStep,
     NodeMap,
     Paragraph,
@@ -52,8 +51,8 @@ CHART = Chart(
 @pytest.mark.parametrize(
     ("part", "shown"),
     [
-        (Paragraph(Words("<", Name("a<b"), CodeText("--x")), look="note"),
-         '<p class="note">&lt;<span class="name whole">a&lt;b</span><code>--x</code></p>'),
+        (Paragraph(Words("a<b", CodeText("--x")), look="note"),
+         '<p class="note">a&lt;b<code>--x</code></p>'),
         (BulletList(items=["<a>"], title="T", start=3), '<h3>T</h3><ol class="helps" start="3"> <li>&lt;a&gt;</li></ol>'),
         (BulletList(items=["a"], title="T", folded=True), "<details><summary>T</summary><ul> <li>a</li></ul> </details>"),
         (NextStep("Try:", ("explain", "a b")), "<p>Try: <code>kubeclassic explain &#39;a b&#39;</code></p>"),
