@@ -14,8 +14,9 @@ import attrs
 import click
 
 from ..choices import DELAYS as DEFAULT_DELAYS
+from ..questions.options.base import ClusterOptions
 from .declaring.commands import CommonOption, command
-from .declaring.options import STRICT, scheduler_options
+from .declaring.options import click_option, scheduler_options
 from .declaring.outputs import takes_report
 from .declaring.paramtypes import FileName
 from .declaring.paths import takes_paths
@@ -78,7 +79,7 @@ def _delays(command: Any) -> Any:
 @click.option("--until", cls=CommonOption, type=seconds, help="Stop at this virtual time.  [default: when nothing happens any more]")
 @click.option("--cron-jobs", is_flag=True, help="Make the pods of one Job for each CronJob that has none and is not suspended.")
 @click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults.")
-@STRICT
+@click_option(ClusterOptions.declared()["strict"])
 @click.option("--verbose", "-v", is_flag=True, help="List every warning, on standard error.")
 @click.option(
     "--output", cls=CommonOption, type=PATH, metavar="FILE",

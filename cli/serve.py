@@ -134,7 +134,7 @@ def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, 
     from .opening import opened
 
     if paths:
-        found = opened(paths, ClusterChoice(no_defaults=not defaults), setup)
+        found = opened(paths, ClusterChoice(defaults=defaults), setup)
         tell_notices(found.scenario.warnings, verbose)
         cluster = ServedCluster.of(found.scenario, found.spec.engine, defaults)
     else:

@@ -19,10 +19,10 @@ FORMS = ("table", "csv", "json", "yaml", "html")
 
 @command(short_help="Which configuration is best? Many, in one table.", reads_folders=False)
 @click.argument("file", type=FILE)
-@process_options(cores, "one a core")
+@process_options(None, "one a core")
 @click.option("--rules", multiple=True, metavar="FILE.py:NAME", help="Your own rules, as for simulate: a Catalogue, or plugins.")
 @output_options(FORMS, "How to write the table; html: a page.", what="the table", verbose=None)
-def sweep(file: Path, jobs: int, dask: str | None, rules: tuple[str, ...], output: Output) -> None:
+def sweep(file: Path, jobs: int | None, dask: str | None, rules: tuple[str, ...], output: Output) -> None:
     """Run each combination of what FILE lists, and write one table: a row a run.
 
     \b
@@ -52,7 +52,7 @@ def sweep(file: Path, jobs: int, dask: str | None, rules: tuple[str, ...], outpu
     from .console.progress import working
     from .report.questions.sweeppage import sweep_html
 
-    with working("sweeping", unit="runs") as work, executor_of(jobs, dask) as executor:
+    with working("sweeping", unit="runs") as work, executor_of(jobs or cores(), dask) as executor:
         found = run_sweep(file, executor=executor, **_rules(rules), on_progress=work.at)
 
     def page() -> str:

@@ -12,10 +12,10 @@ import attrs
 from ..api.cluster import Cluster
 from ..api.controlplane.defaults import with_defaults
 from ..api.inventory import Inventory, take_in
-from ..api.load import Loaded, load, load_documents
+from ..api.load import RAW_KINDS, Loaded, load, load_documents
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
-from ..api.reading.notices import NoticeGroup, grouped, refuse_unread
+from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
 from ..core.engine import Engine
 from ..exceptions import ManifestError, UnknownNameError, wrong_type
 from ..extenders.choice import asked_extenders
@@ -93,9 +93,10 @@ class Input:
         """The same, with what the release does not read of *pods*, which are to come."""
         return attrs.evolve(self, scenario=with_pod_notices(self.scenario, [self.engine.algorithm], pods)).checked()
 
-    def new_engine(self) -> Engine:
-        """Another new scheduler of the same kind."""
-        return self.spec.engine(self.scenario.config_maps)
+    def load(self, path: str | os.PathLike[str], raw_kinds: Collection[str] = RAW_KINDS) -> Loaded:
+        """A file that is read besides the cluster, as the cluster was."""
+        keeps = self.spec.may_call_extenders
+        return load(path, defaults=self.defaults, strict_fields=self.strict, keeps_manifests=keeps, raw_kinds=raw_kinds)
 
     @property
     def release(self) -> str:
@@ -167,27 +168,17 @@ class Observer:
                 yield step
                 progress(done, "")
 
+    def noticed(self, notices: Iterable[Notice]) -> None:
+        """What is odd in a file that is read besides the cluster."""
+
+    def remark(self, text: str) -> None:
+        """What is good to know besides."""
+
     def doubt(self, text: str) -> None:
         """Something that makes the answer doubtful."""
 
 
 SILENT = Observer()
-
-
-def input_of(
-    cluster: GivenCluster, scheduler: GivenScheduler = None, pods: GivenCluster = (), *, order: str = "input", defaults: bool = True,
-    edits: str | Iterable[str] = (), **changes: Any,
-) -> Input:  # fmt: skip
-    """What Python is given, read: *pods* wait besides those of *cluster*, *edits* come first, *changes* are to the scheduler's options.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
-    """
-    spec = spec_of(scheduler, cluster, **changes)
-    check_order(order)
-    scenario = scenario_of(
-        cluster, pods, scheduler_names=spec.scheduler_names, defaults=defaults, edits=edits, priorities=spec.keeps_priorities
-    )
-    return Input.of(scenario, spec, release=release_asked(scheduler), order=order, defaults=defaults)
 
 
 def options_given(scheduler: GivenScheduler, cluster: GivenCluster = (), name: str = "scheduler") -> GivenOptions:

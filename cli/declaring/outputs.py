@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import attrs
 import click
 
-from ...exceptions import KubeclassicError
+from ...questions.options.base import OptionsError
 from .commands import OUTPUT, CommonOption
 from .options import packed
 from .paramtypes import form_and_file
@@ -21,10 +21,6 @@ _REPORT = click.option(
     "--report", cls=CommonOption, metavar="FILE",
     help="Write a page of it there too, whole or not at all: one HTML file that needs no other.",
 )
-
-
-class OptionsError(KubeclassicError):
-    """Options that do not go together."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -90,7 +86,7 @@ def check_together(given: Mapping[str, bool], needs: Sequence[tuple[str, ...]], 
 
     >>> check_together({"--cost": True, "--add-node": False}, [("--cost", "--add-node")], [])
     Traceback (most recent call last):
-    kubeclassic.cli.declaring.outputs.OptionsError: --cost needs --add-node
+    kubeclassic.questions.options.base.OptionsError: --cost needs --add-node
     """
     for flag, other, *why in needs:
         if given[flag] and not given[other]:

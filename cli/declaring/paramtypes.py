@@ -68,6 +68,14 @@ def plain_number(text: str) -> int | None:
     return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= 30 else None
 
 
+def ratio(text: str) -> tuple[int, ...]:
+    """Whole numbers of 1 or more with colons between them, such as ``3:1``."""
+    numbers = [number for part in text.split(":") if (number := plain_number(part)) is not None and number > 0]
+    if len(numbers) <= text.count(":"):
+        raise click.BadParameter(f"got {text!r}, wanted whole numbers of 1 or more with colons between them, such as 3:1")
+    return tuple(numbers)
+
+
 FILE = FileName()
 WHOLE = Whole()
 _GIB = 1 << 30

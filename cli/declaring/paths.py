@@ -94,9 +94,9 @@ def with_kubeconfig(command: Declared) -> Declared:
     return packed(command, OPTIONS, INPUT, LiveCluster, "live")
 
 
-def _in_environment(live: LiveCluster, last: str | None) -> LiveCluster:
+def _in_environment(live: LiveCluster, last: object) -> LiveCluster:
     """*live*, which names no cluster, with what KUBECONFIG names, if it is set. Raises UsageError if *last*, the pod's name, is a path."""
-    if last is not None and Path(last).exists():
+    if isinstance(last, str) and Path(last).exists():
         raise click.UsageError(f"Missing argument 'POD': got {last} alone, which is a path.")
     named = os.environ.get("KUBECONFIG", "")
     if named:

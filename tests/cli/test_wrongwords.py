@@ -62,7 +62,7 @@ WRONG: Mapping[str, str] = {
     f"{DRAIN} worker-9": 'node: got "worker-9", wanted a node of the cluster; did you mean',
     f"{DRAIN} worker-1 --auto": 'node: got "worker-1" beside --auto, wanted one of them',
     f"{DRAIN} worker-1 -l a=b": 'node: got "worker-1" beside --zone or --node-selector, wanted one of them',
-    f"{DRAIN} worker-1 --keep 2": "--keep: got 2, wanted --auto too",
+    f"{DRAIN} worker-1 --keep 2": "--keep needs --auto",
     f"{DRAIN} --auto --keep -2": "got -2, wanted 0 or more",
     f"{DRAIN} --auto --keep many": "got 'many', wanted a whole number",
     f"{DRAIN} --zone north-z": '--zone: got "north-z", wanted one of north-a, north-b; did you mean',

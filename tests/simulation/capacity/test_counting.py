@@ -125,7 +125,7 @@ class TestResults:
     @pytest.mark.parametrize(
         ("arguments", "kind"),
         [
-            ({"pod": 7}, WrongTypeError), ({"pod": []}, WrongTypeError), ({"pods": 0}, KubeclassicError),
+            ({"pod": 7}, WrongTypeError), ({"pod": []}, KubeclassicError), ({"pods": 0}, KubeclassicError),
             ({"ratio": (1, 2)}, KubeclassicError), ({"ratio": (0,)}, KubeclassicError), ({"order": "x"}, KubeclassicError),
             ({"exclude_nodes": "nobody"}, KubeclassicError),
             ({"release": "9"}, KubeclassicError), ({"pod": "nowhere.yaml"}, KubeclassicError), ({"max_limit": -1}, KubeclassicError),
