@@ -43,7 +43,7 @@ def given_scheduler() -> Any:
     )  # fmt: skip
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.frozen(kw_only=True, repr=False, slots=False)
 class AskedOptions:
     """The options of a question; *NEEDS* and *EXCLUDES* have names of two of them, and perhaps why."""
 
@@ -95,7 +95,7 @@ class MorePods:
     )  # fmt: skip
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.frozen(kw_only=True, repr=False, slots=False)
 class ClusterOptions(AskedOptions):
     """How a cluster is read."""
 
