@@ -17,38 +17,33 @@ from .console.output import STANDARD
 from .declaring.commands import Command
 from .declaring.options import click_option, process_options, scheduler_options
 from .declaring.outputs import Output, output_options
-from .declaring.paramtypes import FILE
+from .declaring.paramtypes import FILE, FileName
 from .declaring.paths import takes_cluster, takes_paths
 
 if TYPE_CHECKING:
-    from ..questions.result import Result
-    from .declaring.setup import Setup
     from .report.page.about import About
 
-QUESTIONS = {
-    "simulate": "simulate:SIMULATE", "explain": "explain:EXPLAIN", "compare": "compare:COMPARE", "upgrade": "compare:UPGRADE",
-    "capacity": "capacity:CAPACITY", "drain": "drain:DRAIN",
-}  # fmt: skip
-"""Command -> where the question is declared, in the folder of options."""
 PAGES = {
     "CapacityResult": "capacitypage:capacity_html", "NewNodesResult": "capacitypage:new_nodes_html",
     "ExplainResult": "explainpage:explanation_html", "WhatIfResult": "explainpage:whatif_html", "DrainResult": "drainpage:drain_html",
     "CompareResult": "comparisonpage:comparison_html", "UpgradeResult": "upgradepage:upgrade_html",
-    "SimulationResult": "simulationpage:simulation_html",
+    "SimulationResult": "simulationpage:simulation_html", "SweepResult": "sweeppage:sweep_html",
 }  # fmt: skip
 """What an answer is -> what makes its page."""
-OWN = {"simulate": "simulate:answered", "drain": "drain:answered"}
-"""Questions whose answer is printed in a way of their own, and what does that."""
+NO_FLAG = ("scheduler", "executor", "python")
+"""What options take that the command line has no flag for, or flags of its own."""
 
 
 @attrs.frozen(repr=False)
 class Asking:
     """A question as the command line asks it."""
 
+    name: str
     question: Question
     paths: Sequence[Path]
     options: Any
     output: Output
+    setup: Any
     given: Any
     """The input, read."""
 
@@ -59,7 +54,7 @@ class Asking:
         function = self.question.function()
         return getattr(function, "ask", function)(self.given, self.options, Console(self.output.verbose))
 
-    def page(self, found: Result, *more: Any) -> Callable[[], str]:
+    def page(self, found: Any, *more: Any) -> Callable[[], str]:
         """What makes the page of the answer *found*; *more*: what it takes besides."""
 
         def made() -> str:
@@ -75,80 +70,86 @@ class Asking:
         from .answering import about, about_input
         from .report.page.markup import code, sentence
 
-        read = [*self.paths, *map(Path, self.options.read())]
-        if self.question.name == "upgrade":
-            return about(self.given, read, releases=[stage.release for stage in found.document.stages])
-        if self.question.name == "compare":
-            sides = found.document.configurations
-            rules = [sentence(f"{one.name}: ", code(one.text)) for one in sides]
-            return about(self.given.scenario, read, releases=[one.release for one in sides], rules=rules)
+        read = [*self.paths, *self.options.read()]
+        match self.name:
+            case "compare":
+                sides = found.document.configurations
+                rules = [sentence(f"{one.name}: ", code(one.text)) for one in sides]
+                return about(self.given.scenario, read, releases=[one.release for one in sides], rules=rules)
+            case "upgrade":
+                return about(self.given, read, releases=[stage.release for stage in found.document.stages])
+            case "sweep":
+                releases = [row["release"] for row in found.rows if row.get("release")]
+                unread = [group.text for group in found.warnings if group.is_unread]
+                told = [*map(str, found.warnings)]
+                return about(None, read, releases=releases, rules=self.options.rules, warnings=told, unread=unread)
         return about_input(self.given, read)
-
-
-def question_of(name: str) -> Question:
-    """The question that the command *name* asks."""
-    module, _, constant = QUESTIONS[name].partition(":")
-    found: Question = getattr(import_module(f"..questions.options.{module}", __package__), constant)
-    return found
 
 
 def command_of(name: str, short_help: str) -> click.Command:
     """The command *name*, made of its question."""
-    question = question_of(name)
-    fields, kind = question.options.declared(), question.options
-    shared = [field.name for base in (MorePods, ClusterOptions) if issubclass(kind, base) for field in attrs.fields(base)]
-    flags = {name: click_option(field) for name, field in fields.items() if declared_of(field).takes not in ("scheduler", "executor")}
-    arguments = [option for name, option in flags.items() if declared_of(fields[name]).takes == "argument"]
-    own = [option for name, option in flags.items() if name not in shared and option not in arguments]
-    theirs = [option for name, option in flags.items() if name in shared]
-    scheduler = [scheduler_options] if "scheduler" in fields else []
-    jobs = [process_options(*question.jobs)] if question.jobs else []
-    paths = [takes_paths(*question.reads)]
-    if question.besides:
+    question: Question = import_module(f"..questions.options.{name}", __package__).QUESTION
+    kind, shared, declared = question.options, dict[str, Any](), question.options.declared()
+    for base in (MorePods, ClusterOptions):
+        shared |= attrs.fields_dict(base) if issubclass(kind, base) else {}
+    flags = {name: click_option(field) for name, field in declared.items() if declared_of(field).takes not in NO_FLAG}
+    arguments = [flags.pop(name) for name, field in declared.items() if declared_of(field).takes == "argument"]
+    own = [option for name, option in flags.items() if name not in shared]
+    own += [process_options(*question.jobs)] if question.jobs else []
+    cluster: list[Any] = [scheduler_options] if "scheduler" in declared else []
+    cluster += [option for name, option in flags.items() if name in shared]
+    if question.argument:
+        paths: list[Any] = [click.argument(question.argument, type=FILE)]
+    elif question.cases:
+        paths = [click.argument("paths", nargs=-1, required=True, type=FileName(allow_dash=False))]
+    elif question.besides:
         metavar = f"PATHS... [{question.besides.upper()}]..."
         paths = [takes_cluster(*question.reads), click.argument("paths", nargs=-1, type=FILE, metavar=metavar)]
+    else:
+        paths = [takes_paths(*question.reads)]
     output = output_options(
-        question.forms, question.told_forms, verbose=question.verbose, what=question.what, headers=question.headers
+        question.forms, question.told_forms, verbose=question.verbose, what=question.what, headers=question.headers, page=question.page
     )
-    order = [*own, *jobs, *scheduler, *theirs] if question.own_first else [*scheduler, *theirs, *own, *jobs]
 
-    def run(paths: tuple[Path, ...], output: Output, setup: Setup | None = None, **values: Any) -> None:
-        sys.exit(_run(question, paths, setup, output, values))
+    def run(output: Output, paths: tuple[Path, ...] = (), setup: Any = None, **values: Any) -> None:
+        sys.exit(_run(name, question, paths, setup, output, values))
 
-    for layer in reversed([*paths, *arguments, *order, output]):
+    for layer in reversed([*paths, *arguments, *(own + cluster if question.own_first else cluster + own), output]):
         run = layer(run)
-    command = click.command(name, cls=Command, short_help=short_help, help=kind.__doc__, outputs=question.outputs, ignored=question.ignored)
-    return command(run)
+    return click.command(
+        name, cls=Command, short_help=short_help, help=kind.__doc__, outputs=question.outputs, ignored=question.ignored,
+        reads_folders=not (question.argument or question.cases),
+    )(run)  # fmt: skip
 
 
-def _run(question: Question, paths: tuple[Path, ...], setup: Setup | None, output: Output, values: dict[str, Any]) -> int:
-    from ..simulation.executors import executor_of
+def _run(
+    name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]
+) -> int:  # fmt: skip
+    from ..simulation.executors import cores, executor_of
     from .answering import answer
-    from .opening import contestants, opened, scenario_of_default, version_read
+    from .opening import OPENERS, opened, version_read
 
-    jobs, dask = values.pop("jobs", 1), values.pop("dask", None)
+    jobs, dask = (values.pop("jobs") or cores(), values.pop("dask")) if question.jobs else (1, None)
+    if question.argument:
+        paths = (values.pop(question.argument),)
     if question.besides:
         paths, others = _paths_and_others(paths)
         values[question.besides] = (*others, *values[question.besides])
     output = output.widened() if question.widens else output
-    forms = {output.form, *(["page"] if output.makes_page else [])}
     chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
     if setup is not None and "," in (setup.get("release") or ""):
         start, *_, end = setup.get("release").split(",")
-        instead = f"kubeclassic upgrade ... --from {start} --to {end}" + (f" --pod {chosen['pod']}" if question.name == "explain" else "")
+        instead = f"kubeclassic upgrade ... --from {start} --to {end}" + (f" --pod {chosen['pod']}" if name == "explain" else "")
         raise click.UsageError(f"--release: got {setup.get('release')}, wanted one release; what differs between two: {instead}")
-    options: Any = question.options(**chosen, forms=forms, called=question.options.flag_of, server=version_read())
-    if setup is not None:
-        given: Any = opened(paths, options, setup)
-    else:
-        given = (contestants if question.name == "compare" else scenario_of_default)(paths, options)
     with executor_of(jobs, dask) as executor:
-        if question.jobs:
-            options = attrs.evolve(options, executor=executor)
-        asking = Asking(question, paths, options, output, given)
-        if question.name in OWN:
-            module, _, name = OWN[question.name].partition(":")
-            status: int = getattr(import_module(f".{module}", __package__), name)(asking)
+        options: Any = question.options(
+            **chosen, **({"executor": executor} if question.jobs else {}), forms=output.forms, called=question.options.flag_of,
+            server=version_read(),
+        )  # fmt: skip
+        given = OPENERS[name](paths, options) if name in OPENERS else opened(paths, options, setup)
+        asking = Asking(name, question, paths, options, output, setup, given)
+        if question.prints:
+            status: int = import_module(f".{name}", __package__).answered(asking)
             return status
         found = asking.answer()
     return answer(found, output, asking.page(found))

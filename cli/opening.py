@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
@@ -21,7 +21,7 @@ from ..simulation.input import ComparisonInput, Input, Observer, paths_among
 from ..simulation.releasenotes import auto_notice, auto_told
 from ..simulation.scenario import DEFAULT_SCHEDULER, Files, Scenario
 from .console.output import note, warn
-from .console.progress import counting, telling
+from .console.progress import counting, telling, working
 from .declaring.options import environments_max_pd_vols
 from .declaring.paths import SERVER_VERSION
 from .declaring.setup import NamedSetup, Setup
@@ -89,6 +89,11 @@ class Console(Observer):
 
     def counting(self, total: int | None, what: str, unit: str = "") -> AbstractContextManager[Callable[[int, str], None]]:
         return counting(total, what, unit)
+
+    @contextmanager
+    def working(self, what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+        with working(what, unit=unit) as work:
+            yield work.at
 
     def telling(self, what: str) -> AbstractContextManager[Callable[[str], None]]:
         return telling(what)
@@ -182,3 +187,10 @@ def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInp
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
     texts, asked = {one.name: one.text for one in wanted}, [one.setup.release for one in wanted]
     return ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=asked, order=options.order, strict=options.strict)
+
+
+OPENERS: Mapping[str, Callable[[Sequence[Path], Any], Any]] = {
+    "compare": contestants, "upgrade": scenario_of_default, "sweep": lambda paths, options: paths[0],
+    "replay": lambda paths, options: None, "conform": lambda paths, options: None,
+}  # fmt: skip
+"""Question -> what opens its input, where that is not :func:`opened`."""

@@ -124,11 +124,11 @@ def capacity_or_nodes(given: Input, options: NewNodesOptions, observer: Observer
 
 def _loaded(number: int, part: Part, given: Input, options: NewNodesOptions, observer: Observer) -> str | tuple[str, Loaded]:
     """A kind of node, with the words for where it is from; *part* itself where it is ``like:NODE``."""
-    if isinstance(part, str) and part.startswith(LIKE):
-        return part
     where = f"node {number}"
     if isinstance(part, str | os.PathLike):
         where = os.fspath(part)
+        if where.startswith(LIKE):
+            return where
         if not where or "\0" in where or not (where == "-" or os.path.exists(where)):
             name = options.called("nodes").lstrip("-")
             raise ManifestError(f'{name}: got "{where}", which is no file, wanted a file with one Node, or like:NODE')

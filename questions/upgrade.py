@@ -30,7 +30,7 @@ from ..simulation.upgrade.upgrade import upgrade as through_all
 from ..simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
 from ..simulation.upgrade.way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Way
 from .asking import SILENT, GivenCluster, Observer, asked_by
-from .options.compare import UpgradeOptions
+from .options.upgrade import UpgradeOptions
 from .result import NOTHING_TRIED, Result, joined
 
 KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}

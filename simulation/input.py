@@ -157,6 +157,10 @@ class Observer:
         """A context for work that reports how much is done, of *total*, and a short text."""
         return nullcontext(lambda done, word: None)
 
+    def working(self, what: str, unit: str) -> AbstractContextManager[Callable[[int, int], None]]:
+        """A context for work that reports how much is done, and of how much, as known now."""
+        return nullcontext(lambda done, total: None)
+
     def telling(self, what: str) -> AbstractContextManager[Callable[[str], None]]:
         """A context for work that reports what comes next."""
         return nullcontext(lambda word: None)

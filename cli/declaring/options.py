@@ -16,7 +16,7 @@ from ...questions.options.base import ClusterOptions, MorePods
 from ..console.output import warn
 from .commands import INPUT, SECTIONS, CommonOption
 from .commands import SCHEDULER as SCHEDULER_SECTION
-from .paramtypes import CONFIGURATION, FILE, WHOLE, ExtendersOption, Whole, in_bytes, ratio
+from .paramtypes import CONFIGURATION, FILE, WHOLE, ExtendersOption, FileName, Whole, in_bytes, ratio, seconds
 
 if TYPE_CHECKING:
     from .setup import Setup
@@ -42,6 +42,7 @@ def _or_environment(context: click.Context, parameter: click.Parameter, given: i
     return environments_max_pd_vols() if given is None and not context.resilient_parsing else given
 
 
+WRITTEN_FILE = FileName(allow_dash=False)
 TYPES: Mapping[str, dict[str, Any]] = {
     "text": {},
     "file": {"type": FILE},
@@ -54,6 +55,10 @@ TYPES: Mapping[str, dict[str, Any]] = {
     "no-flag": {"is_flag": True, "callback": lambda context, parameter, given: not given},
     "places": {"multiple": True},
     "list": {},
+    "seconds": {"type": seconds},
+    "factor": {"type": click.FloatRange(min=0, min_open=True)},
+    "switch": {},
+    "written": {"type": WRITTEN_FILE, "metavar": "FILE"},
     "texts": {"multiple": True},
     "files": {"type": FILE, "multiple": True},
     "ratio": {"type": ratio},
@@ -76,6 +81,8 @@ def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], An
         return click.argument(name)
     metavar = "N" if declared.takes == "whole" else None
     attributes: dict[str, Any] = {"help": declared.help, "metavar": declared.metavar or metavar, **TYPES[declared.takes]}
+    if declared.takes == "switch":
+        attributes |= {"default": field.default, "show_default": True}
     if declared.choices:
         attributes["type"] = click.Choice(list(declared.choices))
     elif declared.least is not None:
@@ -89,11 +96,6 @@ def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], An
 
 EXTENDERS = scheduler_option("extenders")
 SCHEDULER = tuple(scheduler_option(name) for name, field in FIELDS.items() if declared_of(field).flags)
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
 
 def process_options(default: int | None, said: str) -> Callable[[F], F]:
     """Give a command the options that say in which processes it runs; it gets *jobs* and *dask*. *said*: the *default* number in words."""

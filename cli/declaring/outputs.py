@@ -11,7 +11,7 @@ import click
 from ...questions.options.base import OptionsError
 from .commands import OUTPUT, CommonOption
 from .options import packed
-from .paramtypes import form_and_file
+from .paramtypes import FileName, form_and_file
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,7 +34,9 @@ class Output:
     verbose: bool = False
 
     @classmethod
-    def made(cls, form: str, output: str | None, report: str | None = None, no_headers: bool = False, verbose: bool = False) -> Output:
+    def made(
+        cls, form: str = "table", output: str | None = None, report: str | None = None, no_headers: bool = False, verbose: bool = False
+    ) -> Output:
         """What options say."""
         return cls(form=form, file=output, report=report, headers=not no_headers, verbose=verbose)
 
@@ -53,6 +55,11 @@ class Output:
         return attrs.evolve(self, form="wide") if self.verbose and self.form == "table" else self
 
     @property
+    def forms(self) -> set[str]:
+        """The forms in which the answer is shown."""
+        return {self.form, *(["page"] if self.makes_page else [])}
+
+    @property
     def makes_page(self) -> bool:
         """Whether a page is wanted, alone or besides."""
         return self.form == HTML or self.report is not None
@@ -63,6 +70,10 @@ def output_options(
     page: bool = True, default: str = "table",
 ) -> Callable[[F], F]:  # fmt: skip
     """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The texts are for the help."""
+    if not forms:
+        there = FileName(allow_dash=False)
+        file = click.option("--output", cls=CommonOption, type=there, metavar="FILE", help=help_of_forms)
+        return lambda command: packed(command, [file, _REPORT], OUTPUT, Output.made, "output")
     kind = forms if isinstance(forms, click.ParamType) else click.Choice(list(forms))
     options = (
         click.option("-o", "form", cls=CommonOption, type=kind, default=default, show_default=True, help=help_of_forms),

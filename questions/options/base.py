@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
 from ...choices import NEWEST_RELEASE, ORDERS
 from ...exceptions import KubeclassicError, wrong_type
-from ...framework.options import as_named, declared_of, option
+from ...framework.options import as_named, declared_of
+from ...framework.options import option as option
 
 if TYPE_CHECKING:
     from ...simulation.input import GivenCluster
 
-__all__ = ["AskedOptions", "ClusterOptions", "MorePods", "OptionsError", "Question", "given_scheduler", "option", "texts"]
 
 
 class OptionsError(KubeclassicError):
@@ -43,6 +43,22 @@ def given_scheduler() -> Any:
     )  # fmt: skip
 
 
+def of_cron_jobs(python: str | None = None) -> Any:
+    """The field for the pods of CronJobs."""
+    return option(False, "Make the pods of one Job for each CronJob that has none and is not suspended.", python=python)
+
+
+def with_defaults() -> Any:
+    """The field for what the API server completes."""
+    return option(True, "Take objects as they are, without the API server's defaults.")
+
+
+def if_strict() -> Any:
+    """The field for what is refused."""
+    text = "Refuse unknown fields, keys given twice, wrong values, and what the release does not read, instead of a warning."
+    return option(False, text, python=None)
+
+
 @attrs.frozen(kw_only=True, repr=False, slots=False)
 class AskedOptions:
     """The options of a question; *NEEDS* and *EXCLUDES* have names of two of them, and perhaps why."""
@@ -64,6 +80,11 @@ class AskedOptions:
         for name, other, *why in self.EXCLUDES:
             if self.has(name) and self.has(other):
                 raise OptionsError(": ".join([f"{self.called(name)} cannot be combined with {self.called(other)}", *why]))
+
+    def read(self) -> list[Path]:
+        """The files that a command reads besides the input."""
+        names = (name for name, field in self.declared().items() if declared_of(field).takes == "files")
+        return [path for name in names for path in getattr(self, name) if not str(path).startswith("like:")]
 
     @classmethod
     def declared(cls) -> Mapping[str, attrs.Attribute[Any]]:
@@ -103,31 +124,19 @@ class ClusterOptions(AskedOptions):
         "input", "In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
         choices=ORDERS,
     )  # fmt: skip
-    cron_jobs: bool = option(
-        False, "Make the pods of one Job for each CronJob that has none and is not suspended.", python=None,
-    )  # fmt: skip
+    cron_jobs: bool = of_cron_jobs()
     edits: Sequence[str] = option(
         (),
         "Change what is chosen before anything runs: 'pod web/* requests.cpu=500m', 'node pool=a taints-=x'. May be given again.",
         flags=("--set",), common=True, metavar="EDIT",
         converter=texts("edits", 'a text such as "pod web/* requests.cpu=500m"'),
     )  # fmt: skip
-    defaults: bool = option(True, "Take objects as they are, without the API server's defaults.")
-    strict: bool = option(
-        False,
-        "Refuse unknown fields, keys given twice, wrong values, and what the release does not read, instead of a warning.",
-        python=None,
-    )  # fmt: skip
+    defaults: bool = with_defaults()
+    strict: bool = if_strict()
 
     def waiting(self) -> GivenCluster:
         """The pods that wait besides those of the cluster."""
         return getattr(self, "pods", ()) if isinstance(self, MorePods) else ()
-
-    def read(self) -> Sequence[str | os.PathLike[str]]:
-        """The files that are read besides the cluster."""
-        from ...simulation.input import paths_among
-
-        return paths_among("pods", self.waiting())
 
     def changes(self) -> Mapping[str, Any]:
         """What the question itself changes of the scheduler's options."""
@@ -138,7 +147,6 @@ class ClusterOptions(AskedOptions):
 class Question:
     """A question: its options, what answers it, and how a command prints the answer."""
 
-    name: str
     options: type[AskedOptions]
     ask: str
     """The function, as ``module:name`` in the folder of questions."""
@@ -151,14 +159,21 @@ class Question:
     """Whether ``--verbose`` is ``-o wide`` too."""
     what: str = "the answer"
     headers: bool = True
+    page: bool = True
+    cases: bool = False
+    """Whether the paths are of cases, not of a cluster."""
     reads: Sequence[str] = ()
     """Kinds that a live cluster has to let list, whatever else it has."""
     besides: str | None = None
     """The option that has the arguments which are no paths."""
+    prints: bool = False
+    """Whether the command has a way of its own to print it."""
     own_first: bool = False
     """Whether the help has its own options before those of the cluster."""
     outputs: Collection[str] = ()
     """Its options in the help's section about the answer."""
+    argument: str | None = None
+    """The file that is asked about, where that is no cluster."""
     jobs: tuple[int | None, str] | None = None
     """In how many processes it runs by default, and that in words; None: in this one alone."""
     ignored: Mapping[str, bool] = attrs.field(factory=dict)

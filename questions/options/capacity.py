@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -63,11 +62,6 @@ class CapacityOptions(ClusterOptions):
     def changes(self) -> Mapping[str, Any]:
         return {"preemption": self.preemption}
 
-    def read(self) -> Sequence[str | os.PathLike[str]]:
-        from ...simulation.input import paths_among
-
-        return paths_among("pod", self.pod)
-
 
 @attrs.frozen(repr=False)
 class NewNodesOptions(CapacityOptions):
@@ -101,7 +95,7 @@ class NewNodesOptions(CapacityOptions):
     nodes: Part | Iterable[Part] = option(
         (),
         "Say how many new nodes are needed: of the Node in FILE, or copies of a node. Several: a mix of them that costs little.",
-        flags=("--add-node",), types=(object,), common=True, metavar="FILE|like:NODE",
+        flags=("--add-node",), takes="files", common=True, metavar="FILE|like:NODE",
     )  # fmt: skip
     costs: Mapping[str, int | float | str | Decimal] | Sequence[str] = option(
         (), "What a new node costs, by the name of its kind.  [default: 1 each]", flags=("--cost",), types=(Mapping, tuple),
@@ -123,15 +117,9 @@ class NewNodesOptions(CapacityOptions):
         if self.has("nodes") and self.has("pod") and self.pods is None:
             raise OptionsError(f"{self.called('pods')}: got none, wanted the number of copies that new nodes are for")
 
-    def read(self) -> Sequence[str | os.PathLike[str]]:
-        from ...simulation.input import paths_among
 
-        nodes = paths_among("nodes", self.nodes)
-        return [*super().read(), *(node for node in nodes if not os.fspath(node).startswith("like:"))]
-
-
-CAPACITY = Question(
-    name="capacity", options=NewNodesOptions, ask="newnodes:capacity_or_nodes", reads=["ResourceQuota", "LimitRange"],
+QUESTION = Question(
+    options=NewNodesOptions, ask="newnodes:capacity_or_nodes", reads=["ResourceQuota", "LimitRange"],
     forms=("table", "wide", "json", "yaml", "csv", "html"), told_forms="How to write it; csv: a line a node; html: a page.",
     widens=True, verbose="As -o wide: what a copy requests, and every node; and what runs, on standard error.",
 )  # fmt: skip

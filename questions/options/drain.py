@@ -85,8 +85,8 @@ class DrainOptions(ClusterOptions, MorePods):
     )  # fmt: skip
 
 
-DRAIN = Question(
-    name="drain", options=DrainOptions, ask="drain:drain", reads=["PodDisruptionBudget"], own_first=True, besides="nodes",
+QUESTION = Question(
+    options=DrainOptions, ask="drain:drain", prints=True, reads=["PodDisruptionBudget"], own_first=True, besides="nodes",
     what="the records", headers=False,
     ignored={
         "--dry-run": False, "--grace-period": True, "--timeout": True, "--skip-wait-for-delete-timeout": True, "--chunk-size": True,

@@ -92,8 +92,8 @@ class WhatIfOptions(ExplainOptions):
     )  # fmt: skip
 
 
-EXPLAIN = Question(
-    name="explain", options=WhatIfOptions, ask="whatif:explained_or_helped", outputs=["--node", "--all"], what="the record", headers=False,
+QUESTION = Question(
+    options=WhatIfOptions, ask="whatif:explained_or_helped", outputs=["--node", "--all"], what="the record", headers=False,
     forms=("table", "wide", "json", "yaml", "csv", "html"), verbose="Say what runs, on standard error.",
     told_forms="wide: how each score comes about; csv: one line a node; html: a page.",
 )  # fmt: skip

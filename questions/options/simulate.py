@@ -98,8 +98,8 @@ class SimulationOptions(ClusterOptions, MorePods):
         return (self.namespace is None or pod.namespace == self.namespace) and (self.nodes or self.matches(pod.labels))
 
 
-SIMULATE = Question(
-    name="simulate", options=SimulationOptions, ask="simulate:simulate", outputs=["--nodes"], what="the records",
+QUESTION = Question(
+    options=SimulationOptions, ask="simulate:simulate", prints=True, outputs=["--nodes"], what="the records",
     forms=("table", "wide", "name", "json", "jsonl", "yaml", "csv", "html"), told_forms="How to write the records.",
     verbose="Say what runs and who is evicted, on standard error.",
 )  # fmt: skip
