@@ -94,7 +94,6 @@ def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], An
     return click.option(*declared.flags, name, **{**attributes, **more})
 
 
-EXTENDERS = scheduler_option("extenders")
 SCHEDULER = tuple(scheduler_option(name) for name, field in FIELDS.items() if declared_of(field).flags)
 
 def process_options(default: int | None, said: str) -> Callable[[F], F]:

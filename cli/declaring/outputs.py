@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import attrs
 import click
 
-from ...questions.options.base import OptionsError
 from .commands import OUTPUT, CommonOption
 from .options import packed
 from .paramtypes import FileName, form_and_file
@@ -88,20 +87,3 @@ def output_options(
 def takes_report(command: F) -> F:
     """Give *command* ``--report``; it gets the name of the file, or None, as *report*."""
     return _REPORT(command)
-
-
-def check_together(given: Mapping[str, bool], needs: Sequence[tuple[str, ...]], excludes: Sequence[tuple[str, ...]]) -> None:
-    """Raise :class:`OptionsError` for options of a command that do not go together; *given*: flag -> whether it was given.
-
-    An entry of *needs* is a flag, the flag that it needs, and perhaps why; of *excludes* a flag, another one, and perhaps why.
-
-    >>> check_together({"--cost": True, "--add-node": False}, [("--cost", "--add-node")], [])
-    Traceback (most recent call last):
-    kubeclassic.questions.options.base.OptionsError: --cost needs --add-node
-    """
-    for flag, other, *why in needs:
-        if given[flag] and not given[other]:
-            raise OptionsError(": ".join([f"{flag} needs {other}", *why]))
-    for flag, other, *why in excludes:
-        if given[flag] and given[other]:
-            raise OptionsError(": ".join([f"{flag} cannot be combined with {other}", *why]))
