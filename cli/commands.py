@@ -15,7 +15,7 @@ from ..framework.options import declared_of
 from ..questions.options.base import ClusterOptions, MorePods, Question
 from .console.output import STANDARD
 from .declaring.commands import Command
-from .declaring.options import click_option, process_options, scheduler_options
+from .declaring.flags import click_option, process_options, scheduler_options
 from .declaring.outputs import Output, output_options
 from .declaring.paramtypes import FILE, FileName
 from .declaring.paths import takes_cluster, takes_paths

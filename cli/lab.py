@@ -15,7 +15,7 @@ from ..api.words import count_of
 from .console.exitstatus import needing_extra
 from .console.output import note
 from .declaring.commands import CommonOption, command
-from .declaring.options import ClusterChoice, cluster_options, scheduler_options
+from .declaring.flags import ClusterChoice, cluster_options, scheduler_options
 from .declaring.paramtypes import Whole
 from .declaring.paths import takes_paths
 

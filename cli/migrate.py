@@ -17,7 +17,7 @@ from ..exceptions import UnknownNameError
 from ..questions.options.base import OptionsError
 from ..questions.options.migrate import MigrateOptions
 from .declaring.commands import command
-from .declaring.options import click_option, environments_max_pd_vols
+from .declaring.flags import click_option, environments_max_pd_vols
 from .declaring.outputs import Output, output_options
 from .declaring.paramtypes import FILE, FormOrFile
 from .declaring.paths import takes_cluster

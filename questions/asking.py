@@ -25,7 +25,7 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 
-class Asked(Protocol[P, O_contra, R_co]):
+class AskedQuestion(Protocol[P, O_contra, R_co]):
     """A question as Python asks it; *ask* answers an input that was read."""
 
     def __call__(self, cluster: GivenCluster, /, *options: P.args, **named: P.kwargs) -> R_co: ...
@@ -56,7 +56,7 @@ def tell_left_out(given: Input, options: ClusterOptions, observer: Observer) -> 
 
 def asked_by(
     options: Callable[P, O], first: str = "cluster", *positional: str, opens: Callable[[Any, Any], Any] = cluster_input, **always: Any
-) -> Callable[[Callable[[Any, O, Observer], R]], Asked[P, O, R]]:
+) -> Callable[[Callable[[Any, O, Observer], R]], AskedQuestion[P, O, R]]:
     """Make a question of Python of what answers it: *first* is what is asked about, as *opens* reads it; then come the *options*.
 
     *positional*: those that need no name; *always*: what the function itself says.

@@ -9,7 +9,7 @@ import attrs
 import click
 
 from .commands import OUTPUT, CommonOption
-from .options import packed
+from .flags import packed
 from .paramtypes import FileName, form_and_file
 
 F = TypeVar("F", bound=Callable[..., Any])

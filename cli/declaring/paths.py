@@ -15,7 +15,7 @@ import click
 from ..console.output import note, warn
 from ..console.progress import telling
 from .commands import INPUT, CommonOption
-from .options import packed
+from .flags import packed
 from .paramtypes import FILE
 
 if TYPE_CHECKING:
