@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,11 +126,10 @@ def command_of(name: str, short_help: str) -> click.Command:
 def _run(
     name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]
 ) -> int:  # fmt: skip
-    from ..simulation.executors import cores, executor_of
     from .answering import answer
     from .opening import OPENERS, opened, version_read
 
-    jobs, dask = (values.pop("jobs") or cores(), values.pop("dask")) if question.jobs else (1, None)
+    running = _executor(values.pop("jobs"), values.pop("dask")) if question.jobs else nullcontext()
     if question.argument:
         paths = (values.pop(question.argument),)
     if question.besides:
@@ -141,7 +141,7 @@ def _run(
         start, *_, end = setup.get("release").split(",")
         instead = f"kubeclassic upgrade ... --from {start} --to {end}" + (f" --pod {chosen['pod']}" if name == "explain" else "")
         raise click.UsageError(f"--release: got {setup.get('release')}, wanted one release; what differs between two: {instead}")
-    with executor_of(jobs, dask) as executor:
+    with running as executor:
         options: Any = question.options(
             **chosen, **({"executor": executor} if question.jobs else {}), forms=output.forms, called=question.options.flag_of,
             server=version_read(),
@@ -153,6 +153,12 @@ def _run(
             return status
         found = asking.answer()
     return answer(found, output, asking.page(found))
+
+
+def _executor(jobs: int | None, dask: str | None) -> AbstractContextManager[Any]:
+    from ..simulation.executors import cores, executor_of
+
+    return executor_of(jobs or cores(), dask)
 
 
 def _paths_and_others(given: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[str, ...]]:

@@ -16,7 +16,6 @@ from ..api.words import count_doing, count_of
 from ..core.engine import Engine
 from ..framework.releases import find_any_release, is_auto
 from ..questions.options.base import ClusterOptions, OptionsError
-from ..questions.options.compare import NAMES
 from ..simulation.input import ComparisonInput, Input, Observer, paths_among
 from ..simulation.releasenotes import auto_notice, auto_told
 from ..simulation.scenario import DEFAULT_SCHEDULER, Files, Scenario
@@ -170,6 +169,8 @@ def _with_server_notice(scenario: Scenario, release: str) -> Scenario:
 
 def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInput:
     """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission does."""
+    from ..questions.options.compare import NAMES
+
     limit = environments_max_pd_vols()
     wanted = [NamedSetup.parse(name, text, limit) for name in NAMES if (text := getattr(options, name)) is not None]
     files = files_of(paths, options, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))

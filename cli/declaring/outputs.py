@@ -82,8 +82,3 @@ def output_options(
         *([] if verbose is None else [click.option("--verbose", "-v", is_flag=True, help=verbose)]),
     )
     return lambda command: packed(command, options, OUTPUT, Output.made, "output")
-
-
-def takes_report(command: F) -> F:
-    """Give *command* ``--report``; it gets the name of the file, or None, as *report*."""
-    return _REPORT(command)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +14,8 @@ import pytest
 import yaml
 
 from kubeclassic.cli import COMMANDS, cli, run
-from kubeclassic.cli.declaring.commands import INPUT, OTHER, OUTPUT, SCHEDULER, SECTIONS, Command, CommandGroup
+from kubeclassic.cli.declaring.commands import INPUT, MOST_SHOWN, OTHER, OUTPUT, SCHEDULER, SECTIONS, Command, CommandGroup, CommonOption
+from kubeclassic.simulation.conform import ALL_RELEASES
 from tests.support.program import ROOT, heavy_modules, program, ran
 
 HELPS = [[], ["--help"], ["--version"], ["policy", "check", "--help"], ["policy", "migrate", "--help"], ["import", "openb", "--help"]]
@@ -254,3 +257,257 @@ class TestPolicies:
         says = f"kubeclassic: --release: got {release}, but Policies ended with 1.22; wanted 1.12, 1.13, 1.14, 1.15, 1.16"
         assert capsys.readouterr().err.startswith(says)
 
+
+DRAIN = ["drain", str(ROOT / "examples/drain/cluster.yaml"), "--ignore-daemonsets", "--delete-emptydir-data", "--force"]
+ONE_SCREEN = 40
+
+
+def printed(*arguments: str) -> str:
+    """What a command line that ends well prints."""
+    return ran(*arguments).out
+
+
+def options_in(text: str) -> list[str]:
+    """The options that a help shows, each by its first name."""
+    return [line.split()[0].rstrip(",") for line in text.splitlines() if line.startswith("  -")]
+
+
+@pytest.fixture(autouse=True)
+def _eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Helps are laid out for a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+class TestShortHelp:
+    def test_simulate_fits_on_one_screen(self) -> None:
+        """Ten options, the examples, the exit statuses, and how to see everything."""
+        text = printed("simulate", "--help")
+        assert text.count("\n") <= ONE_SCREEN
+        assert options_in(text) == [
+            "--kubeconfig", "--release", "--policy", "--profile", "--pods", "--set", "--nodes", "-n", "-o", "--report", "--help-all",
+        ]  # fmt: skip
+        assert "Exit status 0: all placed" in text
+        assert "\n  kubeclassic simulate cluster.json --pods new.yaml\n" in text
+
+    def test_everything_is_one_more_word(self) -> None:
+        """--help-all has every option that is not hidden, and all that the help ever said."""
+        text = printed("simulate", "--help-all")
+        shown = [param.opts for param in cli.commands["simulate"].params if not getattr(param, "hidden", False) and param.name != "paths"]
+        assert all(set(options_in(text)) & {*opts, "-n", "-l", "-o", "-v"} for opts in shown)
+        assert len(options_in(text)) == len(shown) + 2
+        assert "A pod that makes room by evicting others is tried again after all" in " ".join(text.split())
+
+    @pytest.mark.parametrize("name", COMMANDS)
+    def test_no_command_shows_too_much(self, name: str) -> None:
+        """A command with many options shows those that its declarations call common, at most fifteen; one with few shows all."""
+        short, whole = printed(name, "--help"), printed(name, "--help-all")
+        assert len(options_in(short)) <= MOST_SHOWN + 2
+        assert set(options_in(short)) <= set(options_in(whole))
+        assert "--help" in short
+        if len(options_in(whole)) > MOST_SHOWN + 2:
+            common = [param for param in cli.commands[name].params if isinstance(param, CommonOption) and not param.hidden]
+            assert len(options_in(short)) == len(common) + 1 < len(options_in(whole)) - 5
+
+
+class TestCommands:
+    def test_they_stand_in_groups(self) -> None:
+        """The list begins with what people ask, then what they plan, then what runs; the rest comes last."""
+        text = printed("--help")
+        heads = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+        assert heads == ["Options:", "Ask:", "Plan:", "Run:", "More:"]
+        named = [line.split()[0] for line in text.partition("Ask:")[2].splitlines() if line.startswith("  ") and line[2] != " "]
+        assert named == list(COMMANDS)
+
+    @pytest.mark.parametrize(
+        ("guessed", "meant"),
+        [
+            (["version"], ["--version"]), (["help"], ["--help"]), (["help", "simulate"], ["simulate", "--help"]),
+            (["help", "policy", "check"], ["policy", "check", "--help"]), (["--help-all"], ["--help"]),
+        ],
+    )  # fmt: skip
+    def test_names_that_one_guesses(self, guessed: list[str], meant: list[str]) -> None:
+        """``version`` and ``help`` do what they say."""
+        assert printed(*guessed) == printed(*meant) != ""
+
+    @pytest.mark.parametrize("flag", ["-A", "--all-namespaces"])
+    def test_all_namespaces(self, flag: str) -> None:
+        """-A, which every line that makes a dump has, changes nothing."""
+        told = ran("simulate", CLUSTER, flag, status=1)
+        assert told == ran("simulate", CLUSTER, status=1)
+
+
+class TestDrain:
+    def test_names_for_kubectl(self) -> None:
+        """-o name prints the nodes that can go, a line each, and nothing else on standard output."""
+        assert printed(*DRAIN, "--auto", "--keep", "1", "-o", "name") == "worker-2\nworker-4\n"
+
+    @pytest.mark.parametrize(
+        "flags", [["--dry-run"], ["--dry-run=server"], ["--grace-period", "30"], ["--grace-period=30"], ["--timeout=5m"]]
+    )
+    def test_a_line_pasted_from_kubectl(self, flags: list[str]) -> None:
+        """Flags of kubectl drain that mean nothing here are ignored with a word, wherever they stand."""
+        told = ran(*DRAIN, *flags, "worker-2")
+        name = flags[0].partition("=")[0]
+        assert told.err.splitlines()[0] == f"{name} of kubectl is ignored: it means nothing here"
+        assert told.out == ran(*DRAIN, "worker-2").out
+
+    def test_other_flags_are_still_refused(self) -> None:
+        """A flag that nobody has is an error as before, and what comes after -- is no flag."""
+        assert run([*DRAIN, "--dry-rum", "worker-2"]) == 2
+        assert "ignored" not in ran(*DRAIN, "--", "--dry-run", status=2).err
+
+
+class TestOneself:
+    @pytest.mark.parametrize(
+        ("text", "status"),
+        [("# another one\n", pytest.ExitCode.USAGE_ERROR), ((ROOT / "traces.py").read_text(), pytest.ExitCode.NO_TESTS_COLLECTED)],
+    )
+    def test_tests_of_an_old_copy_stop(self, text: str, status: pytest.ExitCode, tmp_path: Path) -> None:
+        """pytest in a checkout of which an older copy is installed stops with a sentence that says what to do; an equal one is taken."""
+        copy = tmp_path / "kubeclassic"
+        copy.mkdir()
+        (copy / "__init__.py").write_bytes((ROOT / "__init__.py").read_bytes())
+        (copy / "traces.py").write_text(text)
+        asked = "import pytest; sys.exit(pytest.main(['-q', '--co', 'tests/golden']))"
+        program = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {asked}"]
+        done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+        told = done.stdout + done.stderr
+        says = f"these tests would run on the copy in {copy}, in which traces.py is not as here: install it again"
+        stops = status is pytest.ExitCode.USAGE_ERROR
+        assert (says in told) == stops
+        assert ("pip install --editable '.[test]'" in told) == stops
+        assert done.returncode == status
+
+
+ZONED_NODE = "kind: Node\nmetadata: {name: %s, labels: {zone: %s}}\nstatus: {allocatable: {cpu: %s, memory: %sGi, pods: 9}}\n---\n"
+ASKING_POD = "kind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c, resources: {requests: {cpu: %s, memory: 1Gi}}}]}\n---\n"
+
+RULES = """
+from kubeclassic.algorithmprovider import CATALOGUE as UPSTREAM
+from kubeclassic.core.failures import Failures, Reason
+from kubeclassic.core.rule import Reads
+from kubeclassic.predicates.rule import predicate
+
+NOT_THERE = Reason("node(s) were in zone east")
+
+@predicate("NotInTheEast", reads=Reads.NODE, key=lambda pod: None)
+def not_in_the_east(pod, nodes, cycle):
+    return Failures.where(NOT_THERE, nodes.label("zone").where(lambda zone: zone == "east"))
+
+MINE = UPSTREAM.with_(not_in_the_east)
+"""
+
+
+@pytest.fixture
+def two_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a cluster of two nodes and a pod; the roomier node is in the east."""
+    (tmp_path / "cluster.yaml").write_text(ZONED_NODE % ("a", "east", 8, 8) + ZONED_NODE % ("b", "west", 4, 4) + ASKING_POD % ("web", 1))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return tmp_path
+
+
+def hosts(*arguments: str) -> dict[str, str | None]:
+    """Pod -> host, as ``simulate -o jsonl`` with *arguments* says."""
+    said = ran("simulate", *arguments, "-o", "jsonl", status=(0, 1)).out
+    return {cycle["pod"]: cycle["host"] for cycle in map(json.loads, said.splitlines())}
+
+
+class TestExitStatus:
+    @pytest.mark.parametrize(
+        ("words", "status"),
+        [("simulate cluster.yaml", 0), ("simulate more.yaml", 1), ("simulate nothere.yaml", 2), ("explain more.yaml web", 0),
+         ("explain more.yaml huge", 1)],
+    )  # fmt: skip
+    def test_of_a_command(self, two_nodes: Path, words: str, status: int) -> None:
+        """0 says that every pod, or the one that is explained, has a node, 1 that one has none, and 2 that the input was bad."""
+        (two_nodes / "more.yaml").write_text((two_nodes / "cluster.yaml").read_text() + ASKING_POD % ("huge", 64))
+        assert run(words.split()) == status
+
+    def test_as_a_program(self, two_nodes: Path) -> None:
+        """The process leaves with these statuses too, and reads standard input for -."""
+        (two_nodes / "program.py").write_text(PROGRAM)
+        given = (two_nodes / "cluster.yaml").read_text()
+        program = [sys.executable, "program.py", "simulate", "-", "-o", "name"]
+        found = subprocess.run(program, input=given, capture_output=True, text=True, check=False)
+        assert (found.returncode, found.stdout) == (0, "default/web a\n"), found.stderr
+        found = subprocess.run([*program, "--release", "1.11"], input=given, capture_output=True, text=True, check=False)
+        assert (found.returncode, found.stdout) == (2, "")
+
+
+PROGRAM = f"""
+import sys
+sys.path[:0] = {[str(Path(__file__).resolve().parents[1])]!r}
+import conftest
+from kubeclassic.cli import main
+main()
+"""
+
+
+class TestOptions:
+    def test_the_roomier_node_is_taken(self, two_nodes: Path) -> None:
+        """Without options the pod goes to the emptier node."""
+        assert hosts("cluster.yaml") == {"default/web": "a"}
+
+    @pytest.mark.parametrize("flag", ["--provider", "--algorithm-provider"])
+    def test_provider(self, two_nodes: Path, flag: str) -> None:
+        """ClusterAutoscalerProvider packs, under kube-scheduler's own flag too."""
+        assert hosts("cluster.yaml", flag, "ClusterAutoscalerProvider") == {"default/web": "b"}
+
+    @pytest.mark.parametrize("flag", ["--policy", "--policy-config-file"])
+    def test_policy(self, two_nodes: Path, flag: str) -> None:
+        """A Policy's priorities decide, under kube-scheduler's own flag too."""
+        (two_nodes / "policy.json").write_text('{"apiVersion": "v1", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]}')
+        assert hosts("cluster.yaml", flag, "policy.json") == {"default/web": "b"}
+
+    @pytest.mark.parametrize("release", ["1.16", "1.17", "1.18", "1.19", "1.20", "1.21", "1.22"])
+    def test_policy_in_a_config_map(self, two_nodes: Path, release: str) -> None:
+        """The Policy may be in a ConfigMap among the manifests, for every release with Policies."""
+        policy = json.dumps({"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": "MostRequestedPriority", "weight": 1}]})
+        config_map = {"kind": "ConfigMap", "metadata": {"name": "p", "namespace": "kube-system"}, "data": {"policy.cfg": policy}}
+        (two_nodes / "map.json").write_text(json.dumps(config_map))
+        assert hosts("cluster.yaml", "map.json", "--policy-configmap", "p", "--release", release) == {"default/web": "b"}
+        assert hosts("cluster.yaml", "map.json", "--release", release) == {"default/web": "a"}
+
+    def test_config(self, two_nodes: Path) -> None:
+        """A component configuration names the provider; an option that is given as well counts before it."""
+        text = "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+        (two_nodes / "config.yaml").write_text(f"{text}algorithmSource: {{provider: ClusterAutoscalerProvider}}\n")
+        assert hosts("cluster.yaml", "--config", "config.yaml") == {"default/web": "b"}
+        assert hosts("cluster.yaml", "--config", "config.yaml", "--provider", "DefaultProvider") == {"default/web": "a"}
+
+    def test_scheduler_name(self, two_nodes: Path) -> None:
+        """Pods of another scheduler are ignored and counted."""
+        assert hosts("cluster.yaml", "--scheduler-name", "mine") == {}
+        assert "ignored: 1 for another scheduler\n" in ran("simulate", "cluster.yaml", "--scheduler-name", "mine", status=(0, 1)).err
+
+    def test_rules(self, two_nodes: Path) -> None:
+        """A user's predicate changes the host."""
+        (two_nodes / "my_rules_of_the_east.py").write_text(RULES)
+        assert hosts("cluster.yaml", "--rules", "my_rules_of_the_east:MINE") == {"default/web": "b"}
+
+    def test_no_defaults(self, two_nodes: Path) -> None:
+        """--no-defaults takes limits for limits: they do not become requests."""
+        limited = "kind: Pod\nmetadata: {name: big}\nspec: {containers: [{name: c, resources: {limits: {cpu: 64}}}]}\n"
+        (two_nodes / "limited.yaml").write_text(limited)
+        assert hosts("cluster.yaml", "--pods", "limited.yaml")["default/big"] is None
+        assert hosts("cluster.yaml", "--pods", "limited.yaml", "--no-defaults")["default/big"] is not None
+
+    @pytest.mark.parametrize("release", [*ALL_RELEASES, "v1.14.3", f"v{ALL_RELEASES[-1]}.14"])
+    def test_releases(self, two_nodes: Path, release: str) -> None:
+        """Every release schedules, by any of its names."""
+        assert hosts("cluster.yaml", "--release", release) == {"default/web": "a"}
+
+
+class TestCompletion:
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+    def test_completion(self, shell: str) -> None:
+        """Each shell gets a script that asks the program."""
+        assert "_KUBECLASSIC_COMPLETE" in ran("completion", shell).out
+
+    def test_completion_completes(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """The program completes a command's beginning when a shell asks it."""
+        for name, value in {"_KUBECLASSIC_COMPLETE": "bash_complete", "COMP_WORDS": "kubeclassic simu", "COMP_CWORD": "1"}.items():
+            monkeypatch.setenv(name, value)
+        run([])
+        assert capsys.readouterr().out.strip() == "plain,simulate"
