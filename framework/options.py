@@ -69,7 +69,7 @@ class Declared:
     key: str = ""
     """In ``--a KEY=VALUE``; empty: it cannot be varied there."""
     example: str = ""
-    """A value for the key."""
+    """A value for the key, where that is not what stands for one in the help."""
     words: str = ""
     """What pages say before its value, where it is not the default."""
     instead: str = ""
@@ -155,12 +155,12 @@ class SchedulerOptions(ABC):
     release: str | None = option(
         None,
         f"The release that schedules, such as 1.14 or v1.14.3.  [default: auto, that of the nodes; {DEFAULT_RELEASE} with a Policy]",
-        common=True, metavar="RELEASE", wanted=f'a text such as "{NEWEST_RELEASE}"', key="release", example="RELEASE",
+        common=True, metavar="RELEASE", wanted=f'a text such as "{NEWEST_RELEASE}"', key="release",
     )  # fmt: skip
     config: GivenConfig | GivenProfile | None = option(
         None, f"A KubeSchedulerConfiguration; other options override it. From {FIRST_FRAMEWORK} on the same as --profile.",
         takes="file", types=_configurations, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form", key="config",
-        example="FILE", words="configuration",
+        words="configuration",
     )  # fmt: skip
     gates: Mapping[str, bool] | str | None = option(
         None, "Gates that differ from the release's defaults.", flags=("--feature-gates",), metavar="A=true,...",
@@ -240,12 +240,12 @@ class PolicyOptions(SchedulerOptions):
     provider: str | None = option(
         None, "Up to 1.21: DefaultProvider (the default) or ClusterAutoscalerProvider.",
         flags=("--provider", "--algorithm-provider"), metavar="NAME", wanted='a name such as "DefaultProvider"',
-        key="provider", example="NAME", words="provider", instead="a profile",
+        key="provider", words="provider", instead="a profile",
     )  # fmt: skip
     policy: GivenPolicy | None = option(
         None, "Up to 1.22: a Policy, by itself or among other objects, instead of a provider.",
         flags=("--policy", "--policy-config-file"), common=True, takes="file", types=_policies,
-        wanted=f"{_A_FILE}, a Policy or its JSON form", key="policy", example="FILE", words="policy", instead=MIGRATED,
+        wanted=f"{_A_FILE}, a Policy or its JSON form", key="policy", words="policy", instead=MIGRATED,
     )  # fmt: skip
     policy_configmap: str | None = option(
         None, "Up to 1.22: a ConfigMap among the manifests that holds the Policy.", metavar="NAME",
@@ -292,7 +292,7 @@ class Framework(PolicyOptions):
         None,
         f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
         common=True, takes="file", types=_profiles, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
-        key="profile", example="FILE", words="profile", instead=f"release {NEWEST_RELEASE}",
+        key="profile", words="profile", instead=f"release {NEWEST_RELEASE}",
     )  # fmt: skip
     plugins: Sequence[type[Plugin]] = option(
         (), types=(Sequence,), wanted="a list of subclasses of Plugin", instead="a catalogue", flags=(),

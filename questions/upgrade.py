@@ -276,10 +276,8 @@ def _checked_pod(pod: str, scenario: Scenario) -> str:
 
 def _policy(given: Any) -> Policy | None:
     """A Policy, its JSON form or its file as a Policy. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
-    if given is None or isinstance(given, Policy):
-        return given
     if not isinstance(given, str | os.PathLike):
-        return read_policy(given)
+        return read_policy(given) if isinstance(given, Mapping) else given
     found = read_policy_file(Path(given)).policy
     if found is None:
         raise PolicyError(f"{os.fspath(given)}: got a configuration without a Policy, wanted a Policy")

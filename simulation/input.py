@@ -17,13 +17,13 @@ from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
 from ..core.engine import Engine
-from ..exceptions import ManifestError, UnknownNameError, wrong_type
+from ..exceptions import ManifestError, wrong_type
 from ..extenders.choice import asked_extenders
 from ..framework.options import Classic, Framework, GivenOptions, settled_options
 from ..framework.releases import AUTO, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
 from .releasenotes import with_pod_notices, with_release_notices
-from .scenario import ORDERS, Scenario, idle_notices, parsed_edits, read_scenario, sorted_out
+from .scenario import Scenario, idle_notices, parsed_edits, read_scenario, sorted_out
 
 if TYPE_CHECKING:
     from .edits import Edited, Edits
@@ -79,7 +79,7 @@ class Input:
         ours = [engine.algorithm]
         noted = with_release_notices(scenario, ours, ours if release is None else (), ours if is_auto(release) else (), [release])
         found = cls(
-            scenario=noted, spec=spec, engine=engine, order=check_order(order), defaults=defaults, strict=strict, rules=tuple(rules)
+            scenario=noted, spec=spec, engine=engine, order=order, defaults=defaults, strict=strict, rules=tuple(rules)
         )
         return found.checked()
 
@@ -134,7 +134,7 @@ class ComparisonInput:
         noted = with_release_notices(scenario, algorithms, by_nodes=[engines[name].algorithm for name in by_nodes], asked=asked)
         if strict:
             refuse_unread(noted.warnings)
-        return cls(scenario=noted, engines=engines, texts=texts, order=check_order(order))
+        return cls(scenario=noted, engines=engines, texts=texts, order=order)
 
     @property
     def runs_profiles(self) -> bool:
@@ -240,13 +240,6 @@ def edits_of(edits: object) -> tuple[str, ...]:
         if not isinstance(each, str):
             raise wrong_type("edits", each, 'a text such as "pod web/* requests.cpu=500m"')
     return found
-
-
-def check_order(order: str) -> str:
-    """*order*, which must be one of :data:`~kubeclassic.simulation.scenario.ORDERS`."""
-    if order not in ORDERS:
-        raise UnknownNameError(f'order: got "{order}", wanted {", ".join(ORDERS)}')
-    return order
 
 
 def paths_of(name: str, given: object) -> list[str]:

@@ -150,7 +150,7 @@ class Question:
     options: type[AskedOptions]
     ask: str
     """The function, as ``module:name`` in the folder of questions."""
-    forms: Sequence[str] = ()
+    forms: Sequence[str] = ("table", "wide", "json", "yaml", "csv", "html")
     told_forms: str = ""
     """The help of ``-o``."""
     verbose: str | None = None

@@ -120,6 +120,6 @@ class NewNodesOptions(CapacityOptions):
 
 QUESTION = Question(
     options=NewNodesOptions, ask="newnodes:capacity_or_nodes", reads=["ResourceQuota", "LimitRange"],
-    forms=("table", "wide", "json", "yaml", "csv", "html"), told_forms="How to write it; csv: a line a node; html: a page.",
+    told_forms="How to write it; csv: a line a node; html: a page.",
     widens=True, verbose="As -o wide: what a copy requests, and every node; and what runs, on standard error.",
 )  # fmt: skip

@@ -94,6 +94,6 @@ class WhatIfOptions(ExplainOptions):
 
 QUESTION = Question(
     options=WhatIfOptions, ask="whatif:explained_or_helped", outputs=["--node", "--all"], what="the record", headers=False,
-    forms=("table", "wide", "json", "yaml", "csv", "html"), verbose="Say what runs, on standard error.",
+    verbose="Say what runs, on standard error.",
     told_forms="wide: how each score comes about; csv: one line a node; html: a page.",
 )  # fmt: skip

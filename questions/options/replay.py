@@ -84,6 +84,6 @@ class ReplayOptions(AskedOptions):
 
 
 QUESTION = Question(
-    options=ReplayOptions, ask="replay:replay", prints=True,
+    options=ReplayOptions, ask="replay:replay", prints=True, forms=(),
     told_forms="Write the events there as they happen, instead of to standard output.",
 )  # fmt: skip
