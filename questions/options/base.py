@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 
 from ...choices import NEWEST_RELEASE, ORDERS
-from ...exceptions import KubeclassicError, wrong_type
+from ...exceptions import KubeclassicError, check_type
 from ...framework.options import as_named, declared_of
 from ...framework.options import option as option
 
@@ -28,8 +28,8 @@ def texts(name: str, wanted: str) -> Callable[[Any], tuple[str, ...]]:
 
     def converted(given: Any) -> tuple[str, ...]:
         found = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
-        if not all(isinstance(text, str) for text in found):
-            raise wrong_type(name, given, wanted)
+        for text in found:
+            check_type(name, text, str, wanted)
         return found
 
     return converted
