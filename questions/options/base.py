@@ -66,11 +66,11 @@ class AskedOptions:
     NEEDS: ClassVar[Sequence[tuple[str, ...]]] = ()
     EXCLUDES: ClassVar[Sequence[tuple[str, ...]]] = ()
 
-    forms: Collection[str] = attrs.field(default=("data",))
+    forms: Collection[str] = ("data",)
     """The forms in which the answer is shown: what others need is not kept."""
     called: Callable[[str], str] = attrs.field(default=as_named, eq=False)
     """How messages name an option."""
-    server: str = attrs.field(default="")
+    server: str = ""
     """The version of the API server that was read, if its nodes say none."""
 
     def __attrs_post_init__(self) -> None:

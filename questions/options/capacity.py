@@ -90,7 +90,6 @@ class NewNodesOptions(CapacityOptions):
 
     NEEDS = (("costs", "nodes"), ("most_nodes", "nodes"), ("gone", "nodes"), ("gone", "exclude_nodes"))
     EXCLUDES = (("max_limit", "nodes"), ("gone", "pod"))
-    WAITING = "else new nodes are for the pods that wait"
 
     nodes: Part | Iterable[Part] = option(
         (),
@@ -113,7 +112,7 @@ class NewNodesOptions(CapacityOptions):
         super().__attrs_post_init__()
         for name in ("pods", "ratio", "pending_first") if self.has("nodes") and not self.has("pod") else ():
             if self.has(name):
-                raise OptionsError(f"{self.called(name)} needs {self.called('pod')}: {self.WAITING}")
+                raise OptionsError(f"{self.called(name)} needs {self.called('pod')}: else new nodes are for the pods that wait")
         if self.has("nodes") and self.has("pod") and self.pods is None:
             raise OptionsError(f"{self.called('pods')}: got none, wanted the number of copies that new nodes are for")
 

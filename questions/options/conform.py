@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import attrs
 
 from ...choices import WITHOUT
 from ...exceptions import UnknownNameError
-from .base import AskedOptions, Question, option
+from .base import AskedOptions, Question, option, texts
 
 
-def _names(given: Any) -> tuple[str, ...]:
-    parts = given.split(",") if isinstance(given, str) else given or ()
-    return tuple(name.strip() for name in parts if name.strip())
+def _names(option: str) -> Callable[[Any], tuple[str, ...]]:
+    read = texts(option, "names")
+    return lambda given: tuple(name.strip() for text in read(given or ()) for name in text.split(",") if name.strip())
 
 
 @attrs.frozen(repr=False)
@@ -31,11 +31,11 @@ class ConformOptions(AskedOptions):
     """
 
     families: Collection[str] = option(
-        (), "Only these families (the file's name before its first dot).", flags=("--family",), takes="list", converter=_names,
+        (), "Only these families (the file's name before its first dot).", flags=("--family",), takes="list", converter=_names("families"),
         metavar="A,B",
     )  # fmt: skip
     without: Sequence[str] = option(
-        (), f"Leave out the cases that need these: {', '.join(WITHOUT)}.", takes="list", converter=_names, metavar="A,B",
+        (), f"Leave out the cases that need these: {', '.join(WITHOUT)}.", takes="list", converter=_names("without"), metavar="A,B",
     )  # fmt: skip
     emit: bool = option(False, "Write our answers as JSON Lines instead of comparing; no answers are needed.", python=None)
     jobs: int = option(1, "Families to run at once.", least=1)

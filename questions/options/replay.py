@@ -59,8 +59,9 @@ class ReplayOptions(AskedOptions):
     termination_delay: float = _delay("termination", "From the deletion or eviction of a pod until it is gone.")
     failure_delay: float = _delay("failure", "From a node's failure or deletion until its pods are evicted.")
     delays: Mapping[str, Duration] | None = option(
-        None, f"How long things take: {', '.join(f'``{name}``' for name in DELAYS)}.", takes="python"
-    )
+        None, f"How long things take: {', '.join(f'``{name}``' for name in DELAYS)}.", takes="python",
+        types=(Mapping,), wanted="a dict such as {'binding': '2s'}",
+    )  # fmt: skip
     recreate: bool = option(
         True, "Replace evicted pods of a controller, under another name.", takes="switch", flags=("--recreate/--no-recreate",)
     )
@@ -79,8 +80,8 @@ class ReplayOptions(AskedOptions):
         python="The virtual time between two rows of the series; 0: a row an instant; None: no series.",
     )  # fmt: skip
     on_event: Callable[[EventData], None] | None = option(
-        None, "Gets each event as it happens; the result then has none.", takes="python"
-    )
+        None, "Gets each event as it happens; the result then has none.", takes="python", types=(Callable,), wanted="a function",
+    )  # fmt: skip
 
 
 QUESTION = Question(

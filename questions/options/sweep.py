@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from .base import AskedOptions, Question, option
+from .base import AskedOptions, Question, option, texts
 
 if TYPE_CHECKING:
     from ...algorithmprovider.catalogue import Catalogue
@@ -45,12 +45,13 @@ class SweepOptions(AskedOptions):
         "``distributed.Client(address).get_executor()``; None: this process. The result is the same.", takes="executor",
     )  # fmt: skip
     rules: Sequence[str] = option(
-        (), "Your own rules, as for simulate: a Catalogue, or plugins.", metavar="FILE.py:NAME", types=(list, tuple),
+        (), "Your own rules, as for simulate: a Catalogue, or plugins.", metavar="FILE.py:NAME",
+        converter=texts("rules", "places such as FILE.py:NAME"),
     )  # fmt: skip
     catalogue: Catalogue | None = option(None, "Your own predicates and priorities, for releases that have them.", takes="python")
     plugins: Sequence[type[Plugin]] = option((), "Plugins of your own, for releases of the framework.", takes="python")
     on_progress: Callable[[int, int], None] | None = option(
-        None, "Gets how many runs are finished, and how many there are.", takes="python",
+        None, "Gets how many runs are finished, and how many there are.", takes="python", types=(Callable,), wanted="a function",
     )  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,8 @@ class UpgradeOptions(ClusterOptions, MorePods):
         metavar="FILE",
     )  # fmt: skip
     profile: Any = option(
-        None, "The component configuration of today.", takes="file", common=True,
+        None, "The component configuration of today.", takes="file", common=True, types=(str, os.PathLike, Mapping),
+        wanted="a file's path, or a KubeSchedulerConfiguration in its JSON form",
     )  # fmt: skip
     percentage: int | None = option(
         None, "percentageOfNodesToScore in all releases.", least=0, most=100,

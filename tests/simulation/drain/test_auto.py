@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kubeclassic import Cluster, drain
 from kubeclassic.api.objects import KubeObject
-from kubeclassic.exceptions import KubeclassicError, UnknownNameError, WrongTypeError
+from kubeclassic.exceptions import KubeclassicError, UnknownNameError
 from kubeclassic.results import DrainResult
 from kubeclassic.simulation.drain.auto import verify
 from kubeclassic.simulation.drain.plan import DrainMove
@@ -188,12 +188,6 @@ class TestQuestions:
         """What does not go together, or does not exist, is told in one line."""
         nodes = [node(name, labels={"topology.kubernetes.io/zone": zone}) for name, zone in (("a", "zone-1"), ("b", "zone-2"))]
         assert refusal_text(KubeclassicError, drain, Cluster(nodes), **keywords_of(options)).startswith(wanted)
-
-    @pytest.mark.parametrize("options", [{"nodes": 7}, {"nodes": [None]}, {"auto": True, "keep": "2"}, {"auto": True, "keep": True}])
-    def test_wrong_types_are_refused(self, options: Any) -> None:
-        """Values of other types are told as such."""
-        with pytest.raises(WrongTypeError):
-            drain(Cluster([node("a")]), **keywords_of(options))
 
     def test_a_zone_without_zones(self) -> None:
         """A cluster whose nodes say no zone has none to empty."""
