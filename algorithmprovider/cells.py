@@ -5,16 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 
 import numpy as np
-from msgspec.structs import replace
 
 from ..api.meaning.labels import BETA_REGION, BETA_ZONE, TOPOLOGY_REGION, TOPOLOGY_ZONE, SelectorError
 from ..core.arrays.arithmetic import rounded
 from ..core.arrays.types import Ints
 from ..core.decision.ties import PickHost, TopOfHeap
-from ..core.release import ClientCells, Release
+from ..core.release import Release
 
 FEWEST_NODES = 100
 """A smaller cluster is always searched completely, and no search looks for fewer."""
@@ -101,74 +99,6 @@ def zone_key(labels: Mapping[str, str]) -> str:
     zone = labels.get(BETA_ZONE, labels.get(TOPOLOGY_ZONE, ""))
     region = labels.get(BETA_REGION, labels.get(TOPOLOGY_REGION, ""))
     return f"{region}:\x00:{zone}" if region or zone else ""
-
-
-# --- clients of the API server --------------------------------------------------------------------------------------
-# Upstream: client-go (tools/cache/reflector.go, rest/request.go), and the informers of cmd/kube-scheduler.
-
-FIRST_CLIENT = ClientCells(
-    resources=MappingProxyType(
-        {
-            "Node": "v1",
-            "Pod": "v1",
-            "PersistentVolume": "v1",
-            "PersistentVolumeClaim": "v1",
-            "ReplicationController": "v1",
-            "ReplicaSet": "apps/v1",
-            "StatefulSet": "apps/v1",
-            "Service": "v1",
-            "PodDisruptionBudget": "policy/v1beta1",
-            "StorageClass": "storage.k8s.io/v1",
-        }
-    ),
-    pod_selector="status.phase!=Failed,status.phase!=Succeeded",
-    bookmarks=False,
-    sends_duration=False,
-    pods_send_duration=False,
-    relists_from_last=False,
-    pauses=(1.0, 1.0),
-    rewatches_refused=False,
-    rewatches_limited=False,
-    resends_reads=False,
-    attempts=10,
-)
-
-CLIENT_WITH_DURATIONS = replace(FIRST_CLIENT, sends_duration=True)
-
-CLIENT_WITH_BOOKMARKS = replace(
-    CLIENT_WITH_DURATIONS,
-    resources=MappingProxyType({**FIRST_CLIENT.resources, "CSINode": "storage.k8s.io/v1beta1"}),
-    bookmarks=True,
-    rewatches_refused=True,
-)
-
-CLIENT_WITH_GROWING_PAUSES = replace(
-    CLIENT_WITH_BOOKMARKS,
-    resources=MappingProxyType(
-        {
-            **FIRST_CLIENT.resources,
-            "PodDisruptionBudget": "policy/v1",
-            "CSINode": "storage.k8s.io/v1",
-            "CSIDriver": "storage.k8s.io/v1",
-            "CSIStorageCapacity": "storage.k8s.io/v1",
-            "Namespace": "v1",
-        }
-    ),
-    pod_selector="status.phase!=Succeeded,status.phase!=Failed",
-    pods_send_duration=True,
-    relists_from_last=True,
-    pauses=(0.8, 30.0),
-    rewatches_limited=True,
-    resends_reads=True,
-    resends_watches=True,
-    attempts=11,
-)
-
-CLIENT_WITH_ATTACHMENTS = replace(
-    CLIENT_WITH_GROWING_PAUSES,
-    resources=MappingProxyType({**CLIENT_WITH_GROWING_PAUSES.resources, "VolumeAttachment": "storage.k8s.io/v1"}),
-    device_api="resource.k8s.io/v1beta1",
-)
 
 
 class Lottery:

@@ -21,7 +21,6 @@ from .policy import (
     NEW_VERSION_REFUSED,
     OLD_VERSION,
     Policy,
-    PriorityEntry,
     decoded,
     faults_of_form,
     notes_on_form,
@@ -216,7 +215,9 @@ def _warnings(
     yield from (_never(name, policy) for name in never)
     yield from _about_predicates(policy, running, before)
     yield from _about_priorities(policy, chosen)
-    yield from _about_extenders(policy)
+    for extender in policy.extenders:
+        if extender.timeout < SHORTEST_TIMEOUT:
+            yield f"extender {extender.name}: httpTimeout is {extender.timeout:.9f} s: it is a whole number of nanoseconds"
 
 
 def _never(name: str, policy: Policy) -> str:
@@ -245,24 +246,13 @@ def _about_priorities(policy: Policy, chosen: Selection) -> Iterator[str]:
     for name, times in Counter(entry.name for entry in policy.priorities or ()).items():
         if times > 1:
             yield f"priority {name}: named {times} times; the last weight counts"
+    reads_resources = chosen.registry.release.ratio_reads_resources
     for entry in policy.priorities or ():
-        yield from _about_ratio(entry, chosen.registry.release.ratio_reads_resources)
+        resources = entry.argument.ratio.resources if entry.argument is not None and entry.argument.ratio is not None else ()
+        if resources and not reads_resources:
+            yield f"priority {entry.name}: this release ignores its resources and looks at cpu and memory"
+        for one in resources if reads_resources else ():
+            if one.weight < 0:
+                yield f"priority {entry.name}: resource {one.name}: got weight {one.weight}, wanted 1 or more; upstream only logs it"
     if not chosen.priorities and not policy.extenders:
         yield "no priorities and no extenders: every node scores 1"
-
-
-def _about_ratio(entry: PriorityEntry, reads_resources: bool) -> Iterator[str]:
-    arguments = entry.argument.ratio if entry.argument is not None else None
-    if arguments is None:
-        return
-    if arguments.resources and not reads_resources:
-        yield f"priority {entry.name}: this release ignores its resources and looks at cpu and memory"
-    for resource in arguments.resources:
-        if reads_resources and resource.weight < 0:
-            yield f"priority {entry.name}: resource {resource.name}: got weight {resource.weight}, wanted 1 or more; upstream only logs it"
-
-
-def _about_extenders(policy: Policy) -> Iterator[str]:
-    for extender in policy.extenders:
-        if extender.timeout < SHORTEST_TIMEOUT:
-            yield f"extender {extender.name}: httpTimeout is {extender.timeout:.9f} s: it is a whole number of nanoseconds"

@@ -140,7 +140,11 @@ def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
             yield f"extenders[{i}].weight", extender.weight, f"must {text}", older
         for j, resource in enumerate(extender.managed_resources):
             path, name = f"extenders[{i}].managedResources[{j}].name", resource.name
-            yield from ((path, name, *texts) for texts in _faults_of_name(name))
+            for text in (wrong := is_valid_label_key(name)):
+                yield path, name, text, text
+            if not wrong and not is_extended_resource(name):
+                text = "is an invalid extended resource name"
+                yield path, name, text, f"{name} {text}"
             if name in seen:
                 text = "duplicate extender managed resource name"
                 yield path, name, text, f"{text.capitalize()} {name}"
@@ -149,13 +153,6 @@ def faults_of(extenders: Sequence[ExtenderConfig]) -> Iterator[Fault]:
     if binders > 1:
         text = "only one extender can implement bind"
         yield "extenders", f"found {binders} extenders implementing bind", text, f"{text.capitalize()}, found {binders}"
-
-
-def _faults_of_name(name: str) -> list[tuple[str, str]]:
-    if wrong := is_valid_label_key(name):
-        return [(text, text) for text in wrong]
-    text = "is an invalid extended resource name"
-    return [] if is_extended_resource(name) else [(text, f"{name} {text}")]
 
 
 def faults(extenders: Sequence[ExtenderConfig]) -> Iterator[str]:

@@ -27,16 +27,15 @@ def parse_gates(text: str) -> dict[str, bool]:
 
     Upstream: featuregate Set. It knows no names yet; :func:`resolved_gates` checks them.
     """
-    return dict(_setting(part) for part in text.split(",") if part)
-
-
-def _setting(part: str) -> tuple[str, bool]:
-    name, equals, value = (piece.strip() for piece in part.partition("="))
-    if not equals:
-        raise PolicyError(f"missing bool value for {name}")
-    if value not in TRUE + FALSE:
-        raise PolicyError(f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": invalid syntax')
-    return name, value in TRUE
+    found = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            raise PolicyError(f"missing bool value for {name}")
+        if value not in TRUE + FALSE:
+            raise PolicyError(f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": invalid syntax')
+        found[name] = value in TRUE
+    return found
 
 
 class KnownGates(dict[str, bool]):
@@ -58,7 +57,12 @@ def resolved_gates(release: Release, wanted: Mapping[str, bool] | str | None = N
     """
     settings = parse_gates(wanted) if isinstance(wanted, str) else dict(wanted or {})
     for name, value in settings.items():
-        _check(release, name, value)
+        gate = release.gates.get(name)
+        if gate is None:
+            raise PolicyError(f"{UNKNOWN_GATE}{name}")
+        if gate.locked and gate.default != value:
+            wanted, kept = (str(setting).lower() for setting in (value, gate.default))
+            raise PolicyError(f"cannot set feature gate {name} to {wanted}, feature is locked to {kept}")
     found = KnownGates.fromkeys(sorted(release.configuration.settled_gates), True)
     found.update({name: gate.default for name, gate in release.gates.items()})
     for everything, stage in ALL_OF_STAGE.items():
@@ -82,12 +86,3 @@ def _check_needs(release: Release, settings: Mapping[str, bool], found: Gates) -
             faults.append(f"{name} is enabled, but depends on features that are disabled: [{' '.join(off)}]")
     if faults:
         raise PolicyError(faults[0] if len(faults) == 1 else f"[{', '.join(sorted(faults))}]")
-
-
-def _check(release: Release, name: str, value: bool) -> None:
-    gate = release.gates.get(name)
-    if gate is None:
-        raise PolicyError(f"{UNKNOWN_GATE}{name}")
-    if gate.locked and gate.default != value:
-        wanted, kept = (str(setting).lower() for setting in (value, gate.default))
-        raise PolicyError(f"cannot set feature gate {name} to {wanted}, feature is locked to {kept}")

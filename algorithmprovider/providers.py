@@ -31,7 +31,6 @@ from .policy import (
     PredicateEntry,
     PriorityArgument,
     PriorityEntry,
-    RatioArguments,
     check_arguments,
     decoded,
     notes_on_form,
@@ -107,23 +106,19 @@ def in_running_order(chosen: Mapping[str, Predicate], ordering: Iterable[str]) -
 
 def select(registry: Registry, policy: Policy | None, provider: str, hard_pod_affinity_weight: int) -> Selection:
     """What is chosen from *registry*; rules that the Policy makes are registered there. Raises upstream's errors in upstream's order."""
-    predicates, priorities = registry.provider(provider) if policy is None else _names(registry, policy)
+    if policy is not None:
+        validate(policy, registry.release)
+    predicates, priorities = registry.provider(provider if policy is None else DEFAULT_PROVIDER)
+    if policy is not None and policy.predicates is not None:
+        predicates = [register_predicate(registry, entry) for entry in policy.predicates]
+    if policy is not None and policy.priorities is not None:
+        priorities = [register_priority(registry, entry) for entry in policy.priorities]
     if policy is not None and policy.hard_pod_affinity_weight != 0:
         hard_pod_affinity_weight = int32(policy.hard_pod_affinity_weight)
     if not 1 <= hard_pod_affinity_weight <= 100:
         raise PolicyError(f"invalid hardPodAffinitySymmetricWeight: {hard_pod_affinity_weight}, must be in the range 1-100")
     functions = {name: registry.predicates[name] for name in dict.fromkeys((*predicates, *registry.mandatory))}
     return Selection(registry, functions, _weighed(registry, priorities), hard_pod_affinity_weight)
-
-
-def _names(registry: Registry, policy: Policy) -> tuple[list[str], list[str]]:
-    validate(policy, registry.release)
-    predicates, priorities = registry.provider(DEFAULT_PROVIDER)
-    if policy.predicates is not None:
-        predicates = [register_predicate(registry, entry) for entry in policy.predicates]
-    if policy.priorities is not None:
-        priorities = [register_priority(registry, entry) for entry in policy.priorities]
-    return predicates, priorities
 
 
 def _weighed(registry: Registry, names: Iterable[str]) -> tuple[tuple[Priority, int], ...]:
@@ -179,10 +174,6 @@ def _priority(name: str, argument: PriorityArgument, reads_resources: bool) -> P
     if argument.label_preference is not None:
         return node_label(name, argument.label_preference.label, argument.label_preference.presence)
     assert argument.ratio is not None
-    return _ratio(name, argument.ratio, reads_resources)
-
-
-def _ratio(name: str, arguments: RatioArguments, reads_resources: bool) -> Priority:
-    shape = [(point.utilization, point.score) for point in arguments.shape]
-    resources = {resource.name: resource.weight for resource in arguments.resources} if reads_resources else {}
+    shape = [(point.utilization, point.score) for point in argument.ratio.shape]
+    resources = {resource.name: resource.weight for resource in argument.ratio.resources} if reads_resources else {}
     return requested_to_capacity_ratio_of(name, shape, resources)

@@ -14,21 +14,19 @@ from .controlplane.quotas import usage
 from .garbage import no_garbage_collection
 from .inventory import find_waiting, read_inventory, take_in, why_not_waiting
 from .load import Loaded, load_documents
-from .meaning.labels import zone_of
+from .meaning.labels import ZONES, zone_of
 from .objects import KubeObject, Node, Pod, PriorityClass, StorageClass
 from .reading.builtin import kind_with_group
 from .reading.documents import Document, PathLike
 from .reading.notices import Notice
-from .view import NodeMap, View, table_of
+from .view import MapSide, NodeMap, Section, View, table_of
 from .words import kind_of
 
 RESOURCES = ("cpu", "memory")
 
 
-def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap | None:
-    """The nodes with the share of each resource that *pods*, which have a node, request; None without nodes."""
-    if not nodes:
-        return None
+def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap:
+    """The nodes with the share of each resource that *pods*, which have a node, request."""
     requested = Counter[tuple[str, str]]()
     for pod in pods:
         used = usage(pod)
@@ -36,7 +34,8 @@ def uses_of(nodes: Sequence[Node], pods: Iterable[Pod]) -> NodeMap | None:
             if f"requests.{resource}" in used:
                 requested[pod.spec.node_name, resource] += used[f"requests.{resource}"].milli_value()
     uses = {resource: [_share(node, resource, requested[node.name, resource]) for node in nodes] for resource in RESOURCES}
-    return NodeMap([node.name for node in nodes], uses, [zone_of(node.labels) for node in nodes])
+    zones = [zone_of(node.labels) for node in nodes]
+    return NodeMap([node.name for node in nodes], [MapSide("", uses)], {ZONES[0]: zones} if any(zones) else {})
 
 
 def _share(node: Node, resource: str, requested: int) -> float | None:
@@ -127,7 +126,7 @@ class Cluster:
         has = ({name: node.status.allocatable.get(name) for name in amounts} for node in self.nodes)
         rows = [{"node": node.name, "pods": on[node.name], **found} for node, found in zip(self.nodes, has, strict=True)]
         nodes = table_of("nodes", rows, ("node", "pods", *amounts))
-        return View(title="Cluster", verdict=told, facts=facts, tables=[nodes], map=uses).html()
+        return View(title="Cluster", verdict=told, facts=facts, sections=[Section(parts=[uses, nodes] if self.nodes else [nodes])]).html()
 
     # --- copies and pickles: objects never change, so that copies share them -------------------------------------------
 

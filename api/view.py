@@ -1,7 +1,7 @@
-"""What a result looks like, as plain values: a verdict, facts, shares, tables, a map of nodes, lines.
+"""What a result looks like, as plain values: a verdict, facts, and sections of parts, such as tables and maps of nodes.
 
-A result makes one :class:`View`; text, CSV, pages, data frames and notebooks print it. Notebooks draw it with the parts of the pages
-(``cli/report/page/notebook.py``), which are loaded when a notebook first asks.
+A result makes one :class:`View`; text, CSV, pages, data frames and notebooks print it, each by the kind of a part. Notebooks draw it with
+the templates of the pages (``cli/report/page/notebook.py``), which are loaded when a notebook first asks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from ..exceptions import KubeclassicError, UnknownNameError
-from .words import is_bytes, rounded
+from .words import is_bytes
 
 Row: TypeAlias = "Mapping[str, Any]"
 MOST_COLUMNS = 64
@@ -98,7 +98,14 @@ NUMBERS = KINDS[7:]
 EVERYWHERE = ("table", "wide", "page", "data", "csv")
 """The forms that a table or a column may have: short and wide text, a page, data (frames and notebooks), and CSV."""
 TEXT = ("table", "wide")
+PAGE = ("page",)
+REST = ("page", "data")
 _DRAWING = "..cli.report.page.notebook"
+
+
+def slug(title: str) -> str:
+    """*title* as it stands in a link."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "section"
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -160,7 +167,7 @@ class Column:
     @property
     def key(self) -> str:
         """What stands for it in links."""
-        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+        return slug(self.title)
 
     @property
     def is_number(self) -> bool:
@@ -177,13 +184,13 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
     noun: str = attrs.field(default="row", kw_only=True)
-    """What one row is."""
+    """What one row is; without such a word a page shows the table as it is, without search and filters."""
     several: str = attrs.field(default="", kw_only=True)
     """More than one of it, unless that takes an s."""
     details: Sequence[Any] | None = attrs.field(default=None, kw_only=True)
     """For each row what shows when it is opened, or None: pairs of a name and a text, or what *shows* wants."""
     shows: str = attrs.field(default="facts", kw_only=True)
-    """Which script shows details: ``facts``, or ``aligned`` (``cli/report/questions/comparisonpods.py``)."""
+    """Which script shows details: ``facts``, or ``aligned`` (``questions/comparisonpods.py``)."""
     shared: Any = attrs.field(default=None, kw_only=True)
     """What all details have in common."""
     sort: str = attrs.field(default="", kw_only=True)
@@ -194,6 +201,13 @@ class Table:
     """How many rows short text has; None: all."""
     minor: Collection[int] = attrs.field(default=(), kw_only=True)
     """The rows, by number, that short text leaves out."""
+    caption: str = attrs.field(default="", kw_only=True)
+    """Its heading on a page, beside others in a section."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a page shows it as it is."""
+        return self.noun == "row"
 
     @property
     def plural(self) -> str:
@@ -238,26 +252,6 @@ def table_of(
 
 
 @attrs.frozen
-class Number:
-    """A number in a sentence.
-
-    >>> print(Number(1500, "cpu"), Number(1500))
-    1.5 1,500
-    """
-
-    value: float
-    resource: str = ""
-    """Of which it is an amount."""
-    text: str = ""
-    """How it is written, where that is not in full."""
-
-    def __str__(self) -> str:
-        if self.text:
-            return self.text
-        return str(rounded(self.resource, int(self.value))) if self.resource else f"{self.value:,}"
-
-
-@attrs.frozen
 class Name:
     """A name of the input or of a release in a sentence, which pages do not break."""
 
@@ -267,11 +261,21 @@ class Name:
         return self.text
 
 
+@attrs.frozen
+class CodeText:
+    """Text to type in a sentence."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
 @attrs.frozen(init=False)
 class Words:
-    """A sentence of texts, names and numbers.
+    """A sentence of texts and names.
 
-    >>> str(Words(Number(1200), " copies of ", Name("web-2"), " fit."))
+    >>> str(Words("1,200 copies of ", Name("web-2"), " fit."))
     '1,200 copies of web-2 fit.'
     """
 
@@ -284,60 +288,244 @@ class Words:
         return "".join(map(str, self.parts))
 
 
-Part: TypeAlias = "str | Number | Name | Words"
+Part: TypeAlias = "str | Name | CodeText | Words"
 
 
-def counting(number: int, one: str, several: str = "") -> Words:
-    """*number*, and what stands after it where there is *one*, or *several*: by default the same with an s.
+def bar(meaning: str) -> Column:
+    """A column with a bar beside a number."""
+    return Column("", "bar", colours={"bar": MEANINGS[meaning]}, forms=PAGE)
 
-    >>> print(counting(1, "pod moves", "pods move"), counting(2, "node"))
-    1 pod moves 2 nodes
-    """
-    return Words(Number(number), f" {one if number == 1 else several or f'{one}s'}")
+
+# --- what sections are made of --------------------------------------------------------------------------------------
 
 
 @attrs.frozen
 class Paragraph:
-    """A sentence or several, which text shows before all tables; an empty one is an empty line."""
+    """A sentence or several; in text an empty one is an empty line."""
 
-    text: str
+    text: Part
     forms: Sequence[str] = TEXT
     hanging: str = "  "
     """What its further lines begin with."""
     wraps: bool = True
     """Whether it is broken where it is too long."""
+    look: str = ""
+    """On a page: ``soft`` for what explains, ``note`` for what is not to be missed."""
+
+
+def on_page(*texts: Part, look: str = "soft") -> list[Paragraph]:
+    """A paragraph of a page for each of *texts* that is not empty."""
+    return [Paragraph(text, PAGE, look=look) for text in texts if str(text)]
+
+
+@attrs.frozen(kw_only=True)
+class BulletList:
+    """Sentences as a list; pages alone have them."""
+
+    items: Sequence[Part]
+    title: str = ""
+    start: int | None = None
+    """The number of the first; None: they have none."""
+    folded: bool = False
+    """Whether they show on a click."""
+
+
+@attrs.frozen
+class Verbatim:
+    """A text as it is, such as a file, with its fingerprint; pages alone have it."""
+
+    title: str
+    text: str
 
 
 @attrs.frozen
 class Share:
-    """A count of one whole, with its *meaning* among :data:`MEANINGS`."""
+    """A count of one whole, with its *meaning* among :data:`MEANINGS`, or a colour."""
 
     name: str
     count: int
-    meaning: str = attrs.field(default="same", validator=attrs.validators.in_(MEANINGS))
+    meaning: str = "same"
+
+    @property
+    def colour(self) -> str:
+        """Its colour on a page."""
+        return MEANINGS.get(self.meaning, self.meaning)
 
 
 @attrs.frozen
-class NodeMap:
-    """Nodes as squares, grouped by zone; empty for a node without a zone."""
+class ShareBar:
+    """One whole as a bar with its legend; pages alone have it."""
 
-    nodes: Sequence[str]
-    uses: Mapping[str, Sequence[float | None]]
-    """Resource -> the share of each node in use; the first one gives the colour."""
-    zones: Sequence[str] = ()
+    title: Part
+    shares: Sequence[Share]
 
 
 @attrs.frozen
-class LineChart:
-    """Values over something that goes on, a line for each."""
+class PodOutcome:
+    """A pod, what became of it among :data:`CHANGES`, and why."""
+
+    pod: str
+    change: str = attrs.field(validator=attrs.validators.in_(CHANGES))
+    why: Part = ""
+
+
+@attrs.frozen
+class PodOutcomes:
+    """Pods by name with what became of them; the first of them stand on a page."""
 
     title: str
-    across: str
-    """What :attr:`places` are."""
-    up: str
-    """What the values are."""
-    places: Sequence[float]
-    values: Mapping[str, Sequence[float | None]]
+    pods: Sequence[PodOutcome]
+    rest: str = ""
+    """Where on the page all of them are, as what stands after ``#``."""
+
+
+@attrs.frozen
+class NextStep:
+    """Something to do next, and the question that does it: its name and words, of the same cluster and scheduler."""
+
+    text: Part
+    words: Sequence[str] = ()
+
+
+@attrs.frozen(repr=False)
+class MapSide:
+    """One state of the nodes of a map; each list has an entry for each node, or none at all."""
+
+    title: str
+    uses: Mapping[str, Sequence[float | None]]
+    """Resource -> the share of each node's capacity in use; None where the node has none of it."""
+    pods: Sequence[Sequence[str]] = ()
+    states: Sequence[str] = ()
+    """A word on each node, such as ``drained``; empty for nodes without."""
+    notes: Sequence[str] = ()
+    """What else is said of each node, such as ``3 copies``."""
+
+
+@attrs.frozen(repr=False)
+class NodeMap:
+    """Nodes in one state or more: few as tiles with their pods, many as squares; a notebook has the last state."""
+
+    nodes: Sequence[str]
+    sides: Sequence[MapSide]
+    labels: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
+    """Label -> its value on each node, empty where it has none: readers choose by which of them nodes are grouped."""
+    colours: Mapping[str, str] = attrs.field(factory=dict)
+    """State -> the colour of its mark."""
+    follows: bool = False
+    """Whether each side is what became of the one before it. Of two, tiles show the last one alone, with what came and what left."""
+    name: str = "map"
+    """Its place in links."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Chart:
+    """Columns beside each other, or lines over something that goes on; a table of numbers where matplotlib is not installed."""
+
+    title: str
+    description: str
+    """In a sentence what is to be seen, for those who do not see it."""
+    kind: str = attrs.field(default="columns", validator=attrs.validators.in_(("columns", "lines", "steps")))
+    labels: Sequence[Any] = ()
+    """The names of the columns, or the numbers that lines are over."""
+    series: Mapping[str, Sequence[float | None]]
+    across: str = attrs.field(validator=attrs.validators.min_len(1))
+    """What the labels are, with their unit."""
+    up: str = attrs.field(validator=attrs.validators.min_len(1))
+    """What the values are, with their unit."""
+    percent: bool = False
+    """Whether values are shares of 1."""
+
+
+@attrs.frozen
+class RuleScore:
+    """A rule's score of a node, before its weight."""
+
+    rule: str
+    score: int
+    weight: int
+
+    @property
+    def points(self) -> int:
+        """What it adds to the total."""
+        return self.score * self.weight
+
+
+@attrs.frozen(kw_only=True)
+class MatrixLine:
+    """One node, or several that fare alike."""
+
+    node: Part
+    failed: Mapping[str, str] = attrs.field(factory=dict)
+    """Rule that turned it down -> why."""
+    passed: Collection[str] = ()
+    """Rules that it passed; it was not asked about the others."""
+    state: str = ""
+    """In a word or two where it neither fits nor was turned down: ``not reached``."""
+    scores: Sequence[RuleScore] = ()
+    total: int | None = None
+    winner: bool = False
+
+
+@attrs.frozen
+class Matrix:
+    """A pod's nodes by rules, the winner first: marks for filtering rules, one bar of all scores."""
+
+    rules: Sequence[str]
+    """The filtering rules in running order."""
+    lines: Sequence[MatrixLine]
+    deciding: str = ""
+    """The rule without which another node would have won, or which turned down most; it is marked."""
+
+
+@attrs.frozen
+class Bands:
+    """Pods on their way from one column to the next, such as a release."""
+
+    names: Sequence[str]
+    colours: Mapping[str, str]
+    """State -> its colour, in the order from above."""
+    counts: Sequence[Mapping[str, int]]
+    """Of each column: state -> pods in it."""
+    flows: Sequence[Mapping[tuple[str, str], int]]
+    """From each column to the next: the states there -> pods."""
+
+
+Item: TypeAlias = "Paragraph | Table | BulletList | Verbatim | ShareBar | PodOutcomes | NextStep | NodeMap | Chart | Matrix | Bands"
+"""A part of a section."""
+
+
+@attrs.frozen
+class Section:
+    """What stands under one heading of a page; in text its parts follow each other without an empty line."""
+
+    title: str = ""
+    """Empty: on a page it goes on with the section before."""
+    parts: Sequence[Item] = ()
+    lead: Part = ""
+    """A sentence of a page that says what is to be seen."""
+    forms: Sequence[str] = EVERYWHERE
+    name: str = ""
+    """Its place in links, by default from the title."""
+
+    @property
+    def key(self) -> str:
+        """What stands after ``#`` in a link to it."""
+        return self.name or slug(self.title)
+
+    def shown(self, form: str) -> list[Item]:
+        """The parts that *form* has, tables with the columns that they have there."""
+        shown = [part for part in self.parts if form in self.forms and form in getattr(part, "forms", REST)]
+        return [part.of_form(form) if isinstance(part, Table) else part for part in shown]
+
+
+def block(*parts: Item) -> Section:
+    """A section of text alone."""
+    return Section(parts=parts, forms=TEXT)
+
+
+def tables(*found: Table) -> list[Section]:
+    """A section without a heading for each table."""
+    return [Section(parts=[one]) for one in found]
 
 
 @attrs.frozen(kw_only=True)
@@ -351,39 +539,37 @@ class View:
     title: str
     verdict: Part = ""
     """The outcome in one sentence."""
+    lead: Sequence[Part] = ()
+    """What a page says right under the verdict."""
     facts: Mapping[str, object] = attrs.field(factory=dict)
-    """The outcome in a few words."""
+    """The outcome in a few words; a page has the numbers among them."""
     shares: Sequence[Share] = ()
     """The outcome as parts of one whole; empty where it is none."""
-    paragraphs: Sequence[Paragraph] = ()
-    """What text says before its tables."""
-    tables: Sequence[Table] = ()
+    who: PodOutcomes | None = None
+    """Who fares how, by name: on the first sheet of a page."""
+    next: Sequence[NextStep] = ()
+    """What to do next."""
+    sections: Sequence[Section] = ()
     """In the order of text and pages."""
-    text: Sequence[Sequence[Paragraph | Table]] = ()
-    """The parts of text, with an empty line between two of them; empty: the paragraphs, then each table."""
     main: str = ""
     """The table that a notebook shows and that is the default of data; the others open on a click. Empty: the first."""
-    map: NodeMap | None = None
-    lines: LineChart | None = None
-    """What changes over time; drawn where matplotlib is installed."""
 
     def html(self) -> str:
         """The whole as one ``div`` with its style, without scripts: for a notebook."""
         return str(import_module(_DRAWING, __package__).view_html(self))
 
+    @property
+    def tables(self) -> list[Table]:
+        """All tables, in order."""
+        return [part for section in self.sections for part in section.parts if isinstance(part, Table)]
+
     def table(self, name: str) -> Table:
         """The table of that name."""
         return next(table for table in self.tables if table.name == name)
 
-    def parts_of(self, form: str) -> list[list[Paragraph | Table]]:
-        """The parts of text that *form* has, each table with the columns that it has there."""
-        parts = self.text or [self.paragraphs, *([table] for table in self.tables)]
-        shown = ([item for item in part if form in item.forms] for part in parts)
-        return [[item if isinstance(item, Paragraph) else item.of_form(form) for item in part] for part in shown if part]
-
     def tables_of(self, form: str) -> list[Table]:
         """The tables that *form* has, each with the columns that it has there."""
-        found = [table.of_form(form) for table in self.tables if form in table.forms]
+        found = [part for section in self.sections for part in section.shown(form) if isinstance(part, Table)]
         return sorted(found, key=lambda table: table.name != self.main) if form == "data" else found
 
     def csv(self) -> Table:
@@ -396,8 +582,6 @@ class View:
         *library* is ``pandas`` or ``polars``; by default the first of them that is installed. Raises
         :class:`~kubeclassic.exceptions.KubeclassicError` if there is no such table, or none of them is installed.
         """
-        from .view import rows_of
-
         tables = {table.name: (table.records(), [column.name for column in table.columns]) for table in self.tables_of("data")}
         name = next(iter(tables)) if name is None else name
         lists = {} if record is None else rows_of(record)

@@ -40,8 +40,8 @@ def write_yaml(document: Any, stream: IO[str]) -> None:
 
 
 if TYPE_CHECKING:
+    from ..api.view import Part, View
     from .report.page.about import About
-    from .report.page.markup import Text
 
 Writer = Callable[[IO[str]], object]
 PROGRAM = "kubeclassic"
@@ -49,17 +49,20 @@ DOCUMENT_FORMS = ("json", "yaml")
 
 
 def answer(
-    result: Result, output: Output, page: Callable[[], str] | None = None, *, unread: bool = True, forms: Mapping[str, Writer] | None = None
-) -> int:
-    """Write *result* in the form that *output* asks for, and its page, which *page* makes, where that is asked for; the exit status.
+    result: Result, output: Output, origin: Callable[[], About] | None = None, *, unread: bool = True,
+    forms: Mapping[str, Writer] | None = None,
+) -> int:  # fmt: skip
+    """Write *result* in the form that *output* asks for, and its page where that is asked for; the exit status.
+
+    *origin*: of what a page speaks.
 
     *unread*: whether text says at its end what does not count, and standard error beside CSV; *forms*: what writes the forms that this
     command alone has.
     """
     notices = [notice for group in result.warnings for notice in group.notices]
     with writing(output.file) as stream:
-        if output.form == HTML and page is not None:
-            write_page(page(), stream)
+        if output.form == HTML and origin is not None:
+            stream.write(page_of(result.view(), origin()))
         elif forms is not None and output.form in forms:
             forms[output.form](stream)
         elif output.form in DOCUMENT_FORMS:
@@ -73,8 +76,8 @@ def answer(
             write_view(result.view(), stream, wide=output.wide, headers=output.headers)
             if unread:
                 write_unread(notices, stream, width_of(stream))
-    if page is not None:
-        write_report(output.report, page)
+    if origin is not None:
+        write_report(output.report, lambda: page_of(result.view(), origin()))
     return 0 if result.ok else 1
 
 
@@ -98,12 +101,14 @@ def write_report(report: str | None, made: Callable[[], str]) -> None:
     """
     if report is not None:
         with writing(report) as stream:
-            write_page(made(), stream)
+            stream.write(made().rstrip("\n") + "\n")
 
 
-def write_page(page: str, stream: IO[str]) -> None:
-    """Write *page* to *stream*, with a line break at its end."""
-    stream.write(page.rstrip("\n") + "\n")
+def page_of(view: View, origin: About) -> str:
+    """*view* as a page."""
+    from .report.page.document import page_html  # the templates of pages, which few runs print
+
+    return page_html(view, origin)
 
 
 def about(
@@ -111,7 +116,7 @@ def about(
     paths: Iterable[Path],
     *,
     releases: Sequence[str] = (),
-    rules: Sequence[Text] = (),
+    rules: Sequence[Part] = (),
     warnings: Sequence[str] = (),
     unread: Sequence[str] = (),
     arguments: Sequence[str] | None = None,
@@ -122,7 +127,7 @@ def about(
     those of the scenario; *unread*: what does not count, where there is no scenario; *arguments*: the words after the program's name,
     by default those of this process.
     """
-    from .report.page.about import About, made_at  # the parts of pages, which few runs make
+    from .report.page.about import About, made_at
 
     told = in_groups(scenario.warnings) if scenario is not None else []
     return About(

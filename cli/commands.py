@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,13 +25,6 @@ from .declaring.paths import takes_cluster, takes_paths
 if TYPE_CHECKING:
     from .report.page.about import About
 
-PAGES = {
-    "CapacityResult": "capacitypage:capacity_html", "NewNodesResult": "capacitypage:new_nodes_html",
-    "ExplainResult": "explainpage:explanation_html", "WhatIfResult": "explainpage:whatif_html", "DrainResult": "drainpage:drain_html",
-    "CompareResult": "comparisonpage:comparison_html", "UpgradeResult": "upgradepage:upgrade_html",
-    "SimulationResult": "simulationpage:simulation_html", "SweepResult": "sweeppage:sweep_html",
-}  # fmt: skip
-"""What an answer is -> what makes its page."""
 NO_FLAG = ("scheduler", "executor", "python")
 """What options take that the command line has no flag for, or flags of its own."""
 
@@ -55,27 +49,16 @@ class Asking:
         function = self.question.function()
         return getattr(function, "ask", function)(self.given, self.options, Console(self.output.verbose))
 
-    def page(self, found: Any, *more: Any) -> Callable[[], str]:
-        """What makes the page of the answer *found*; *more*: what it takes besides."""
-
-        def made() -> str:
-            module, _, name = PAGES[type(found).__name__].partition(":")
-            html = getattr(import_module(f".report.questions.{module}", __package__), name)
-            text: str = html(found, self.about(found), *more)
-            return text
-
-        return made
-
     def about(self, found: Any) -> About:
         """What the page of *found* says of its origin."""
+        from ..api.view import CodeText, Words
         from .answering import about, about_input
-        from .report.page.markup import code, sentence
 
         read = [*self.paths, *self.options.read()]
         match self.name:
             case "compare":
                 sides = found.document.configurations
-                rules = [sentence(f"{one.name}: ", code(one.text)) for one in sides]
+                rules = [Words(f"{one.name}: ", CodeText(one.text)) for one in sides]
                 return about(self.given.scenario, read, releases=[one.release for one in sides], rules=rules)
             case "upgrade":
                 return about(self.given, read, releases=[stage.release for stage in found.document.stages])
@@ -152,7 +135,7 @@ def _run(
             status: int = import_module(f".{name}", __package__).answered(asking)
             return status
         found = asking.answer()
-    return answer(found, output, asking.page(found))
+    return answer(found, output, partial(asking.about, found))
 
 
 def _executor(jobs: int | None, dask: str | None) -> AbstractContextManager[Any]:

@@ -24,13 +24,14 @@ def answered(asking: Asking) -> int:
     def write_names(stream: IO[str]) -> None:
         stream.writelines(f"{node}\n" for node in found.can)
 
-    status = answer(found, asking.output, asking.page(found), unread=False, forms={"name": write_names})
+    origin = asking.about(found)
+    status = answer(found, asking.output, lambda: origin, unread=False, forms={"name": write_names})
     said = [*summary_lines(found.plan.answer), *filter(None, [found.about_reasons])]
     note_lines(wrapped(said, width_of(sys.stderr), "  "))
     if found.plan.answer.add_nodes:
         # A page leaves out the folders of paths; a command that is run here wants them.
         whole = {discreet(word): word for word in (*map(str, asking.paths), *sys.argv[1:])}
-        words = asking.about(found).asking("capacity", *found.plan.answer.add_nodes)
+        words = origin.asking("capacity", *found.plan.answer.add_nodes)
         note(f"which nodes to add: {shlex.join(whole.get(word, word) for word in words)}")
     tell_unread(asking.given.scenario.warnings)
     return status

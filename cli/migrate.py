@@ -119,10 +119,9 @@ def _tell_check(found: MigrateResult) -> None:
 
 def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence[Path]) -> None:
     """Write the whole proof to the file *report*, in the form that its name says."""
-    from .answering import about, write_report
+    from ..api.view import CodeText, Words
+    from .answering import about, page_of, write_report
     from .report.listing import indented
-    from .report.page.markup import code, sentence
-    from .report.questions.migrationpage import migration_html
     from .report.tables import write_view
 
     def made() -> str:
@@ -133,9 +132,9 @@ def _report(found: MigrateResult, report: str, cluster: Scenario, read: Sequence
             text = io.StringIO()
             write_view(found.proof_view(), text)
             return text.getvalue()
-        rules = [sentence(f"{found.report.source}: ", code(str(read[0])))]
+        rules = [Words(f"{found.report.source}: ", CodeText(str(read[0])))]
         noted = attrs.evolve(cluster, warnings=tuple(notice for group in found.warnings for notice in group.notices))
         releases = [found.report.release, found.report.target]
-        return migration_html(found, about(noted, read, releases=releases, rules=rules))
+        return page_of(found.view(), about(noted, read, releases=releases, rules=rules))
 
     write_report(report, made)

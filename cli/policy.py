@@ -19,7 +19,7 @@ from .migrate import migrate_policy
 
 if TYPE_CHECKING:
     from ..algorithmprovider.extenders import ExtenderConfig
-    from .report.questions.checkpage import Check
+    from ..questions.policycheck import Check
 
 
 @click.group(cls=CommandGroup, short_help="What a Policy means, and what replaces it.")
@@ -75,28 +75,17 @@ def check_policy(
     _tell(report, file, output, in_calling_order(extenders, found_release.ignorable_extenders_last))
 
 
-def _tell(found: Check, file: Path, output: Output, extenders: Sequence[ExtenderConfig] = ()) -> NoReturn:
-    from .answering import about, write_answer, write_page, write_report
-    from .console.output import note, one_line, writing
+def _tell(report: Check, file: Path, output: Output, extenders: Sequence[ExtenderConfig] = ()) -> NoReturn:
+    from ..questions.policycheck import PolicyCheckResult
+    from .answering import about, answer
+    from .console.output import note, one_line
     from .notices import tell_line
-    from .report.questions.checkpage import check_html, check_text, faults_of
-    from .report.tables import width_of
 
-    name, faults = "standard input" if str(file) == "-" else str(file), faults_of(found)
-
-    def made() -> str:
-        return check_html(found, about(None, [Path(name)], releases=[found.release], warnings=found.warnings), extenders)
-
-    with writing(output.file) as stream:
-        if output.form == "json":
-            write_answer(output.form, found, stream)
-        elif output.form == HTML:
-            write_page(made(), stream)
-        elif not faults:
-            stream.write(check_text(found, width_of(stream), extenders) + "\n")
-    for fault in faults if output.form == "table" else ():
-        note(f"  {one_line(fault)}" if fault.startswith("  ") else one_line(f"refused by {found.release}: {name}: {fault}"))
-    for warning in found.warnings if output.form == "table" else ():
+    name = "standard input" if str(file) == "-" else str(file)
+    found = PolicyCheckResult(report, name, extenders)
+    status = answer(found, output, lambda: about(None, [Path(name)], releases=[report.release], warnings=report.warnings), unread=False)
+    for fault in found.faults if output.form == "table" else ():
+        note(f"  {one_line(fault)}" if fault.startswith("  ") else one_line(f"refused by {report.release}: {name}: {fault}"))
+    for warning in report.warnings if output.form == "table" else ():
         tell_line(f"warning: {one_line(warning)}")
-    write_report(output.report, made)
-    sys.exit(1 if faults else 0)
+    sys.exit(status)

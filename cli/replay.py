@@ -19,7 +19,7 @@ from ..questions.replay import ReplayInput, choices_of, replayed
 from ..simulation.input import SILENT
 from ..simulation.replay.outputs import check_places
 from ..simulation.replay.settings import Places
-from .answering import about, write_report
+from .answering import about, page_of, write_report
 from .console.exitstatus import INTERRUPTED
 from .console.output import note, note_lines, warn
 from .notices import tell_notices, tell_unread
@@ -48,10 +48,8 @@ def answered(asking: Asking) -> int:
     breaks_up = places.events is None and sys.stdout.isatty()  # events on a terminal would break up a bar, and the bar them
     found = replayed(given, options, SILENT if breaks_up else Console(), places=places, running=_interruptible)
     if found.history is not None:
-        from .report.questions.replaypage import replay_html
-
-        history, origin = found.history, _about(found, given.inputs.warnings, asking.paths, setup)
-        write_report(report, lambda: replay_html(found, history, origin))
+        origin = _about(found, given.inputs.warnings, asking.paths, setup)
+        write_report(report, lambda: page_of(found.view(), origin))
     note_lines(view_lines(found.view(), "table", width_of(sys.stderr)))
     tell_unread(given.inputs.warnings)
     if not found.is_over:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -15,7 +16,7 @@ from ..api.record import plain
 from ..exceptions import did_you_mean
 from ..questions.simulate import SimulationResult, SimulationRun
 from ..simulation.input import SILENT
-from .answering import answer, write_report
+from .answering import answer, page_of, write_report
 from .console.output import note, note_lines, writing
 from .notices import tell_unread
 from .opening import Console
@@ -23,7 +24,6 @@ from .report.simulation import ListedRecords
 from .report.tables import view_lines, width_of
 
 if TYPE_CHECKING:
-    from ..questions.options.simulate import SimulationOptions
     from .commands import Asking
 
 KEEPS = {"json": "document", "yaml": "document", "html": "page"}
@@ -40,11 +40,11 @@ def answered(asking: Asking) -> int:
     with settled():
         if output.form == "jsonl":
             found = _stream(asking)
-            write_report(output.report, asking.page(found, _chosen(options)))
+            write_report(output.report, lambda: page_of(found.view(), asking.about(found)))
         else:
             found = listing.sorted(asking.answer())
-            page = asking.page(found, _chosen(options))
-            answer(found, output, page, unread=False, forms=listing.forms(found, headers=output.headers))
+            origin = partial(asking.about, found)
+            answer(found, output, origin, unread=False, forms=listing.forms(found, headers=output.headers))
     if found.outcomes and not found.outcome.pods:
         note(f"no pod to show: {_chooses_none(options, [one.pod for one in found.outcomes.values()])}")
     for one in found.evictions if output.verbose else ():
@@ -53,13 +53,6 @@ def answered(asking: Asking) -> int:
     note_lines(view_lines(found.in_short(), "table", width_of(sys.stderr)))
     tell_unread(given.scenario.warnings)
     return 0 if found.ok else 1
-
-
-def _chosen(options: SimulationOptions) -> str:
-    """What lists show where they do not show all, in words."""
-    labelled = f" with {options.selector}" if options.selector else ""
-    of = f" of {options.namespace}" if options.namespace else ""
-    return f"{'nodes' if options.nodes else 'pods'}{labelled}{of}" if labelled or of else ""
 
 
 def _stream(asking: Asking) -> SimulationResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .answering import answer
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 def answered(asking: Asking) -> int:
     """Sweep, and print; the exit status."""
     found = asking.answer()
-    status = answer(found, asking.output, asking.page(found), unread=False)
+    status = answer(found, asking.output, partial(asking.about, found), unread=False)
     note(found.summary)
     for group in found.warnings:
         note(f"{group.text}." if group.is_unread else f"warning: {group}")

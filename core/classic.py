@@ -24,7 +24,7 @@ from .decision.decision import Decision, Details
 from .decision.fiterror import FitError
 from .decision.nodesearch import SearchResult, run_effects, search
 from .decision.preemptionplan import Preemption, Victims
-from .decision.score import Ranking, prioritize
+from .decision.score import LateRanking, Ranking, prioritize
 from .details import BoardDetails
 from .engine import NO_NODES, Engine, FilterError
 from .incremental.answers import AnswerCache
@@ -154,7 +154,7 @@ class ClassicFlow:
         engine.table.shared_names = True
         return Details(engine.table.names, found.feasible, found)
 
-    def score(self, cycle: Cycle, rows: Rows) -> Ranking:
+    def score(self, cycle: Cycle, rows: Rows) -> Ranking | LateRanking:
         ask = partial(prioritize, cycle, rows, self.engine.extenders)
         return self.details.ranking(cycle, rows, ask) if self.engine.reads_details_at_once(cycle) else ask()
 

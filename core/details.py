@@ -6,7 +6,7 @@ fit is worked out for those who ask, before the next cycle begins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 import attrs
@@ -15,12 +15,13 @@ import numpy as np
 from .arrays.batch import Batch
 from .arrays.types import Rows, Scores
 from .cycle import Cycle, constant_array
-from .decision.score import Ranking, reduced_scores
+from .decision.score import LateRanking, Ranking, reduced_scores
 from .decision.verdict import FilterPass, Verdict, judge
 from .incremental import verify
 from .incremental.board import Board
 from .incremental.quick import Detour, QuickPath
 from .rebuilt import rebuilt_from
+from .rule import PriorityError
 
 
 @rebuilt_from("quick_path")
@@ -49,29 +50,41 @@ class BoardDetails:
 
     def ranking(
         self, cycle: Cycle, rows: Rows, ask: Callable[[], Ranking], skipped: Callable[[], Collection[str]] = frozenset
-    ) -> Ranking:
-        """The scores of the feasible *rows*: without the raw ones where the verdict of *cycle* was from here, else those that *ask* gives.
+    ) -> Ranking | LateRanking:
+        """The scores of the feasible *rows*: worked out late where the verdict of *cycle* was from here, else those that *ask* gives.
 
-        *skipped*: a function that gives the names of the rules that do not score. Raises the :class:`~..decision.score.ScoreError` of both.
+        *skipped*: a function that gives the names of the rules that do not score. Raises the ScoreError of *ask*.
         """
-        if self._latest is None or self._latest[0] is not cycle:
+        if self._latest is None or self._latest[0] is not cycle or not cycle.algorithm.priorities:
             return ask()
-        found = _ranking(cycle, self._latest[1], rows, skipped())
+        board, revision = self._latest[1], cycle.table.changed.revision
+        standing, reduced = board.near.worth.take(rows), dict[str, Scores]()
+        try:
+            for one in board.far.scores:
+                scores = reduced[one.rule.name] = board.far.reduced(cycle, one, rows)
+                standing += scores * one.weight
+        except PriorityError:
+            return ask()
+
+        def work_out() -> Ranking:
+            assert cycle.table.changed.revision == revision, "the next cycle has begun"
+            return _ranking(cycle, board, rows, reduced, skipped())
+
         if verify.SWITCH.is_on:
-            _check_scores(found, ask(), cycle)
-        return found
+            _check_scores(work_out(), standing, ask(), cycle)
+        return LateRanking(standing, work_out)
 
 
-def _ranking(cycle: Cycle, board: Board, rows: Rows, skipped: Collection[str]) -> Ranking:
-    nodes, far = Batch(cycle.table, rows), {one.rule.name: one for one in board.far.scores}
+def _ranking(cycle: Cycle, board: Board, rows: Rows, reduced: Mapping[str, Scores], skipped: Collection[str]) -> Ranking:
+    nodes = Batch(cycle.table, rows)
     near = {rule.name for rule, _ in board.plan.worth}
     totals, offset, by_priority = np.zeros(len(rows), np.int64), 0, dict[str, Scores]()
     for rule, weight in cycle.algorithm.priorities:
         name = rule.name
         if name in skipped:
             continue
-        if name in far or name in near:
-            scores = board.far.reduced(cycle, far[name], rows) if name in far else rule.score(cycle.template, nodes, cycle)
+        if name in reduced or name in near:
+            scores = reduced[name] if name in reduced else rule.score(cycle.template, nodes, cycle)
             by_priority[name] = scores
             totals += scores if weight == 1 else scores * weight
             continue
@@ -89,9 +102,9 @@ def _judgement(cycle: Cycle, revision: int, prepare: Callable[[], object]) -> Fi
     return judge(cycle, Batch.everywhere(cycle.table), cycle.algorithm.check_all)
 
 
-def _check_scores(found: Ranking, wanted: Ranking, cycle: Cycle) -> None:
-    """Raise StaleError unless all scores are as *wanted*."""
-    is_same = [*found.by_priority] == [*wanted.by_priority] and all(
+def _check_scores(found: Ranking, standing: Scores, wanted: Ranking, cycle: Cycle) -> None:
+    """Raise StaleError unless all scores are as *wanted*, and the *standing* is as much below the totals for all."""
+    is_same = [*found.by_priority] == [*wanted.by_priority] and not np.ptp(wanted.totals - standing) and all(
         np.array_equal(one, other)
         for one, other in zip((found.totals, *found.by_priority.values()), (wanted.totals, *wanted.by_priority.values()), strict=True)
     )

@@ -31,7 +31,7 @@ from .decision.decision import Decision, Details
 from .decision.extender import Extender, Passed, filter_by_extenders
 from .decision.flow import SUCCESS, UNSCHEDULABLE, Flow, Phase, PhaseHook
 from .decision.score import ScoreError
-from .decision.ties import PickHost, TieBreaker, places_of_best
+from .decision.ties import PickHost, TieBreaker
 from .pods.requests import STORAGE_GATE
 from .pods.template import Template, Templates
 from .release import Release
@@ -178,17 +178,15 @@ class Engine:
         rows, best = found.feasible_rows, 0
         try:
             if len(rows) > 1:
-                found.ranking = self.flow.score(cycle, rows)
+                found.rank(self.flow.score(cycle, rows))
             elif self.algorithm.release.framework.pre_scores_one_node:
                 self.flow.pre_score_one(cycle, rows)
         except ScoreError as error:
             decision.error, found.reduced = str(error), error.reduced
             return
-        if found.ranking is not None:
+        if found.best is not None:
             if self.on_phase is not None:
                 self.on_phase(Phase.SCORE, SUCCESS)
-            found.reduced = found.ranking.by_priority
-            found.best = places_of_best(found.ranking.totals)
             best = self.ties.of(found.best)
         decision.host = found.names[int(rows[best])]
         if self.flow.on_choice is not None:

@@ -1,43 +1,34 @@
-"""Which plugins took the place of each predicate and priority, at which extension points, and what became different.
+"""Which plugins took the place of each predicate and priority, at which extension points, and what became
+different.
 
-The plugins are those of :mod:`.migrate.equivalents`. Upstream: pkg/scheduler/framework/plugins/legacy_registry.go.
+What the rules became is told by the facts of the first release with plugins. Upstream:
+framework/plugins/legacy_registry.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
-
-import attrs
 
 from ..algorithmprovider.gates import resolved_gates
 from ..api.record import Record, says
 from ..core.release import PolicyCells, Release
+from ..core.release.fact import RuleFact, rule_facts
 from .config.defaults import default_plugins
 from .config.fielderrors import Context
 from .facts.facttable import facts_between
-from .migrate.equivalents import COUNTED_ELSEWHERE, FILTERS, PRIORITIES, SAME, SAME_SCALED, SPREAD, STRATEGIES, TOLD, USAGE
+from .migrate.equivalents import COUNTED_ELSEWHERE
 from .registry import DEFAULT_REGISTRY
 from .status import POINTS
 
-FILTER_POINTS, SCORE_POINTS = ("preFilter", "filter"), ("preScore", "score")
-ARGUMENTS: Mapping[str, tuple[str, ...]] = {"labelPreference": ("NodeAffinity",), "serviceAntiAffinity": SPREAD}
-"""Argument with which a Policy makes a priority of its own -> the plugin that comes nearest."""
-
-STILL = frozenset({
-    "GeneralPredicates", "CheckNodeCondition", "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "CheckNodePIDPressure",
-    "PodToleratesNodeNoExecuteTaints", "PodFitsPorts",
-})  # fmt: skip
-"""Rules whose words hold in every release with plugins."""
-
-BUILT_IN: Mapping[str, str] = {
-    "PrioritySort": "the order of the queue, which was built in",
-    "DefaultPreemption": "preemption, which was built in",
-    "DefaultBinder": "binding, which was built in",
-    "SchedulingGates": "new: holds pods with schedulingGates back",
-    "NodeDeclaredFeatures": "new: keeps pods off nodes that do not declare a feature which they need",
-}
-"""Plugin without a predicate or priority before it -> what it does."""
+Part = Literal["predicates", "priorities", "plugins", "gates"]
+SAME = "the same"
+STRATEGIES = ("MostRequestedPriority", "RequestedToCapacityRatioPriority")
+"""Priorities that became arguments of a plugin."""
+KINDS: Mapping[str, Literal["predicate", "priority", "priority argument"]] = {
+    "predicate": "predicate", "priority": "priority", "argument": "priority argument",
+}  # fmt: skip
+"""Kind of a :class:`~kubeclassic.core.release.fact.RuleFact` -> what JSON calls it."""
 
 
 class PluginPoints(Record):
@@ -58,14 +49,13 @@ class Successor(Record):
     words: Annotated[str, says("What became different.")]
 
 
-MULTI_POINT = "multiPoint"
-
-
 def _defaults(release: Release) -> Mapping[str, Mapping[str, int]]:
     """Extension point, or multiPoint -> plugin -> weight, of the default profile of *release*."""
     context = Context(release, resolved_gates(release))
     points = default_plugins(context)
-    return {point: {plugin.name: plugin.weight for plugin in found.enabled} for point, found in points.items()}
+    return {
+        point: {plugin.name: plugin.weight for plugin in found.enabled} for point, found in points.items()
+    }
 
 
 def weights(release: Release) -> dict[str, int]:
@@ -73,7 +63,7 @@ def weights(release: Release) -> dict[str, int]:
     points = _defaults(release)
     ordered = dict.fromkeys([*("queueSort", "filter"), *POINTS, *points])
     found = {plugin: 0 for point in ordered for plugin in points.get(point, ())}
-    return {**found, **points.get("score", {}), **points.get(MULTI_POINT, {})}
+    return {**found, **points.get("score", {}), **points.get("multiPoint", {})}
 
 
 def points_of(plugin: str, among: tuple[str, ...] = tuple(POINTS)) -> tuple[str, ...]:
@@ -86,101 +76,90 @@ def points_in(release: Release, plugin: str, among: tuple[str, ...] = tuple(POIN
     points = _defaults(release)
     if release.configuration.lists_points and any(plugin in found for found in points.values()):
         return tuple(point for point in among if plugin in points.get(point, ()))
-    return tuple(point for point in points_of(plugin, among) if (plugin, point) not in release.framework.points_lacked)
+    return tuple(
+        point for point in points_of(plugin, among) if (plugin, point) not in release.framework.points_lacked
+    )
 
 
-def successors(older: Release, described: Mapping[str, Mapping[str, str]], newer: Release) -> Iterator[Successor]:
+def successors(
+    older: Release, described: Mapping[Part, Mapping[str, str]], newer: Release
+) -> Iterator[Successor]:
     """What took in *newer* the place of each rule that *older* knows; *described*: how it has its ``predicates`` and ``priorities``."""
-    draft = _Successors(older, newer)
-    for name, how in described["predicates"].items():
-        if name in FILTERS:
-            yield draft.of("predicate", name, how, draft.predicates[name])
-    for name, how in described["priorities"].items():
-        if name in PRIORITIES:
-            yield draft.of("priority", name, how, draft.priorities[name])
-    for name, plugins in draft.arguments.items():
-        yield draft.of("priority argument", name, "named by a Policy", plugins)
-    for plugin, words in BUILT_IN.items():
-        if plugin in draft.weights:
-            yield Successor("built in", None, None, (PluginPoints(plugin, points_in(newer, plugin)),), "default", words)
+    known, rules = weights(newer), rule_facts()
+    arguments = (name for name, rule in rules.items() if rule.kind == "argument")
+    named = {
+        **described["predicates"],
+        **described["priorities"],
+        **dict.fromkeys(arguments, "named by a Policy"),
+    }
+    for name, how in named.items():
+        if name in rules:
+            yield _successor(rules[name], how, older, newer, known)
+    for name, rule in rules.items():
+        if rule.kind == "built in" and name in known:
+            yield Successor(
+                "built in",
+                None,
+                None,
+                (PluginPoints(name, points_in(newer, name)),),
+                "default",
+                rule.sentence,
+            )
 
 
-@attrs.frozen
-class _Successors:
-    older: Release
-    newer: Release
-    weights: Mapping[str, int] = attrs.field(init=False)
-    """Default plugin -> weight."""
-    policies: PolicyCells = attrs.field(init=False)
-    """What the newer release makes of a Policy; empty where it reads none."""
+def _successor(
+    rule: RuleFact, how: str, older: Release, newer: Release, known: Mapping[str, int]
+) -> Successor:
+    """What took the place of one rule; *known*: default plugin -> weight."""
+    filters = rule.kind == "predicate"
+    points = ("preFilter", "filter") if filters else ("preScore", "score")
+    plugins = _plugins(rule, newer, known)
+    gone = [plugin for plugin in plugins if plugin in newer.configuration.gone_plugins]
+    found = tuple(
+        PluginPoints(plugin, points_in(newer, plugin, points)) for plugin in plugins if plugin not in gone
+    )
+    after: str | None = f"default, weight {known.get(plugins[0])}" if plugins and not filters else "default"
+    if not found:
+        after = None
+    elif rule.kind == "argument" or (rule.rule in STRATEGIES and plugins == rule.plugins):
+        after = "by an argument of the plugin"
+    elif any(one.plugin not in known for one in found):
+        after = "named by a profile"
+    words = (
+        f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}"
+        if gone
+        else _words(rule, plugins, older, newer)
+    )
+    return Successor(KINDS[rule.kind], rule.rule, how, found, after, words)
 
-    @weights.default
-    def _weights(self) -> Mapping[str, int]:
-        return weights(self.newer)
 
-    @policies.default
-    def _policies(self) -> PolicyCells:
-        return self.newer.policies or PolicyCells(aliases={})
+def _plugins(rule: RuleFact, newer: Release, known: Mapping[str, int]) -> tuple[str, ...]:
+    """The plugins in place of a rule: those of a Policy, but where a later one scores by default already."""
+    policies = newer.policies or PolicyCells()
+    if rule.kind == "predicate":
+        named = policies.predicates.get(rule.rule)
+        return rule.plugins if named is None else tuple(named.split())
+    names = (rule.rule, policies.aliases.get(rule.rule, ""), *rule.first)
+    plugin = next((policies.priorities[name] for name in names if name in policies.priorities), None)
+    later = (
+        rule.plugins[:1]
+        if rule.kind == "priority" and rule.rule not in STRATEGIES and plugin not in known
+        else ()
+    )
+    if plugin is None or any(name in known and "score" in points_in(newer, name) for name in later):
+        return rule.plugins
+    return (plugin,)
 
-    @property
-    def predicates(self) -> Mapping[str, tuple[str, ...]]:
-        """Predicate -> the plugins that took its place."""
-        return {**FILTERS, **{name: tuple(plugins.split()) for name, plugins in self.policies.predicates.items()}}
 
-    @property
-    def priorities(self) -> Mapping[str, tuple[str, ...]]:
-        """Priority -> the plugin that took its place."""
-        own = {name: (plugin,) for name, plugin in self.policies.priorities.items() if plugin not in self._replaced(name)}
-        if "RequestedToCapacityRatio" in own:
-            own = {"RequestedToCapacityRatioPriority": own["RequestedToCapacityRatio"], **own}
-        gate = self.newer.gates.get(self.policies.spread_gate)
-        if gate is not None and gate.default:
-            own["SelectorSpreadPriority"] = SPREAD
-        own |= {name: own[known] for name, known in self.policies.aliases.items() if known in own}
-        return {**PRIORITIES, **own}
-
-    def _replaced(self, name: str) -> tuple[str, ...]:
-        """The plugin of a Policy's priority, if that of later releases scores by default already."""
-        later = PRIORITIES.get(name, ())
-        scores = later and name not in STRATEGIES and later[0] in self.weights and "score" in points_in(self.newer, later[0])
-        plugin = self.policies.priorities[name]
-        return (plugin,) if scores and plugin not in self.weights else ()
-
-    @property
-    def arguments(self) -> Mapping[str, tuple[str, ...]]:
-        """Argument of a Policy's own priority -> the plugin that comes nearest."""
-        return (
-            ARGUMENTS if self.newer.policies is None else {"labelPreference": ("NodeLabel",), "serviceAntiAffinity": ("ServiceAffinity",)}
-        )
-
-    def of(self, kind: Literal["predicate", "priority", "priority argument"], name: str, how: str, plugins: tuple[str, ...]) -> Successor:
-        """What took the place of one rule."""
-        points = FILTER_POINTS if kind == "predicate" else SCORE_POINTS
-        gone = [plugin for plugin in plugins if plugin in self.newer.configuration.gone_plugins]
-        words = self._words(name, plugins, SAME if kind == "predicate" else SAME_SCALED)
-        if gone:
-            words = f"gone with plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}"
-        found = tuple(PluginPoints(plugin, points_in(self.newer, plugin, points)) for plugin in plugins if plugin not in gone)
-        is_argument = name in ARGUMENTS or (name in STRATEGIES and plugins == USAGE)
-        after = "by an argument of the plugin" if is_argument else self._default([one.plugin for one in found], points == SCORE_POINTS)
-        return Successor(kind, name, how, found, after, words)
-
-    def _words(self, name: str, plugins: tuple[str, ...], same: str) -> str:
-        """What became different; where Policies are still read that is what each release up to the newer one changed."""
-        if name in self.policies.predicates and not plugins:
-            return "gone: as before it is accepted and never runs"
-        if self.newer.policies is None or name in STILL or not plugins:
-            return TOLD[name]
-        facts = [
-            f"{fact.release}: {fact.sentence}"
-            for fact in facts_between(self.older.version, self.newer.version)
-            if fact.decides and any(fact.is_about(rule) for rule in (name, *plugins))
-        ]
-        return "; ".join(facts) or same
-
-    def _default(self, plugins: Sequence[str], scores: bool) -> str | None:
-        if not plugins:
-            return None
-        if any(plugin not in self.weights for plugin in plugins):
-            return "named by a profile"
-        return f"default, weight {self.weights[plugins[0]]}" if scores else "default"
+def _words(rule: RuleFact, plugins: tuple[str, ...], older: Release, newer: Release) -> str:
+    """What became different; where Policies are still read that is what each release up to the newer one changed."""
+    if newer.policies is not None and not plugins and rule.rule in newer.policies.predicates:
+        return "gone: as before it is accepted and never runs"
+    if newer.policies is None or rule.holds_always or not plugins:
+        return rule.sentence
+    facts = [
+        f"{fact.release}: {fact.sentence}"
+        for fact in facts_between(older.version, newer.version)
+        if fact.decides and any(fact.is_about(name) for name in (rule.rule, *plugins))
+    ]
+    return "; ".join(facts) or (SAME if rule.kind == "predicate" else f"{SAME}, on a scale to 100")

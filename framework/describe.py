@@ -2,96 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
 
-from ..algorithmprovider.description import describe, gate_in_words
 from ..api.record import DocumentRecord, Record, field, says
 from ..choices import DEFAULT_RELEASE, NEWEST_RELEASE
 from ..core.release import Release
-from .correspondences import Successor, points_in, successors, weights
+from ..core.release.fact import rule_facts
+from ..core.release.gates import gates_that
+from .correspondences import Part, Successor, points_in, successors, weights
 from .facts.facttable import OtherPatches, ReleaseFact, facts_between, facts_of
-from .migrate.equivalents import PRIORITIES
 from .registry import registry_of
 from .releases import ALL_PATCH_LEVELS, ALL_RELEASES, FRAMEWORK_RELEASES, OTHER_PATCHES, find_any_release
 
-DECIDING: Mapping[str, str] = {
-    "CSIMigrationGCE": "whether volumes of GCE disks can count for their CSI driver",
-    "CSIMigrationPortworx": "whether volumes of Portworx can count for their CSI driver",
-    "CSIMigrationRBD": "whether volumes of RBD can count for their CSI driver",
-    "DRAAdminAccess": "whether a claim may ask for devices that are in use",
-    "DRAConsumableCapacity": "whether claims may share devices",
-    "DRADeviceBindingConditions": "whether a pod waits until its devices are ready",
-    "DRADeviceTaints": "whether taints of devices count",
-    "DRAExtendedResource": "whether an extended resource may be allocated as devices",
-    "DRAPartitionableDevices": "whether devices that take from shared counters can be had",
-    "DRAPrioritizedList": "whether a request may list alternatives",
-    "DynamicResourceAllocation": "whether claims for devices are looked at",
-    "InPlacePodLevelResourcesVerticalScaling": "whether the resources in a pod's status count for the pod as a whole",
-    "InPlacePodVerticalScaling": "whether the resources in a pod's status count",
-    "MatchLabelKeysInPodTopologySpread": "whether matchLabelKeys of spread constraints count",
-    "MinDomainsInPodTopologySpread": "whether minDomains of spread constraints counts",
-    "NodeInclusionPolicyInPodTopologySpread": "whether the two inclusion policies of spread constraints count",
-    "NodeDeclaredFeatures": "whether a node must declare the features that a pod needs",
-    "OpportunisticBatching": "whether a pod may take the node that came next for an equal one",
-    "PodDisruptionConditions": "whether pods that leave for another reason keep a pod from preempting again",
-    "PodLevelResources": "whether the requests of the pod as a whole count",
-    "PodSchedulingReadiness": "whether pods with scheduling gates are not tried",
-    "ReadWriteOncePod": "whether a claim with that access mode keeps a second pod out",
-    "SchedulerAsyncPreemption": "whether a pod waits until its victims are being deleted",
-    "SchedulerPopFromBackoffQ": "whether pods that wait after a failure are tried once no other is left",
-    "SchedulerQueueingHints": "which events make a pod that failed be tried again",
-    "SidecarContainers": "whether pods with restartable init containers are taken",
-    "StorageCapacityScoring": "whether nodes are preferred by the storage that is left",
-    "TaintTolerationComparisonOperators": "whether tolerations may compare numbers",
-    "VolumeAttributesClass": "whether claims and volumes with a class of attributes match",
-    "VolumeCapacityPriority": "whether volumes are preferred that are hardly larger than their claims",
-    "VolumeLimitScaling": "whether a node must have the CSI drivers of a pod's volumes",
-}
-"""Gate that an answer may depend on -> what it decides."""
-
-EARLIER: Mapping[str, str] = {
-    "BalanceAttachedNodeVolumes": "whether NodeResourcesBalancedAllocation counts volumes",
-    "CSIMigration": "whether volumes of built-in drivers can count for their CSI driver",
-    "CSIMigrationAWS": "whether volumes of AWS disks can count for their CSI driver",
-    "CSIMigrationAzureDisk": "whether volumes of Azure disks can count for their CSI driver",
-    "CSIMigrationOpenStack": "whether volumes of Cinder can count for their CSI driver",
-    "CSIStorageCapacity": "whether a new volume needs free capacity where its pod runs",
-    "DefaultPodTopologySpread": "whether default constraints spread the pods of a service or controller, in place of SelectorSpread",
-    "EvenPodsSpread": "whether topology spread constraints count",
-    "GenericEphemeralVolume": "whether generic ephemeral volumes have claims",
-    "LocalStorageCapacityIsolation": "whether ephemeral storage counts",
-    "NonPreemptingPriority": "whether preemptionPolicy Never is honoured",
-    "PodAffinityNamespaceSelector": "whether terms of pod affinity may select namespaces by labels",
-    "PodOverhead": "whether the overhead of pods counts",
-    "PreferNominatedNode": "whether the node that a pod waits for is tried first",
-    "ResourceLimitsPriorityFunction": "whether nodes are preferred that have room for the pod's limits",
-}
-"""Gate of earlier releases -> what it decides; it is shown where it can be switched."""
-
-IDLE: Mapping[str, str] = {
-    "ClearingNominatedNodeNameAfterBinding": "the API server alone asks it",
-    "DRAControlPlaneController": "it means nothing without DynamicResourceAllocation, which is not modelled where it is known",
-    "DRAResourceClaimDeviceStatus": "drivers alone write what it guards; all allocators give the same devices",
-    "DRASchedulerFilterTimeout": "a search for devices takes no time here that upstream would cut short",
-    "MatchLabelKeysInPodAffinity": "the API server alone asks it, as a pod is created",
-    "MatchLabelKeysInPodTopologySpreadSelectorMerge": "the API server alone asks it; a requirement counts the same if it is there twice",
-    "NominatedNodeNameForExpectation": "a pod that is being bound has its node either way",
-    "PodObservedGenerationTracking": "it adds a number to the conditions of pods, which decides nothing",
-    "SchedulerAsyncAPICalls": "calls to the API server are not awaited either way",
-}
-"""Gate that changes no answer here -> why."""
-
+DECIDING, EARLIER, IDLE, CLASSIC = map(
+    gates_that, ("decides", "decided earlier", "changes no answer", "decides up to 1.16")
+)
 DECISIVE = frozenset((*DECIDING, *IDLE))
-"""The gates that ``releases`` shows, besides those that are not modelled."""
+"""The gates that ``releases`` shows, besides those that are not modelled; earlier ones are shown where they can be switched."""
 
-
-Json = dict[str, Any]
-Part = Literal["predicates", "priorities", "plugins", "gates"]
+WITH_ARGUMENT = ("CheckNodeLabelPresence", "CheckServiceAffinity")
+"""Predicates that a Policy makes under a name of its own, by an argument."""
 
 Generation = Literal["predicates and priorities", "plugins"]
 InWords = Annotated[Mapping[str, str], says("Name -> in words.")]
-Facts = Annotated[tuple[ReleaseFact, ...], says("What it does otherwise than the release before it, one entry each.")]
+Facts = Annotated[
+    tuple[ReleaseFact, ...], says("What it does otherwise than the release before it, one entry each.")
+]
 
 
 class ReleaseSummary(Record):
@@ -100,7 +37,9 @@ class ReleaseSummary(Record):
     release: str
     like: Annotated[str, says("The patch level that it is like.")]
     runs: Generation
-    is_default: Annotated[bool, says("Taken by default with a Policy, or where no node says one.")] = field(name="default")
+    is_default: Annotated[bool, says("Taken by default with a Policy, or where no node says one.")] = field(
+        name="default"
+    )
     other_patches: OtherPatches = ""
 
 
@@ -151,7 +90,7 @@ class ReleaseDifference(Record):
 
     about: Part
     what: Annotated[str, says("The name of the rule or gate.")]
-    words: Annotated[str | None, says("What a gate of the framework decides; null for other names.")]
+    words: Annotated[str | None, says("What a gate decides; null for other names.")]
     before: str | None
     after: str | None
 
@@ -171,7 +110,8 @@ class ReleaseDiff(DocumentRecord):
         ),
     ] = ()
     facts: Annotated[
-        tuple[ReleaseFact, ...], says("What the releases after the older one, up to the newer one, do otherwise, oldest first.")
+        tuple[ReleaseFact, ...],
+        says("What the releases after the older one, up to the newer one, do otherwise, oldest first."),
     ] = ()
 
     @property
@@ -215,43 +155,92 @@ def describe_any(name: str, *, all_gates: bool = False) -> ClassicRelease | Plug
     Gates are those that decisions may depend on, or *all_gates*. Raises :class:`~kubeclassic.exceptions.UnknownNameError`.
     """
     release = find_any_release(name)
-    found = _described(release, all_gates)
-    like, facts = ALL_PATCH_LEVELS[release.version], tuple(map(ReleaseFact.of, facts_of(release.version)))
-    rest = found["gates"], facts, OTHER_PATCHES.get(release.version, "")
-    if "plugins" in found:
-        return PluginRelease(release.version, like, "plugins", found["plugins"], *rest)
-    return ClassicRelease(release.version, like, "predicates and priorities", found["predicates"], found["priorities"], *rest)
+    version, gates = release.version, dict(_gates(release, all_gates))
+    like, rest = (
+        ALL_PATCH_LEVELS[version],
+        (tuple(map(ReleaseFact.of, facts_of(version))), OTHER_PATCHES.get(version, "")),
+    )
+    if has_plugins(version):
+        return PluginRelease(version, like, "plugins", _plugins(release), gates, *rest)
+    predicates, priorities = dict(_predicates(release)), dict(_priorities(release))
+    return ClassicRelease(version, like, "predicates and priorities", predicates, priorities, gates, *rest)
 
 
-def _described(release: Release, all_gates: bool) -> Json:
-    """As :func:`~kubeclassic.algorithmprovider.description.describe`, for both generations."""
-    if not has_plugins(release.version):
-        return describe(release.version, all_gates=all_gates)
-    # Each plugin, in the order of the default profile; not the priorities that some releases run as if they were plugins.
-    known = weights(release)
-    names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in PRIORITIES)])
+def _predicates(release: Release) -> Iterator[tuple[str, str]]:
+    """Each predicate in running order, and when it runs, in a few words."""
+    effects = release.gate_effects
+    added = {*release.default_predicates, *(name for effect in effects for name in effect.adds)}
+    for name in dict.fromkeys(
+        (*release.ordering, *release.predicates, *(name for effect in effects for name in effect.registers))
+    ):
+        gate = next((effect for effect in effects if name in (*effect.registers, *effect.unregisters)), None)
+        switch = f" {'without' if name in gate.unregisters else 'with'} {gate.gate}" if gate else ""
+        if name not in release.ordering:
+            yield name, "accepted, never runs"
+        elif name in release.default_predicates or (gate and name in added):
+            yield name, f"default{switch}"
+        elif name in release.predicates:
+            yield name, f"named by a Policy{switch}"
+        else:
+            yield name, "with an argument only" if name in WITH_ARGUMENT else "no Policy can name it"
+
+
+def _priorities(release: Release) -> Iterator[tuple[str, str]]:
+    gated = {
+        effect.registers_priority: effect for effect in release.gate_effects if effect.registers_priority
+    }
+    for name in dict.fromkeys((*release.priorities, *gated)):
+        effect, weight = gated.get(name), release.default_priorities.get(name)
+        if effect is not None:
+            yield (
+                name,
+                f"{'default, weight 1,' if effect.adds_priority else 'named by a Policy'} with {effect.gate}",
+            )
+        else:
+            yield name, "named by a Policy" if weight is None else f"default, weight {weight}"
+
+
+def _plugins(release: Release) -> dict[str, DescribedPlugin]:
+    """Each plugin, in the order of the default profile; not the priorities that some releases run as if they were plugins."""
+    known, priorities = (
+        weights(release),
+        {name for name, rule in rule_facts().items() if rule.kind == "priority"},
+    )
+    names = dict.fromkeys([*known, *(name for name in registry_of(release) if name not in priorities)])
     points = {name: points_in(release, name) for name in names}
     return {
-        "release": release.version,
-        "plugins": {name: DescribedPlugin(found, _weight(found, known.get(name, 0)), name in known) for name, found in points.items()},
-        "gates": dict(_gates(release, all_gates)),
+        name: DescribedPlugin(found, (known.get(name) or 1) if "score" in found else None, name in known)
+        for name, found in points.items()
     }
 
 
 def _gates(release: Release, all_gates: bool) -> Iterator[tuple[str, str]]:
-    cells = release.configuration
-    shown = DECISIVE.union(cells.not_modelled)
+    """Each gate that decisions may depend on, or all: its default, its stage, and whether it is locked."""
+    cells, is_older = release.configuration, not has_plugins(release.version)
+    shown = CLASSIC.keys() if is_older else DECISIVE.union(cells.not_modelled)
     for name in sorted({*release.gates, *(shown & cells.settled_gates)}):
-        if name in cells.settled_gates:
+        if (gate := release.gates.get(name)) is None:
             yield name, "gone, always on"
-        elif all_gates or name in shown or (name in EARLIER and not release.gates[name].locked):
-            yield name, gate_in_words(release.gates[name]) + (", not modelled" if name in cells.not_modelled else "")
+        elif all_gates or name in shown or (not is_older and name in EARLIER and not gate.locked):
+            locked = (
+                f"{', locked' if gate.locked else ''}{', not modelled' if name in cells.not_modelled else ''}"
+            )
+            yield name, f"{'on' if gate.default else 'off'}, {gate.stage or 'GA'}{locked}"
 
 
 def gate_words(gate: str) -> str | None:
     """What *gate* decides in the framework, or why it changes no answer; None for one that decisions do not ask."""
-    missing = next((found for release in FRAMEWORK_RELEASES.values() if (found := release.configuration.not_modelled.get(gate))), None)
-    return DECIDING.get(gate) or EARLIER.get(gate) or IDLE.get(gate) or missing
+    missing = next(
+        (
+            found
+            for release in FRAMEWORK_RELEASES.values()
+            if (found := release.configuration.not_modelled.get(gate))
+        ),
+        None,
+    )
+    return next(
+        (found for table in (DECIDING, EARLIER, IDLE, CLASSIC) if (found := table.get(gate))), missing
+    )
 
 
 def plugin_in_words(plugin: DescribedPlugin) -> str:
@@ -260,33 +249,39 @@ def plugin_in_words(plugin: DescribedPlugin) -> str:
     return f"default{weight}" if plugin.is_default else "named by a profile"
 
 
-def _weight(points: Sequence[str], weight: int) -> int | None:
-    return (weight or 1) if "score" in points else None
-
-
 # --- two releases ---------------------------------------------------------------------------------------------------
 
 
 def diff_any(before: str, after: str, *, all_gates: bool = False) -> ReleaseDiff:
     """Everything in which the releases *before* and *after* differ. Raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
     releases = find_any_release(before), find_any_release(after)
-    old, new = (_described(release, all_gates) for release in releases)
     older, newer = sorted(releases, key=list(ALL_RELEASES.values()).index)
     facts = tuple(map(ReleaseFact.of, facts_between(older.version, newer.version)))
-    pair = releases[0].version, releases[1].version
-    if "plugins" in old and "plugins" in new:
-        for side in (old, new):
-            side["plugins"] = {name: plugin_in_words(plugin) for name, plugin in side["plugins"].items()}
-        return ReleaseDiff(*pair, tuple(_differences(("plugins", "gates"), old, new)), facts=facts)
-    if "predicates" in old and "predicates" in new:
-        return ReleaseDiff(*pair, tuple(_differences(("predicates", "priorities", "gates"), old, new)), facts=facts)
-    rules = tuple(successors(older, old if "predicates" in old else new, newer))
-    return ReleaseDiff(*pair, tuple(_differences(("gates",), old, new)), rules, facts)
+    sides = [_parts(release, all_gates) for release in releases]
+    rules: tuple[Successor, ...] = ()
+    if sides[0].keys() != sides[1].keys():
+        described = _parts(older, all_gates)
+        rules = tuple(successors(older, described, newer))
+    differences = tuple(
+        ReleaseDifference(part, what, gate_words(what) if part == "gates" else None, one, other)
+        for part in sides[0]
+        if part in sides[1]
+        for what in dict.fromkeys((*sides[0][part], *sides[1][part]))
+        if (one := sides[0][part].get(what)) != (other := sides[1][part].get(what))
+    )
+    return ReleaseDiff(releases[0].version, releases[1].version, differences, rules, facts)
 
 
-def _differences(parts: tuple[Part, ...], old: Json, new: Json) -> Iterator[ReleaseDifference]:
-    for about in parts:
-        for what in dict.fromkeys((*old[about], *new[about])):
-            before, after = old[about].get(what), new[about].get(what)
-            if before != after:
-                yield ReleaseDifference(about, what, gate_words(what) if about == "gates" else None, before, after)
+def _parts(release: Release, all_gates: bool) -> Mapping[Part, Mapping[str, str]]:
+    """What a release has, by part: name -> in words."""
+    gates = dict(_gates(release, all_gates))
+    if has_plugins(release.version):
+        return {
+            "plugins": {name: plugin_in_words(plugin) for name, plugin in _plugins(release).items()},
+            "gates": gates,
+        }
+    return {
+        "predicates": dict(_predicates(release)),
+        "priorities": dict(_priorities(release)),
+        "gates": gates,
+    }

@@ -27,7 +27,7 @@ from ..core.decision.extender import Extender
 from ..core.decision.flow import SUCCESS, Phase
 from ..core.decision.nodesearch import judge_twice
 from ..core.decision.preemptionplan import Victims
-from ..core.decision.score import Ranking
+from ..core.decision.score import LateRanking, Ranking
 from ..core.details import BoardDetails
 from ..core.engine import NO_NODES, Engine, FilterError
 from ..core.incremental.answers import AnswerCache
@@ -301,7 +301,7 @@ class FrameworkFlow:
             raise FilterError(filter_error(searched.error, cycle.pod.name, profile.algorithm.release.framework))
         return found
 
-    def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking:
+    def score(self, cycle: FrameworkCycle, rows: Rows) -> Ranking | LateRanking:
         profile = self._profile(cycle.pod)
         ask = partial(prioritize, cycle, profile, rows, self.engine.extenders, self.engine.on_phase)
         details = self._details(cycle)

@@ -89,12 +89,16 @@ def check_profile(
         known = [fault_of(text) for text in texts]
         faults += known
         for i, profile in enumerate(config.profiles):
-            faults += (
-                fault
-                for fault in _built(profile, f"profiles[{i}]", config, registry)
-                if not any(fault.where == other.where and fault.got == other.got for other in known)
-            )
-    built = _all_built(config, registry, faults) if config is not None and not faults else {}
+            for fault in faults_of(profile, config, registry):
+                where = fault.where if fault.where.startswith("arguments of") else f"profiles[{i}].{fault.where}".rstrip(".")
+                if not any(where == other.where and fault.got == other.got for other in known):
+                    faults.append(replace(fault, where=where))
+    built: Mapping[str, Profile] = {}
+    if config is not None and not faults:
+        try:
+            built = build_profiles(config, registry)
+        except PolicyError as error:
+            faults.append(fault_of(str(error)))
     if faults or config is None:
         found = tuple(replace(one, where=own_path(one.where, document.data)) for one in faults)
         hints = dict.fromkeys(hint for one in found if (hint := _hint(one, release)) is not None)
@@ -153,25 +157,6 @@ def _decoded(
             faults.append(fault_of(str(error)))
             return None
     return None
-
-
-def _built(
-    profile: ProfileConfig, path: str, config: KubeSchedulerConfiguration, registry: Mapping[str, type[Plugin]]
-) -> Iterator[ProfileFault]:
-    for fault in faults_of(profile, config, registry):
-        where = fault.where if fault.where.startswith("arguments of") else f"{path}.{fault.where}".rstrip(".")
-        yield replace(fault, where=where)
-
-
-def _all_built(
-    config: KubeSchedulerConfiguration, registry: Mapping[str, type[Plugin]], faults: list[ProfileFault]
-) -> Mapping[str, Profile]:
-    """The profiles; what is wrong with them together is added to *faults*."""
-    try:
-        return build_profiles(config, registry)
-    except PolicyError as error:
-        faults.append(fault_of(str(error)))
-        return {}
 
 
 # --- what runs ------------------------------------------------------------------------------------------------------

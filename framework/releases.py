@@ -6,30 +6,29 @@ import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from ..algorithmprovider.releases import PATCH_LEVELS, RELEASES
+from ..algorithmprovider.releases import RELEASES
 from ..choices import DEFAULT_FRAMEWORK as DEFAULT_FRAMEWORK
 from ..core.release import Release
+from ..core.release.fact import text_of
 from ..exceptions import UnknownNameError
-from .tables.newer import NEWER
-from .tables.older import OLDER
-from .tables.older import OTHER_PATCHES as OTHER_PATCHES
-
-_LIKE = {**OLDER, **NEWER}
-"""Patch level -> the release that is like it."""
-
-FRAMEWORK_RELEASES: Mapping[str, Release] = MappingProxyType({release.version: release for release in _LIKE.values()})
-"""Version -> release of the framework; those with predicates and priorities are in ``algorithmprovider/releases.py``."""
-
-ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType(PATCH_LEVELS | {release.version: like for like, release in _LIKE.items()})
-"""Release -> the patch level that it is like."""
-
-PROFILE_RELEASE = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
-"""That release itself."""
+from .tables.withplugins import FRAMEWORK_RELEASES as FRAMEWORK_RELEASES
 
 ALL_RELEASES: Mapping[str, Release] = MappingProxyType({**RELEASES, **FRAMEWORK_RELEASES})
 """Version -> release, every one that this package has, oldest first."""
 NEWEST_RELEASE: str = tuple(ALL_RELEASES)[-1]
 """The last of them."""
+
+ALL_PATCH_LEVELS: Mapping[str, str] = MappingProxyType(
+    {version: text_of(version).like for version in ALL_RELEASES}
+)
+"""Release -> the patch level that it is like."""
+OTHER_PATCHES: Mapping[str, str] = MappingProxyType(
+    {version: told for version in ALL_RELEASES if (told := text_of(version).other_patches)}
+)
+"""Release -> what other patch levels of it are known to decide otherwise."""
+
+PROFILE_RELEASE = FRAMEWORK_RELEASES[DEFAULT_FRAMEWORK]
+"""That release itself."""
 
 AUTO = "auto"
 """In place of a release: that of the nodes."""
@@ -101,7 +100,9 @@ def telling_versions(kubelet_versions: Iterable[str], server: str = "") -> tuple
     return found if nearest_release(found) is not None else (server,)
 
 
-def nearest_release(kubelet_versions: Iterable[str], among: Iterable[str] = ALL_RELEASES) -> tuple[Release, str] | None:
+def nearest_release(
+    kubelet_versions: Iterable[str], among: Iterable[str] = ALL_RELEASES
+) -> tuple[Release, str] | None:
     """The release nearest to the newest of *kubelet_versions*, and that; of two as near the newer one. None if none says a release.
 
     Of several the newest counts, since no node may be newer than the control plane. *among*: versions, oldest first.
@@ -125,7 +126,9 @@ def find_any_release(name: str, more: str = "") -> Release:
     """
     version = _version_of(name)
     if version not in ALL_RELEASES:
-        raise UnknownNameError(f'release: got "{name}", wanted {next(iter(ALL_RELEASES))} to {NEWEST_RELEASE}{more}')
+        raise UnknownNameError(
+            f'release: got "{name}", wanted {next(iter(ALL_RELEASES))} to {NEWEST_RELEASE}{more}'
+        )
     return ALL_RELEASES[version]
 
 

@@ -15,7 +15,26 @@ from ..api.meaning.labels import zone_of
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
-from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Paragraph, Table, View, Words, counting, kind_of
+from ..api.view import (
+    EVERYWHERE,
+    MEANINGS,
+    TEXT,
+    Amount,
+    BulletList,
+    Column,
+    MapSide,
+    Name,
+    NodeMap,
+    Paragraph,
+    Section,
+    Table,
+    View,
+    Words,
+    bar,
+    block,
+    kind_of,
+    on_page,
+)
 from ..api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
 from ..core.pods.requests import PODS
 from ..simulation.capacity.answer import CapacityDocument, CopyShortage, Headroom, PendingPods, PlacedTemplate, Stop
@@ -23,7 +42,7 @@ from ..simulation.capacity.counting import Counted, count_copies
 from ..simulation.capacity.question import CapacityQuestion, asked, limit_of
 from ..simulation.capacity.templates import READ_KINDS
 from ..simulation.input import Part, parts_of
-from ..simulation.nodesbyuse import grouped, pods_on
+from ..simulation.nodesbyuse import grouped, labels_of, pods_on
 from ..simulation.summary import UNITS
 from .asking import SILENT, Input, Observer, asked_by, tell_left_out
 from .options.capacity import CapacityOptions, NewNodesOptions
@@ -31,6 +50,8 @@ from .result import Result, joined
 
 MOST_NODES = 20
 """How many nodes short text lists at most."""
+TAKES = "takes copies"
+"""A node of the map."""
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -118,12 +139,9 @@ class CapacityResult(Result):
             title=type(self).__name__,
             verdict=_verdict(self),
             facts={"release": self.release, "fits": self.fits, "nodes": len(self.nodes), "stop": self.stop.message},
-            paragraphs=list(_paragraphs(self)),
-            tables=[
-                _reasons(self.stop), _headroom(self), _zones(self), _fullest(self), _nodes(self), _evicted(self.counted.evicted),
-            ],
+            sections=list(_sections(self)),
             main="nodes",
-        )  # fmt: skip
+        )
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -188,12 +206,12 @@ def _verdict(found: CapacityResult) -> Words:
     names = [Name(quoted(placed.name)) for placed in found.counted.placed]
     of = Words(" of ", joined(names, " and "))
     if wanted is not None and fits >= wanted:
-        return Words("All ", Number(wanted), " copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")
+        return Words(f"All {wanted:,} copies", of, " fit.") if wanted > 1 else Words("A copy", of, " fits.")
     if wanted is not None:
-        return Words("Only ", Number(fits), " of the ", Number(wanted), " copies", of, " fit", _then(found), ".")
+        return Words(f"Only {fits:,} of the {wanted:,} copies", of, " fit", _then(found), ".")
     if not fits:
         return Words("No copy", of, " fits", _then(found), ".")
-    return Words(counting(fits, "more copy", "more copies"), of, " fit" + "s" * (fits == 1), _then(found), ".")
+    return Words(count_of(fits, "more copy", "more copies"), of, " fit" + "s" * (fits == 1), _then(found), ".")
 
 
 def _then(found: CapacityResult) -> Words:
@@ -203,10 +221,10 @@ def _then(found: CapacityResult) -> Words:
         return Words(", as many as were to be counted")
     if stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
         first = stop.shortages[0]
-        return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", counting(first.nodes, "node"))
+        return Words(f"; {then}", Name(short_name(first.resource)), f"{used_up(first.resource)} on ", count_of(first.nodes, "node"))
     if stop.kind == "Unschedulable" and stop.reasons:
         reason, often = next(iter(stop.reasons.items()))
-        return Words(f"; {then}", counting(often, "node turns it down: ", "nodes turn it down: "), Name(reason))
+        return Words(f"; {then}", count_of(often, "node turns it down: ", "nodes turn it down: "), Name(reason))
     return Words(f"; {then}", "no node is left for it" if stop.kind == "Unschedulable" else "the API server refuses the next one")
 
 
@@ -226,6 +244,33 @@ def _paragraphs(found: CapacityResult) -> Iterator[Paragraph]:
         yield Paragraph(f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}")
     if found.excluded:
         yield Paragraph(f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}")
+
+
+def _sections(found: CapacityResult) -> Iterator[Section]:
+    stop, alone = found.stop, len(found.counted.placed) == 1
+    yield block(*_paragraphs(found))
+    message, lines = on_page(Name(stop.message), look=""), BulletList(items=list(stop_lines(stop)))
+    several = on_page("A node can have several." if stop.reasons else "")
+    yield Section("What stops the next copy", [*message, lines, _reasons(stop), *several])
+    lead = "Room for copies by it alone: how many would fit if no other resource counted, on nodes that take such pods."
+    yield Section("What is left", [_headroom(found)], lead if alone else "")
+    yield Section("Where the copies go", [_map(found), _zones(found)])
+    yield Section(parts=[_fullest(found)])
+    yield Section("Every node", [_nodes(found)])
+    yield Section("Evicted to make room", [_evicted(found.counted.evicted)])
+    requested = (Words(Name(one.name), f" ({one.kind} in namespace ", Name(one.namespace), f"): {requests_told(one)}")
+                 for one in found.counted.placed)  # fmt: skip
+    left_out = f"Left out: {', '.join(found.excluded)}" if found.excluded else ""
+    yield Section("What a copy requests", [*on_page(*requested, look=""), *on_page(left_out, look="note")])
+
+
+def _map(found: CapacityResult) -> NodeMap:
+    names, copies = [node.name for node in found.cluster], found.nodes
+    states = [TAKES if name in copies else "" for name in names]
+    words = [count_of(copies[name], "copy", "copies") if name in copies else "" for name in names]
+    before = MapSide("before", found.counted.before.uses(names), found.pods_before)
+    after = MapSide("with all copies", found.counted.after.uses(names), found.pods_after, states, words)
+    return NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: MEANINGS["good"]}, follows=True)
 
 
 def requests_told(placed: PlacedTemplate) -> str:
@@ -254,8 +299,7 @@ def _short(shortage: CopyShortage) -> str:
 
 def _reasons(stop: Stop) -> Table:
     most = max(stop.reasons.values(), default=1)
-    bar = Column("", "bar", colours={"bar": MEANINGS["near"]}, forms=("page",))
-    columns = (Column("reason", "name"), Column("nodes", "count"), bar)
+    columns = (Column("reason", "name"), Column("nodes", "count"), bar("near"))
     rows = [[reason, nodes, nodes / most] for reason, nodes in stop.reasons.items()]
     return Table("reasons", columns, rows, forms=(*TEXT, "page") if rows else ())
 
@@ -267,20 +311,14 @@ def _headroom(found: CapacityResult) -> Table:
         Column("resource", "name", forms=(*TEXT, "page")), Column("resource", forms=("data",)), Column("unit", forms=("data",)),
         Column("allocatable", "amount"),
         Column("requested before", "amount", field="requestedBefore"),
-        Column("after", "amount", field="requested", forms=(*TEXT, "data")),
-        Column("requested after", "amount", forms=("page",)),
-        Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=("page",)),
-        Column("free", "amount", forms=(*TEXT, "data")), Column("free after", "amount", forms=("page",)),
+        Column("after", "amount", field="requested"), bar("good"), Column("free", "amount"),
         Column("room for copies by it alone", "count", field="copies", forms=alone or ("data",)),
     )  # fmt: skip
     rows = []
     for one in found.headroom:
-        name, after, free = one.resource, Amount(one.resource, one.requested), Amount(one.resource, one.free)
-        share = one.requested / max(one.allocatable, 1)
-        before = Amount(name, one.requested_before)
-        rows.append([
-            short_name(name), name, one.unit, Amount(name, one.allocatable), before, after, after, share, free, free, one.copies,
-        ])  # fmt: skip
+        name = one.resource
+        has, before, after, free = (Amount(name, number) for number in (one.allocatable, one.requested_before, one.requested, one.free))
+        rows.append([short_name(name), name, one.unit, has, before, after, one.requested / max(one.allocatable, 1), free, one.copies])
     hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
     return Table("headroom", columns, rows, forms=(*TEXT, "page", "data"), minor=hidden)
 
@@ -288,12 +326,9 @@ def _headroom(found: CapacityResult) -> Table:
 def _zones(found: CapacityResult) -> Table:
     zones = found.zones
     most = max(1, *zones.values()) if zones else 1
-    columns = (
-        Column("zone", "name"), Column("copies", "count"),
-        Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=("page",)),
-    )  # fmt: skip
+    columns = (Column("zone", "name"), Column("copies", "count"), bar("good"))
     rows = [[zone or None, copies, copies / most] for zone, copies in zones.items()]
-    return Table("zones", columns, rows, forms=(*TEXT, "page") if rows else ())
+    return Table("zones", columns, rows, forms=(*TEXT, "page") if rows else (), caption="Copies by zone")
 
 
 def _nodes(found: CapacityResult) -> Table:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from ..api.view import MEANINGS, TEXT, Amount, Column, Paragraph, Table
+from ..api.view import MEANINGS, PAGE, TEXT, Amount, Column, Item, Paragraph, Section, Table, block, on_page
 from ..api.words import amount, count_of, listed, rounded, short_name
 from ..core.devices.accounts import DeviceAccount
 from ..simulation.explain.explanation import Explanation
 from ..simulation.explain.values import NO_HELP, CloseUp, Lead, NodeScore, NodeShortage, RuleVerdict
 
-Part: TypeAlias = "list[Paragraph | Table]"
-PAGE = ("page",)
+Part: TypeAlias = "Sequence[Item]"
 BAR = {"bar": MEANINGS["good"], "less": MEANINGS["bad"]}
+BOTH = (*TEXT, "page")
 MOST_NAMED = 4
 """Devices that are named before the others are only counted."""
 USABLE = "can be had"
@@ -22,21 +22,25 @@ NOT_RUN = ("not run, would pass", "not run, would fail")
 RESULTS = {PASSES: MEANINGS["good"], IDLE: "var(--line)", FAILS: MEANINGS["bad"], **dict.fromkeys(NOT_RUN, MEANINGS["held"])}
 
 
-def close_up_parts(found: Explanation, close: CloseUp) -> list[Part]:
+def close_up_sections(found: Explanation, close: CloseUp) -> Iterator[Section]:
     """All about the node of *close*."""
-    whole = (f"Decided before any node was looked at: {reason}" for reason in close.whole_pod)
     report = found.report_of(close.node)
     fails = f"What fails: {'; '.join(report.causes)}." if report is not None and report.causes else ""
-    parts: list[Part] = [
-        paragraphs([f"{found.decision.pod.key} on {close.node}: {_outcome(found, close)}", *whole]),
-        [rules_table(found, close)] if close.verdicts else [], paragraphs([fails]), [room_table(close)] if close.room else [],
-        device_part(close.node, close.devices or ()),
-        [scores_table(close), *paragraphs(_standing(close))] if close.scores else [], paragraphs(eviction_here(found, close)),
-    ]  # fmt: skip
-    return [part for part in parts if part]
+    whole = [f"Decided before any node was looked at: {reason}" for reason in close.whole_pod]
+    yield block(*paragraphs([f"{found.decision.pod.key} on {close.node}: {_outcome(found, close)}", *whole]))
+    rules = [rules_table(found, close)] if close.verdicts else []
+    yield Section("Each rule on this node", [*on_page(*whole, look=""), *rules], "In running order." if rules else "", forms=BOTH)
+    yield block(*paragraphs([fails]))
+    yield Section("Room", [room_table(close)] if close.room else [], forms=BOTH)
+    yield block(*device_part(close.node, close.devices or ()))
+    lead = "What the node would score if it were among the nodes to choose from." if close.would_score else ""
+    yield Section("Scores", [scores_table(close), *paragraphs(_standing(close), BOTH)] if close.scores else [], lead, forms=BOTH)
+    yield Section("Would evictions help?", paragraphs(eviction_here(found, close), BOTH), name="evictions")
+    lead = f"Rule by rule, {close.node} beside {close.against}; below zero where {close.against} scores better."
+    yield Section("Beside the other node", [leads_table(close.leads, close.node, close.against or "")], lead)
 
 
-def paragraphs(texts: Iterable[str], forms: Sequence[str] = TEXT) -> Part:
+def paragraphs(texts: Iterable[str], forms: Sequence[str] = TEXT) -> list[Paragraph]:
     """A paragraph for each of *texts* that is not empty."""
     return [Paragraph(text, forms, hanging="") for text in texts if text]
 

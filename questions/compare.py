@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import attrs
 
@@ -18,20 +18,11 @@ from ..simulation.compare.compare import compare as compare_all
 from ..simulation.compare.document import ComparisonDocument, DifferingCycle
 from ..simulation.compare.migration import with_newer_labels, zones_warning
 from ..simulation.input import ComparisonInput, options_given, release_asked, scenario_of, spec_of
-from ..simulation.nodesbyuse import NodeUse, NodeUses, pods_on_nodes
+from ..simulation.nodesbyuse import NodeUses, pods_on_nodes
 from .asking import SILENT, GivenCluster, Observer, asked_by
-from .comparisonview import comparison_view
+from .comparisonview import ClusterEnd, comparison_view
 from .options.compare import NAMES, CompareOptions
 from .result import Result
-
-
-@attrs.frozen(repr=False)
-class ClusterEnd:
-    """The nodes of a cluster when all pods are scheduled."""
-
-    nodes: tuple[NodeUse, ...]
-    pods: Mapping[str, Sequence[str]]
-    """Node -> the pods on it."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -72,7 +63,7 @@ class CompareResult(Result):
         return {found.name: dict(found.hosts) for found in self.document.configurations}
 
     def view(self) -> View:
-        return comparison_view(type(self).__name__, self.document, self.show)
+        return comparison_view(type(self).__name__, self.document, self.show, self.ends)
 
 
 def compared_input(cluster: GivenCluster, options: CompareOptions) -> ComparisonInput:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from ..api.view import TEXT, Column, Paragraph, Table, View
+from ..api.view import TEXT, Column, Paragraph, Section, Table, View
 from ..exceptions import ManifestError
 from ..simulation.conform import ConformanceDocument, Family, FamilyReport, Manner, check_family, find_families
 from ..simulation.input import paths_of
@@ -61,7 +61,7 @@ class ConformResult(Result):
             lines += ["", name, *(f"  {line}" for line in different[name])]
         verdict = f"{found.identical:,} of {found.cases:,} cases are identical."
         families, said = _families(self.reports), [Paragraph(line, wraps=False) for line in lines]
-        return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[families], text=[[families, *said]])
+        return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=[Section(parts=[families, *said])])
 
 
 def _families(reports: Sequence[FamilyReport]) -> Table:

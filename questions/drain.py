@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -13,7 +13,30 @@ import attrs
 from ..api.garbage import settled as without_collection
 from ..api.objects import Node
 from ..api.reading.notices import NoticeGroup
-from ..api.view import CHANGES, EVERYWHERE, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words, counting
+from ..api.view import (
+    CHANGES,
+    EVERYWHERE,
+    MEANINGS,
+    PAGE,
+    TEXT,
+    Column,
+    Item,
+    MapSide,
+    Name,
+    NextStep,
+    NodeMap,
+    Paragraph,
+    Part,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Share,
+    Table,
+    View,
+    Words,
+    block,
+    on_page,
+)
 from ..api.words import count_doing, count_of
 from ..core.decision.fiterror import reasons_in
 from ..simulation.drain.auto import ORDERS
@@ -29,6 +52,7 @@ from ..simulation.drain.plan import (
 )
 from ..simulation.drain.rules import DrainFlags
 from ..simulation.drain.trial import VOLUMES, engines_like, settle
+from ..simulation.nodesbyuse import labels_of
 from .asking import SILENT, Input, Observer, asked_by, tell_left_out
 from .options.drain import DrainOptions
 from .result import Result
@@ -100,8 +124,8 @@ class DrainResult(Result):
                 "moves": len(self.moves), "rounds": answer.summary.rounds,
             },
             shares=[] if answer.gone else [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
-            paragraphs=[Paragraph(str(_verdict(answer)))] if answer.gone else [],
-            tables=[_nodes(self), _reasons(self), _evictions(answer), _staying(answer), _budgets(answer)],
+            who=_who(answer), next=[NextStep("Which nodes to add:", ("capacity", *answer.add_nodes))] if answer.add_nodes else [],
+            sections=list(_sections(self)),
         )  # fmt: skip
 
 
@@ -147,7 +171,7 @@ def _verdict(answer: DrainDocument) -> Words:
     summary = answer.summary
     if answer.gone:
         return Words(f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}.")
-    can, asked = Number(summary.can), Number(summary.asked)
+    can, asked = f"{summary.can:,}", f"{summary.asked:,}"
     if summary.asked == 1:
         node = next(iter([*answer.can, *answer.cannot]))
         return Words(Name(node), " can go" if summary.can else " cannot go", _takes(answer), ".")
@@ -163,7 +187,52 @@ def _takes(answer: DrainDocument) -> Words:
     summary = answer.summary
     if not (summary.can and summary.evictions):
         return Words("; no pod has to move" if summary.can else "")
-    return Words(": ", counting(summary.moved, "pod moves", "pods move"), " in ", counting(summary.rounds, "round"))
+    return Words(": ", count_of(summary.moved, "pod moves", "pods move"), " in ", count_of(summary.rounds, "round"))
+
+
+def _sections(found: DrainResult) -> Iterator[Section]:
+    answer, about = found.plan.answer, found.about_reasons
+    if answer.gone:
+        yield block(Paragraph(str(_verdict(answer))))
+    gone = [one.pod for one in answer.evictions if one.replacement is None]
+    some = f"{', '.join(gone[:5])}{', ...' if len(gone) > 5 else ''}"
+    notes = on_page(f"{count_doing(len(gone), 'pod', 'leave')} for good, as they are not made again: {some}" if gone else "", look="note")
+    why: list[Item] = [*notes, _reasons(found, PAGE if answer.cannot else ()), *on_page(f"{about[0].upper()}{about[1:]}." if about else "")]
+    yield Section("What stops nodes" if answer.cannot else "The nodes", [*why, _nodes(found)])
+    yield Section(parts=[_reasons(found, ("table",) if answer.searched or answer.gone else ())])
+    if found.occupancy is not None:
+        placed = answer.summary.placed_before
+        first = on_page(f"{count_of(placed, 'waiting pod')} got a node before the drain." if placed else "")
+        yield Section("Before and after", [*first, _map(found, found.occupancy)])
+    yield Section("Who moves where", [_evictions(answer)], "In this order; pods of one round leave at the same time.")
+    yield Section("Pods that stay on nodes that go", [_staying(answer)])
+    lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
+    yield Section("Disruption budgets", [_budgets(answer)], lead)
+
+
+def _map(found: DrainResult, occupancy: tuple[NodeOccupancy, NodeOccupancy]) -> NodeMap:
+    answer, names, can = found.plan.answer, [node.name for node in found.cluster], set(found.can)
+    word = "gone" if answer.gone else "can go"
+    states = [word if name in can else "cannot go" if name in answer.cannot else "" for name in names]
+    sides = [
+        MapSide(title, one.room.uses(names), [one.pods.get(name, ()) for name in names], states)
+        for title, one in zip(("before", "after"), occupancy, strict=True)
+    ]
+    colours = {state: colour for state, colour in (("can go", GOOD), ("cannot go", BAD), ("gone", BAD)) if state in states}
+    return NodeMap(names, sides, labels_of(found.cluster), colours, follows=True)
+
+
+def _who(answer: DrainDocument) -> PodOutcomes:
+    """The pods that have to leave, those that are not made again first."""
+    found = dict[str, list[tuple[str, Part]]](evicted=[], waits=[], moved=[])
+    for one in answer.evictions:
+        if one.replacement is None:
+            found["evicted"].append((one.pod, "for good, as it is not made again"))
+        elif one.waits:
+            found["waits"].append((one.pod, Name(one.reason or one.why or "")))
+    found["moved"] = [(one.pod, Words("from ", Name(one.origin), " to ", Name(one.to))) for one in answer.moves]
+    title = "Who waits, who moves" if found["waits"] else "Who leaves for good, who moves" if found["evicted"] else "Who moves"
+    return PodOutcomes(title, [PodOutcome(pod, change, why) for change, pods in found.items() for pod, why in pods], "evictions")
 
 
 def _fates(answer: DrainDocument) -> Iterator[str]:
@@ -229,14 +298,13 @@ def _nodes(found: DrainResult) -> Table:
     return Table("nodes", columns, rows, noun="node", details=details, minor=minor, forms=EVERYWHERE[answer.gone :])
 
 
-def _reasons(found: DrainResult) -> Table:
+def _reasons(found: DrainResult, forms: Sequence[str]) -> Table:
     """Of a search: why the other nodes stay, the most frequent reason first; of nodes that are gone: why pods wait."""
     rows: list[list[Any]] = [[often, why] for why, often in found.reasons.most_common(MOST_REASONS)]
     if rest := found.reasons.total() - sum(often for often, _ in rows):
         rows.append([rest, "other reasons (-o wide)"])
-    answer = found.plan.answer
-    shows, who = rows and (answer.searched or answer.gone), "pods that wait" if answer.gone else "nodes that stay"
-    return Table("reasons", (Column(who, "count"), Column("why")), rows, forms=("table",) if shows else ())
+    who = "pods that wait" if found.plan.answer.gone else "nodes that stay"
+    return Table("reasons", (Column(who, "count"), Column("why")), rows, forms=forms if rows else ())
 
 
 def _evictions(answer: DrainDocument) -> Table:

@@ -8,19 +8,19 @@ import attrs
 
 from ..api.objects import Node
 from ..api.reading.notices import NoticeGroup
-from ..api.view import Share, Table, View, shortened
+from ..api.view import MapSide, NextStep, NodeMap, Section, Share, View, shortened
 from ..core.decision.decision import Decision
 from ..simulation.capacity.room import FreeRoom
 from ..simulation.explain import Explanation, NodeReport
 from ..simulation.explain.explain import explain_subject
 from ..simulation.explain.explanation import ExplanationDocument
 from ..simulation.explain.subject import Subject, find_subject
-from ..simulation.nodesbyuse import pods_on
+from ..simulation.nodesbyuse import labels_of, pods_on
 from ..simulation.scenario import Scenario
 from ..simulation.simulate import Simulation
 from .asking import SILENT, Input, Observer, asked_by
-from .closeupview import close_up_parts, leads_table, room_table, rules_table, scores_table
-from .explainview import causes_table, explanation_parts, node_list, reasons_table, verdict
+from .closeupview import close_up_sections
+from .explainview import STATES, explanation_parts, explanation_sections, node_list, state_of, subject_lines, verdict, who_leaves
 from .options.explain import ExplainOptions
 from .result import Result
 
@@ -78,21 +78,37 @@ class ExplainResult(Result):
                 "error": None if self.decision.error is None else shortened(self.decision.error),
             },
             shares=[Share("fit", fit, "good"), Share("do not fit", len(self.nodes) - fit, "bad")] if self.nodes else [],
-            tables=[*node_list(found), *self._page_tables()],
-            text=explanation_parts(found, self.every) if close is None else close_up_parts(found, close),
+            lead=list(subject_lines(found)), who=who_leaves(found) if close is None else None, next=self._next(), main="nodes",
+            sections=[*([] if close is not None else explanation_parts(found, self.every)), *self.page_sections()],
         )  # fmt: skip
 
-    def _page_tables(self) -> list[Table]:
-        """The short tables of a page."""
-        found, close, choice = self.explanation, self.explanation.close_up, self.explanation.choice
-        if close is not None:
-            beside = leads_table(close.leads, close.node, close.against or "")
-            tables = [rules_table(found, close), room_table(close), scores_table(close), beside]
-        else:
-            tables = [reasons_table(found), causes_table(found)]
-            if choice is not None:
-                tables.append(leads_table(choice.leads, self.host or "", choice.against or ""))
-        return [attrs.evolve(table, forms=("page",)) for table in tables]
+    def page_sections(self) -> list[Section]:
+        """What a page shows, and the nodes as data."""
+        found, close = self.explanation, self.explanation.close_up
+        nodes, alone = node_list(found)
+        the_map = [] if self.cluster is None else [_map(found, self.cluster)]
+        return [
+            *(explanation_sections(found) if close is None else close_up_sections(found, close)),
+            Section("The nodes" if close is None else "", [*the_map, nodes] if close is None else [nodes], name="all-nodes",
+                    forms=("page", "data") if close is None else ("data",)),
+            Section(parts=[alone]),
+        ]  # fmt: skip
+
+    def _next(self) -> list[NextStep]:
+        """What would help, where the pod has no node, or not the one that is asked about."""
+        close, pod = self.explanation.close_up, self.decision.pod.key
+        if self.host is not None and (close is None or close.node == self.host):
+            return []
+        return [NextStep("What would help:", ("explain", pod, *(("--what-if",) if close is None else ("--want", close.node))))]
+
+
+def _map(found: Explanation, cluster: ExplainedCluster) -> NodeMap:
+    """The nodes when the pod is decided, each with how it fares."""
+    reports, names = {node.name: node for node in found.nodes}, [node.name for node in cluster.nodes]
+    states = [state_of(found, reports[name]) if name in reports else "" for name in names]
+    notes = ["; ".join(reports[name].reasons) if name in reports else "" for name in names]
+    side = MapSide("", cluster.room.uses(names), cluster.pods, states, notes)
+    return NodeMap(names, [side], labels_of(cluster.nodes), {state: colour for state, colour in STATES.items() if state in states})
 
 
 @asked_by(ExplainOptions, "cluster", "pod", "scheduler")

@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
 
 from ..api.objects import Pod
-from ..api.view import EVERYWHERE, MEANINGS, TEXT, Amount, Column, Name, Number, Table, Words, counting
-from ..api.words import count_of, listed, quoted, short_name
+from ..api.view import (
+    EVERYWHERE,
+    MEANINGS,
+    PAGE,
+    TEXT,
+    Amount,
+    Column,
+    Matrix,
+    MatrixLine,
+    Name,
+    PodOutcome,
+    PodOutcomes,
+    RuleScore,
+    Section,
+    Table,
+    Words,
+    bar,
+    block,
+    on_page,
+)
+from ..api.words import count_of, listed, quoted, rounded, short_name
 from ..core.decision.decision import Decision
 from ..simulation.explain.explanation import Explanation, ExplanationDocument, PodQuestion
 from ..simulation.explain.values import (
@@ -24,7 +44,7 @@ from ..simulation.explain.values import (
     ReasonGroup,
     by_subject,
 )
-from .closeupview import PAGE, Part, device_part, lead_told, paragraphs, rule_name, score_cell, short_of
+from .closeupview import Part, device_part, lead_told, leads_table, paragraphs, rule_name, score_cell, short_of
 from .result import joined
 
 NO_HOST = "<none>"
@@ -51,11 +71,11 @@ def verdict(found: ExplanationDocument) -> Words:
     start: Name | Words = pod
     if lost:
         count = len(found.workload_pods)
-        start = Words(Number(count - lost), " of ", Number(count), " pods find a node; ", pod)
+        start = Words(f"{count - lost:,} of {count:,} pods find a node; ", pod)
     start = start if found.placed_on is None else Words(start, ", which is on ", Name(found.placed_on), ",")
     if found.host is None and found.eviction is not None and found.eviction.node is not None:
         leave = len(found.eviction.victims)
-        return Words(start, " makes room on ", Name(found.eviction.node), ": ", counting(leave, "pod has", "pods have"), " to leave.")
+        return Words(start, " makes room on ", Name(found.eviction.node), ": ", count_of(leave, "pod has", "pods have"), " to leave.")
     if found.host is None:
         why = Words(". ", Name(found.missing[0])) if found.missing else Words(_against(found), ".")
         return Words(start, " finds no node", why)
@@ -81,7 +101,7 @@ def _on_node(found: ExplanationDocument, close: CloseUp) -> Words:
 
 def _against(found: ExplanationDocument) -> Words:
     """What rules out the nodes."""
-    pieces = [Words(Name(what), " on ", counting(count, "node")) for what, count in by_subject(found.reasons).items()]
+    pieces = [Words(Name(what), " on ", count_of(count, "node")) for what, count in by_subject(found.reasons).items()]
     if not pieces:
         return Words(": ", Name(found.error.rstrip("."))) if found.error else Words()
     rest = [Words(Name(f"{len(pieces) - SHOWN:,}"), " other reasons")] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
@@ -94,14 +114,14 @@ def _because(found: ExplanationDocument) -> Words:
     if choice is None:
         if counts.fit != 1 or counts.visited <= 1:
             return Words(", which is taken without scoring")
-        return Words(", the only one of ", counting(counts.visited, "node"), " that fits")
-    fit, ties = Number(counts.fit), len(choice.ties)
+        return Words(", the only one of ", count_of(counts.visited, "node"), " that fits")
+    fit, ties = f"{counts.fit:,}", len(choice.ties)
     if ties == counts.fit == 2:
         return Words(": both nodes that fit have the same score, and the tie-break takes it")
     if ties == counts.fit:
         return Words(": all ", fit, " nodes that fit have the same score, and the tie-break takes it")
     if ties > 1:
-        number = Number(ties)
+        number = f"{ties:,}"
         return Words(": ", number, " of ", fit, " nodes that fit share the best score, and the tie-break takes it")
     return Words(", the best of ", fit, " nodes that fit", Words(", by ", Name(rule_name(choice.decided))) if choice.decided else "")
 
@@ -118,23 +138,53 @@ def _behind(close: CloseUp) -> Words:
 # --- text -----------------------------------------------------------------------------------------------------------
 
 
-def explanation_parts(found: Explanation, every: bool) -> list[Part]:
-    """The whole explanation; *every*: every node, not only the best and the nearest ones."""
+def explanation_parts(found: Explanation, every: bool) -> list[Section]:
+    """The whole explanation as text; *every*: every node, not only the best and the nearest ones."""
     decision = found.decision
     head = [where_to(found), *subject_lines(found)]
     if found.question.ignored is not None:
-        return [paragraphs(head)]
+        return [block(*paragraphs(head))]
     error = message_parts(decision)
     if found.missing:
-        return [[*paragraphs(head), *error, *paragraphs(found.missing)]]
+        return [block(*paragraphs(head), *error, *paragraphs(found.missing))]
     nearest = next((node for node in found.nodes if node.devices), None)
     devices = device_part(nearest.name, nearest.devices or ()) if nearest is not None and decision.host is None else []
-    parts = [
+    parts: list[Part] = [
         [*paragraphs(head), *error], paragraphs(_why(found)), _fitting(found, every), _groups(found),
         _causes(found, every), _nearest(found, every),
         devices, paragraphs(eviction_lines(found.eviction)),
     ]  # fmt: skip
-    return [part for part in parts if part]
+    return [block(*part) for part in parts if part]
+
+
+def explanation_sections(found: Explanation) -> Iterator[Section]:
+    """The explanation as a page, without the list of nodes."""
+    choice, error, host = found.choice, found.decision.error, found.decision.host or ""
+    if choice is not None:
+        same = ", ".join(map(rule_name, choice.constant))
+        constant = Words("These rules give every node the same score, so they decide nothing: ", Name(same), ".") if same else ""
+        leads = leads_table(choice.leads, host, choice.against or "")
+        yield Section("What decided", [*on_page(best_told(host, choice), look=""), leads, *on_page(constant, *reached(found))])
+    if found.groups:
+        lead = "A node can have several reasons. Only this: nodes that have no other."
+        causes = attrs.evolve(causes_table(found), caption="What fails")
+        yield Section("Reasons against nodes", [reasons_table(found), causes], lead, forms=PAGE)
+    elif error:
+        yield Section("Why it has no node", on_page(Name(error), look="note"))
+    yield Section("What is missing", on_page(*map(Name, found.missing), look=""))
+    yield Section("Would evictions help?", on_page(*eviction_lines(found.eviction), look=""), name="evictions")
+    if found.rules and found.nodes:
+        lead = "✓ passed, ✗ turned down, · not asked. Nodes that fare alike share a line; the rule that decides is marked."
+        idle = ", ".join(rule for rule, concerned in found.rules.items() if not concerned)
+        rest = Words("The pod wants nothing that these rules look at: ", Name(idle), ".") if idle else ""
+        yield Section("Nodes by rules", [matrix(found), *on_page(rest)], lead)
+
+
+def who_leaves(found: Explanation) -> PodOutcomes:
+    """The pods that would have to make room."""
+    victims = found.eviction.victims if found.eviction is not None and found.eviction.node is not None else ()
+    pods = [PodOutcome(one.pod, "evicted", f"priority {one.priority:,}") for one in victims]
+    return PodOutcomes("Who would have to leave", pods, "evictions")
 
 
 def where_to(found: Explanation) -> str:
@@ -372,7 +422,7 @@ def reasons_table(found: Explanation) -> Table:
     lacks = TEXT if any(group.least_short for group in groups) else ()
     most = max((group.count for group in groups), default=1)
     columns = (
-        Column("reason", "name"), Column("nodes", "count"), Column("", "bar", colours={"bar": MEANINGS["bad"]}, forms=PAGE),
+        Column("reason", "name"), Column("nodes", "count"), bar("bad"),
         Column("only this", "count"), Column("nearest", "name"), Column("short of", "amount", forms=lacks),
         Column("short of", forms=PAGE), Column("can evictions help", forms=PAGE), Column(by, "name"),
     )  # fmt: skip
@@ -393,8 +443,48 @@ def _short_words(group: ReasonGroup) -> Words | None:
     if least is None:
         return None
     name = least.resource
-    missing, asked, free = (Number(getattr(least, field), name) for field in ("missing", "asked", "free"))
-    return Words(missing, " cores " if name == "cpu" else f" {short_name(name)} ", "(needs ", asked, ", free ", free, ")")
+    missing, asked, free = (str(rounded(name, getattr(least, field))) for field in ("missing", "asked", "free"))
+    return Words(missing, " cores " if name == "cpu" else f" {short_name(name)} ", f"(needs {asked}, free {free})")
+
+
+# --- nodes by rules -------------------------------------------------------------------------------------------------
+
+
+MANY = 100
+"""A score of that many times the highest one hides the others in a bar."""
+
+
+def matrix(found: Explanation) -> Matrix:
+    """The nodes that were scored one by one, and the others in groups that fare alike."""
+    groups: dict[Any, list[int]] = {}
+    for at, node in enumerate(found.nodes):
+        alike = (node.fits, node.visited, tuple((one.rule, one.reasons) for one in node.objections if one.counted))
+        groups.setdefault(alike if node.total is None else at, []).append(at)
+    choice = found.choice
+    hidden = [] if choice is None else [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
+    lines = [_line(found, found.nodes[places[0]], len(places) - 1, hidden) for places in groups.values()]
+    lines.sort(key=lambda line: (not line.winner, line.total is None))
+    if choice is not None:
+        deciding = "" if choice.decided is None else rule_name(choice.decided)
+    else:
+        first = found.groups[0].rules if found.decision.host is None and found.groups else ()
+        deciding = first[0] if first else ""
+    return Matrix([rule for rule, concerned in found.rules.items() if concerned], lines, deciding)
+
+
+def _line(found: Explanation, node: NodeReport, others: int, hidden: Sequence[str]) -> MatrixLine:
+    """The line of *node* and of *others* that fare alike; scores by *hidden* rules are left out."""
+    failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
+    passed = list(found.rules) if node.visited and (failed or not node.reasons) else []
+    if failed and not found.asks_all:
+        passed = passed[: min((passed.index(rule) for rule in failed if rule in passed), default=None)]
+    return MatrixLine(
+        node=Words(Name(node.name), Words(" and ", count_of(others, "other")) if others else ""),
+        failed=failed, passed=[rule for rule in passed if rule not in failed],
+        state="not reached" if not node.visited else "" if node.fits or node.objections else "left out",
+        scores=[RuleScore(rule_name(rule), one.reduced, one.weight) for rule, one in node.scores.items() if rule not in hidden],
+        total=node.total, winner=node.name == found.decision.host,
+    )  # fmt: skip
 
 
 # --- every node -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from ..api.cluster import Cluster
-from ..api.view import Column, Table, View
+from ..api.view import Column, Table, View, tables
 from ..api.words import count_of
 from ..simulation.traces import columnmap, openb, simkube, simulatorexport
 from ..simulation.traces.made import Trace
@@ -70,7 +70,7 @@ class ImportResult(Result):
             title=type(self).__name__,
             verdict=f"{count_of(nodes, 'node')} and {count_of(pods, 'pod')}; resources: {', '.join(self.resources) or 'none'}.",
             facts={"nodes": nodes, "pods": pods},
-            tables=[Table("objects", list(map(Column, ("kind", "namespace", "name"))), rows, noun="object")],
+            sections=tables(Table("objects", list(map(Column, ("kind", "namespace", "name"))), rows, noun="object")),
         )
 
 

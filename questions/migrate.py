@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,7 +20,8 @@ from ..algorithmprovider.releases import DEFAULT_RELEASE
 from ..api.reading.notices import NoticeGroup
 from ..api.reading.secrets import without_secrets
 from ..api.record import Count, Record, plain, says
-from ..api.view import Column, Name, Number, Table, View, Words, counting
+from ..api.view import PAGE, Column, Item, Name, NextStep, Section, Table, Verbatim, View, Words, block, on_page, tables
+from ..api.words import count_of
 from ..core.release import Release
 from ..exceptions import PolicyError, UnknownNameError, wrong_type
 from ..extenders.choice import ConfiguredExtenders
@@ -43,7 +45,8 @@ from ..simulation.input import ComparisonInput, scenario_of
 from ..simulation.scenario import Scenario
 from .asking import SILENT, Observer, asked_by
 from .compare import CompareResult
-from .comparisonview import agreement_lines, cause_table, cause_text, decision_text, in_error, paragraphs, reasons_of
+from .comparisontext import agreement_lines, cause_text, decision_text, in_error, reasons_of
+from .comparisonview import cause_table, paragraphs
 from .options.migrate import MigrateOptions
 from .result import NOTHING_TRIED, Result, joined
 
@@ -151,28 +154,51 @@ class MigrateResult(Result):
         return {**({} if self.comparison is None else self.comparison.record()), "migration": plain(self.report)}
 
     def view(self) -> View:
-        facts = {"notes": len(self.notes), "agrees": None if self.comparison is None else self.ok}
+        facts = {
+            "notes": len(self.notes), "agrees": None if self.comparison is None else self.ok,
+            "extenders left out": self.report.left_out or None,
+        }  # fmt: skip
         notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=("data",))
         if self.comparison is None:
             verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
-            return View(title=type(self).__name__, verdict=verdict, facts=facts, tables=[notes])
+            return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=tables(notes))
         checked, against = self.comparison.view(), self.comparison.document.against[0]
         causes = cause_table(against)
+        steps = list(next_steps(self.report, against))
+        text: list[Sequence[Item]] = [
+            paragraphs([f"{_verdict(self.report, against)}."]), paragraphs(["What to do next:", *(f"  {step}" for step in steps)]),
+            paragraphs(self.notes), paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against)),
+        ]  # fmt: skip
+        file = "File this page: it holds all that the check has read and found, and the profile at its end."
+        locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
         return View(
-            title=type(self).__name__, verdict=_verdict(self.report, against), facts=facts, shares=checked.shares,
-            text=[
-                paragraphs([f"{_verdict(self.report, against)}."]),
-                paragraphs(["What to do next:", *(f"  {step}" for step in next_steps(self.report, against))]), paragraphs(self.notes),
-                paragraphs(_different(self.comparison, self.show)), [causes], paragraphs(agreement_lines(against)),
+            title=type(self).__name__, verdict=_verdict(self.report, against), lead=[locked], facts=facts, shares=checked.shares,
+            who=checked.who, next=[*(NextStep(step) for step in steps), NextStep(file)], main="notes",
+            sections=[
+                *(block(*part) for part in text), *tables(notes, checked.table("pods")),
+                *(attrs.evolve(one, forms=PAGE) for one in checked.sections), *self._page_sections(),
             ],
-            tables=[causes, notes, checked.table("pods")], main="notes",
         )  # fmt: skip
+
+    def _page_sections(self) -> Iterator[Section]:
+        """The translation: notes, what was given, and the profile."""
+        report = self.report
+        none = "" if report.notes else f"Each part of the {report.source} has an exact equivalent."
+        columns = (Column(f"part of the {report.source}", "name"), Column("what becomes of it"), Column("upstream's own translation"))
+        rows = [[note.subject, note.text, note.upstream] for note in report.notes]
+        notes = Table("notes", columns, rows, forms=PAGE)
+        yield Section("Notes on the translation", [*on_page(none), notes], name="notes")
+        missing = "" if report.policy is not None else "There is none: a provider's rules run."
+        given = [] if missing else [Verbatim(report.source.capitalize(), json.dumps(report.policy, indent=2))]
+        yield Section("The Policy" if report.source == "Policy" else "The older profile", [*on_page(missing), *given], name="policy")
+        profile = Verbatim("Profile", yaml.safe_dump(report.profile, sort_keys=False, allow_unicode=True))
+        yield Section("The profile", [profile], name="profile")
 
     def proof_view(self) -> View:
         """The verdict and what to do next, the whole comparison, and the notes."""
         checked = View(title="") if self.comparison is None else self.comparison.view()
-        notes = paragraphs(f"{note.subject}: {note.text}" for note in self.report.notes)
-        return attrs.evolve(checked, text=[*self.view().text[:2], *checked.text, notes])
+        notes = block(*paragraphs(f"{note.subject}: {note.text}" for note in self.report.notes))
+        return attrs.evolve(checked, sections=[*self.view().sections[:2], *checked.sections, notes])
 
 
 def check_spread(release: Release, target: Release, asked: bool) -> None:
@@ -273,20 +299,20 @@ def _verdict(report: MigrationReport, against: ConfigurationPair) -> Words:
 
 def _left_out(report: MigrationReport) -> Words:
     count = report.left_out
-    return Words(", leaving out ", counting(count, "extender")) if count else Words()
+    return Words(", leaving out ", count_of(count, "extender")) if count else Words()
 
 
 def _agreeing(report: MigrationReport, against: ConfigurationPair) -> Words:
     found = against.agreement
-    cycles = Number(found.decisions)
+    cycles = f"{found.decisions:,}"
     if not found.different and not found.gated:
         source = "Policy does" if report.source == "Policy" else "one before does"
         as_before = Words(f"The profile decides as the {source} under ", Name(report.release), ": ")
         if not found.equally_good:
             return Words(as_before, "all ", cycles, " decisions are the same", in_error(found))
-        same, best = Number(found.same), Number(found.equally_good)
+        same, best = f"{found.same:,}", f"{found.equally_good:,}"
         return Words(as_before, "of ", cycles, " decisions ", same, " are the same and ", best, " are equally good", in_error(found))
-    counts = Number(found.different + found.gated)
+    counts = f"{found.different + found.gated:,}"
     causes = joined(list(_causes(against)))
     return Words(counts, " of ", cycles, " decisions are different with the profile: ", causes, _lost(against))
 
@@ -301,7 +327,7 @@ def _causes(against: ConfigurationPair) -> Iterator[Words]:
         yield Words("all by ", Name(next(iter(places))))
         return
     for rule, found in places.items():
-        yield Words(Number(sum(against.causes[at].decisions for at in found)), " by ", Name(rule))
+        yield Words(f"{sum(against.causes[at].decisions for at in found):,} by ", Name(rule))
 
 
 def _lost(against: ConfigurationPair) -> Words:
@@ -309,7 +335,7 @@ def _lost(against: ConfigurationPair) -> Words:
     if not lost.pods:
         return Words()
     loses = " pod loses its place (" if len(lost.pods) == 1 else " pods lose their place ("
-    return Words("; ", Number(len(lost.pods)), loses, reasons_of(lost), ")")
+    return Words(f"; {len(lost.pods):,}", loses, reasons_of(lost), ")")
 
 
 def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[Words]:

@@ -13,8 +13,26 @@ from ..api.load import Loaded, load_documents
 from ..api.objects import KubeObject
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
-from ..api.view import EVERYWHERE, TEXT, Column, Name, Number, Paragraph, Table, View, Words, counting, kind_of
+from ..api.view import (
+    EVERYWHERE,
+    PAGE,
+    TEXT,
+    BulletList,
+    Column,
+    Name,
+    Paragraph,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Table,
+    View,
+    Words,
+    block,
+    kind_of,
+    on_page,
+)
 from ..api.words import Figure, count_of, rounded, short_name
+from ..core.decision.fiterror import reasons_in
 from ..core.pods.requests import PODS
 from ..exceptions import ManifestError
 from ..simulation.input import Part, parts_of
@@ -24,7 +42,7 @@ from ..simulation.newnodes.trials import NewNode
 from .asking import SILENT, Input, Observer, asked_by, tell_left_out
 from .capacity import CapacityResult, capacity, question_of
 from .options.capacity import NewNodesOptions
-from .result import Result, joined
+from .result import Result, help_for, joined
 
 MOST_PODS = 5
 """Of pods without a node that short text names."""
@@ -39,6 +57,8 @@ class NewNodesResult(Result):
 
     answer: NewNodesAnswer
     warnings: tuple[NoticeGroup, ...] = ()
+    are_copies: bool = False
+    """Whether the pods are copies of a template, and none of the cluster."""
 
     @property
     def ok(self) -> bool:
@@ -81,8 +101,8 @@ class NewNodesResult(Result):
             facts={
                 "release": answer.release, "added": added, "cost": None if self.cost is None else number_of(self.cost), "placed": self.ok,
             },
-            paragraphs=list(_paragraphs(answer)),
-            tables=[_added(answer), _not_taken(answer), _nodes(answer), _without(answer)],
+            who=_who(answer), next=[help_for(pod) for pod, _ in answer.without_place[: not self.are_copies]],
+            sections=list(_sections(answer, self.document)),
         )  # fmt: skip
 
 
@@ -114,7 +134,7 @@ def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILEN
             question, given.scenario, given.spec, nodes, prices, most_nodes=options.most_nodes,
             on_progress=lambda done: progress(done, ""),
         )  # fmt: skip
-    return NewNodesResult(answer, given.warnings)
+    return NewNodesResult(answer, given.warnings, options.has("pod"))
 
 
 def capacity_or_nodes(given: Input, options: NewNodesOptions, observer: Observer) -> CapacityResult | NewNodesResult:
@@ -146,22 +166,22 @@ def _loaded(number: int, part: Part, given: Input, options: NewNodesOptions, obs
 
 def _verdict(found: NewNodesDocument) -> Words:
     """What to add, or that nothing helps, in one sentence."""
-    pods, left = Number(found.pods), found.without_node.count
+    pods, left = f"{found.pods:,}", found.without_node.count
     costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}
-    cost = Words(", cost ", Number(found.cost)) if costs and found.cost is not None else ""
+    cost = f", cost {found.cost:,}" if costs and found.cost is not None else ""
     add = Words("Add ", _mix(found), cost) if found.added else Words("No new node is needed")
     if found.placed:
         return Words(add, ": ", Words("each of ", pods, " pods finds a node") if found.pods != 1 else "the pod finds a node", ".")
     if left and found.cost is not None:
-        others = Words(counting(left, "finds none", "find none"), " with up to ", Number(found.most_nodes))
-        start = Words(add, "," if cost else "", " for ", Number(found.pods - left), " of ", pods)
+        others = Words(count_of(left, "finds none", "find none"), f" with up to {found.most_nodes:,}")
+        start = Words(add, "," if cost else "", f" for {found.pods - left:,} of {pods}")
         return Words(start, " pods: each of them finds a node; ", others, ".")
-    without = Words(Number(left), " of ", pods, " pods find" if left != 1 else " pods finds", " no node.")
+    without = Words(f"{left:,} of ", pods, " pods find" if left != 1 else " pods finds", " no node.")
     return Words("None of the mixes that were tried is enough: ", without)
 
 
 def _mix(found: NewNodesDocument) -> Words:
-    *first, last = (Words(Number(one.count), " ", Name(one.node)) for one in found.added)
+    *first, last = (Words(f"{one.count:,} ", Name(one.node)) for one in found.added)
     return Words(joined(first), " and ", last) if first else last
 
 
@@ -174,6 +194,27 @@ def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
         yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", ("table",), hanging="")
     if answer.found.best.evicted:
         yield Paragraph(f"{count_of(len(answer.found.best.evicted), 'pod')} evicted to make room.", hanging="")
+
+
+def _sections(answer: NewNodesAnswer, found: NewNodesDocument) -> Iterator[Section]:
+    yield block(*_paragraphs(answer))
+    yield Section("What to add", [_added(answer)])
+    yield Section(parts=[_nodes(answer)])
+    yield Section("What was not taken", [_not_taken(answer)])
+    fewer = [Name(f"With one fewer, {one}") for one in answer.fewer] if found.added else []
+    if fewer:
+        proof = "Each was simulated. Another mix that costs less can still exist."
+        yield Section("Why not less", [BulletList(items=fewer), *on_page(proof)])
+    tried = ", ".join(f"{count:,} {name}" for name, count in found.tried.items())
+    if found.cost is None and any(found.tried.values()):
+        yield Section("What was tried", on_page(Words("Up to this, and none of it is enough: ", Name(tried), "."), look=""))
+    yield Section("Pods without a node", [_without(answer)])
+
+
+def _who(answer: NewNodesAnswer) -> PodOutcomes:
+    """The pods that no new node helps."""
+    pods = [PodOutcome(pod, "waits", Name(next(iter(reasons_in(why))))) for pod, why in answer.without_place[:MOST_TOLD]]
+    return PodOutcomes("Who finds no node", pods, "without")
 
 
 def _told(answer: NewNodesAnswer) -> Iterator[str]:
@@ -204,7 +245,7 @@ def _not_taken(answer: NewNodesAnswer) -> Table:
     cost, takes = Column("cost of one", "count"), Column("takes", "count")
     columns = (Column("node", "name"), cost, takes, Column("why", "name"))
     rows = [[row.node, row.cost_of_one, row.takes, row.why] for row in answer.not_taken()]
-    return Table("notTaken", columns, rows, forms=("page",))
+    return Table("notTaken", columns, rows, forms=PAGE)
 
 
 def _nodes(answer: NewNodesAnswer) -> Table:
@@ -240,4 +281,4 @@ def _use(resource: str, node: NewNode) -> Figure | None:
 
 def _without(answer: NewNodesAnswer) -> Table:
     columns = (Column("pod", "name"), Column("why"))
-    return Table("without", columns, answer.without_place[:MOST_TOLD], noun="pod", forms=("page",))
+    return Table("without", columns, answer.without_place[:MOST_TOLD], noun="pod", forms=PAGE)

@@ -4,25 +4,50 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import attrs
+import numpy as np
 
 from ..api.garbage import settled
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
-from ..api.view import MEANINGS, TEXT, Column, LineChart, Name, Number, Paragraph, Table, View, Words, counting, table_of
-from ..api.words import count_doing, count_of, duration
+from ..api.view import (
+    MEANINGS,
+    PAGE,
+    TEXT,
+    Chart,
+    Column,
+    MapSide,
+    Name,
+    NodeMap,
+    Paragraph,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Table,
+    View,
+    Words,
+    bar,
+    block,
+    on_page,
+    table_of,
+    tables,
+)
+from ..api.words import count_doing, count_of, duration, short_name
 from ..core.decision.fiterror import reasons_in
 from ..core.engine import Engine
 from ..exceptions import UnknownNameError, did_you_mean, wrong_type
 from ..framework.releases import AUTO
 from ..framework.schedulerspec import SchedulerSpec
 from ..simulation.input import GivenScheduler, objects_of, paths_among, release_asked, spec_of
+from ..simulation.nodesbyuse import grouped as nodes_with
+from ..simulation.nodesbyuse import labels_of
 from ..simulation.releasenotes import input_notices
-from ..simulation.replay.history import ReplayHistory, columns
+from ..simulation.replay.history import KEPT, NodesAt, PodHistory, ReplayHistory, columns
 from ..simulation.replay.inputs.inputs import InputOptions, Inputs, read_inputs
 from ..simulation.replay.inputs.times import DURATION, parse_duration
 from ..simulation.replay.inputs.traces import Reading
@@ -40,6 +65,8 @@ LINES = {"pending": "pods that wait", "running": "pods on nodes"}
 PROGRESS_STEPS = 200
 GOOD, NEAR, BAD, HELD = (MEANINGS[name] for name in ("good", "near", "bad", "held"))
 OUTCOMES = {"finished": GOOD, "on a node": GOOD, "waiting": BAD, "evicted": BAD, "deleted": HELD, "gated": NEAR}
+ABSENT = "not there"
+"""A node of the map that has not come yet, or is gone."""
 TOLD = ("time", "event", "pod", "node", "by", "reason", "message")
 """Fields of events that have a place in the table."""
 
@@ -114,24 +141,30 @@ class ReplayResult(Result):
         return self.summary
 
     def view(self) -> View:
-        paragraphs, waits, use = list(_paragraphs(self)), _waits(self.summary), _mean_use(self.summary)
-        events, series = table_of("events", self.events, ("time", "event")), table_of("series", self.series, ("time",))
+        history, events = self.history, table_of("events", self.events, ("time", "event"))
+        text = block(*_paragraphs(self), _waits(self.summary), _mean_use(self.summary))
         return View(
             title=type(self).__name__,
             verdict=_verdict(self),
             facts={
                 "release": self.release, "scheduled": self.summary.scheduled, "still waiting": self.summary.still_waiting,
-                "events": len(self.events),
+                "events": len(self.events) if history is None else sum(history.counts.values()),
             },
-            tables=[events, series, waits, use, *([] if self.history is None else _lists(self.history))],
-            text=[[*paragraphs, waits, use]],
-            lines=self._lines(),
+            who=None if history is None else _who(history),
+            sections=[
+                text, *tables(events), Section(parts=[*self._lines(), table_of("series", self.series, ("time",))]),
+                *([] if history is None else _sections(self, history)),
+            ],
         )  # fmt: skip
 
-    def _lines(self) -> LineChart | None:
+    def _lines(self) -> Iterator[Chart]:
         names = [name for name in LINES if self.series and name in self.series[0]]
-        values = {LINES[name]: [row[name] for row in self.series] for name in names}
-        return LineChart("Over time", "seconds", "pods", [float(row["time"]) for row in self.series], values) if values else None
+        if names:
+            yield Chart(
+                title="Over time", description=f"{', '.join(LINES[name] for name in names)} over seconds", kind="steps", across="seconds",
+                labels=[float(row["time"]) for row in self.series], up="pods",
+                series={LINES[name]: [row[name] for row in self.series] for name in names},
+            )  # fmt: skip
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -241,15 +274,15 @@ def _delays(options: ReplayOptions) -> Delays:
 def _verdict(found: ReplayResult) -> Words:
     """Whether every pod got a node, how long pods waited, and how many lost their node. Pages have the record below ``summary``."""
     came, waiting, never = found.summary.arrived, found.summary.still_waiting, found.summary.never_scheduled
-    start, pods = "" if found.is_over else "Interrupted: ", Number(came)
+    start, pods = "" if found.is_over else "Interrupted: ", f"{came:,}"
     if not came:
         return Words(start, "No pod came.")
     pieces = list[Words]()
     if waiting:
         wait = " pods still waits for a node" if waiting == 1 else " pods still wait for a node"
-        pieces.append(Words(Number(waiting), " of ", pods, wait, _alone(found) if waiting == 1 else ""))
+        pieces.append(Words(f"{waiting:,} of ", pods, wait, _alone(found) if waiting == 1 else ""))
     if never:
-        left = Number(never)
+        left = f"{never:,}"
         without = Words(left, " of ", pods, " pods left without ever having a node")
         pieces.append(Words(", ", left, " left without ever having one") if pieces else without)
     if not pieces:
@@ -268,13 +301,13 @@ def _waited(summary: ReplaySummary) -> Words:
     longest = summary.waits.get("max")
     if not longest:
         return Words("" if longest is None or summary.still_waiting else ", none had to wait")
-    return Words("; the longest wait was ", Number(longest, text=f"{longest:,.1f} s"))
+    return Words(f"; the longest wait was {longest:,.1f} s")
 
 
 def _evicted(summary: ReplaySummary) -> Words:
     if not summary.evicted:
         return Words()
-    return Words("; ", counting(summary.evicted, "pod had to leave its node", "times a pod had to leave its node"))
+    return Words("; ", count_of(summary.evicted, "pod had to leave its node", "times a pod had to leave its node"))
 
 
 def _paragraphs(found: ReplayResult) -> Iterator[Paragraph]:
@@ -295,18 +328,106 @@ def _paragraphs(found: ReplayResult) -> Iterator[Paragraph]:
 
 
 def _waits(summary: ReplaySummary) -> Table:
-    rows = list(summary.waits.items())
-    return Table("waits", (Column("wait"), Column("seconds")), rows, forms=TEXT if rows else ())
+    most = summary.waits.get("max") or 1
+    columns = (Column("wait"), Column("seconds", forms=TEXT), Column("time", "seconds", forms=PAGE), bar("near"))
+    rows = [[name, seconds, seconds, seconds / most] for name, seconds in summary.waits.items()]
+    return Table("waits", columns, rows, forms=(*TEXT, "page") if rows else (), caption="From arrival to a node")
 
 
 def _mean_use(summary: ReplaySummary) -> Table:
-    rows = list(summary.mean_use.items())
-    return Table("use", (Column("resource"), Column("mean use", "share")), rows, forms=TEXT if rows else ())
+    rows = [[name, use, use] for name, use in summary.mean_use.items()]
+    columns = (Column("resource"), Column("mean use", "share"), bar("good"))
+    return Table("use", columns, rows, forms=(*TEXT, "page") if rows else (), caption="Mean use over time")
 
 
-def _lists(history: ReplayHistory) -> Iterator[Table]:
-    """The long lists of a page: every pod, pods that lost their node, events other than the usual ones of pods."""
-    of_pods = (
+# --- a page ---------------------------------------------------------------------------------------------------------
+
+
+def _who(history: ReplayHistory) -> PodOutcomes:
+    """The pods that still wait by name, or those that had to leave their node."""
+    waiting = [PodOutcome(one.pod, "waits", Name(_reason_of(one))) for one in history.lives.values() if one.outcome == "waiting"]
+    lost = [PodOutcome(one["pod"], "evicted", Words("from ", Name(one["node"] or ""))) for one in history.lost]
+    if waiting:
+        return PodOutcomes("Who still waits", waiting, "pods?is-outcome=waiting")
+    return PodOutcomes("Who had to leave a node", lost, "lost")
+
+
+def _reason_of(pod: PodHistory) -> str:
+    """Why *pod* waits."""
+    return next(iter(reasons_in(pod.message))) if pod.message else "not tried yet"
+
+
+def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
+    reasons = Counter(_reason_of(pod) for pod in history.lives.values() if pod.outcome == "waiting").most_common()
+    lead = "By the reason that most nodes had against the pod when it was last tried."
+    rows = [[reason, count, count / reasons[0][1]] for reason, count in reasons]
+    why = Table("reasons", (Column("reason", "name"), Column("pods", "count"), bar("bad")), rows, forms=PAGE)
+    yield Section("Who still waits, and why", [why], lead)
+    yield Section("Over time", list(_charts(found, history)), forms=PAGE)
+    none = on_page("" if found.summary.waits else "No pod got a node.")
+    yield Section("How long pods waited", [_waits(found.summary), _mean_use(found.summary), *none], name="waits", forms=PAGE)
+    yield Section("What was lost", [_lost(history)], "Pods that had to leave a node before they had finished.")
+    if history.nodes:
+        yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms=PAGE)
+    yield Section("Pods", [_lives(history)], name="all-pods")
+    kinds = [[kind, history.counts[kind]] for kind in sorted(history.counts) if kind != "Summary"]
+    counts = Table("kinds", (Column("event", "name"), Column("how many", "count")), kinds, forms=PAGE)
+    first = " first of the" if len(history.news) == KEPT else ""
+    rest = f"The{first} events that the list of pods does not have; the events themselves have all."
+    yield Section("Events", [counts, _news(history), *on_page(rest if history.news else "")])
+
+
+def _charts(found: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Paragraph]:
+    series = history.record({}, found.resources)["series"]
+    if len(series["time"]) < 2:
+        yield from on_page("Nothing happened after the first instant.")
+        return
+
+    def chart(title: str, description: str, shown: Mapping[str, str], up: str, *, percent: bool = False) -> Iterator[Chart]:
+        values = {name: series[key] for name, key in shown.items() if any(series[key])}
+        if values:
+            yield Chart(
+                title=title, description=description, kind="lines" if percent else "steps", labels=series["time"], series=values,
+                across="seconds from the start", up=up, percent=percent,
+            )  # fmt: skip
+
+    counts = {"waiting": "pending", "on nodes": "running"}
+    yield from chart("Pods", "how many pods wait for a node, and how many have one", counts, "pods")
+    used = {short_name(name): f"{name}.use" for name in found.resources}
+    yield from chart("Use", "which share of all nodes' resources pods on nodes request", used, "share in use", percent=True)
+    totals = {"evictions": "evictions", "finished": "finished", "nodes": "nodes"}
+    text = "how many there were up to then; nodes: how many there are"
+    yield from chart("Evictions, finished pods, nodes", text, totals, "how many")
+    lost = {short_name(name): f"{name}.fragmentation" for name in found.resources}
+    text = "which share of the free room lies on nodes where pods like those that came do not fit"
+    yield from chart("Free room that pods cannot use", text, lost, "share of the free room", percent=True)
+
+
+def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
+    """All nodes that there were: at the start, when most is in use, at the end."""
+    names, first, fullest, last = list(history.nodes), history.first, history.fullest, history.last
+    moments = [("at the start", first), ("when most is in use", fullest), ("at the end", last)]
+    if fullest is None or first is None or last is None or not first.time < fullest.time < last.time:
+        del moments[1]
+    sides = [_side(f"{title}, {one.time:,.1f} s", one, names, found.resources) for title, one in moments if one is not None]
+    colours = {ABSENT: BAD} if any(ABSENT in side.states for side in sides) else {}
+    return NodeMap(names, sides, labels_of(list(history.nodes.values())), colours, follows=True)
+
+
+def _side(title: str, moment: NodesAt, names: Sequence[str], resources: Sequence[str]) -> MapSide:
+    known, uses = moment.allocatable.shape[1], dict[str, list[float | None]]()
+    for row, resource in enumerate(resources):
+        has, used = moment.allocatable[row].tolist(), moment.used[row].tolist()
+        uses[resource] = [used[at] / has[at] if at < known and has[at] else None for at in range(len(names))]
+    there = set(np.flatnonzero(moment.allocatable.sum(axis=0)).tolist())
+    states = ["" if at in there else ABSENT for at in range(len(names))]
+    pods = () if moment.pods is None else nodes_with(((pod, names[row]) for pod, row in moment.pods.items()), names)
+    return MapSide(title, uses, pods, states if any(states) else ())
+
+
+def _lives(history: ReplayHistory) -> Table:
+    """Every pod."""
+    columns = (
         Column("pod", "name"), Column("outcome", "tag", filter=True, colours=OUTCOMES), Column("came", "seconds"),
         Column("waited", "seconds"), Column("nodes", "names", filter=True), Column("attempts", "count"), Column("ended", "seconds"),
         Column("last reason", filter=True),
@@ -320,19 +441,24 @@ def _lists(history: ReplayHistory) -> Iterator[Table]:
         for pod in pods
     ]  # fmt: skip
     details = [[["message", pod.message]] if pod.message else None for pod in pods]
-    yield Table("pods", of_pods, rows, noun="pod", details=details if any(details) else None, forms=("page",))
-    of_lost = (
-        Column("time", "seconds"), Column("pod", "name"), Column("node", "name", filter=True), Column("why", "tag", filter=True),
-        Column("for", "name"), Column("had run", "seconds"),
-    )  # fmt: skip
-    rows = [[one["time"], one["pod"], one["node"], one["reason"], one["by"], one["ran"]] for one in history.lost]
-    yield Table("lost", of_lost, rows, noun="eviction", forms=("page",))
-    of_news = (
+    return Table("pods", columns, rows, noun="pod", details=details if any(details) else None, forms=PAGE)
+
+
+def _lost(history: ReplayHistory) -> Table:
+    """Pods that lost their node."""
+    fields = {"time": "seconds", "pod": "name", "node": "name", "reason": "tag", "by": "name", "ran": "seconds"}
+    columns = [Column(field, kind, filter=field in ("node", "reason")) for field, kind in fields.items()]
+    return Table("lost", columns, [[one[field] for field in fields] for one in history.lost], noun="eviction", forms=PAGE)
+
+
+def _news(history: ReplayHistory) -> Table:
+    """Events other than the usual ones of pods."""
+    columns = (
         Column("time", "seconds"), Column("event", "tag", filter=True), Column("pod", "name"), Column("node", "name", filter=True),
         Column("for", "name"), Column("more"),
     )  # fmt: skip
     rows = [[one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)] for one in history.news]
-    yield Table("events", of_news, rows, noun="event", forms=("page",))
+    return Table("events", columns, rows, noun="event", forms=PAGE)
 
 
 def _more(event: Mapping[str, Any]) -> str | None:

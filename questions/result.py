@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from ..api.reading.notices import InputWarning, NoticeGroup
 from ..api.record import Record, plain
-from ..api.view import Name, Number, Part, View, Words
+from ..api.view import Name, NextStep, Part, View, Words
 from ..simulation.reasons import phrase
 
 Row: TypeAlias = dict[str, Any]
@@ -24,11 +24,16 @@ def joined(parts: Sequence[Part], between: str = ", ") -> Words:
 def for_reasons(counts: Mapping[str, int], most: int = 3) -> Words:
     """For what pods have no place, reason -> pods: the *most* frequent ones, and how many pods have others."""
     ordered = sorted(counts.items(), key=lambda one: -one[1])
-    parts = [Words(Number(pods), " for ", Name(phrase(reason, pods))) for reason, pods in ordered[:most]]
+    parts = [Words(f"{pods:,} for ", Name(phrase(reason, pods))) for reason, pods in ordered[:most]]
     if len(ordered) == 1:
         return Words("all for " if ordered[0][1] > 1 else "for ", Name(phrase(*ordered[0])))
     rest = sum(pods for _, pods in ordered[most:])
-    return joined([*parts, *([Words(Number(rest), " for other reasons")] if rest else [])])
+    return joined([*parts, *([Words(f"{rest:,} for other reasons")] if rest else [])])
+
+
+def help_for(pod: str) -> NextStep:
+    """To ask what would help *pod*."""
+    return NextStep(Words("What would help ", Name(pod), ":"), ("explain", pod, "--what-if"))
 
 
 class Result(ABC):

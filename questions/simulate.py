@@ -9,16 +9,38 @@ from functools import cached_property
 import attrs
 
 from ..api.inventory import REFUSED
-from ..api.meaning.labels import zone_of
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, astuple, replace
-from ..api.view import MEANINGS, TEXT, Amount, Column, Name, NodeMap, Number, Paragraph, Share, Table, View, Words, counting
+from ..api.view import (
+    MEANINGS,
+    PAGE,
+    TEXT,
+    Amount,
+    BulletList,
+    Chart,
+    Column,
+    MapSide,
+    Name,
+    NodeMap,
+    Paragraph,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Share,
+    Table,
+    View,
+    Words,
+    bar,
+    block,
+    on_page,
+)
 from ..api.words import count_of, short_name
 from ..core.decision.decision import CycleRecord, Decision
+from ..core.pods.requests import PODS
 from ..core.pods.template import Template
 from ..simulation.drain.rules import foreign_scheduler
-from ..simulation.nodesbyuse import ALWAYS, NodeRecord, NodeUse, NodeUses, node_table, nodes_by_use, pods_on
+from ..simulation.nodesbyuse import NodeRecord, NodeUse, NodeUses, labels_of, node_table, nodes_by_use, pods_on, share_of
 from ..simulation.reasons import about
 from ..simulation.records import (
     EvictionRecord,
@@ -37,7 +59,14 @@ from ..simulation.simulate import Outcome, Simulation
 from ..simulation.summary import Summary, Usage, ignored_text, summarise, usages
 from .asking import SILENT, Input, Observer, asked_by
 from .options.simulate import SimulationOptions
-from .result import Result, Row, for_reasons
+from .result import Result, Row, for_reasons, help_for
+
+TAKES = "takes pods"
+"""A node of the map."""
+LISTED, NAMED = 60, 16
+"""That many pods are listed under each reason, and are named above all else."""
+FEW = 24
+"""Up to that many nodes are full as the list of nodes says; of more it is told how many are how full."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -221,12 +250,6 @@ class SimulationResult(Result):
         others = found.placed + found.unschedulable + found.gated
         parts = (("placed", found.placed, "good"), ("unschedulable", found.unschedulable, "bad"), ("gated", found.gated, "held"))
         pages, in_text = options.makes("page"), not options.nodes
-        tables = [
-            pod_table(self.outcome, self.decision_records if pages else (), options.forms, in_text=in_text),
-            _refused_table(self.refused), eviction_table(self.outcome.evicted, in_text=in_text),
-            node_table(self.shown_nodes, alone=options.nodes),
-            _reasons(self.outcome.reasons), _resources(self.outcome, ("page",)),
-        ]  # fmt: skip
         return View(
             title=type(self).__name__,
             verdict=Words(verdict(found, self.outcome.reasons), *((" ", self._rechecked(), ".") if self.refused else ())),
@@ -235,25 +258,72 @@ class SimulationResult(Result):
                 "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
             },
             shares=[Share(*part) for part in (*parts, ("other", found.pods - others, "near")) if part[1] > 0],
-            tables=[*tables, *([cycle_table(self.decision_records)] if pages else [])],
-            map=self._map(),
+            who=_who(self.outcome), next=[help_for(one.pods[0]) for one in self.outcome.reasons[:1]],
+            sections=list(self._sections(pages, in_text)),
         )  # fmt: skip
+
+    def _sections(self, pages: bool, in_text: bool) -> Iterator[Section]:
+        options, outcome = self.options, self.outcome
+        pods = pod_table(outcome, self.decision_records if pages else (), options.forms, in_text=in_text)
+        if len(outcome.reasons) > 1 or sum(len(one.pods) for one in outcome.reasons) > NAMED:
+            lead = "A pod can have several reasons; what counts is the one that alone keeps it from most nodes, else the one of most nodes."
+            several = [one for one in outcome.reasons if len(one.pods) > 1]
+            titles = [f"{one.reason}: {count_of(len(one.pods), 'pod')}" for one in several]
+            lists = [
+                BulletList(title=title, items=list(map(Name, one.pods[:LISTED])), folded=True)
+                for title, one in zip(titles, several, strict=True)
+            ]
+            yield Section("Why pods find no node", [_reasons(outcome.reasons), *lists], lead)
+        if self.uses:
+            yield Section("Before and after", [self._map()], forms=("page", "data"))
+        some = "The lists show some of the pods alone; the numbers above are of all." if len(self.outcomes) > len(outcome.pods) else ""
+        yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
+        lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
+        yield Section("Running pods that their nodes would no longer take", [_refused_table(self.refused)], lead, name="refused")
+        lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
+        yield Section("Who has to leave", [eviction_table(outcome.evicted, in_text=in_text)], lead, name="evictions")
+        if pages:
+            yield Section("Use of each resource", [_resources(outcome, PAGE), *(self._by_use() if len(self.uses) > FEW else ())])
+        yield Section("Nodes", [node_table(self.shown_nodes, alone=options.nodes)], name="all-nodes")
+        if pages and len({one.pod.key for one in self.decisions}) < len(self.decisions):  # else the list of pods has the same rows
+            lead = "In the order of the decisions. A pod that makes room is tried again after the others."
+            yield Section("Decisions", [cycle_table(self.decision_records)], lead, name="all-decisions")
+
+    def _map(self) -> NodeMap:
+        """The nodes before and after; resources that no pod requests in the end are left out."""
+        before, after = self.pods_before, self.pods_after
+        taking = [bool(set(later) - set(earlier)) for earlier, later in zip(before, after, strict=True)]
+        # Where most nodes take pods, a mark on each of them would say nothing and hide their colour.
+        marks = [TAKES if takes and 2 * sum(taking) <= len(taking) else "" for takes in taking]
+        resources = dict.fromkeys(name for node in self.uses for name in (*node.resources, PODS))
+        amounts = {name: [node.pods if name == PODS else node.resources[name] for node in self.uses] for name in resources}
+        used = [name for name, found in amounts.items() if any(one.requested or one.requested_before for one in found)]
+        sides = [
+            MapSide(title, {name: [share_of(node, name, before=earlier) for node in self.uses] for name in used}, pods, states)
+            for title, earlier, pods, states in (("before", True, before, ()), ("after", False, after, marks))
+        ]
+        return NodeMap([one.node for one in self.uses], sides, labels_of(self.uses), {TAKES: MEANINGS["good"]} if any(marks) else {}, True)
+
+    def _by_use(self) -> Iterator[Chart]:
+        """How many nodes are how full, a chart for each resource in use."""
+        after, before = self.outcome.nodes_by_use, self.outcome.nodes_by_use_before
+        for name in (usage.resource for usage in self.summary.resources if usage.requested and usage.resource in after):
+            yield Chart(
+                title=f"Nodes by use of {short_name(name)}", description="how many nodes have how much of it requested",
+                labels=[f"{10 * tenth}" for tenth in range(10)], up="nodes", across=f"percent of {short_name(name)} in use, from",
+                series={"after": after[name], "before": before.get(name, [0] * 10)},
+            )  # fmt: skip
 
     def in_short(self) -> View:
         """The counts in sentences, and the use of resources."""
         lines = [Paragraph(line) for line in summary_lines(self.summary)]
         if self.options.recheck:
-            lines.append(Paragraph(str(self._rechecked())))
-        return View(title=type(self).__name__, text=[[*lines, _resources(self.outcome, TEXT)]])
+            lines.append(Paragraph(self._rechecked()))
+        return View(title=type(self).__name__, sections=[block(*lines, _resources(self.outcome, TEXT))])
 
-    def _rechecked(self) -> Words:
+    def _rechecked(self) -> str:
         several = "running pods would not be taken by their nodes any more"
-        return counting(len(self.refused), "running pod would not be taken by its node any more", several)
-
-    def _map(self) -> NodeMap | None:
-        resources = [name for name in ALWAYS if any(name in use.resources for use in self.uses)]
-        uses = {name: [use.resources[name].use for use in self.uses] for name in resources}
-        return NodeMap([use.node for use in self.uses], uses, [zone_of(use.labels) for use in self.uses]) if uses else None
+        return count_of(len(self.refused), "running pod would not be taken by its node any more", several)
 
 
 # --- asking ---------------------------------------------------------------------------------------------------------
@@ -280,8 +350,8 @@ def simulate(given: Input, options: SimulationOptions, observer: Observer = SILE
 def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
     """How many pods find a place, what the others lack, and who has to leave."""
     placed, missing = summary.placed + summary.waiting, summary.unschedulable
-    pods = Number(summary.pods)
-    having = Number(placed)
+    pods = f"{summary.pods:,}"
+    having = f"{placed:,}"
     finds = " finds" if placed == 1 else " find"
     counts = Counter[str]()
     for group in reasons:
@@ -297,17 +367,17 @@ def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> Words:
         none = Words(Name(reasons[0].pods[0]), " finds no node: ") if missing == 1 else Words("No pod finds a node: ")
         first = Words(none, lacking)
     else:
-        who = Name(reasons[0].pods[0]) if missing == 1 else Number(missing)
+        who = Name(reasons[0].pods[0]) if missing == 1 else f"{missing:,}"
         does_not = " does not: " if missing == 1 else " do not: "
         first = Words(having, " of ", pods, " pods", finds, " a node, ", who, does_not, lacking)
-    left = counting(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
+    left = count_of(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
     return Words(first, Words("; ", left) if summary.evicted else "", _refused(summary), ".")
 
 
 def _refused(summary: Summary) -> Words:
     """The pods that the API server would refuse, which are not among those that wait."""
     count = summary.refused_pods
-    return Words("; ", counting(count, "more is", "more are"), " refused by the API server") if count else Words()
+    return Words("; ", count_of(count, "more is", "more are"), " refused by the API server") if count else Words()
 
 
 def summary_lines(summary: Summary) -> list[str]:
@@ -329,15 +399,22 @@ def summary_lines(summary: Summary) -> list[str]:
     return [*lines, *ignored_text(others)]
 
 
+def _who(found: SimulationDocument) -> PodOutcomes:
+    """The pods without a node by name, and those that have to leave."""
+    waiting = [PodOutcome(pod, "waits", Name(group.reason)) for group in found.reasons for pod in group.pods]
+    evicted = [PodOutcome(one.pod, "evicted", Words("for ", Name(one.by))) for one in found.evicted]
+    title = "Who finds no node" if waiting else "Who has to leave"
+    return PodOutcomes(title, [*waiting, *evicted], "pods?is-outcome=unschedulable" if waiting else "evictions")
+
+
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
 def _reasons(reasons: Sequence[UnplacedPods]) -> Table:
     """How many pods each reason keeps out."""
-    bar = Column("", "bar", colours={"bar": MEANINGS["bad"]})
     rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
-    columns = (Column("the reason", "name"), Column("pods", "count"), bar)
-    return Table("reasons", columns, rows, forms=("page",))
+    columns = (Column("the reason", "name"), Column("pods", "count"), bar("bad"))
+    return Table("reasons", columns, rows, forms=PAGE)
 
 
 def _refused_table(refused: Sequence[RefusedPod]) -> Table:
@@ -350,19 +427,15 @@ def _refused_table(refused: Sequence[RefusedPod]) -> Table:
 def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:
     """The use of each resource over all nodes."""
     before = {usage.resource: usage for usage in found.resources_before}
-    page = ("page",)
     columns = (
-        Column("resource", forms=TEXT), Column("resource", "name", forms=page), Column("requested before", "amount", forms=page),
-        Column("requested", "amount"), Column("allocatable", "amount"),
-        Column("use before", "share", forms=page), Column("use", "share"),
-        Column("", "bar", colours={"bar": MEANINGS["good"]}, forms=page), Column("emptiest node", "share"),
-        Column("fullest node", "share"),
+        Column("resource", "name"), Column("requested before", "amount", forms=PAGE), Column("requested", "amount"),
+        Column("allocatable", "amount"), Column("use before", "share", forms=PAGE), Column("use", "share"), bar("good"),
+        Column("emptiest node", "share"), Column("fullest node", "share"),
     )  # fmt: skip
     rows = []
     for usage in found.summary.resources:
         name, earlier = usage.resource, before.get(usage.resource)
-        first = None if earlier is None else Number(earlier.requested, name)
-        use = None if earlier is None else Number(earlier.use)
+        first, use = (None, None) if earlier is None else (Amount(name, earlier.requested), earlier.use)
         amounts = [Amount(name, usage.requested), Amount(name, usage.allocatable)]
-        rows.append([name, short_name(name), first, *amounts, use, usage.use, usage.use, usage.emptiest, usage.fullest])
+        rows.append([name, first, *amounts, use, usage.use, usage.use, usage.emptiest, usage.fullest])
     return Table("resources", columns, rows, forms=forms)

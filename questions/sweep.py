@@ -13,7 +13,7 @@ import attrs
 from ..algorithmprovider.catalogue import CATALOGUE
 from ..api.reading.notices import NoticeGroup, ResultDocument, grouped
 from ..api.record import Count, says
-from ..api.view import Column, Name, Number, Part, Table, View, Words
+from ..api.view import PAGE, Column, Name, Part, Section, Table, View, Words, on_page
 from ..api.words import brief, count_of
 from ..simulation.sweep.measures import Best, SweepConfiguration, best_of, cell, configurations
 from ..simulation.sweep.spec import WEIGHT, read_spec
@@ -105,7 +105,11 @@ class SweepResult(Result):
             title=type(self).__name__,
             verdict=_verdict(self),
             facts={"runs": len(self.rows), "failed": self.failed or None},
-            tables=[_runs(self), _failed(self)],
+            sections=[
+                Section("Which is best in what", [_bests(self)], "Over several seeds it is the mean."),
+                Section("Every run", [_runs(self)]),
+                Section("Runs that failed", [*on_page("They are in no mean." if self.failed else "", look="note"), _failed(self)]),
+            ],
             main="runs",
         )
 
@@ -138,17 +142,17 @@ def _verdict(found: SweepResult) -> Words:
     """Which configuration is best, and in what, in one sentence."""
     compared, groups = found.compared, defaultdict[tuple[str, ...], list[Best]](list)
     if not compared:
-        return Words("All ", Number(len(found.rows)), " runs failed.")
+        return Words(f"All {len(found.rows):,} runs failed.")
     if len(compared) == 1:
         return Words("One configuration: nothing to compare it with.")
     for one in found.bests:
         groups[one.names].append(one)
     if not groups:
-        return Words(Number(len(compared)), " configurations come to the same.")
+        return Words(f"{len(compared):,} configurations come to the same.")
     said = list[Words]()
     for names, won in list(groups.items())[:MOST_GROUPS]:
         verb = "" if said else " is best" if len(names) == 1 else " are best"
-        values = joined([Words(Name(one.objective), " (", Number(one.value, text=brief(one.value)), ")") for one in won], " and ")
+        values = joined([Words(Name(one.objective), " (", brief(one.value), ")") for one in won], " and ")
         said.append(Words(winners(names), verb, " in ", values))
     return Words(joined(said, "; "), ".")
 
@@ -157,7 +161,7 @@ def winners(names: Sequence[str]) -> Words:
     """The first of *names*, and how many more there are."""
     more = len(names) - MOST_NAMED
     shown: list[Part] = [Name(f"“{name}”") for name in names[: MOST_NAMED if more > 0 else None]]
-    return joined([*shown, *([Words(Number(more), " more")] if more > 0 else [])], " and ")
+    return joined([*shown, *([Words(f"{more:,} more")] if more > 0 else [])], " and ")
 
 
 def _runs(found: SweepResult) -> Table:
@@ -178,6 +182,13 @@ def _runs(found: SweepResult) -> Table:
         objectives = (value for name in found.objectives for value in (row.get(name),) * 2)
         rows.append([row[RUN], *settings, *objectives, row[ERROR]])
     return Table("runs", columns, rows, noun="run", forms=("table", "page", "data", "csv"))
+
+
+def _bests(found: SweepResult) -> Table:
+    """The best configurations of each objective."""
+    columns = (Column("objective", "name"), Column("best"), Column("of", "name"))
+    rows = [[one.objective, brief(one.value), winners(one.names)] for one in found.bests]
+    return Table("bests", columns, rows, forms=PAGE)
 
 
 def _failed(found: SweepResult) -> Table:

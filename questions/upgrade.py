@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,26 @@ from ..algorithmprovider.policy import Policy, read_policy
 from ..api.objects.pods import DEFAULT_SCHEDULER
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, replace
-from ..api.view import CHANGES, MEANINGS, TEXT, Column, Name, Number, Paragraph, Share, Table, View, Words
+from ..api.view import (
+    CHANGES,
+    MEANINGS,
+    REST,
+    TEXT,
+    Bands,
+    Column,
+    Name,
+    NextStep,
+    Paragraph,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Share,
+    Table,
+    View,
+    Words,
+    block,
+    on_page,
+)
 from ..api.words import count_of
 from ..choices import DEFAULT_RELEASE
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
@@ -39,6 +59,12 @@ WORDS = {change: CHANGES[key][0] for change, key in KEYS.items()}
 COLOURS = {
     WORDS[GAINED]: MEANINGS["good"], WORDS[LOST]: MEANINGS["bad"], WORDS[ELSEWHERE]: MEANINGS["near"], OTHER_ROOM: MEANINGS["held"],
 }  # fmt: skip
+MODES_TOLD = {
+    "free": "Each release has its own copy of the cluster, so that a decision may differ because of an earlier one.",
+    "locked": "All releases decide on the same states, which the decisions of the first one make: no difference results from another.",
+}
+SAME, OTHER, NONE = "on the first node", "on another node", "without a node"
+WAY_COLOURS = {SAME: MEANINGS["same"], OTHER: MEANINGS["near"], NONE: MEANINGS["bad"]}
 NO_NODE = "<none>"
 """In place of a node where the pod has none."""
 
@@ -70,18 +96,76 @@ class UpgradeResult(Result):
         document = self.document
         shown = [found for found in document.moved if self.pod in ("", found.pod)]
         steps, causes, moved = _steps(document), _causes(document), _moved(self, shown)
-        listed = attrs.evolve(moved, rows=moved.rows[: self.show], forms=TEXT if moved.rows else ())
-        head = [Paragraph(str(_verdict(document)))]
-        other = [Paragraph(f"{text}.") for text in other_patches(document, under_policy=True)]
-        text: list[Sequence[Paragraph | Table]] = [head, [steps], other, [causes], [listed], _left_out(self, shown)]
-        if self.pod:
-            text = [[Paragraph(line) for line in _of_pod(self, shown)], [_nodes(document)]]
         counts = {"decisions that differ": len(document.moved), "pods that move": len(document.ways)}
         facts = {"mode": document.mode, "pods": document.pods, **counts}
         return View(
-            title=type(self).__name__, verdict=_verdict(document), facts=facts, shares=_shares(document), text=text,
-            tables=[steps, causes, moved, _ways(document), _nodes(document)], main="moved",
+            title=type(self).__name__, verdict=_verdict(document), lead=[f"Mode {document.mode}. {MODES_TOLD[document.mode]}"], facts=facts,
+            shares=_shares(document), who=_who(document), next=_next(document), main="moved",
+            sections=[*self._text(shown, steps, causes, moved), *_sections(document, steps, causes, moved)],
         )  # fmt: skip
+
+    def _text(self, shown: Sequence[MovedPod], steps: Table, causes: Table, moved: Table) -> Iterator[Section]:
+        document = self.document
+        if self.pod:
+            yield block(*map(Paragraph, _of_pod(self, shown)))
+            yield block(_nodes(document))
+            return
+        yield block(Paragraph(str(_verdict(document))))
+        yield block(steps)
+        yield block(*(Paragraph(f"{text}.") for text in other_patches(document, under_policy=True)))
+        yield block(causes)
+        yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms=TEXT if moved.rows else ()))
+        yield block(*_left_out(self, shown))
+
+
+def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table) -> Iterator[Section]:
+    """What a page shows, and the tables as data."""
+    columns = "Each column is a release, each band a group of pods."
+    words = f"{columns} A pod is on its first node, elsewhere, or without one; bands that cross move."
+    yield Section("The way", [*on_page(words), _bands(found)], name="way")
+    first, others = found.stages[0], [Name(f"{text}.") for text in other_patches(found)]
+    yield Section("Step by step", [steps, *on_page(Name(f"{first.release} is as {first.like}."), *others)], name="steps", forms=REST)
+    fixed = "Some of these were bugs, which a later release took back." if any(fact.fixed for fact in found.facts) else ""
+    yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms=REST)
+    yield Section("Which pods, and why", [moved], name="list")
+    yield Section(parts=[_ways(found)])
+    yield Section("Nodes that differ", [_nodes(found)], forms=REST)
+
+
+def _bands(found: UpgradeDocument) -> Bands:
+    """The pods in each release; those that never move stay where the first release puts them."""
+    first, ways = found.stages[0], [_states(hosts) for hosts in found.ways.values()]
+    unplaced = sum(way[0] == NONE for way in ways)
+    still = Counter({SAME: first.placed - (len(ways) - unplaced), NONE: first.unplaced - unplaced})
+    counts = [Counter(way[at] for way in ways) + still for at in range(len(found.stages))]
+    staying = Counter({(state, state): count for state, count in still.items()})
+    flows = [Counter((way[at], way[at + 1]) for way in ways) + staying for at in range(len(found.stages) - 1)]
+    return Bands([stage.release for stage in found.stages], WAY_COLOURS, counts, flows)
+
+
+def _states(hosts: Sequence[str | None]) -> list[str]:
+    """The state of a pod in each release; without a node at first it is elsewhere once it has one."""
+    return [NONE if host is None else SAME if host == hosts[0] else OTHER for host in hosts]
+
+
+def _who(found: UpgradeDocument) -> PodOutcomes:
+    """The pods that do not end where the first release puts them, those that lose their node first."""
+    pods, steps = list[PodOutcome](), {one.pod: one for one in found.moved}
+    for pod, hosts in found.ways.items():
+        first, last, step = hosts[0], hosts[-1], steps[pod]
+        room = step.new if last is None and step.change in (MAKES_ROOM, OTHER_ROOM) else None
+        if first != last:
+            change = "makes room" if room else "lost" if last is None else "gained" if first is None else "moved"
+            text = [word for word in (first and first != room and f"from {first}", last and f"to {last}", room and f"on {room}") if word]
+            pods.append(PodOutcome(pod, change, Name(" ".join(text))))
+    order = list(CHANGES)
+    return PodOutcomes("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")
+
+
+def _next(found: UpgradeDocument) -> list[NextStep]:
+    """The way of one pod."""
+    ends = ("--from", found.stages[0].release, "--to", found.stages[-1].release)
+    return [NextStep(Words("The way of ", Name(one.pod), ":"), ("upgrade", *ends, "--pod", one.pod)) for one in found.moved[:1]]
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
@@ -117,8 +201,8 @@ def _verdict(found: UpgradeDocument) -> Words:
         return Words(way, " 1 decision differs: ", Name(found.moved[0].pod), ", by ", steps)
     away = sum(hosts[0] != hosts[-1] for hosts in found.ways.values())
     ends = "ends" if away == 1 else "end"
-    pods = Words(Number(away), " of ", Number(found.pods), f" pods {ends} elsewhere by ", last, " than by ", first)
-    return Words(pods, "; on the way ", Number(count), " decisions differ, by ", steps)
+    pods = Words(f"{away:,} of {found.pods:,} pods {ends} elsewhere by ", last, " than by ", first)
+    return Words(pods, f"; on the way {count:,} decisions differ, by ", steps)
 
 
 def _shares(found: UpgradeDocument) -> list[Share]:
@@ -167,7 +251,7 @@ def _steps(found: UpgradeDocument) -> Table:
     for step, stage in zip(found.steps, found.stages[1:], strict=True):
         counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
         rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
-    return Table("steps", columns, rows, noun="step", forms=(*TEXT, "page", "data"))
+    return Table("steps", columns, rows, forms=(*TEXT, "page", "data"))
 
 
 def _causes(found: UpgradeDocument) -> Table:
@@ -183,7 +267,7 @@ def _causes(found: UpgradeDocument) -> Table:
             fact = facts.get(cause.fact or "")
             told = fact.sentence if fact else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
             rows.append([cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None])
-    return Table("causes", columns, rows, noun="cause", forms=(*TEXT, "page", "data") if rows else ())
+    return Table("causes", columns, rows, forms=(*TEXT, "page", "data") if rows else ())
 
 
 def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:

@@ -10,7 +10,23 @@ import attrs
 
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET
-from ..api.view import Column, Name, Number, Paragraph, Part, Table, View, Words
+from ..api.view import (
+    PAGE,
+    BulletList,
+    CodeText,
+    Column,
+    Item,
+    Name,
+    NextStep,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+    View,
+    Words,
+    block,
+    on_page,
+)
 from ..api.words import count_of, listed, rounded
 from ..simulation.explain.subject import find_subject
 from ..simulation.explain.values import CloseUp
@@ -19,7 +35,7 @@ from ..simulation.whatif.context import COSTLY, Suggestion
 from ..simulation.whatif.whatif import ScheduledPod, WhatIf, WhatIfDocument
 from ..simulation.whatif.whatif import what_if as found_out
 from .asking import SILENT, Input, Observer, asked_by
-from .closeupview import close_up_parts, lead_told
+from .closeupview import close_up_sections, lead_told
 from .explain import ExplainResult, explain, with_all_pods
 from .explainview import message_parts, of_workload, where_to
 from .options.explain import WhatIfOptions
@@ -69,15 +85,44 @@ class WhatIfResult(Result):
 
     def view(self) -> View:
         count = len(self.suggestions)
-        helps = Words(*self._start(), Number(count), helping(self.suggestions))
         without = Words("The pod gets ", Name(self.host or ""), " without any change.")
         return View(
             title=type(self).__name__,
-            verdict=without if self.fits else helps if count else self._without_help(),
+            verdict=without if self.fits else self._helps() if count else self._without_help(),
             facts={"pod": self.found.explanation.decision.pod.key, "host": self.host, "want": self.found.want, "suggestions": count},
-            text=list(_parts(self.found)),
-            tables=[_suggestions(self.suggestions)],
+            lead=list(self._lead()), next=self._next(), main="suggestions",
+            sections=[*_parts(self.found), Section(parts=[_suggestions(self.suggestions)]), *self._page_sections()],
         )
+
+    def _helps(self) -> Words:
+        """The best change, and how many more help."""
+        first, *more = self.suggestions
+        others = Words(f" {len(more):,} more", helping(more)) if more else ""
+        return Words(*self._start(), Name(first.change), ": then it gets ", outcome_of(first), ".", others)
+
+    def _lead(self) -> Iterator[Part]:
+        """How to make the best change, and why the pod is where it is."""
+        for one in self.suggestions[:1]:
+            yield Words(*(Words(" " * bool(at), _how(text)) for at, text in enumerate(one.patch)))
+        if self.explained is not None:
+            view = self.explained.view()
+            yield from (view.verdict, *view.lead)
+
+    def _next(self) -> list[NextStep]:
+        """How to try the first change on all pods."""
+        first = next((one for one in self.suggestions if one.patch and all(map(is_edit, one.patch))), None)
+        edits = () if first is None else [word for text in first.patch for word in ("--set", text)]
+        return [NextStep("See what the first change does to all pods:", ("simulate", *edits))] if edits else []
+
+    def _page_sections(self) -> Iterator[Section]:
+        tried = f"{self.found.tried:,} decisions were tried."
+        if self.suggestions:
+            lead = "Those that disturb least first. Each was tried, as the cluster is when it is the pod's turn; one is enough."
+            yield Section("What would help", [*_listings(self.suggestions), *on_page(tried)], lead)
+        elif not self.fits and not self.found.explanation.missing:
+            yield Section("What would help", on_page(f"No change helps, nor do two together: {tried}", look="note"))
+        if self.explained is not None:
+            yield from (attrs.evolve(one, forms=PAGE) for one in self.explained.page_sections() if "page" in one.forms)
 
     def _start(self) -> tuple[Part, ...]:
         """What the pod does not get."""
@@ -138,30 +183,50 @@ def helping(found: Sequence[Suggestion]) -> str:
 # --- in words -------------------------------------------------------------------------------------------------------
 
 
-def _parts(found: WhatIf) -> Iterator[list[Paragraph | Table]]:
+def _listings(found: Sequence[Suggestion]) -> Iterator[BulletList]:
+    """The changes as a page has them: what each is, where the pod goes then, who has to leave, and how to try it."""
+    at = 1
+    for group, members in groupby(found, key=lambda one: one.group):
+        items = [
+            Words(Name(_first_upper(one.change)), ": then it gets ", outcome_of(one), *(Words(" ", _how(text)) for text in one.patch))
+            for one in members
+        ]
+        yield BulletList(items=items, title=GROUPS[group].rstrip(":"), start=at)
+        at += len(items)
+
+
+def _first_upper(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _how(patch: str) -> CodeText | Name:
+    """How to try a change."""
+    return CodeText(_patch(patch)) if is_edit(patch) else Name(patch)
+
+
+def _parts(found: WhatIf) -> Iterator[Section]:
     """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
     decision, question, close = found.explanation.decision, found.explanation.question, found.explanation.close_up
-    first: list[Paragraph | Table] = [Paragraph(where_to(found.explanation), wraps=False)]
+    first: list[Item] = [Paragraph(where_to(found.explanation), wraps=False)]
     if question.ignored is not None:
-        yield [*first, _line(question.not_scheduled)]
+        yield block(*first, _line(question.not_scheduled))
         return
     first += [_line(of_workload(question, decision.pod))] if question.workload_waiting else []
     first += message_parts(decision)
     if found.fits:
-        yield [*first, _line(f"It gets {decision.host} as it is, so nothing has to change.")]
+        yield block(*first, _line(f"It gets {decision.host} as it is, so nothing has to change."))
         return
-    yield [
+    yield block(
         *first,
         *map(_line, found.explanation.missing),
         *map(_line, (f"{one.words}: {one.note}." for one in found.explanation.causes if one.absent)),
-    ]
+    )
     if found.explanation.missing:
         return
     if close is not None:
-        yield [Paragraph(line, ("table",), hanging="") for line in _keeps(found, close)]
-        wide = ([item for item in part if "wide" in item.forms] for part in close_up_parts(found.explanation, close))
-        yield from ([attrs.evolve(item, forms=("wide",)) for item in part] for part in wide)
-    yield list(_helping(found))
+        yield block(*(Paragraph(line, ("table",), hanging="") for line in _keeps(found, close)))
+        yield from (attrs.evolve(part, forms=("wide",)) for part in close_up_sections(found.explanation, close))
+    yield block(*_helping(found))
 
 
 def _line(text: str, hanging: str = "") -> Paragraph:
@@ -196,7 +261,7 @@ def _helping(found: WhatIf) -> Iterator[Paragraph]:
         yield Paragraph(GROUPS[group], wraps=False)
         for one in members:
             number += 1
-            yield _line(f"{number:>3}. {one.change[0].upper()}{one.change[1:]} -> {outcome_of(one)}", hanging="     ")
+            yield _line(f"{number:>3}. {_first_upper(one.change)} -> {outcome_of(one)}", hanging="     ")
             yield from (Paragraph(f"     {_patch(text)}", wraps=False) for text in one.patch)
     last = f"(each was tried, as the cluster is when it is the pod's turn; {count_of(found.tried, 'decision')})"
     yield Paragraph(last, wraps=False)

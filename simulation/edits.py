@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 import attrs
-import yaml
 from msgspec.structs import replace
 
 from ..api.controlplane.admission import admit
@@ -22,6 +21,7 @@ from ..api.meaning.labels import Matcher, SelectorError, parse_selector
 from ..api.objects import KubeObject
 from ..api.objects.quantity import Quantity
 from ..api.reading.documents import Document
+from ..api.reading.formats.yamlvalues import yaml_values
 from ..api.wire.ownfields import current_manifest
 from ..api.words import kind_words
 from ..exceptions import KubeclassicError, ManifestError, QuantityError, UnknownNameError, did_you_mean, one_line
@@ -244,7 +244,6 @@ def _parts(field: str, text: str) -> tuple[str, str | None, str]:
 SET, ADD, TAKE, TIMES, REMOVE = "=", "+=", "-=", "*=", "-"
 _WRITTEN = re.compile(r"([^=]*?[^=+*-])(\+=|-=|\*=|=)(.*)", re.DOTALL)
 _NANO = 10**9
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @attrs.frozen
@@ -320,9 +319,12 @@ class FieldChange:
 def read_value(text: str) -> Json:
     """The value that *text* says, as in YAML: a number, true, a text, ``[a, b]``, ``{key: value}``. Raises :class:`EditError`."""
     try:
-        return yaml.load(text, Loader=_LOADER)  # the safe loader, in C where there is one
-    except (yaml.YAMLError, ValueError, RecursionError):  # such as a number of 5,000 digits
-        raise EditError(f'got the value "{text}", wanted YAML') from None
+        found = [value for value, _ in yaml_values(text, "value")]
+    except ManifestError:
+        found = [None, None]
+    if len(found) > 1:
+        raise EditError(f'got the value "{text}", wanted YAML')
+    return found[0] if found else None
 
 
 def _equal_or_named(value: Json) -> Any:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import attrs
 import numpy as np
 
+from ..api.meaning.labels import ZONES
 from ..api.record import Count, Meta, Record, derive, says
 from ..api.view import TEXT, Amount, Column, Table, kind_of
 from ..api.words import Figure, percent, rounded, short_name
 from ..core.arrays.types import Ints
 from ..core.engine import Engine
+from ..core.pods.requests import PODS
 from .summary import UNITS, Unit
 
 TENTHS = 10
@@ -177,7 +179,40 @@ def grouped(places: Iterable[tuple[str, str | None]], names: Sequence[str]) -> l
     return [found[name] for name in names]
 
 
-# --- nodes ----------------------------------------------------------------------------------------------------------
+# --- nodes of a map -------------------------------------------------------------------------------------------------
+
+
+MOST_VALUES = 40
+"""A label with more values says little about groups of nodes."""
+
+
+class Labelled(Protocol):
+    """A node, or what is known of one."""
+
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+
+
+def labels_of(nodes: Sequence[Labelled], most: int | None = None) -> dict[str, list[str]]:
+    """Label -> its value on each of *nodes*, empty where it has none; those that make groups of nodes, zones first.
+
+    *most*: how many values a label may have, by default fewer than there are nodes.
+    """
+    named = dict.fromkeys([*ZONES, *sorted({label for node in nodes for label in node.labels})])
+    found = {label: [node.labels.get(label) or "" for node in nodes] for label in named}
+    most = min(MOST_VALUES, len(nodes) - 1 if most is None else most)
+    return {label: values for label, values in found.items() if any(values) and (label in ZONES or 1 < len(set(values)) <= most)}
+
+
+def share_of(node: NodeUse, resource: str, *, before: bool = False) -> float | None:
+    """The share of *resource* that is requested on *node*, or was before a simulation; None where it has none of it."""
+    amounts = node.pods if resource == PODS else node.resources.get(resource)
+    if amounts is None or amounts.allocatable <= 0:
+        return None
+    return (amounts.requested_before if before else amounts.requested) / amounts.allocatable
+
+
+# --- tables of nodes ------------------------------------------------------------------------------------------------------
 
 
 def node_table(nodes: Sequence[NodeRecord], *, alone: bool) -> Table:

@@ -18,7 +18,7 @@ from ..api.objects import Namespace, Pod
 from ..api.reading.decode import decode
 from ..api.reading.mismatch import shown
 from ..core.cluster.nominations import Nominations
-from ..core.queue.backoff import Clock
+from ..core.queue.backoff import Clock, nanoseconds
 from ..core.queue.parked import QueuedPod
 from ..core.queue.priority import make_queue
 from ..core.queue.protocol import SchedulingQueue
@@ -30,8 +30,8 @@ from ..framework.queue.events import EVENTS
 from ..framework.releases import FRAMEWORK_RELEASES, find_any_release
 
 Json = dict[str, Any]
-START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
-"""When every script begins, in seconds since 1970."""
+START = nanoseconds(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
+"""When every script begins, in nanoseconds since 1970."""
 
 
 def answer_script(case: Json) -> Json:
@@ -77,7 +77,6 @@ class Player:
     """Key -> pod that exists in the API."""
     _flights: dict[str, tuple[QueuedPod, int]] = attrs.field(init=False, factory=dict)
     """Key -> popped pod and its cycle, until its attempt fails."""
-    _milliseconds: int = attrs.field(init=False, default=0)
 
     def __attrs_post_init__(self) -> None:
         self.nominations.lister = self._listed
@@ -162,8 +161,7 @@ class Player:
         return self._known[key]
 
     def advance(self, operation: Json) -> None:
-        self._milliseconds += round(operation["seconds"] * 1000)
-        self.clock.now = self._milliseconds / 1000
+        self.clock.now += nanoseconds(operation["seconds"])
         self.queue.tick()
 
 

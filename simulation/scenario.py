@@ -198,8 +198,8 @@ ORDERS = ("input", "priority", "queue")
 Where the release queues without priorities, as some do without gate PodPriority, ``priority`` is ``input``.
 """
 
-MOMENT = 1e-6
-"""Seconds between the arrivals of two pods: enough to tell them apart, too few for a back-off to end."""
+MOMENT = 1000
+"""Nanoseconds between the arrivals of two pods: enough to tell them apart, too few for a back-off to end."""
 
 
 def in_order(pods: Sequence[Pod], order: str, engine: Engine) -> list[Pod]:

@@ -20,7 +20,7 @@ SHARED = Path(os.environ.get("KUBECLASSIC_SHARED", ROOT.parent / "shared"))
 CONFORMANCE = os.environ.get("KUBECLASSIC_CONFORMANCE", "sample")
 """Which cases of a conformance family are run: a ``sample``, or the ``full`` family."""
 
-EXAMPLES = {"quick": 25, "thorough": 30, "search": 400}
+EXAMPLES = {"quick": 10, "thorough": 30, "search": 400}
 """Hypothesis profile -> how many examples a test tries; those with :func:`tests.support.examples.examples` more or fewer."""
 REPEATABLE = {"thorough"}
 """These try the same examples in every run of the same test, so that a run can be repeated; others try new ones each time."""

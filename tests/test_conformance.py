@@ -26,6 +26,8 @@ PARTS = 8
 """Tests that share the families of a folder, as one would keep a process busy after the others have ended."""
 ONE_IN = 40
 """Of so many cases of a family a sample has one."""
+KEPT_ONE_IN = 3
+"""The same for the cases that are kept here, which are all run where KUBECLASSIC_CONFORMANCE is ``full``."""
 DEPENDENT = (
     "longrun", "churn", "wide", "events", "mixed", "percentage", "roundrobin", "preemption", "interpodaffinity", "selectorspread", "found",
     "ghosts",
@@ -71,22 +73,24 @@ def lines_of(file: Path) -> list[bytes]:
     return list(filter(None, gzip.decompress(file.read_bytes()).splitlines()))
 
 
-def sample(family: Family, folder: Path) -> Family:
-    """One in :data:`ONE_IN` cases of *family* with their answers: the same in each run, others in the next release."""
+def sample(family: Family, folder: Path, one_in: int = ONE_IN) -> Family:
+    """One in *one_in* cases of *family* with their answers: the same in each run, others in the next release."""
     assert family.answers is not None
     kept = []
     for file in (family.cases, family.answers):
         lines = lines_of(file)
-        first = RELEASES.index(family.release) % min(ONE_IN, len(lines))
+        first = RELEASES.index(family.release) % min(one_in, len(lines))
         kept.append(folder / file.name.removesuffix(".gz"))
-        kept[-1].write_bytes(b"\n".join(lines[first::ONE_IN]))
+        kept[-1].write_bytes(b"\n".join(lines[first::one_in]))
     return attrs.evolve(family, cases=kept[0], answers=kept[1])
 
 
 @pytest.mark.parametrize("folder", KEPT, ids=lambda folder: folder.name)
-def test_the_cases_kept_here(folder: Path) -> None:
-    """Each case that is kept with the project is answered as the original answered it; where all of the larger data are, only others."""
+def test_the_cases_kept_here(folder: Path, tmp_path: Path) -> None:
+    """Cases that are kept with the project are answered as the original answered them; where all of the larger data are, only others."""
     families = find_families([folder])
+    if CONFORMANCE != "full":
+        families = [sample(family, tmp_path, KEPT_ONE_IN) for family in families]
     if IS_FULL:
         known = {line for other in LARGER if other.name == folder.name for file in other.glob("*.gz") for line in lines_of(file)}
         families = [family for family in families if not known.issuperset(lines_of(family.cases))]

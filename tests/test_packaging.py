@@ -32,11 +32,11 @@ def test_every_package_is_installed(root: Path) -> None:
 
 
 def test_nothing_but_requirements_is_imported(root: Path) -> None:
-    """The core reads only numpy, attrs, msgspec and PyYAML; the command line adds click and rich."""
+    """The core reads only numpy, attrs, msgspec and PyYAML; the command line adds click and rich, and pages and notebooks Jinja2."""
     config = ConfigParser()
     config.read(root / "setup.cfg")
     required = {line.split(">=")[0] for line in config["options"]["install_requires"].split()}
-    assert required == {"attrs", "click", "msgspec", "numpy", "PyYAML", "rich"}
+    assert required == {"attrs", "click", "msgspec", "numpy", "PyYAML", "jinja2", "rich"}
 
 
 @pytest.fixture(scope="module")

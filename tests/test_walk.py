@@ -7,7 +7,7 @@ import pytest
 from tests.bench.walk import WAYS, Way, switches, walk
 
 LIMITS: dict[Way, int] = {
-    ("basic", "1.16", True): 86, ("basic", "1.27", True): 131,
+    ("basic", "1.16", True): 88, ("basic", "1.27", True): 133,
     ("basic", "1.16", False): 36, ("basic", "1.27", False): 43,
     ("affinity", "1.16", False): 50, ("affinity", "1.27", False): 59,
     ("antiaffinity", "1.16", False): 61, ("antiaffinity", "1.27", False): 69,

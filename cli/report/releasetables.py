@@ -4,54 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...framework.correspondences import Successor
-from ...framework.describe import ClassicRelease, PluginRelease, ReleaseDiff, ReleaseDifference, ReleaseSummary, plugin_in_words
+from ...framework.correspondences import SAME, Successor
+from ...framework.describe import ClassicRelease, PluginRelease, ReleaseDiff, ReleaseSummary, plugin_in_words
 from ...framework.facts.facttable import ReleaseFact
-from ...framework.migrate.equivalents import SAME
 from .tables import GAP, TextTable, wrapped
 
 
 def list_lines(summaries: Sequence[ReleaseSummary], width: int | None) -> Iterator[str]:
     """One line a release, and what other patch levels decide otherwise."""
-    rows = [[found.release, found.like, found.runs, _taken(found)] for found in summaries]
+    taken = {"plugins": "with a profile", "predicates and priorities": "yes"}
+    rows = [[found.release, found.like, found.runs, taken[found.runs] if found.is_default else "-"] for found in summaries]
     yield from list(_listed(["release", "patch level", "runs", "default"], rows, width))[1:]
     if told := [f"{found.other_patches}." for found in summaries if found.other_patches]:
         yield from ["", *wrapped(told, width)]
-
-
-def _taken(found: ReleaseSummary) -> str:
-    if not found.is_default:
-        return "-"
-    return "with a profile" if found.runs == "plugins" else "yes"
 
 
 def description_lines(found: ClassicRelease | PluginRelease, width: int | None) -> Iterator[str]:
     """One release: rules or plugins in running order, gates, and its facts."""
     other = f" {found.other_patches}." if found.other_patches else ""
     yield from wrapped([f"Release {found.release} (as {found.like}) runs {found.runs}.{other}"], width)
-    for headers, rows in _parts(found):
-        yield from _listed(headers, rows, width)
+    if isinstance(found, PluginRelease):
+        plugins = [[name, plugin_in_words(plugin), ", ".join(plugin.points)] for name, plugin in found.plugins.items()]
+        yield from _listed(["plugins", "runs", "extension points"], plugins, width)
+    else:
+        yield from _listed(["predicates", "in running order"], [*map(list, found.predicates.items())], width)
+        yield from _listed(["priorities", "runs"], [*map(list, found.priorities.items())], width)
+    yield from _listed(["gates", "default"], [*map(list, found.gates.items())], width)
     yield from _facts(found.facts, width)
 
 
 def _facts(facts: Sequence[ReleaseFact], width: int | None) -> Iterator[str]:
     """What releases do otherwise, a line each, by release."""
-    entries = ((f"what {fact.release} does otherwise", f"{fact.rule}: {fact.sentence}", _upstream(fact)) for fact in facts)
+    entries = (
+        (
+            f"what {fact.release} does otherwise",
+            f"{fact.rule}: {fact.sentence}",
+            [f"a bug, which {fact.fixed} took back"] if fact.fixed else [],
+        )
+        for fact in facts
+    )
     yield from _entries(entries, width)
-
-
-def _upstream(fact: ReleaseFact) -> list[str]:
-    return [f"a bug, which {fact.fixed} took back"] if fact.fixed else []
-
-
-def _parts(found: ClassicRelease | PluginRelease) -> Iterator[tuple[Sequence[str], Sequence[Sequence[str]]]]:
-    if isinstance(found, PluginRelease):
-        rows = [[name, plugin_in_words(plugin), ", ".join(plugin.points)] for name, plugin in found.plugins.items()]
-        yield ["plugins", "runs", "extension points"], rows
-    else:
-        yield ["predicates", "in running order"], [[name, how] for name, how in found.predicates.items()]
-        yield ["priorities", "runs"], [[name, how] for name, how in found.priorities.items()]
-    yield ["gates", "default"], [[name, how] for name, how in found.gates.items()]
 
 
 # --- two releases ---------------------------------------------------------------------------------------------------
@@ -59,31 +51,23 @@ def _parts(found: ClassicRelease | PluginRelease) -> Iterator[tuple[Sequence[str
 
 def diff_lines(found: ReleaseDiff, width: int | None) -> Iterator[str]:
     """What two releases do differently, by subject."""
-    if not (found.differences or found.successors):
+    if not (found.differences or found.successors or found.facts):
         yield f"{found.before} and {found.after} are the same"
         return
-    pair = found.before, found.after
-    yield from _generations(found, width) if found.successors else wrapped([f"What {pair[1]} does differently from {pair[0]}:"], width)
+    if found.successors:
+        pair = (found.after, found.before) if found.is_backwards else (found.before, found.after)
+        told = "{} runs predicates and priorities, {} runs plugins. What took the place of each rule, and what is different:"
+        yield from wrapped([told.format(*pair)], width)
+        yield from _entries((_successor_entry(successor, pair) for successor in found.successors), width)
+    else:
+        yield from wrapped([f"What {found.after} does differently from {found.before}:"], width)
     for about in ("predicates", "priorities", "plugins", "gates"):
         if items := [item for item in found.differences if item.about == about]:
-            yield from _listed(*_compared(about, pair, items), width)
+            rows = [[item.what, item.before or "-", item.after or "-", item.words or "-"] for item in items]
+            told_of = 4 if any(item.words for item in items) else 3
+            headers = [about, found.before, found.after, "what"]
+            yield from _listed(headers[:told_of], [row[:told_of] for row in rows], width)
     yield from _facts(found.facts, width)
-
-
-def _compared(about: str, pair: tuple[str, str], items: Sequence[ReleaseDifference]) -> tuple[list[str], list[list[str]]]:
-    """The headers and rows of what differs by name; a last column says what it is about, if that is known."""
-    rows = [[item.what, item.before or "-", item.after or "-"] for item in items]
-    if not any(item.words for item in items):
-        return [about, *pair], rows
-    return [about, *pair, "what"], [[*row, item.words or "-"] for row, item in zip(rows, items, strict=True)]
-
-
-def _generations(found: ReleaseDiff, width: int | None) -> Iterator[str]:
-    """What replaced what, between a release with predicates and priorities and one with plugins."""
-    older, newer = (found.after, found.before) if found.is_backwards else (found.before, found.after)
-    told = f"{older} runs predicates and priorities, {newer} runs plugins. What took the place of each rule, and what is different:"
-    yield from wrapped([told], width)
-    yield from _entries((_successor_entry(successor, (older, newer)) for successor in found.successors), width)
 
 
 Entry = tuple[str, str, Sequence[str]]

@@ -255,15 +255,16 @@ def write_view(view: View, stream: IO[str], *, wide: bool = False, headers: bool
 def view_lines(view: View, form: str, width: int | None, *, headers: bool = True, colour: bool = False) -> Iterator[str]:
     """What text of *form* has of *view*, in lines of at most *width* characters."""
     begun = False
-    for part in view.parts_of(form):
+    for parts in filter(None, (section.shown(form) for section in view.sections)):
         if begun:
             yield ""
         begun = True
-        for item in part:
-            if isinstance(item, Paragraph):
-                yield from list(wrapped([item.text], width if item.wraps else None, item.hanging)) or [""]
-            else:
-                yield from _table_lines(item, width, form == "wide", headers, colour)
+        for part in parts:
+            match part:
+                case Paragraph():
+                    yield from list(wrapped([str(part.text)], width if part.wraps else None, part.hanging)) or [""]
+                case Table():
+                    yield from _table_lines(part, width, form == "wide", headers, colour)
 
 
 def _table_lines(table: Table, width: int | None, wide: bool, headers: bool, colour: bool) -> Iterator[str]:

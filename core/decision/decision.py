@@ -11,13 +11,14 @@ import numpy as np
 
 from ...api.objects import Pod
 from ...api.record import UNSET, Names, PodKey, Record, UnsetType, plain, says
-from ...api.view import Share, View, make_frame, shortened, table_of
+from ...api.view import Share, View, make_frame, shortened, table_of, tables
 from ..arrays.types import Rows, Scores
 from .extender import Passed
 from .fiterror import FitError, reasons_in
 from .nodesearch import SearchResult
 from .preemptionplan import Preemption, PreemptionRecord
-from .score import Ranking
+from .score import LateRanking, Ranking
+from .ties import places_of_best
 from .verdict import Outcome
 
 
@@ -92,9 +93,9 @@ class Details:
     feasible_rows: Rows
     """After extenders, in visiting order: intp[k]; a row can be here twice."""
     search: SearchResult | None = None
-    ranking: Ranking | None = None
+    _ranking: Ranking | LateRanking | None = None
     reduced: Mapping[str, Scores] = attrs.field(factory=dict)
-    """Priority -> int64[k]: its scores after the reduce step, also where the cycle ended after that without a ranking."""
+    """Priority -> int64[k]: its scores after the reduce step, where the cycle ended after that without a ranking."""
     extender_reasons: dict[str, list[str]] = attrs.field(factory=dict)
     passed_extenders: bool = False
     """Extenders were asked already."""
@@ -111,6 +112,17 @@ class Details:
         read = {"visited": self.visited, "failed": self.failed, "statuses": dict(self.statuses), "refusals": self.refusals()}
         arrays = list(self.names), self.feasible_rows, self.ranking, dict(self.reduced), self.extender_reasons
         return _settled, (*arrays, {**read, "post_filter": self.post_filter})
+
+    @property
+    def ranking(self) -> Ranking | None:
+        """The scores of ``feasible_rows``; None where nothing was scored."""
+        if isinstance(self._ranking, LateRanking):
+            self._ranking = self._ranking.work_out()
+        return self._ranking
+
+    def rank(self, ranking: Ranking | LateRanking) -> None:
+        """Set the scores, and where the best of them are."""
+        self._ranking, self.best = ranking, places_of_best(ranking.standing)
 
     def narrow(self, rows: Rows, passed: Passed) -> None:
         """Set the result of extenders: the remaining feasible *rows*, and the reasons for others."""
@@ -178,7 +190,8 @@ class Details:
     @property
     def priorities(self) -> dict[str, dict[str, int]]:
         """Priority -> node -> score after its reduce step; empty if scoring did not run."""
-        return {name: self._by_name(scores) for name, scores in sorted(self.reduced.items())}
+        scored = self.reduced if self.ranking is None else self.ranking.by_priority
+        return {name: self._by_name(scores) for name, scores in sorted(scored.items())}
 
     @property
     def scores(self) -> dict[str, int]:
@@ -394,5 +407,5 @@ class Decision:
         rows = [dict(zip(columns, (row["node"], row["total"] if row["fits"] else "", row["reasons"]), strict=True)) for row in best_first]
         fit = sum(row["fits"] for row in best_first)
         shares = [Share("fit", fit, "good"), Share("do not fit", len(rows) - fit, "bad")] if rows else []
-        nodes = table_of("nodes", rows, columns)
-        return View(title=f"Pod {self.pod.key}", verdict=self.verdict(), facts=facts, shares=shares, tables=[nodes])
+        nodes = tables(table_of("nodes", rows, columns))
+        return View(title=f"Pod {self.pod.key}", verdict=self.verdict(), facts=facts, shares=shares, sections=nodes)

@@ -17,7 +17,7 @@ from ..pods.template import Template
 from ..rule import Algorithm
 from .decision import Decision, Details
 from .preemptionplan import Victims
-from .score import Ranking
+from .score import LateRanking, Ranking
 
 if TYPE_CHECKING:
     from ..queue.backoff import Clock
@@ -107,7 +107,7 @@ class Flow(Protocol):
         """Where the pod fits, and why it does not fit elsewhere. Raises :class:`FilterError`."""
         ...
 
-    def score(self, cycle: Any, rows: Rows) -> Ranking:
+    def score(self, cycle: Any, rows: Rows) -> Ranking | LateRanking:
         """The scores of the feasible *rows*, with those of extenders. Raises :class:`ScoreError`."""
         ...
 

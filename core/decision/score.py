@@ -5,7 +5,7 @@ Upstream: PrioritizeNodes and selectHost in pkg/scheduler/core/generic_scheduler
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import attrs
@@ -30,6 +30,24 @@ class Ranking:
 
     def __repr__(self) -> str:
         return f"<Ranking: {len(self.totals)} nodes by {len(self.by_priority)} rules>"
+
+    @property
+    def standing(self) -> Scores:
+        """int64[k]: the totals, perhaps but for what all nodes get alike."""
+        return self.totals
+
+
+@attrs.define(eq=False, repr=False)
+class LateRanking:
+    """A ranking of which only the standing is known: the rest costs as much as the decision, and few ask for it."""
+
+    standing: Scores
+    work_out: Callable[[], Ranking]
+    """To be called before the next cycle."""
+
+    @property
+    def totals(self) -> Scores:
+        return self.work_out().totals
 
 
 class ScoreError(Exception):

@@ -5,7 +5,6 @@ Upstream: pkg/scheduler/internal/queue/pod_backoff.go (before 1.15: pkg/schedule
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
@@ -109,76 +108,89 @@ class Heap(Generic[T]):
         self._index[keys[one]], self._index[keys[other]] = one, other
 
 
+SECOND = 10**9
+"""Nanoseconds, in which clocks count, as Go's do: sums of seconds in floating point would miss the instant at which a back-off ends."""
+
+
+def nanoseconds(seconds: float) -> int:
+    """*seconds* in whole nanoseconds.
+
+    >>> nanoseconds(0.1) + nanoseconds(0.2) == nanoseconds(0.3)
+    True
+    """
+    whole = int(seconds)
+    return whole * SECOND + round((seconds - whole) * SECOND)
+
+
 @attrs.define(eq=False, repr=False)
 class Clock:
-    """The time in seconds. Move it forward only: ``clock.now = 12.5``."""
+    """The time in nanoseconds. Move it forward only: ``clock.now = 12 * SECOND``."""
 
-    now: float = 0.0
-    origin: float = 0.0
-    """The clock's 0 in seconds since 1970; objects have times in dates."""
+    now: int = 0
+    origin: int = 0
+    """The clock's 0 in nanoseconds since 1970; objects have times in dates."""
+
+    @property
+    def seconds(self) -> float:
+        return self.now / SECOND
 
 
 @attrs.define(eq=False, repr=False)
 class Timer:
-    """Ticks at *start* and every *period* seconds after it; those up to *spent* have been.
+    """Ticks at *start* and every *period* nanoseconds after it; those up to *spent* have been.
 
     Upstream: wait.Until, with functions that take no time.
     """
 
-    start: float
-    period: float
-    spent: float = attrs.field(default=attrs.Factory(lambda self: self.start, takes_self=True))
+    start: int
+    period: int
+    spent: int = attrs.field(default=attrs.Factory(lambda self: self.start, takes_self=True))
     """The time up to which ticks are over; the first one is when the timer is made."""
 
     def next(self, wanted: float, *, after: bool = False) -> float:
         """The first tick that is not over and not before *wanted*; with *after*, that is later than *wanted*.
 
-        >>> Timer(start=0.0, period=30.0).next(60.0), Timer(start=0.0, period=30.0).next(60.0, after=True)
-        (60.0, 90.0)
+        >>> Timer(start=0, period=30).next(60), Timer(start=0, period=30).next(60, after=True)
+        (60, 90)
         """
         if wanted <= self.spent:
             return self._later(self.spent)
-        return self._later(wanted) if after or not self._is_tick(wanted) else wanted
+        is_tick = (wanted - self.start) % self.period == 0
+        return wanted if is_tick and not after else self._later(wanted)
 
     def _later(self, time: float) -> float:
-        count = math.floor((time - self.start) / self.period)
-        while self.start + count * self.period <= time:
-            count += 1
-        return self.start + count * self.period
-
-    def _is_tick(self, time: float) -> bool:
-        return self.start + round((time - self.start) / self.period) * self.period == time
+        return time - (time - self.start) % self.period + self.period
 
 
 class BackoffEntry(NamedTuple):
-    """A pod's last failure that counted, and how many seconds it has to wait from then."""
+    """A pod's last failure that counted, and how many nanoseconds it has to wait from then."""
 
-    failed: float
-    wait: float
+    failed: int
+    wait: int
 
 
 @attrs.define(eq=False, repr=False)
 class Backoff:
-    """Pods by key, each with its wait of 1, 2, 4, 8, then always 10 seconds. Times are seconds of the caller's clock."""
+    """Pods by key, each with its wait of 1, 2, 4, 8, then always 10 seconds. Times are nanoseconds of the caller's clock."""
 
     forget_after: float
-    """Seconds after a pod's last failure that counted; from then on it starts anew."""
-    initial: float = 1.0
-    maximum: float = 10.0
+    """The time after a pod's last failure that counted; from then on it starts anew. It may be infinite."""
+    initial: int = SECOND
+    maximum: int = 10 * SECOND
     _steps: dict[str, BackoffEntry] = attrs.field(factory=dict)
     """In ascending order of their failures."""
 
-    def until(self, key: str) -> float | None:
+    def until(self, key: str) -> int | None:
         """When the wait of *key* ends; None for a pod that is not known (any more)."""
         step = self._steps.get(key)
         return None if step is None else step.failed + step.wait
 
-    def is_waiting(self, key: str, now: float) -> bool:
+    def is_waiting(self, key: str, now: int) -> bool:
         """Whether the wait of *key* has not ended yet."""
         until = self.until(key)
         return until is not None and until > now
 
-    def fail(self, key: str, now: float) -> None:
+    def fail(self, key: str, now: int) -> None:
         """A pod failed: its next wait begins, unless one is going on."""
         self._forget(now)
         until = self.until(key)
@@ -191,7 +203,7 @@ class Backoff:
         """Know nothing of *key* any more."""
         self._steps.pop(key, None)
 
-    def _forget(self, now: float) -> None:
+    def _forget(self, now: int) -> None:
         # Upstream: old entries go only when some pod fails, those of pods that still wait in the backoff queue too.
         while self._steps:
             key = next(iter(self._steps))

@@ -17,14 +17,14 @@ from ...api.objects import Condition, ObjectMeta, Pod, PodStatus
 from ...exceptions import CacheError
 from ..cluster.nominations import Nominations
 from ..release import QueueCells
-from .backoff import BackoffHeaps, Heap, Timer
+from .backoff import SECOND, BackoffHeaps, Heap, Timer, nanoseconds
 from .parked import Contents, Parked, Pending, QueuedPod
 from .protocol import SchedulingQueue
 
-BACKOFF_FLUSH = 1.0
-"""Seconds between two flushes of the backoff queue."""
-UNSCHEDULABLE_FLUSH = 30.0
-"""Seconds between two flushes of the parked pods."""
+BACKOFF_FLUSH = SECOND
+"""Nanoseconds between two flushes of the backoff queue."""
+UNSCHEDULABLE_FLUSH = 30 * SECOND
+"""Nanoseconds between two flushes of the parked pods."""
 ACTIVE, BACKOFF, PARKED = "active", "backoff", "unschedulable"
 """The parts of the queue, as metrics name them."""
 TIMEOUT = "UnschedulableTimeout"
@@ -54,7 +54,7 @@ class QueueBase(SchedulingQueue):
         self._waiting = Heap(self._ends_before)
         self._backoff_timer = Timer(self.clock.now, BACKOFF_FLUSH)
         self._parked_timer = Timer(self.clock.now, UNSCHEDULABLE_FLUSH)
-        self._parked_at_most = inf if self.cells.parked_at_most is None else self.cells.parked_at_most
+        self._parked_at_most = inf if self.cells.parked_at_most is None else nanoseconds(self.cells.parked_at_most)
 
     # --- what releases do differently -------------------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ class QueueBase(SchedulingQueue):
 
     # --- moves ------------------------------------------------------------------------------------------------------
 
-    def _move(self, items: Iterable[QueuedPod], now: float, event: str = TIMEOUT) -> None:
+    def _move(self, items: Iterable[QueuedPod], now: int, event: str = TIMEOUT) -> None:
         for item in items:
             place = self._leave_parking(item, now)
             if place is not None:
@@ -233,7 +233,7 @@ class QueueBase(SchedulingQueue):
         # Upstream: a pod that is being tried will not be parked, even if this moved no pod.
         self._move_cycle = self.cycle
 
-    def _leave_parking(self, item: QueuedPod, now: float) -> str | None:
+    def _leave_parking(self, item: QueuedPod, now: int) -> str | None:
         """The part of the queue that the pod came into; None: it stays."""
         key = item.pod.key
         if self._backs_off(item, now):
@@ -245,7 +245,7 @@ class QueueBase(SchedulingQueue):
         self._parked.drop(key)
         return ACTIVE
 
-    def _backs_off(self, item: QueuedPod, now: float) -> bool:
+    def _backs_off(self, item: QueuedPod, now: int) -> bool:
         return not item.is_gated and self._ends(item) > now
 
     def _note(self, place: str, event: str) -> None:
@@ -276,9 +276,9 @@ class QueueBase(SchedulingQueue):
         # Upstream: every flush moves a gated pod to where it is, and that counts as a move.
         self._move_cycle = self.cycle
 
-    def next_due(self) -> float | None:
+    def next_due(self) -> int | None:
         due = min(self._backoff_due(), self._parked_due())
-        return None if due == inf else due
+        return None if due == inf else int(due)
 
     def _backoff_due(self) -> float:
         head = self._waiting.peek()
@@ -288,12 +288,12 @@ class QueueBase(SchedulingQueue):
         oldest = self._parked.oldest() if self._parked_at_most < inf else None
         return inf if oldest is None else self._parked_timer.next(oldest + self._parked_at_most, after=True)
 
-    def _flush_waiting(self, now: float) -> None:
+    def _flush_waiting(self, now: int) -> None:
         while (head := self._waiting.peek()) is not None and self._ends(head) <= now:
             if self._activate(self._waiting.pop()):
                 self._note(ACTIVE, "BackoffComplete")
 
-    def _flush_parked(self, now: float) -> None:
+    def _flush_parked(self, now: int) -> None:
         items = self._parked.older_than(now - self._parked_at_most)
         if items:
             self._move(items, now)

@@ -44,7 +44,7 @@ def affinity_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
 
 @attrs.define(eq=False, repr=False)
 class QueuedPod:
-    """A pod in the queue, or one that was popped and is being tried. Times are seconds of the queue's clock."""
+    """A pod in the queue, or one that was popped and is being tried. Times are nanoseconds of the queue's clock."""
 
     pod: Pod
     timestamp: float = -inf
@@ -57,7 +57,7 @@ class QueuedPod:
     """A plugin keeps it out of the active queue."""
     terms: tuple[PodAffinityTerm, ...] = attrs.field(default=attrs.Factory(lambda self: affinity_terms(self.pod), takes_self=True))
     """Its required pod affinity."""
-    entered: float | None = None
+    entered: int | None = None
     """When it first became active, where the queue notes it."""
     rejections: int = 0
     """How many of its attempts plugins rejected, ..."""
@@ -80,17 +80,17 @@ class QueuedPod:
             self.terms = affinity_terms(pod)
         self.pod = pod
 
-    def wait(self, initial: float, maximum: float, times: int | None = None) -> float:
-        """The backoff in seconds: *initial* after the first of that many *times*, doubled by each further one, up to *maximum*.
+    def wait(self, initial: int, maximum: int, times: int | None = None) -> int:
+        """The backoff: *initial* after the first of that many *times*, doubled by each further one, up to *maximum*.
 
         None: the attempts count.
         """
-        seconds = initial
+        found = initial
         for _ in range(1, self.attempts if times is None else times):
-            if seconds > maximum - seconds:
+            if found > maximum - found:
                 return maximum
-            seconds += seconds
-        return seconds
+            found += found
+        return found
 
 
 @attrs.define(eq=False, repr=False)

@@ -16,14 +16,14 @@ from ...api.meaning.labels import SelectorError, compile_selector
 from ...api.objects import Pod, PodAffinityTerm
 from ..cluster.nominations import Nominations
 from ..rule import Algorithm
-from .backoff import Backoff, Clock
+from .backoff import SECOND, Backoff, Clock, nanoseconds
 from .base import QueueBase, scheduled_condition
 from .parked import Contents, Pending, QueuedPod
 from .protocol import SchedulingQueue
 
-FIRST_WAIT = 1.0
-LONGEST_WAIT = 60.0
-"""Seconds; a wait that was not asked for in this time is forgotten."""
+FIRST_WAIT = SECOND
+LONGEST_WAIT = 60 * SECOND
+"""A wait that was not asked for in this time is forgotten."""
 
 
 @attrs.define(eq=False, kw_only=True, repr=False)
@@ -89,7 +89,7 @@ class Fifo(SchedulingQueue):
     def assigned_pod_added(self, pod: Pod) -> None:
         self.tick()
 
-    def next_due(self) -> float | None:
+    def next_due(self) -> int | None:
         return None
 
 
@@ -97,9 +97,9 @@ class Fifo(SchedulingQueue):
 class Wait:
     """The wait of one pod."""
 
-    seconds: float = FIRST_WAIT
+    next: int = FIRST_WAIT
     """How long the next one is."""
-    asked: float = 0.0
+    asked: int = 0
     is_running: bool = False
 
 
@@ -112,7 +112,7 @@ class WaitingFifo(Fifo):
     _known: dict[str, Pod] = attrs.field(init=False, factory=dict)
     """The pods without a node as the API has them, which is asked when a wait ends."""
     _waits: dict[str, Wait] = attrs.field(init=False, factory=dict)
-    _running: list[tuple[float, int, str, Wait]] = attrs.field(init=False, factory=list)
+    _running: list[tuple[int, int, str, Wait]] = attrs.field(init=False, factory=list)
     """A heap of (end, number, key of the pod, its wait)."""
     _started: int = attrs.field(init=False, default=0)
 
@@ -144,8 +144,8 @@ class WaitingFifo(Fifo):
             return
         wait.is_running = True
         self._started += 1
-        heapq.heappush(self._running, (self.clock.now + wait.seconds, self._started, key, wait))
-        wait.seconds = min(wait.seconds * 2, LONGEST_WAIT)
+        heapq.heappush(self._running, (self.clock.now + wait.next, self._started, key, wait))
+        wait.next = min(wait.next * 2, LONGEST_WAIT)
 
     def _forget(self) -> None:
         if not self.doubles:
@@ -164,7 +164,7 @@ class WaitingFifo(Fifo):
                 self._order.append(key)
                 self._queued[key] = pod
 
-    def next_due(self) -> float | None:
+    def next_due(self) -> int | None:
         return self._running[0][0] if self._running else None
 
 
@@ -177,7 +177,7 @@ class PriorityQueue(QueueBase):
     def __attrs_post_init__(self) -> None:
         super().__attrs_post_init__()
         forget_after = self.cells.backoff_forget_after
-        self._backoff = Backoff(inf if forget_after is None else forget_after)
+        self._backoff = Backoff(inf if forget_after is None else nanoseconds(forget_after))
 
     def _time_of(self, pod: Pod) -> float:
         return pod_timestamp(pod) - self.clock.origin if self.cells.pod_timestamps else self.clock.now
@@ -216,12 +216,14 @@ def by_priority_and_time(one: QueuedPod, other: QueuedPod) -> bool:
 
 
 def pod_timestamp(pod: Pod) -> float:
-    """The time of the condition PodScheduled, or of the creation if *pod* has none; seconds since 1970, ``-inf`` if absent."""
+    """The time of the condition PodScheduled, or of the creation if *pod* has none; nanoseconds since 1970, ``-inf`` if absent."""
     condition = scheduled_condition(pod)
     if condition is None:
-        return seconds_since_1970(pod.metadata.creation_timestamp)
-    probed = seconds_since_1970(condition.last_probe_time)
-    return probed if probed > -inf else seconds_since_1970(condition.last_transition_time)
+        found = seconds_since_1970(pod.metadata.creation_timestamp)
+    else:
+        probed = seconds_since_1970(condition.last_probe_time)
+        found = probed if probed > -inf else seconds_since_1970(condition.last_transition_time)
+    return nanoseconds(found) if found > -inf else found
 
 
 def wants(item: QueuedPod, other: Pod) -> bool:

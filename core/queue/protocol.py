@@ -114,5 +114,5 @@ class SchedulingQueue(ABC):
         """Run the flushes that are due."""
 
     @abstractmethod
-    def next_due(self) -> float | None:
-        """When the next flush comes that could change something; None where none could now."""
+    def next_due(self) -> int | None:
+        """When, in nanoseconds, the next flush comes that could change something; None where none could now."""

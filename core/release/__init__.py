@@ -1,4 +1,6 @@
-"""What a release is, as a table of cells. The values are in ``algorithmprovider/releases.py`` and ``framework/tables``."""
+"""What a release is, as a table of cells. The values are in ``facts``, in ``gates.txt``, and where releases
+are made.
+"""
 
 from __future__ import annotations
 

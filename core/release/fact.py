@@ -1,9 +1,29 @@
-"""A fact of a release: one thing that it decides otherwise than the release before it."""
+"""A fact of a release: one thing that it decides otherwise than the release before it; and the text that
+tells the facts of each.
+
+``facts/1.28.txt`` begins with the patch level that 1.28 is like, what other patch levels decide otherwise,
+and the cells that no fact tells. Each further paragraph is a :class:`Fact`: its id and rule, its sentence,
+what else is known of it, and its cells::
+
+    missing-claim-is-no-error: NodeVolumeLimits
+      a missing claim turns nodes down where volumes are counted; it was an error
+      others: EBSLimits, GCEPDLimits
+      needs: volumes
+      upstream: framework/plugins/nodevolumelimits/csi.go
+      volumes.missing_claim_is_reason = true
+
+A cell has its value as JSON; ``was``: the value in the release before; ``+=`` and ``-=``: what it has more,
+and what no longer. ``tables`` names further cells, of which the tables in Python or that of the gates have
+the values.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import reduce
+from functools import cache, reduce
+from pkgutil import get_data
 from types import MappingProxyType
 from typing import Any
 
@@ -18,15 +38,13 @@ SEARCH, TIES, PREEMPTION, CONFIGURATION = "search", "ties", "preemption", "confi
 """In place of a plugin: which nodes are looked at; which of several best nodes is taken; who makes room; which rules run."""
 REASONS = "reasons"
 """In place of a plugin: which of the reasons against a node are said."""
-PLUGINS = "framework/plugins"
-"""Where upstream's plugins are."""
 
 Cells = Mapping[str, Any]
 """Cell -> value. A cell is named by its path: ``framework.counts_images_late``, or ``configuration.point_plugins.POINT`` for the default
 plugins of one point; None takes an entry out of a mapping."""
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class Fact:
     """What *release* does otherwise than the one before it."""
 
@@ -38,48 +56,152 @@ class Fact:
     """What the release does, in a few words that follow its number."""
     upstream: str
     """The file below ``pkg/scheduler`` that changed."""
-    was: Cells = attrs.field(factory=dict, eq=False)
-    """The cells of the table of releases that say it, from 1.17 to 1.27: with the values that the release before has."""
-    now: Cells = attrs.field(factory=dict, eq=False)
-    """The same in all others: with the values that the release has."""
-    elsewhere: tuple[str, ...] = ()
-    """Further such cells, of which another table has the values; ``gates.NAME`` is a gate's default."""
-    others: tuple[str, ...] = ()
+    values: Cells = attrs.field(eq=False)
+    """Cells that say it; from 1.17 to 1.27 with the values that the release before has, in all others with those of the release."""
+    tables: tuple[str, ...]
+    """Further such cells, of which a table has the values; ``gates.NAME`` is a gate's default."""
+    others: tuple[str, ...]
     """Further rules that it is about, as older releases call them too."""
-    needs: tuple[str, ...] = ()
+    needs: tuple[str, ...]
     """What a cluster must have for it to matter: names of :mod:`~kubeclassic.simulation.upgrade.traits`, all of them. Empty: nothing."""
-    fixed: str = ""
+    fixed: str
     """The release that took it back, where it was a bug."""
-    decides: bool = True
+    decides: bool
     """Whether a pod can get another node by it, or none; else it changes what is said alone."""
 
     @property
     def cells(self) -> tuple[str, ...]:
         """All cells that say it."""
-        return (*self.was, *self.now, *self.elsewhere)
+        return (*self.values, *self.tables)
 
     def is_about(self, rule: str | None) -> bool:
         """Whether *rule* may decide otherwise by it."""
         return rule is not None and (rule == self.plugin or rule in self.others)
 
 
+@attrs.frozen
+class ReleaseText:
+    """What the text of a release says."""
+
+    like: str
+    """The patch level that it is like."""
+    other_patches: str
+    """What other patch levels are known to decide otherwise; empty: nothing is known."""
+    values: Cells
+    """The cells that no fact tells, with values as those of a fact."""
+    facts: tuple[Fact, ...]
+
+    @property
+    def cells(self) -> Iterator[Cells]:
+        """All of its cells."""
+        yield from (fact.values for fact in self.facts)
+        yield self.values
+
+
+@cache
+def text_of(version: str) -> ReleaseText:
+    """What ``facts/VERSION.txt`` says."""
+    (_, like, other_patches, _, values), *found = _paragraphs(version)
+    facts = tuple(
+        Fact(
+            id=name, release=version, plugin=rule, sentence=sentence, upstream=more["upstream"], values=cells,
+            fixed=more.get("fixed", ""), decides="decides" not in more,
+            **{key: _names(more.get(key, "")) for key in ("tables", "others", "needs")},
+        )
+        for name, rule, sentence, more, cells in found
+    )  # fmt: skip
+    return ReleaseText(like, other_patches, values, facts)
+
+
+@attrs.frozen(kw_only=True)
+class RuleFact:
+    """What a predicate, a priority or something built in became in the first release with plugins."""
+
+    rule: str
+    """Its name; of what was built in, that of the plugin."""
+    kind: str
+    """``predicate``, ``priority``, ``argument``: a priority that a Policy makes by it, or ``built in``."""
+    plugins: tuple[str, ...]
+    """The plugins that take its place in the newest release, in order; none where it is gone."""
+    sentence: str
+    """What became different."""
+    first: tuple[str, ...]
+    """The plugins that took its place before these, in order."""
+    is_noted: bool
+    """A migration says it."""
+    is_refused: bool
+    """Upstream's own translation of Policies does not know it."""
+    holds_always: bool
+    """The sentence is true in each release with plugins (no: once Policies are gone)."""
+
+
+@cache
+def rule_facts() -> Mapping[str, RuleFact]:
+    """Rule -> what it became, by ``facts/1.17-rules.txt``."""
+    return {
+        name: RuleFact(
+            rule=name, kind=more["kind"], plugins=_names(plugins), sentence=sentence, first=_names(more.get("first", "")),
+            is_noted="noted" in more, is_refused="upstream" in more, holds_always="since" in more,
+        )
+        for name, plugins, sentence, more, _ in _paragraphs("1.17-rules")
+    }  # fmt: skip
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, text.split(", ")))
+
+
+_CELL = re.compile(r"(\S+) (?:was )?([+-]?)= (.*)")
+_MORE = re.compile("(others|needs|fixed|decides|upstream|tables|kind|first|noted|since): (.*)")
+
+
+def _paragraphs(name: str) -> Iterator[tuple[str, str, str, Mapping[str, str], Cells]]:
+    """Of each paragraph both parts of its first line, its sentence, what else is known, and its cells."""
+    text = (get_data(__package__, f"facts/{name}.txt") or b"").decode().replace("\n      ", " ")
+    for head, *lines in map(str.splitlines, text.split("\n\n")):
+        about, _, rule = head.partition(":")
+        yield about, rule.strip(), *_read(line.strip() for line in lines)
+
+
+def _read(lines: Iterable[str]) -> tuple[str, Mapping[str, str], Cells]:
+    sentence, more = "", dict[str, str]()
+    cells: dict[str, Any] = {}
+    for line in lines:
+        if (found := _CELL.fullmatch(line)) is not None:
+            cell, edit, value = found[1], found[2], _frozen(json.loads(found[3]))
+            known = cells.get(cell, SetEdit())
+            if edit == "-":
+                cells[cell] = SetEdit(known.more, value)
+            else:
+                cells[cell] = SetEdit(value, known.but) if edit else value
+        elif (found := _MORE.fullmatch(line)) is not None:
+            more[found[1]] = found[2]
+        elif sentence:
+            raise ValueError(f"a second sentence: {line}")
+        else:
+            sentence = line
+    return sentence, more, cells
+
+
+def _frozen(value: Any) -> Any:
+    """*value* of JSON with tuples for lists."""
+    if isinstance(value, dict):
+        return {key: _frozen(item) for key, item in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
 # --- cells ----------------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
-class _Edit:
+class SetEdit:
     """In place of a cell's value that is a set or a list: what it has *more* than before, and what it no longer has."""
 
-    more: tuple[Any, ...]
-    but: frozenset[Any]
+    more: Iterable[Any] = ()
+    but: Iterable[Any] = ()
 
     def of(self, before: Any) -> Any:
         return type(before)((*(item for item in before if item not in self.but), *self.more))
-
-
-def also(*more: Any, but: Iterable[Any] = ()) -> Any:
-    """The value of a cell that is a set or a list: as before with *more*, and without the items of *but*."""
-    return _Edit(more, frozenset(but))
 
 
 def value_of(release: Release, cell: str) -> Any:
@@ -107,8 +229,10 @@ def _changed_part(before: Any, within: dict[str, Any]) -> Any:
     if "" not in within:
         return changed(before, within)
     value = within[""]
-    if isinstance(value, _Edit):
+    if isinstance(value, SetEdit):
         return value.of(before)
+    if isinstance(before, frozenset):
+        return frozenset(value)
     return MappingProxyType(value) if isinstance(value, dict) else value
 
 

@@ -1,7 +1,9 @@
-"""In what two releases of the framework differ, beside the cells that all releases have. See :mod:`kubeclassic.core.release.release`.
+"""In what two releases of the framework differ, beside the cells that all releases have. See
+:mod:`kubeclassic.core.release.release`.
 
-The values are in ``framework/tables``. A cell that a release does not name is as in 1.27. Users are told differences by the facts of
-``framework/facts``; what a cell means is said below it: where it is true, and after *no* where it is false.
+The values are in ``facts``, those that are functions in ``framework/tables``. A cell that a release does not
+name is as in 1.27. Users are told differences by facts; what a cell means is said below it: where it is true,
+and after *no* where it is false.
 """
 
 from __future__ import annotations

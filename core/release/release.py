@@ -1,7 +1,8 @@
 """What a release is, as a table of cells: every point in which two releases of the scheduler differ.
 
-The values are in ``algorithmprovider/releases.py`` and ``framework/tables``; all other code reads cells and never asks for a version.
-A cell is a value or, where behaviour differs, a function. What it means is said below it, as in :mod:`.framework`.
+The values are in ``facts``, and where releases are made; all other code reads cells and never asks for a
+version. A cell is a value or, where behaviour differs, a function. What it means is said below it, as in
+:mod:`.framework`.
 """
 
 from __future__ import annotations
@@ -203,29 +204,6 @@ class FeatureGate(Struct, frozen=True):
     default: bool
     stage: str = "ALPHA"
     locked: bool = False
-
-
-GATE_KINDS: Mapping[str, FeatureGate] = MappingProxyType({
-    "alpha": FeatureGate(False),
-    "alpha_on": FeatureGate(True),
-    "beta_off": FeatureGate(False, "BETA"),
-    "beta": FeatureGate(True, "BETA"),
-    "ga": FeatureGate(True, ""),
-    "ga_off": FeatureGate(False, ""),
-    "locked": FeatureGate(True, "", locked=True),
-    "deprecated": FeatureGate(False, "DEPRECATED"),
-    "deprecated_on": FeatureGate(True, "DEPRECATED"),
-    "deprecated_locked": FeatureGate(False, "DEPRECATED", locked=True),
-    "deprecated_on_locked": FeatureGate(True, "DEPRECATED", locked=True),
-})  # fmt: skip
-"""The words of :func:`gates_after`."""
-
-
-def gates_after(last: Mapping[str, FeatureGate], *, gone: str = "", **now: str) -> Mapping[str, FeatureGate]:
-    """The gates of a release: those of the *last* one without those that are *gone*; *now*: a kind -> the names that are new or changed."""
-    changed = {name: GATE_KINDS[kind] for kind, names in now.items() for name in names.split()}
-    removed = frozenset(gone.split())
-    return MappingProxyType({name: gate for name, gate in sorted({**last, **changed}.items()) if name not in removed})
 
 
 class GateEffect(Struct, frozen=True, kw_only=True):

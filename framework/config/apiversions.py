@@ -37,7 +37,11 @@ def is_flat(cells: ConfigurationCells) -> bool:
 def with_profiles(document: Json, cells: ConfigurationCells) -> Json:
     """*document* with a list of profiles, also where its version has none. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
     if not is_flat(cells):
-        return _with_extenders(document) if NEW_HTTPS in cells.fields_lacked else document
+        given = document.get("extenders")
+        if NEW_HTTPS not in cells.fields_lacked or not isinstance(given, list):
+            return document
+        # Extenders are written as in a Policy there.
+        return {**document, "extenders": [_extender(one) if isinstance(one, Mapping) else one for one in given]}
     source = document.get("algorithmSource")
     for name, given in source.items() if isinstance(source, Mapping) else ():
         if given not in (None, "DefaultProvider"):
@@ -46,14 +50,6 @@ def with_profiles(document: Json, cells: ConfigurationCells) -> Json:
     if isinstance(plugins := profile.get("plugins"), Mapping):
         profile["plugins"] = {RENAMED.get(point, point): found for point, found in plugins.items()}
     return {**{name: value for name, value in document.items() if name not in cells.fields_lacked}, "profiles": [profile]}
-
-
-def _with_extenders(document: Json) -> Json:
-    """*document*, of which extenders are written as in a Policy, with extenders as later versions write them."""
-    given = document.get("extenders")
-    if not isinstance(given, list):
-        return document
-    return {**document, "extenders": [_extender(one) if isinstance(one, Mapping) else one for one in given]}
 
 
 def _extender(written: Json) -> dict[str, Any]:

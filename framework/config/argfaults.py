@@ -99,14 +99,13 @@ def label_selector_fault(selector: LabelSelector | None, cells: FrameworkCells =
             return str(error)
         return ""
     pairs = [Requirement(key=key, operator="In", given_values=(value,)) for key, value in sorted(selector.match_labels.items())]
-    return next(filter(None, (_label_expression(expression, cells) for expression in (*pairs, *selector.match_expressions))), "")
-
-
-def _label_expression(expression: Requirement, cells: FrameworkCells) -> str:
-    if expression.operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
-        return f"{quoted(expression.operator)} is not a valid label selector operator"
-    # Upstream: the values of a label selector are copied, and the copy of an empty list is nil.
-    return aggregated(_requirement_faults(replace(expression, given_values=expression.values or None), cells, ""))
+    for expression in (*pairs, *selector.match_expressions):
+        if expression.operator not in OPERATORS[:4]:
+            return f"{quoted(expression.operator)} is not a valid label selector operator"
+        # Upstream: the values of a label selector are copied, and the copy of an empty list is nil.
+        if fault := aggregated(_requirement_faults(replace(expression, given_values=expression.values or None), cells, "")):
+            return fault
+    return ""
 
 
 def _child(path: str, name: str) -> str:
@@ -129,7 +128,11 @@ def _requirement_faults(expression: Requirement, cells: FrameworkCells, path: st
     elif operator in ("Exists", "DoesNotExist") and values:
         yield invalid(path, values, "values set must be empty for exists and does not exist", cells)
     elif operator in ("Gt", "Lt"):
-        yield from _comparison_faults(values, cells, path)
+        if len(values) != 1:
+            yield invalid(path, values, "for 'Gt', 'Lt' operators, exactly one value is required", cells)
+        for i, value in enumerate(values):
+            if int64_or_none(value) is None:
+                yield invalid(f"{path}[{i}]", value, "for 'Gt', 'Lt' operators, the value must be an integer")
     for i, value in enumerate(values):
         if faults := is_valid_label_value(value):
             yield invalid(f"{path}[{i}][{key}]", value, "; ".join(faults))
@@ -138,14 +141,6 @@ def _requirement_faults(expression: Requirement, cells: FrameworkCells, path: st
 def _values(expression: Requirement) -> Sequence[str]:
     """The values as :func:`shown` distinguishes an empty list from an absent one."""
     return [] if expression.given_values == () else expression.values
-
-
-def _comparison_faults(values: Sequence[str], cells: FrameworkCells, path: str) -> Iterator[str]:
-    if len(values) != 1:
-        yield invalid(path, values, "for 'Gt', 'Lt' operators, exactly one value is required", cells)
-    for i, value in enumerate(values):
-        if int64_or_none(value) is None:
-            yield invalid(f"{path}[{i}]", value, "for 'Gt', 'Lt' operators, the value must be an integer")
 
 
 def _field(requirement: Requirement, cells: FrameworkCells, path: str) -> str:

@@ -259,10 +259,9 @@ def _same(value: Any) -> Any:
 
 
 def _shape(value: Any) -> Any:
-    return [_point(item) for item in value] if isinstance(value, list) else value
-
-
-def _point(value: Any) -> Any:
+    """Points of the later form; what is no list, and no point, as it is."""
+    if isinstance(value, list):
+        return [_shape(item) for item in value]
     if not isinstance(value, Mapping):
         return value
     found = {str(name).lower(): item for name, item in value.items()}

@@ -295,27 +295,21 @@ def given_configuration(
     *release* reads it, unless *profile* has been read already. *gates* are the changes to the default gates, if it has not. A *percentage*
     replaces that of the profiles. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
     """
-    found = _read(profile, gates, tuple(plugins), FRAMEWORK_RELEASES[release])
+    reader = FRAMEWORK_RELEASES[release]
+    if isinstance(profile, KubeSchedulerConfiguration):
+        if gates:
+            raise PolicyError("gates: got some beside a configuration that was read with its own, wanted them there")
+        found = profile
+    elif isinstance(profile, str | os.PathLike):
+        found = load_configuration(profile, gates, reader)
+    else:
+        found = read_configuration(default_document(tuple(plugins), reader.configuration) if profile is None else profile, gates, reader)
     if percentage is None:
         return found
     profiles = tuple(attrs.evolve(profile, percentage=None) for profile in found.profiles)
     changed = attrs.evolve(found, percentage=percentage, profiles=profiles)
     changed.validate()
     return changed
-
-
-def _read(
-    profile: GivenProfile | None, gates: Mapping[str, bool] | str | None, plugins: Sequence[type[Plugin]], release: Release
-) -> KubeSchedulerConfiguration:
-    if isinstance(profile, KubeSchedulerConfiguration):
-        if gates:
-            raise PolicyError("gates: got some beside a configuration that was read with its own, wanted them there")
-        return profile
-    if isinstance(profile, str | os.PathLike):
-        return load_configuration(profile, gates, release)
-    if profile is None:
-        profile = default_document(plugins, release.configuration)
-    return read_configuration(profile, gates, release)
 
 
 def default_document(plugins: Sequence[type[Plugin]], cells: ConfigurationCells) -> dict[str, Any]:

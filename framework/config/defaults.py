@@ -48,16 +48,6 @@ def _entry(word: str, context: Context) -> PluginEntry | None:
     return PluginEntry(name, int(weight or 0))
 
 
-def _multi_point(context: Context) -> Plugins:
-    found = [PluginEntry(name, weight) for name, weight in context.cells.default_plugins.items()]
-    for gate, (plugin, successor) in context.cells.gated_plugins.items():
-        added = _entry(f"{gate if gate.startswith('-') else f'+{gate}'}:{plugin}", context)
-        if added is not None:
-            names = [entry.name for entry in found]
-            found.insert(names.index(successor) if successor else len(found), added)
-    return {"multiPoint": PluginSet(tuple(found))}
-
-
 LATEST = "v1"
 """The newest version of the configuration."""
 
@@ -65,10 +55,16 @@ LATEST = "v1"
 def default_plugins(context: Context) -> Plugins:
     """The plugins of a profile that says nothing."""
     if not context.cells.lists_points:
-        return _multi_point(context)
+        plugins = [PluginEntry(name, weight) for name, weight in context.cells.default_plugins.items()]
+        for gate, (plugin, successor) in context.cells.gated_plugins.items():
+            added = _entry(f"{gate if gate.startswith('-') else f'+{gate}'}:{plugin}", context)
+            if added is not None:
+                names = [entry.name for entry in plugins]
+                plugins.insert(names.index(successor) if successor else len(plugins), added)
+        return {"multiPoint": PluginSet(tuple(plugins))}
     return {
-        point: PluginSet(tuple(found for word in plugins.split() if (found := _entry(word, context)) is not None))
-        for point, plugins in context.cells.point_plugins.items()
+        point: PluginSet(tuple(found for word in words.split() if (found := _entry(word, context)) is not None))
+        for point, words in context.cells.point_plugins.items()
     }
 
 

@@ -73,7 +73,9 @@ def profile_faults(profiles: Sequence[ProfileConfig], version: str, context: Con
         path, name = f"profiles[{i}]", profile.scheduler_name or ""
         yield from _faults(profile, path, version, context)
         if name in seen:
-            yield _repeated(f"{path}.schedulerName", f"profiles[{seen[name]}].schedulerName", context.framework)
+            # Upstream: as JSON the path of the earlier one is an empty object.
+            earlier = "{}" if context.framework.faults_as_json else f"profiles[{seen[name]}].schedulerName"
+            yield f"{path}.schedulerName: Duplicate value: {earlier}"
         seen[name] = i
     yield from _queue_sort_faults(profiles, context)
 
@@ -111,11 +113,6 @@ def _conflicts(profile: ProfileConfig, path: str, version: str, cells: Configura
         if name == "NodeResourcesFit" and found:
             text = f'was conflict with [{found}] in version "{version}" (KubeSchedulerConfiguration is version "{version}")'
             yield invalid(f"{path}.enabled[{i}]", name, text)
-
-
-def _repeated(path: str, earlier: str, cells: FrameworkCells) -> str:
-    # Upstream: as JSON the path of the earlier one is an empty object.
-    return f"{path}: Duplicate value: {'{}' if cells.faults_as_json else earlier}"
 
 
 def _queue_sort_faults(profiles: Sequence[ProfileConfig], context: Context) -> Iterator[str]:

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
-from operator import attrgetter
 from types import MappingProxyType
 from typing import Annotated
 
-from ...algorithmprovider.facts import CLASSIC_FACTS
 from ...api.record import Record, says
 from ...core.release import Release
-from ...core.release.fact import Fact, changed, value_of
+from ...core.release.fact import Fact, changed, text_of, value_of
 from ..releases import ALL_RELEASES
-from .middle import MIDDLE_FACTS
-from .newer import NEWER_FACTS
-from .older import OLDER_FACTS
 
 _GATE = re.compile(r"with gate (\w+)")
 OtherPatches = Annotated[str, says("What other patch levels are known to decide otherwise; empty: nothing is known.")]
@@ -41,17 +35,16 @@ class ReleaseFact(Record):
         return cls(fact.id, fact.release, fact.plugin, sentence.removesuffix(","), fact.upstream, fact.fixed, fact.decides)
 
 
-FACTS: tuple[Fact, ...] = (*CLASSIC_FACTS, *OLDER_FACTS, *MIDDLE_FACTS, *NEWER_FACTS)
+FACTS: tuple[Fact, ...] = tuple(fact for release in ALL_RELEASES for fact in text_of(release).facts)
 """In the order of releases."""
 BY_ID: Mapping[str, Fact] = MappingProxyType({fact.id: fact for fact in FACTS})
 """Id -> fact."""
-_BY_RELEASE = {release: tuple(facts) for release, facts in groupby(FACTS, attrgetter("release"))}
 _ORDER = list(ALL_RELEASES)
 
 
 def facts_of(release: str) -> tuple[Fact, ...]:
     """The facts of one release: what it does otherwise than the one before it."""
-    return _BY_RELEASE.get(release, ())
+    return text_of(release).facts
 
 
 def facts_between(before: str, after: str) -> tuple[Fact, ...]:

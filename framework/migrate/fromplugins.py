@@ -22,7 +22,7 @@ from ..config.configuration import KubeSchedulerConfiguration
 from ..config.fielderrors import Context
 from ..config.profiles import ProfileConfig
 from ..policy.profile import AFFINITY, SPREAD, configuration_of_policy, configuration_of_provider
-from .equivalents import COUNTED_ELSEWHERE, GONE, PRE_SCORERS, SELECTOR_SPREAD, Note
+from .equivalents import COUNTED_ELSEWHERE, PRE_SCORERS, SELECTOR_SPREAD, Note, left_out
 from .extenderargs import written_extenders
 from .profiledocument import ALONE, BINDER, GATES, SORTER, document_of
 from .translation import Migration
@@ -38,9 +38,9 @@ STRATEGIES: Mapping[str, str] = {
 """Plugin -> the scoring strategy of NodeResourcesFit that replaces it."""
 OLD_SPREADS = (SELECTOR_SPREAD, "DefaultPodTopologySpread", "ServiceSpreadingPriority")
 LEFT_OUT = {
-    "NodePreferAvoidPods": GONE["NodePreferAvoidPodsPriority"],
-    "NodeResourceLimits": GONE["ResourceLimitsPriority"],
-    "ResourceLimitsPriority": GONE["ResourceLimitsPriority"],
+    "NodePreferAvoidPods": left_out("NodePreferAvoidPodsPriority"),
+    "NodeResourceLimits": left_out("ResourceLimitsPriority"),
+    "ResourceLimitsPriority": left_out("ResourceLimitsPriority"),
     LABELS: "left out: no plugin prefers nodes by labels alone any more; give pods preferred node affinity",
     SERVICES: "left out: no plugin reads services so any more; give pods affinity, or topology spread constraints",
 }

@@ -12,10 +12,10 @@ from ...algorithmprovider.policy import Policy
 from ...api.objects.metadata import json_name
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...api.record import plain
-from ...core.release import ConfigurationCells, Release
+from ...core.release import Release
 from ..config.apiversions import NEW_HTTPS
 from ..config.args import RequestedToCapacityRatioArgs
-from ..config.configuration import KIND, KubeSchedulerConfiguration
+from ..config.configuration import KIND
 from ..config.defaults import GROUP, PluginSet
 from ..tables.versions import cells_in
 from .equivalents import Note
@@ -27,7 +27,11 @@ from .translation import Migration
 def listed(policy: Policy | None, config: AlgorithmConfiguration, target: Release) -> Migration:
     """The profile that *target* itself makes of *policy*; without one that of the provider of *config*."""
     made = running(policy, target, config, config.percentage)
-    version, cells = _version(made, target)
+    version, cells = target.configuration.default_version, target.configuration
+    for name in target.configuration.api_versions:  # the newest that takes all plugins
+        known = cells_in(target.configuration, name)
+        if not made.plugin_names & known.refused_plugins:
+            version, cells = name, known
     notes: list[Note] = []
     if made.checks_all:
         notes.append(Note("alwaysCheckAllPredicates", "left out: a profile cannot say it; the same nodes fit, with fewer reasons"))
@@ -58,16 +62,6 @@ def _as_in_a_policy(written: dict[str, Any], extender: ExtenderConfig) -> dict[s
     """An extender as v1alpha2 has it: with the fields of a Policy."""
     found = {"enableHttps" if name == "enableHTTPS" else name: value for name, value in written.items()}
     return {**found, "httpTimeout": round(extender.timeout * NANOSECONDS)} if "httpTimeout" in found else found
-
-
-def _version(config: KubeSchedulerConfiguration, target: Release) -> tuple[str, ConfigurationCells]:
-    """The newest version of *target* that takes all plugins of *config*."""
-    known = target.configuration
-    for version in reversed(known.api_versions):
-        cells = cells_in(known, version)
-        if not config.plugin_names & cells.refused_plugins:
-            return version, cells
-    return known.default_version, known
 
 
 def _written(found: PluginSet) -> dict[str, Any]:

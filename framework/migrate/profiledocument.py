@@ -26,7 +26,9 @@ ALONE: Mapping[str, str] = {
 
 
 TARGETS: Mapping[str, Release] = {
-    version: release for version, release in FRAMEWORK_RELEASES.items() if not release.configuration.lists_points
+    version: release
+    for version, release in FRAMEWORK_RELEASES.items()
+    if not release.configuration.lists_points
 }
 """The releases that name plugins for all points at once."""
 LISTING: Mapping[str, Release] = {
@@ -44,14 +46,16 @@ def target_release(name: str, argument: str) -> Release:
     """
     found = framework_release(name)
     if found is None or found.version not in (*LISTING, *TARGETS):
-        older = f"; {_keep_the_policy(name, found)}" if found is not None or name in ALL_RELEASES else ""
+        why = "has no profiles"
+        if found is not None:
+            why = "runs the plugins of a Policy or a provider, to which a configuration can only add some"
+        older = (
+            f"; {name} {why}: give it the Policy itself, which it reads"
+            if found is not None or name in ALL_RELEASES
+            else ""
+        )
         raise UnknownNameError(f"{argument}: got {name}, wanted {', '.join((*LISTING, *TARGETS))}{older}")
     return found
-
-
-def _keep_the_policy(name: str, found: Release | None) -> str:
-    why = "has no profiles" if found is None else "runs the plugins of a Policy or a provider, to which a configuration can only add some"
-    return f"{name} {why}: give it the Policy itself, which it reads"
 
 
 class WrittenPlugin(Record):
@@ -95,13 +99,17 @@ class WrittenProfile(Record):
 
     scheduler_name: str
     plugins: WrittenPoints
-    plugin_config: Annotated[tuple[WrittenArguments, ...] | UnsetType, says("The arguments of plugins that have some.")] = UNSET
+    plugin_config: Annotated[
+        tuple[WrittenArguments, ...] | UnsetType, says("The arguments of plugins that have some.")
+    ] = UNSET
 
 
 class WrittenConfiguration(Record, kw_only=True):
     """A KubeSchedulerConfiguration with one profile. Its apiVersion is that of Kubernetes; fields without a value are left out."""
 
-    api_version: Literal["kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"] = "kubescheduler.config.k8s.io/v1"
+    api_version: Literal["kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"] = (
+        "kubescheduler.config.k8s.io/v1"
+    )
     kind: Literal["KubeSchedulerConfiguration"] = "KubeSchedulerConfiguration"
     percentage_of_nodes_to_score: int | UnsetType = UNSET
     profiles: tuple[WrittenProfile, ...]
@@ -128,11 +136,14 @@ def document_of(
     alone. *absent*: plugins that are usually there and do not run.
     """
     arguments = tuple(WrittenArguments(name, found) for name, found in sorted(args.items()))
-    everywhere = [name for name in (SORTER, *filters, *post_filters, *_always(target)) if name not in absent]
+    always = (name for name in (BINDER, GATES) if name not in target.configuration.gone_plugins)
+    everywhere = [name for name in (SORTER, *filters, *post_filters, *always) if name not in absent]
     profile = WrittenProfile(scheduler_name, _points(everywhere, weights, alone), arguments or UNSET)
     reads_latest = LATEST in target.configuration.api_versions
     configuration = WrittenConfiguration(
-        api_version=("kubescheduler.config.k8s.io/v1" if reads_latest else "kubescheduler.config.k8s.io/v1beta3"),
+        api_version=(
+            "kubescheduler.config.k8s.io/v1" if reads_latest else "kubescheduler.config.k8s.io/v1beta3"
+        ),
         percentage_of_nodes_to_score=percentage or UNSET,
         profiles=(profile,),
         extenders=tuple(extenders) or UNSET,
@@ -141,11 +152,9 @@ def document_of(
     return found
 
 
-def _always(target: Release) -> list[str]:
-    return [name for name in (BINDER, GATES) if name not in target.configuration.gone_plugins]
-
-
-def _points(plugins: Sequence[str], weights: Mapping[str, int], alone: Mapping[str, Sequence[str]]) -> WrittenPoints:
+def _points(
+    plugins: Sequence[str], weights: Mapping[str, int], alone: Mapping[str, Sequence[str]]
+) -> WrittenPoints:
     scored = {name: weight for name, weight in weights.items() if name != SELECTOR_SPREAD}
     everywhere = _plugins(plugins)
     unwanted = ["*"]
@@ -156,9 +165,18 @@ def _points(plugins: Sequence[str], weights: Mapping[str, int], alone: Mapping[s
     before_scores = _plugins(name for name in unwanted if name in ("*", *PRE_SCORERS))
     return WrittenPoints(
         multi_point=WrittenPoint(_plugins(["*"]), everywhere),
-        pre_score=WrittenPoint(before_scores, _plugins([*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())])),
-        score=WrittenPoint(_plugins(unwanted), tuple(WrittenPlugin(name, weight) for name, weight in scored.items())),
-        **{ALONE[point]: WrittenPoint((), _plugins(names)) for point, names in alone.items() if point in ALONE and names},
+        pre_score=WrittenPoint(
+            before_scores,
+            _plugins([*(name for name in scored if name in PRE_SCORERS), *alone.get("preScore", ())]),
+        ),
+        score=WrittenPoint(
+            _plugins(unwanted), tuple(WrittenPlugin(name, weight) for name, weight in scored.items())
+        ),
+        **{
+            ALONE[point]: WrittenPoint((), _plugins(names))
+            for point, names in alone.items()
+            if point in ALONE and names
+        },
     )
 
 

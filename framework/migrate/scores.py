@@ -13,21 +13,19 @@ from ...algorithmprovider.policy import LabelPreference, PriorityArgument, Ratio
 from ...api.meaning.label_syntax import is_valid_label_key
 from ...priorities.requestedtocapacity import DEFAULT_SHAPE
 from .equivalents import (
-    DIFFERENCES,
     DOUBLE_BALANCE,
-    GONE,
     HEAVIER_SPREAD,
     NODE_LABEL,
-    OLDER,
     OLDER_RULES,
     ONE_STRATEGY,
     OWN_CONSTRAINTS,
     PEER_SPREADING,
     RATIO_RESOURCES,
-    SCORES,
+    RULES,
     SELECTOR_SPREAD,
     SERVICE_AFFINITY,
     Note,
+    left_out,
 )
 
 Point = tuple[int, int]
@@ -78,28 +76,19 @@ def merged(usages: Sequence[ResourceStrategy]) -> Strategy:
     dropped = tuple(usage.name for usage in usages if usage not in kept)
     if len(kept) == 1:
         return Strategy(_document(kept[0].shape, kept[0].resources), Fraction(kept[0].weight), True, dropped)
-    line = _sum(kept)
+    points = sorted({0, 100, *(utilization for usage in kept for utilization, _ in usage.shape)})
+    line = {point: sum((usage.weight * usage.at(point) for usage in kept), Fraction(0)) for point in points}
     low, high = min(line.values()), max(line.values())
     if low == high:
         return Strategy(None, Fraction(0), True, dropped)
     stretched = {utilization: (score - low) * MAX_SCORE / (high - low) for utilization, score in line.items()}
     shape = tuple((utilization, round(score)) for utilization, score in stretched.items())
     is_exact = all(score.denominator == 1 for score in stretched.values())
-    return Strategy(_document(_straightened(shape), kept[0].resources), Fraction(high - low) / MAX_SCORE, is_exact, dropped)
-
-
-def _sum(usages: Sequence[ResourceStrategy]) -> dict[int, Fraction]:
-    points = sorted({0, 100, *(utilization for usage in usages for utilization, _ in usage.shape)})
-    return {point: sum((usage.weight * usage.at(point) for usage in usages), Fraction(0)) for point in points}
-
-
-def _straightened(shape: tuple[Point, ...]) -> tuple[Point, ...]:
-    """One of ``LINES`` if *shape* lies on it; else *shape*."""
     for plain in LINES:
-        line = ResourceStrategy("", 1, plain)
-        if all(line.at(utilization) == score for utilization, score in shape):
-            return plain
-    return shape
+        straight = ResourceStrategy("", 1, plain)
+        if all(straight.at(utilization) == score for utilization, score in shape):
+            shape = plain
+    return Strategy(_document(shape, kept[0].resources), Fraction(high - low) / MAX_SCORE, is_exact, dropped)
 
 
 def _document(shape: tuple[Point, ...], resources: Mapping[str, int]) -> dict[str, Any]:
@@ -140,11 +129,8 @@ def fitted(weights: Mapping[str, Fraction]) -> tuple[dict[str, int], dict[str, s
         return whole, {}
     exact = {name: Fraction(weight * MAX_WEIGHT, top) for name, weight in whole.items()}
     rounded = {name: max(1, round(weight)) for name, weight in exact.items()}
-    return rounded, {name: _clipped(weights[name], rounded[name]) for name in whole if rounded[name] != exact[name]}
-
-
-def _clipped(before: Fraction, after: int) -> str:
-    return f"weight {before} clipped to {after} as all were scaled to fit 32 bits"
+    text = "weight {} clipped to {} as all were scaled to fit 32 bits"
+    return rounded, {name: text.format(weights[name], rounded[name]) for name in whole if rounded[name] != exact[name]}
 
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -188,19 +174,20 @@ class Scoring:
             elif argument.service_anti_affinity is not None:
                 self._take_domain(name, weight, argument.service_anti_affinity.label)
             return
-        if name in GONE:
-            self.note(name, GONE[name], OLDER_RULES if name in OLDER else "")
+        rule = RULES[name]
+        if not rule.plugins:
+            self.note(name, left_out(name), OLDER_RULES if rule.is_refused else "")
             return
-        if name in DIFFERENCES and not (name in PEER_SPREADING and self.selector_spread):
-            self.note(name, DIFFERENCES[name])
-        if name in SCORES:
-            self.weights[SCORES[name]] = Fraction(weight)
-        elif name in USAGES:
+        if rule.is_noted and not (name in PEER_SPREADING and self.selector_spread):
+            self.note(name, rule.sentence)
+        if name in USAGES:
             if name == "RequestedToCapacityRatioPriority":
                 self.note(name, "its line without an argument falls from 10 to 0, as LeastAllocated does", OLDER_RULES)
             self._usages.append(ResourceStrategy(name, weight, USAGES[name]))
-        else:
+        elif name in (*PEER_SPREADING, OWN_CONSTRAINTS):
             self._spread[name] = weight
+        else:
+            self.weights[rule.plugins[0]] = Fraction(weight)
 
     def _take_ratio(self, name: str, weight: int, ratio: RatioArguments) -> None:
         written = {resource.name: resource.weight or 1 for resource in ratio.resources}

@@ -26,17 +26,14 @@ from ..config.fielderrors import Context
 from ..releases import PROFILE_RELEASE
 from .equivalents import (
     COUNTED_ELSEWHERE,
-    DIFFERENCES,
     DISK_LIMITS,
-    FILTERS,
     NEVER_RUN,
     NODE_LABEL,
-    OLDER,
     OLDER_RULES,
     OWN_DEFAULTS,
     PREEMPTION_OFF,
+    RULES,
     SELECTOR_SPREAD,
-    TOLD,
     Note,
 )
 from .extenderargs import WrittenExtender, written_extenders
@@ -69,13 +66,18 @@ def migrate(
     Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text if the release refuses the Policy, and
     :class:`~kubeclassic.exceptions.UnknownNameError` if *target* does not have SelectorSpread.
     """
-    if selector_spread:
-        _check_spread(target)
+    if selector_spread and target.version not in SPREAD_BY_SELECTOR:
+        wanted = ", ".join(SPREAD_BY_SELECTOR)
+        raise UnknownNameError(
+            f"selector spread: got it for {target.version}, which has no such plugin, wanted {wanted}"
+        )
     asked = config or AlgorithmConfiguration()
     config = asked.with_defaults(release)
     config.validate(release)
     registry = Registry.of(release, resolved_gates(release, config.gates), CATALOGUE)
-    chosen = select(registry, policy, config.source.provider or DEFAULT_PROVIDER, config.hard_pod_affinity_weight)
+    chosen = select(
+        registry, policy, config.source.provider or DEFAULT_PROVIDER, config.hard_pod_affinity_weight
+    )
     draft = _Draft(policy, config, target, asked.percentage)
     draft.filter(chosen)
     draft.score(chosen, selector_spread)
@@ -83,14 +85,10 @@ def migrate(
     return Migration(draft.document(), tuple(draft.notes))
 
 
-SPREAD_BY_SELECTOR = [name for name, release in TARGETS.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins]
+SPREAD_BY_SELECTOR = [
+    name for name, release in TARGETS.items() if SELECTOR_SPREAD not in release.configuration.gone_plugins
+]
 """The targets with plugin SelectorSpread."""
-
-
-def _check_spread(target: Release) -> None:
-    if target.version not in SPREAD_BY_SELECTOR:
-        wanted = ", ".join(SPREAD_BY_SELECTOR)
-        raise UnknownNameError(f"selector spread: got it for {target.version}, which has no such plugin, wanted {wanted}")
 
 
 @attrs.define(repr=False)
@@ -114,11 +112,6 @@ class _Draft:
         """The Policy, or an empty one, with which the provider decides everything."""
         return self.written or Policy()
 
-    @property
-    def preempts(self) -> bool:
-        """Whether DefaultPreemption is enabled."""
-        return not self.config.disable_preemption
-
     def note(self, subject: str, text: str, upstream: str = "") -> None:
         """Add a note on something that is not the same as before."""
         self.notes.append(Note(subject, text, upstream))
@@ -127,7 +120,9 @@ class _Draft:
 
     def filter(self, chosen: Selection) -> None:
         """Take the plugins that replace the predicates, in running order."""
-        written = {entry.name: entry.argument for entry in self.policy.predicates or () if entry.argument is not None}
+        written = {
+            entry.name: entry.argument for entry in self.policy.predicates or () if entry.argument is not None
+        }
         running = self._running(chosen)
         required: list[dict[str, Any]] = []
         for name in running:
@@ -140,11 +135,12 @@ class _Draft:
 
     def _replace(self, name: str) -> None:
         """Take the plugins in place of a predicate."""
-        gone = [plugin for plugin in FILTERS[name] if plugin in self.target.configuration.gone_plugins]
+        rule = RULES[name]
+        gone = [plugin for plugin in rule.plugins if plugin in self.target.configuration.gone_plugins]
         if not gone:
-            self.filters |= dict.fromkeys(FILTERS[name])
-            if name in DIFFERENCES or not FILTERS[name]:
-                self.note(name, TOLD[name], OLDER_RULES if name in OLDER else "")
+            self.filters |= dict.fromkeys(rule.plugins)
+            if rule.is_noted:
+                self.note(name, rule.sentence, OLDER_RULES if rule.is_refused else "")
         else:
             self.filters["NodeVolumeLimits"] = None
             text = f"{self.target.version} has no plugin {', '.join(gone)}: {COUNTED_ELSEWHERE}; other volumes have no limit"
@@ -154,7 +150,9 @@ class _Draft:
         """The names of the predicates to translate, in order."""
         release = chosen.registry.release
         if self.policy.predicates is None:
-            self.note("predicates", f"there is no list: those that {release.version} runs by default", OWN_DEFAULTS)
+            self.note(
+                "predicates", f"there is no list: those that {release.version} runs by default", OWN_DEFAULTS
+            )
         running = [rule.name for rule in in_running_order(chosen.predicates, release.ordering)]
         idle = [name for name in chosen.predicates if name not in running]
         for name in idle:
@@ -183,7 +181,10 @@ class _Draft:
         text = f"replaced by addedAffinity of plugin NodeAffinity: required {labels}; the reason that users see is another"
         self.note("labelsPresence", text, NODE_LABEL)
         if "NodeAffinity" not in self.filters:
-            self.note("labelsPresence", "NodeAffinity also checks nodeSelector and required node affinity of pods, ignored before")
+            self.note(
+                "labelsPresence",
+                "NodeAffinity also checks nodeSelector and required node affinity of pods, ignored before",
+            )
             self.filters["NodeAffinity"] = None
 
     def _affinity(self) -> dict[str, Any]:
@@ -194,10 +195,19 @@ class _Draft:
 
     def score(self, chosen: Selection, selector_spread: bool) -> None:
         """Take the plugins that replace the priorities, with weights, and the weights of extenders."""
-        written = {entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None}
+        written = {
+            entry.name: entry.argument for entry in self.policy.priorities or () if entry.argument is not None
+        }
         scoring = Scoring(self.notes, chosen.registry.release.ratio_reads_resources, selector_spread)
-        for name, weight in self._priorities(chosen):
-            scoring.take(name, weight, written.get(name))
+        if self.policy.priorities is None:
+            version = chosen.registry.release.version
+            self.note(
+                "priorities",
+                f"there is no list: those that {version} scores by default, with its weights",
+                OWN_DEFAULTS,
+            )
+        for rule, weight in chosen.priorities:
+            scoring.take(rule.name, weight, written.get(rule.name))
         scoring.finish()
         if scoring.preferred:
             self._affinity()["preferredDuringSchedulingIgnoredDuringExecution"] = scoring.preferred
@@ -207,15 +217,10 @@ class _Draft:
             self.args["InterPodAffinity"] = {"hardPodAffinityWeight": chosen.hard_pod_affinity_weight}
         self._weigh(scoring.weights)
 
-    def _priorities(self, chosen: Selection) -> list[tuple[str, int]]:
-        """The names of the priorities to translate, and their weights."""
-        if self.policy.priorities is None:
-            version = chosen.registry.release.version
-            self.note("priorities", f"there is no list: those that {version} scores by default, with its weights", OWN_DEFAULTS)
-        return [(rule.name, weight) for rule, weight in chosen.priorities]
-
     def _weigh(self, plugins: Mapping[str, Fraction]) -> None:
-        extenders = {f"extender {i}": Fraction(e.weight) for i, e in enumerate(self.policy.extenders) if e.weight > 0}
+        extenders = {
+            f"extender {i}": Fraction(e.weight) for i, e in enumerate(self.policy.extenders) if e.weight > 0
+        }
         found, clipped = fitted({**plugins, **extenders})
         for name, text in clipped.items():
             self.note(name, text)
@@ -230,7 +235,9 @@ class _Draft:
         """Translate what a Policy and a component configuration say besides rules."""
         if self.policy.always_check_all:
             text = "left out, as its code was removed in 1.24: only the first plugin that rejects a node gives its reasons"
-            self.note("alwaysCheckAllPredicates", f"{text}; the same nodes fit, but fewer reasons are reported")
+            self.note(
+                "alwaysCheckAllPredicates", f"{text}; the same nodes fit, but fewer reasons are reported"
+            )
         if self.config.percentage and not self.percentage:
             text = f"not set, so the size of the cluster decides; the default of the release was {self.config.percentage} %"
             self.note("percentageOfNodesToScore", text)
@@ -238,20 +245,25 @@ class _Draft:
             self.note("disablePreemption", "plugin DefaultPreemption is not enabled", PREEMPTION_OFF)
         if self.config.gates:
             gates = ", ".join(f"{name}={str(on).lower()}" for name, on in self.config.gates.items())
-            self.note("featureGates", f"not part of the file; give those that are still known to --feature-gates: {gates}")
-        if "VolumeBinding" in self.filters and self.config.bind_timeout != BIND_TIMEOUT and self.config.bind_timeout >= 0:
+            self.note(
+                "featureGates",
+                f"not part of the file; give those that are still known to --feature-gates: {gates}",
+            )
+        if (
+            "VolumeBinding" in self.filters
+            and self.config.bind_timeout != BIND_TIMEOUT
+            and self.config.bind_timeout >= 0
+        ):
             self.args["VolumeBinding"] = {"bindTimeoutSeconds": self.config.bind_timeout}
-
-    def _post_filters(self) -> list[str]:
-        """The plugins that look after pods that fit nowhere."""
-        context = Context(self.target, resolved_gates(self.target))
-        known = default_plugins(context)["multiPoint"].enabled
-        devices = [DEVICES] if any(plugin.name == DEVICES for plugin in known) else []
-        return [*devices, *(["DefaultPreemption"] if self.preempts else [])]
 
     def document(self) -> dict[str, Any]:
         """The configuration in its JSON form."""
+        known = default_plugins(Context(self.target, resolved_gates(self.target)))["multiPoint"].names
+        post_filters = [
+            *([DEVICES] if DEVICES in known else []),
+            *([] if self.config.disable_preemption else ["DefaultPreemption"]),
+        ]
         return document_of(
             self.config.scheduler_name, percentage=self.percentage, filters=list(self.filters), weights=self.weights, args=self.args,
-            extenders=self.extenders, post_filters=self._post_filters(), target=self.target,
+            extenders=self.extenders, post_filters=post_filters, target=self.target,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityArgument, PriorityEntry, RatioArguments, check_arguments
+from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry, RatioArguments, check_arguments
 from ...algorithmprovider.providers import int32
 from ...api.objects.quantity import MAX_INT64, wrap_int64
 from ...core.release import Gates, PolicyCells
@@ -86,9 +86,6 @@ class PolicyRules:
             return name
         if argument is None:
             raise PolicyError(self.cells.unknown_priority.format(name=name))
-        return self._custom(argument)
-
-    def _custom(self, argument: PriorityArgument) -> str:
         if argument.service_anti_affinity is not None:
             args = self.service_affinity or ServiceAffinityArgs()
             labels = (*args.anti_affinity_labels_preference, argument.service_anti_affinity.label)

@@ -41,7 +41,9 @@ def configuration_of_policy(
 
     *gates* are the changes to the default gates. Raises :class:`~kubeclassic.exceptions.PolicyError` with upstream's text.
     """
-    cells, known = _cells(release), resolved_gates(release, gates)
+    cells, known = release.policies, resolved_gates(release, gates)
+    if cells is None:
+        raise PolicyError(f"policy: got one, but release {release.version} has no Policies")
     notes, policy = tuple(notes_on_form(policy, release)), decoded(policy, release)
     validate(policy, cells)
     rules = PolicyRules.of(policy, cells, known)
@@ -66,12 +68,6 @@ def configuration_of_policy(
         checks_all=policy.always_check_all and cells.checks_all,
         notes=notes,
     )
-
-
-def _cells(release: Release) -> PolicyCells:
-    if release.policies is None:
-        raise PolicyError(f"policy: got one, but release {release.version} has no Policies")
-    return release.policies
 
 
 def _check_affinity_weight(weight: int, cells: PolicyCells) -> None:

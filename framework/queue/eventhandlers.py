@@ -18,7 +18,7 @@ from ...core.cluster.nominations import Nominations
 from ...core.engine import Engine
 from ...core.pods.requests import NATIVE, PODS, of_node
 from ...core.pods.template import Port, Template, Templates
-from ...core.queue.backoff import Clock
+from ...core.queue.backoff import SECOND, Clock
 from ...core.release import QueueingCells, Requests
 from ...core.router import ADD, UPDATE, EventRouter
 from ..config.configuration import KubeSchedulerConfiguration
@@ -224,5 +224,5 @@ def queue_for(
         cells=release.queue, nominations=nominations, clock=clock, less=next(iter(profiles.values())).points["queueSort"][0].less,
         held_by=held_by, registrations=Registrations(profiles, release.queueing, gives_hints, bool(engine.extenders)),
         templates=engine.templates, queueing=release.queueing, gives_hints=gives_hints, pops_early=enabled("SchedulerPopFromBackoffQ"),
-        namespaces=engine.listings.namespaces, initial_backoff=float(config.initial_backoff), max_backoff=float(config.max_backoff),
+        namespaces=engine.listings.namespaces, initial_backoff=config.initial_backoff * SECOND, max_backoff=config.max_backoff * SECOND,
     )  # fmt: skip

@@ -5,7 +5,6 @@ Upstream: PriorityQueue in pkg/scheduler/internal/queue/scheduling_queue.go (1.3
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from math import inf
 from typing import NamedTuple
@@ -17,7 +16,7 @@ from ...api.objects import KubeObject, Namespace, Pod, PodAffinityTerm
 from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.cluster.listings import Listing
 from ...core.pods.template import Templates
-from ...core.queue.backoff import Backoff, BackoffHeaps, Timer
+from ...core.queue.backoff import SECOND, Backoff, BackoffHeaps, Timer
 from ...core.queue.base import ACTIVE, BACKOFF, BACKOFF_FLUSH, PARKED, QueueBase
 from ...core.queue.parked import QueuedPod
 from ...core.queue.priority import wants as wants_by_name
@@ -82,7 +81,7 @@ class Flights:
 FAILURE, BACKOFF_COMPLETE, POP_EARLY = "ScheduleAttemptFailure", "BackoffComplete", "PopFromBackoffQ"
 PREEMPTION, GATES, SPREAD = "DefaultPreemption", "SchedulingGates", "PodTopologySpread"
 WINDOW = BACKOFF_FLUSH
-"""Where pods may be popped while they back off, backoffs end at whole multiples of that many seconds, and are flushed together."""
+"""Where pods may be popped while they back off, backoffs end at whole multiples of that time, and are flushed together."""
 FULL_NAMES = {"PodAdd": "UnschedulablePodAdd", "PodUpdate": "UnschedulablePodUpdate"}
 
 
@@ -103,8 +102,8 @@ class FrameworkQueue(QueueBase):
     pops_early: bool = False
     """With gate SchedulerPopFromBackoffQ: a pod that backs off is tried if no pod is active."""
     namespaces: Listing[Namespace] = attrs.field(factory=Listing)
-    initial_backoff: float = 1.0
-    max_backoff: float = 10.0
+    initial_backoff: int = SECOND
+    max_backoff: int = 10 * SECOND
     _preempting: set[str] = attrs.field(init=False, factory=set)
     """The UIDs of pods whose victims are being deleted in the background."""
     _flights: Flights = attrs.field(init=False, factory=Flights)
@@ -118,7 +117,7 @@ class FrameworkQueue(QueueBase):
         if self.queueing.backs_off_to_the_end:
             self._waiting = BackoffHeaps(self._waits_before, self._ends_before)
         if self.pops_early:
-            self._backoff_timer = Timer(self._aligned(self.clock.now), WINDOW, self.clock.now)
+            self._backoff_timer = Timer(self.clock.now - (self.clock.origin + self.clock.now) % WINDOW, WINDOW, self.clock.now)
 
     # --- backoff ----------------------------------------------------------------------------------------------------
 
@@ -138,10 +137,9 @@ class FrameworkQueue(QueueBase):
 
     def _aligned(self, time: float) -> float:
         """The beginning of the window that *time* is in, where backoffs end with windows."""
-        origin = self.clock.origin
-        return math.floor((origin + time) / WINDOW) * WINDOW - origin if self.pops_early else time
+        return time - (self.clock.origin + time) % WINDOW if self.pops_early else time
 
-    def _backs_off(self, item: QueuedPod, now: float) -> bool:
+    def _backs_off(self, item: QueuedPod, now: int) -> bool:
         if item.is_gated and not self.queueing.gated_back_off:
             return False
         ends = self._ends(item)
@@ -155,7 +153,7 @@ class FrameworkQueue(QueueBase):
         head = self._waiting.peek()
         return inf if head is None else self._backoff_timer.next(self._ends(head), after=self.queueing.backs_off_to_the_end)
 
-    def _flush_waiting(self, now: float) -> None:
+    def _flush_waiting(self, now: int) -> None:
         heaps = (self._waiting.rejected, self._waiting.errors) if isinstance(self._waiting, BackoffHeaps) else (self._waiting,)
         for heap in heaps:
             while (head := heap.peek()) is not None and not self._backs_off(head, now):
@@ -208,7 +206,7 @@ class FrameworkQueue(QueueBase):
         self._waiting.put(item.pod.key, item)
         return True
 
-    def _leave_parking(self, item: QueuedPod, now: float) -> str | None:
+    def _leave_parking(self, item: QueuedPod, now: int) -> str | None:
         key, backs_off = item.pod.key, self._backs_off(item, now)
         if not (self._back_off(item) if backs_off else self._activate(item)):
             return None
@@ -360,7 +358,7 @@ class FrameworkQueue(QueueBase):
             return not isinstance(new, Pod) or new.uid == item.pod.uid
         return self.registrations.helps(_profile_of(item), item.pod, item.plugins, event, old, new)
 
-    def _flush_parked(self, now: float) -> None:
+    def _flush_parked(self, now: int) -> None:
         items = self._parked.older_than(now - self._parked_at_most)
         if items:
             self._move((item for item in items if not self._is_passed_over(item, UNSCHEDULABLE_TIMEOUT)), now, UNSCHEDULABLE_TIMEOUT.label)

@@ -15,6 +15,7 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.decision.decision import Decision
 from ...core.decision.flow import ERROR, SUCCESS, UNSCHEDULABLE, Phase
 from ...core.decision.preemptionplan import Preemption
+from ...core.queue.backoff import SECOND
 from ...core.queue.parked import QueuedPod
 from .metrictables import Feed
 
@@ -138,7 +139,7 @@ class Metering:
         if item.entered is not None:
             attempts = str(item.attempts) if item.attempts < _MOST_ATTEMPTS else f"{_MOST_ATTEMPTS}+"
             self.feed(Feed.SCHEDULED_TRIES, item.attempts)
-            self.feed(Feed.SCHEDULED_TIME, now - item.entered, attempts=attempts)
+            self.feed(Feed.SCHEDULED_TIME, now - item.entered / SECOND, attempts=attempts)
 
     def not_bound(self, pod: Pod, seconds: float, *, is_rejected: bool) -> None:
         """A pod with a node was not bound: a plugin rejected it, or there was an error. That was *seconds* after its attempt began."""

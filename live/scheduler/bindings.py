@@ -175,7 +175,7 @@ class Bindings:
         state.touch()
         lasts = state.release.live.assumed_pods_expire
         if lasts is not None:
-            state.engine.cache.finish_binding(pod.bound_to(host), state.clock.now, lasts)
+            state.engine.cache.finish_binding(pod.bound_to(host), state.clock.seconds, lasts)
         failure = None if error is None else state.binding.failure(error)
         self._tell_end(attempt, "Bind", asked, failure)
         if failure is None:

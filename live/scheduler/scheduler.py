@@ -12,6 +12,7 @@ from functools import partial
 import attrs
 
 from ...core.decision.decision import Decision
+from ...core.queue.backoff import SECOND
 from ...core.queue.parked import QueuedPod
 from ...exceptions import KubeclassicError
 from ..process.logs import ATTEMPTS, OUTCOMES
@@ -107,7 +108,7 @@ class LiveScheduler:
             return
         due, handle = state.queue.next_due(), None
         if due is not None:
-            loop, left = asyncio.get_running_loop(), max(SHORTEST_WAIT, due - state.times.now())
+            loop, left = asyncio.get_running_loop(), max(SHORTEST_WAIT, due / SECOND - state.times.now())
             handle = loop.call_later(left, state.awake.set)
         try:
             await state.awake.wait()
@@ -120,7 +121,7 @@ class LiveScheduler:
             await asyncio.sleep(EXPIRY_PERIOD)
             await self.state.free()
             self.state.touch()
-            for pod in self.state.engine.cache.expire(self.state.clock.now):
+            for pod in self.state.engine.cache.expire(self.state.clock.seconds):
                 self.state.log.warning(f"pod {pod.key}: its binding to {pod.spec.node_name} was not confirmed in time")
 
     # --- one pod ----------------------------------------------------------------------------------------------------

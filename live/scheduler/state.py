@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from ...api.objects.pods import DEFAULT_SCHEDULER
 from ...core.bindingcycle import BindingCycle
 from ...core.cluster.listings import Listings
 from ...core.engine import Engine
-from ...core.queue.backoff import Clock
+from ...core.queue.backoff import Clock, nanoseconds
 from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
@@ -76,7 +75,7 @@ class LiveState:
 
     def __attrs_post_init__(self) -> None:
         start = self.times.now()
-        self.clock = Clock(now=start, origin=self.times.wall() - start)
+        self.clock = Clock(now=nanoseconds(start), origin=nanoseconds(self.times.wall() - start))
         flow = self.engine.flow
         self.queue = flow.queue(self.clock)
         self.router, self.binding = flow.router(self.queue, self.scheduler_name), flow.binding
@@ -93,7 +92,7 @@ class LiveState:
 
     def touch(self) -> None:
         """Set the clock, before anything is done that depends on the time. No two events have the same time, as with real clocks."""
-        self.clock.now = max(self.times.now(), math.nextafter(self.clock.now, math.inf))
+        self.clock.now = max(nanoseconds(self.times.now()), self.clock.now + 1)
 
     @property
     def timestamp(self) -> str:

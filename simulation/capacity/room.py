@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -46,6 +46,16 @@ class FreeRoom:
         """int64[R, N]: what is left, 0 where pods request more than there is."""
         left: Ints = np.maximum(self.allocatable - self.requested, 0)
         return left
+
+    def uses(self, names: Sequence[str]) -> dict[str, list[float | None]]:
+        """Resource -> the share of it that is requested on each node of *names*; None where a node has none of it."""
+        at, found = {name: column for column, name in enumerate(self.names)}, dict[str, list[float | None]]()
+        for row, resource in enumerate(self.resources):
+            has, asked = self.allocatable[row].tolist(), self.requested[row].tolist()
+            shares = [asked[at[name]] / has[at[name]] if name in at and has[at[name]] else None for name in names]
+            if any(shares):
+                found[resource] = shares
+        return found
 
     def copies(self, requests: Mapping[str, int], barred: Collection[str] = ()) -> dict[str, int]:
         """Resource -> how many copies of a pod with *requests* would fit on nodes that are not *barred* if nothing else counted.

@@ -12,7 +12,6 @@ from ...api.record import Count, Record, says
 from ...core.arrays.trail import NO_ROWS
 from ...core.arrays.types import Rows
 from ...core.decision.decision import Decision
-from ...core.decision.ties import places_of_best
 from .contestants import Contestant, Feasible, RowMap
 
 LOCKED: Final = "locked"
@@ -62,11 +61,7 @@ def best(decision: Decision) -> Rows:
     details = decision.details
     if decision.host is None:
         return NO_ROWS
-    if details.ranking is None:
-        return details.feasible_rows
-    places = places_of_best(details.ranking.totals) if details.best is None else details.best
-    found: Rows = details.feasible_rows.take(places)
-    return found
+    return details.feasible_rows if details.best is None else details.feasible_rows.take(details.best)
 
 
 class AgreementCounts(Record):

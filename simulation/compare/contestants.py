@@ -13,35 +13,28 @@ from ...api.record import Record, field, says
 from ...core.arrays.types import Mask, Rows
 from ...core.decision.decision import Decision
 from ...core.engine import Engine
+from ...core.release.fact import rule_facts
 from ...core.rule import Algorithm, Priority
 from ...core.run import Run
 from ..simulate import Simulation
 
+_WAYS = {
+    name: (*rule.first, *rule.plugins)
+    for name, rule in rule_facts().items()
+    if rule.kind in ("priority", "argument")
+}
 SUCCESSORS: Mapping[str, tuple[str, ...]] = {
-    "LeastRequestedPriority": ("NodeResourcesLeastAllocated", "NodeResourcesFit"),
-    "MostRequestedPriority": ("NodeResourcesMostAllocated", "NodeResourcesFit"),
-    "RequestedToCapacityRatioPriority": ("RequestedToCapacityRatio", "NodeResourcesFit"),
-    "BalancedResourceAllocation": ("NodeResourcesBalancedAllocation",),
-    "SelectorSpreadPriority": ("DefaultPodTopologySpread", "SelectorSpread", "PodTopologySpread"),
-    "ServiceSpreadingPriority": ("DefaultPodTopologySpread", "SelectorSpread", "PodTopologySpread"),
-    "EvenPodsSpreadPriority": ("PodTopologySpread",),
-    "InterPodAffinityPriority": ("InterPodAffinity",),
-    "NodeAffinityPriority": ("NodeAffinity",),
-    "TaintTolerationPriority": ("TaintToleration",),
-    "ImageLocalityPriority": ("ImageLocality",),
-    "NodePreferAvoidPodsPriority": ("NodePreferAvoidPods",),
-    "NodeResourcesLeastAllocated": ("NodeResourcesFit",),
-    "NodeResourcesMostAllocated": ("NodeResourcesFit",),
-    "RequestedToCapacityRatio": ("NodeResourcesFit",),
-    "DefaultPodTopologySpread": ("SelectorSpread", "PodTopologySpread"),
-    "SelectorSpread": ("PodTopologySpread",),
+    name: way[at:]
+    for rule, plugins in _WAYS.items()
+    for way in [(rule, *plugins)]
+    for at, name in enumerate(way[:-1], 1)
 }
 """Rule that scores -> the plugins of later releases that took its place, the nearest first."""
 
 OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "requestedtocapacity": ("NodeResourcesFit",),
-    "nodelabel": ("NodeLabel", "NodeAffinity"),
-    "serviceantiaffinity": ("ServiceAffinity", "PodTopologySpread"),
+    "nodelabel": _WAYS["labelPreference"],
+    "serviceantiaffinity": _WAYS["serviceAntiAffinity"],
 }
 """The same for priorities that a Policy defines by arguments, under any name: by the module that they come from."""
 
@@ -125,7 +118,9 @@ class Contestant:
         """Each rule that scores for *pod*, with the name that it is compared under with those of *beside*."""
         pair = self.algorithm(pod), beside.algorithm(pod)
         if pair not in self._subjects:
-            self._subjects[pair] = subjects((rule for rule, _ in pair[0].priorities), [rule.name for rule, _ in pair[1].priorities])
+            self._subjects[pair] = subjects(
+                (rule for rule, _ in pair[0].priorities), [rule.name for rule, _ in pair[1].priorities]
+            )
         return self._subjects[pair]
 
     # --- one cycle --------------------------------------------------------------------------------------------------
@@ -190,7 +185,10 @@ class RowMap:
         version = ours.rows_version, theirs.rows_version
         if self._version != version:
             found = np.array([ours.row_of.get(name, -1) for name in theirs.names], np.intp)
-            self._version, self._rows = version, None if np.array_equal(found, np.arange(len(found))) else found
+            self._version, self._rows = (
+                version,
+                None if np.array_equal(found, np.arange(len(found))) else found,
+            )
         return rows if self._rows is None else self._rows.take(rows)
 
     def marked(self, rows: Rows) -> Mask:
@@ -215,4 +213,6 @@ class Feasible:
     @property
     def is_same(self) -> bool:
         """The same nodes fit for both."""
-        return np.array_equal(self.ours, self.theirs) or np.array_equal(self.rows.marked(self.ours), self.rows.marked(self.theirs))
+        return np.array_equal(self.ours, self.theirs) or np.array_equal(
+            self.rows.marked(self.ours), self.rows.marked(self.theirs)
+        )

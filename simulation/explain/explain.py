@@ -350,9 +350,11 @@ class _Explaining:
         if not len(rows):
             return None
         try:
-            return self.engine.flow.score(self.cycle, rows)
+            found = self.engine.flow.score(self.cycle, rows)
         except ScoreError:
             return None
+        assert isinstance(found, Ranking)  # only those who compare leave scores for later
+        return found
 
     # --- one node ---------------------------------------------------------------------------------------------------
 

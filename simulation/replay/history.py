@@ -10,6 +10,7 @@ import attrs
 
 from ...api.objects import Node
 from ...core.arrays.types import Ints
+from ...core.queue.backoff import SECOND, nanoseconds
 from .inputs.times import plain
 from .ledger import Ledger
 from .replay import Replay
@@ -28,7 +29,7 @@ def row_of(replay: Replay) -> list[Any]:
     """The cluster now: pods pending, pods on nodes, nodes, totals since the beginning, resources."""
     cluster = replay.cluster
     tally, ledger = cluster.tally, cluster.ledger
-    counts = [plain(cluster.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, tally.scheduled, tally.finished, tally.evicted]
+    counts = [plain(replay.now), ledger.waiting_pods, ledger.placed_pods, ledger.nodes, tally.scheduled, tally.finished, tally.evicted]
     return [*counts, *_resources(replay)]
 
 
@@ -46,20 +47,20 @@ class Series:
 
     sink: Callable[[list[Any]], None]
     every: float = 0.0
-    next: float = 0.0
+    next: int = 0
+    """Nanoseconds."""
 
     def at_instant(self, replay: Replay) -> None:
         """Time is about to pass; the cluster stays as it is until the next instant."""
         if not self.every:
             self.sink(row_of(replay))
             return
-        upto, until = replay.next_time(), replay.until
-        if until is not None and (upto is None or upto > until):
-            upto = until
+        ends = [time for time in (replay.next_time(), None if replay.until is None else nanoseconds(replay.until)) if time is not None]
+        upto = min(ends, default=0)
         row = row_of(replay)
-        while self.next <= replay.now or (upto is not None and self.next < upto):
-            self.sink([plain(self.next), *row[1:]])
-            self.next += self.every
+        while self.next <= replay.cluster.now or self.next < upto:
+            self.sink([plain(self.next / SECOND), *row[1:]])
+            self.next += max(nanoseconds(self.every), 1)
 
 
 Record = dict[str, Any]

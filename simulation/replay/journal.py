@@ -195,9 +195,9 @@ class ReplayJournal:
     def note(self, event: ReplayEvent) -> None:
         """Log an event that happens now."""
         found: EventData = msgspec.to_builtins(event)
-        found["time"] = plain(self.clock.now)
+        found["time"] = plain(self.clock.seconds)
         self.sink(found)
 
     def end(self, summary: ReplaySummary) -> None:
         """Log the last event."""
-        self.sink(as_data(ReplayEnded(plain(self.clock.now), "Summary", **msgspec.structs.asdict(summary))))
+        self.sink(as_data(ReplayEnded(plain(self.clock.seconds), "Summary", **msgspec.structs.asdict(summary))))

@@ -13,6 +13,7 @@ from ...core.arrays.batch import Batch
 from ...core.decision.decision import Decision
 from ...core.decision.preemptionplan import Preemption
 from ...core.engine import Engine
+from ...core.queue.backoff import SECOND, nanoseconds
 from ...exceptions import UnknownNameError, did_you_mean
 from .cluster.churnworkload import ChurnWorkload
 from .cluster.nodefailures import NodeFailures
@@ -21,6 +22,7 @@ from .cluster.podlifecycles import PodLifecycles
 from .cluster.volumecontroller import VolumeController
 from .externalevents import ExternalEvents
 from .inputs.inputs import Inputs
+from .inputs.traces import Event
 from .journal import PodPreempts
 from .settings import Delays
 from .simulatedcluster import SimulatedCluster
@@ -58,7 +60,7 @@ class Replay:
     failures: NodeFailures = attrs.field(init=False)
     outside: ExternalEvents = attrs.field(init=False)
     workload: ChurnWorkload = attrs.field(init=False)
-    _free_at: float = 0.0
+    _free_at: int = 0
     """When the scheduler can begin its next cycle."""
     is_over: bool = False
 
@@ -75,7 +77,7 @@ class Replay:
     @property
     def now(self) -> float:
         """Virtual time in seconds."""
-        return self.cluster.now
+        return self.cluster.clock.seconds
 
     @property
     def waiting(self) -> list[PodLifecycle]:
@@ -116,7 +118,7 @@ class Replay:
             return pod
         # Let time pass until something can happen.
         next_time = self.next_time()
-        if next_time is None or (self.until is not None and next_time > self.until):
+        if next_time is None or (self.until is not None and next_time > nanoseconds(self.until)):
             self.is_over = True
             return False
         self._pass_time(next_time)
@@ -126,7 +128,7 @@ class Replay:
         """Do the next thing that is due, events from outside first."""
         events, position, cluster = self.inputs.events, self.position, self.cluster
         now = cluster.clock.now
-        if position < len(events) and events[position].time <= now:
+        if position < len(events) and _due(events[position]) <= now:
             self.position += 1
             self.outside.apply(events[position])
             return True
@@ -135,24 +137,25 @@ class Replay:
             task()
         return task is not None
 
-    def _pass_time(self, time: float) -> None:
+    def _pass_time(self, time: int) -> None:
         self.at_instant(self)
-        self.cluster.tally.pass_time(time - self.now, self.cluster.ledger)
+        self.cluster.tally.pass_time((time - self.cluster.now) / SECOND, self.cluster.ledger)
         self.cluster.clock.now = time
         # Back-offs end on time even while the scheduler is busy.
         self.cluster.queue.tick()
 
     def settle(self) -> None:
         """Let time pass up to ``until`` when nothing is left to do; :meth:`run` does so at its end."""
-        self._pass_time(self.now if self.until is None else max(self.until, self.now))
+        now = self.cluster.now
+        self._pass_time(now if self.until is None else max(nanoseconds(self.until), now))
 
-    def next_time(self) -> float | None:
-        """When the next thing happens that can change anything; None: never."""
+    def next_time(self) -> int | None:
+        """When the next thing happens that can change anything, in nanoseconds; None: never."""
         events, cluster, coming = self.inputs.events, self.cluster, []
         if (task := cluster.agenda.next_time) is not None:
             coming.append(task)
         if self.position < len(events):
-            coming.append(events[self.position].time)
+            coming.append(_due(events[self.position]))
         if cluster.queue.can_pop:
             coming.append(self._free_at)
         if self.workload.deadline is not None:
@@ -209,7 +212,7 @@ class Replay:
     def conclude(self, decision: Decision) -> None:
         """Carry out a decision, the scheduler's or anybody else's."""
         cluster, pod = self.cluster, decision.pod
-        self._free_at = self.now + cluster.delays.cycle
+        self._free_at = cluster.after(cluster.delays.cycle)
         life, cycle = self.pods.all[pod.key], cluster.queue.cycle
         life.attempts += 1
         cluster.tally.attempts += 1
@@ -247,3 +250,8 @@ class Replay:
             if life is not None and not cluster.binding.preempt(victim, pod):
                 self.pods.mark_disrupted(life, pod)
                 self.pods.evict(life, by=pod.key)
+
+
+def _due(event: Event) -> int:
+    """When *event* happens, in nanoseconds; what is there from the beginning has no time of its own."""
+    return nanoseconds(max(event.time, 0.0))

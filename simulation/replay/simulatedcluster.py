@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import math
 import random
 from array import array
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from ...core.arrays.types import Floats
 from ...core.bindingcycle import BindingCycle
 from ...core.cluster.listings import Listings
 from ...core.engine import Engine
-from ...core.queue.backoff import Clock
+from ...core.queue.backoff import SECOND, Clock, nanoseconds
 from ...core.queue.protocol import SchedulingQueue
 from ...core.router import EventRouter
 from .inputs.times import as_timestamp, plain
@@ -92,17 +91,17 @@ Task = Callable[[], None]
 
 @attrs.define(eq=False, repr=False)
 class Agenda:
-    """Tasks by time; tasks of the same time come out in the order in which they were put in.
+    """Tasks by time, in nanoseconds; tasks of the same time come out in the order in which they were put in.
 
     >>> agenda = Agenda()
-    >>> agenda.put(2.0, print), agenda.put(1.0, repr), agenda.put(0.5, str)
+    >>> agenda.put(20, print), agenda.put(10, repr), agenda.put(5, str)
     (1, 2, 3)
     >>> agenda.cancel(3)
-    >>> agenda.next_time, agenda.pop_due(0.5), agenda.pop_due(1.0) is repr
-    (1.0, None, True)
+    >>> agenda.next_time, agenda.pop_due(5), agenda.pop_due(10) is repr
+    (10, None, True)
     """
 
-    _heap: list[tuple[float, int, Task]] = attrs.field(factory=list)
+    _heap: list[tuple[int, int, Task]] = attrs.field(factory=list)
     _count: int = 0
     _cancelled: set[int] = attrs.field(factory=set)
     """The numbers of tasks that are in the heap still, but will not be done."""
@@ -112,13 +111,13 @@ class Agenda:
         return len(self._heap) - len(self._cancelled)
 
     @property
-    def next_time(self) -> float | None:
+    def next_time(self) -> int | None:
         """When the next task is due; None if there is none."""
         while self._heap and self._heap[0][1] in self._cancelled:
             self._cancelled.remove(heapq.heappop(self._heap)[1])
         return self._heap[0][0] if self._heap else None
 
-    def put(self, time: float, task: Task) -> int:
+    def put(self, time: int, task: Task) -> int:
         """Do *task* at *time*. Returns its number."""
         self._count += 1
         heapq.heappush(self._heap, (time, self._count, task))
@@ -128,7 +127,7 @@ class Agenda:
         """Do not do the task of that number, which was not done yet."""
         self._cancelled.add(number)
 
-    def pop_due(self, now: float) -> Task | None:
+    def pop_due(self, now: int) -> Task | None:
         """The next task if its time has come."""
         time = self.next_time
         return None if time is None or time > now else heapq.heappop(self._heap)[2]
@@ -164,11 +163,11 @@ class SimulatedCluster:
     draw: random.Random = attrs.field(init=False)
     _version: int = 0
     """The highest resourceVersion that was seen."""
-    _entered: float = -1.0
+    _entered: int = -1
     """When the last pod entered the queue."""
 
     def __attrs_post_init__(self) -> None:
-        self.clock = Clock(origin=self.origin)
+        self.clock = Clock(origin=nanoseconds(self.origin))
         flow = self.engine.flow
         self.queue = flow.queue(self.clock)
         self.router, self.binding = flow.router(self.queue, self.scheduler_name), flow.binding
@@ -178,22 +177,23 @@ class SimulatedCluster:
         self.fragmentation = Fragmentation(self.ledger, random.Random(self.seed))
 
     @property
-    def now(self) -> float:
+    def now(self) -> int:
+        """Virtual time in nanoseconds."""
         return self.clock.now
 
     @property
     def timestamp(self) -> str:
         """The time as the API writes it."""
-        return as_timestamp(int(self.origin + self.clock.now))
+        return as_timestamp((self.clock.origin + self.clock.now) // SECOND)
 
     @property
     def lasting_changes(self) -> int:
         """The changes that are more than a reservation made or ended."""
         return self.changes - self.passing_changes
 
-    def after(self, seconds: float) -> float:
-        """The time *seconds* from now."""
-        return self.clock.now + seconds
+    def after(self, seconds: float) -> int:
+        """The time *seconds* from now, in nanoseconds."""
+        return self.clock.now + nanoseconds(seconds)
 
     # --- objects ----------------------------------------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ class SimulatedCluster:
         now = self.clock.now
         if pod.metadata.creation_timestamp is None:
             pod = pod.created_at(self.timestamp)
-        self._entered = now if self._entered < now else math.nextafter(self._entered, math.inf)
+        self._entered = now if self._entered < now else self._entered + 1
         self.clock.now = self._entered
         self.put(pod)
         self.clock.now = now

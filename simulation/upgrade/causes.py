@@ -13,9 +13,8 @@ from typing import Final, Literal
 import attrs
 
 from ...core.decision.decision import Decision
-from ...core.release.fact import EVERYTHING, PREEMPTION, SEARCH, TIES, Fact
+from ...core.release.fact import EVERYTHING, PREEMPTION, SEARCH, TIES, Fact, rule_facts
 from ...exceptions import KubeclassicError
-from ...framework.migrate.equivalents import FILTERS
 from ...framework.releases import ALL_RELEASES
 from ..compare.agreement import Decided, decided, nodes_of
 from ..compare.causes import PREEMPTION as MADE_ROOM
@@ -224,7 +223,8 @@ class UpgradeTrial:
 def _names(cause: Cause) -> Iterator[str]:
     if cause.rule is not None:
         yield cause.rule
-        yield from FILTERS.get(cause.rule, ())
+        if (became := rule_facts().get(cause.rule)) is not None:
+            yield from became.plugins
         yield from SUCCESSORS.get(cause.rule, ())
     if cause.kind in ABOUT:
         yield ABOUT[cause.kind]

@@ -6,9 +6,8 @@ import pytest
 
 from kubeclassic.algorithmprovider import RELEASES
 from kubeclassic.algorithmprovider.check import check
-from kubeclassic.algorithmprovider.description import describe
 from kubeclassic.api.record import plain
-from kubeclassic.exceptions import PolicyError, UnknownNameError
+from kubeclassic.exceptions import PolicyError
 
 LAST = RELEASES["1.16"]
 HEAD = {"kind": "Policy", "apiVersion": "v1"}
@@ -107,33 +106,3 @@ class TestWarnings:
             "extender http://a: httpTimeout is 0.000000005 s: it is a whole number of nanoseconds",
         )
         assert warnings(predicates=[None]) == ("an entry of the Policy has no name, wanted that of a predicate",)
-
-
-class TestDescribe:
-    def test_predicates(self):
-        """Each predicate says how it comes to run."""
-        found = describe("1.16")["predicates"]
-        assert found["GeneralPredicates"] == "default"
-        assert found["CheckNodeCondition"] == "default without TaintNodesByCondition"
-        assert found["CheckNodeUnschedulable"] == "default with TaintNodesByCondition"
-        assert found["MaxCinderVolumeCount"] == found["HostName"] == "named by a Policy"
-        assert found["CheckServiceAffinity"] == "with an argument only"
-        assert found["PodFitsPorts"] == "accepted, never runs"
-        assert found["PodToleratesNodeNoExecuteTaints"] == "no Policy can name it"
-
-    def test_priorities(self):
-        """Each priority says its weight, or what it takes to run it."""
-        assert describe("1.12")["priorities"]["ResourceLimitsPriority"] == "named by a Policy with ResourceLimitsPriorityFunction"
-        assert describe("1.13")["priorities"]["ResourceLimitsPriority"] == "default, weight 1, with ResourceLimitsPriorityFunction"
-        assert describe("1.13")["priorities"]["NodePreferAvoidPodsPriority"] == "default, weight 10000"
-
-    def test_gates(self):
-        """Only gates that decide are shown, unless all are asked for."""
-        assert describe("1.16")["gates"]["PodPriority"] == "on, GA, locked"
-        assert "AppArmor" not in describe("1.16")["gates"]
-        assert describe("1.16", all_gates=True)["gates"]["AppArmor"] == "on, BETA"
-
-    def test_unknown_release(self):
-        """A release that there is not is refused."""
-        with pytest.raises(UnknownNameError):
-            describe("1.17")

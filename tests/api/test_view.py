@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kubeclassic.api.view import MOST_ROWS, Amount, Column, Name, Number, Table, View, Words, shortened, table_of
+from kubeclassic.api.view import MOST_ROWS, Amount, Column, Name, Table, View, Words, shortened, table_of, tables
 from kubeclassic.exceptions import UnknownNameError
 
 
 def test_everything_is_escaped() -> None:
     """Titles, facts, headers and cells cannot bring HTML of their own."""
-    text = View(title="<a>", facts={"<b>": "<c>"}, tables=[table_of("t", [{"<d>": "<e>"}])]).html()
+    text = View(title="<a>", facts={"<b>": "<c>"}, sections=tables(table_of("t", [{"<d>": "<e>"}]))).html()
     assert [f"&lt;{name}&gt;" in text for name in "abcde"] == [True] * 5
     assert "<a>" not in text
     assert "<e>" not in text
@@ -18,7 +18,7 @@ def test_everything_is_escaped() -> None:
 
 def test_long_tables_are_cut() -> None:
     """Of a long table the first rows are shown, and the others are counted."""
-    text = View(title="t", tables=[table_of("t", [{"n": number} for number in range(MOST_ROWS + 1_000)])]).html()
+    text = View(title="t", sections=tables(table_of("t", [{"n": number} for number in range(MOST_ROWS + 1_000)]))).html()
     assert text.count("<tr>") == MOST_ROWS + 1
     assert "and 1,000 more" in text
 
@@ -40,7 +40,8 @@ def test_a_column_is_where_its_forms_say() -> None:
 
 def test_data_begins_with_the_main_table() -> None:
     """Text keeps the order of tables; data has the main one first, and knows no other names."""
-    view = View(title="v", tables=[table_of("a", [], forms=("table", "data")), table_of("b", [], forms=("table", "data"))], main="b")
+    both = tables(*(table_of(name, [], forms=("table", "data")) for name in "ab"))
+    view = View(title="v", sections=both, main="b")
     assert [table.name for table in view.tables_of("table")] == ["a", "b"]
     assert [table.name for table in view.tables_of("data")] == ["b", "a"]
     with pytest.raises(UnknownNameError, match='table: got "c", wanted b or a'):
@@ -48,6 +49,5 @@ def test_data_begins_with_the_main_table() -> None:
 
 
 def test_a_sentence_reads_as_text() -> None:
-    """Names and numbers in a sentence are plain text: counts with commas, amounts in their unit."""
-    assert str(Words("Only ", Number(1200), " of ", Words(Name("web"), " fit"), ".")) == "Only 1,200 of web fit."
-    assert str(Number(1500, "cpu")) == "1.5"
+    """Names in a sentence are plain text."""
+    assert str(Words("Only 1,200 of ", Words(Name("web"), " fit"), ".")) == "Only 1,200 of web fit."

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 import msgspec
 import pytest
 
-from kubeclassic.cli import run
 from kubeclassic.cli.declaring.setup import OPTIONS, NamedSetup
-from kubeclassic.cli.report.page.markup import spoken
-from kubeclassic.cli.report.questions.comparisonpage import comparison_html
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.questions.compare import CompareResult
-from kubeclassic.questions.comparisonview import verdict
 from kubeclassic.simulation.compare.document import ComparisonDocument
 from tests.support.pages import data_of_page, table_of_page, with_page
 from tests.support.program import ran
@@ -94,11 +87,6 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 class TestPage:
     """The page of ``--report`` against ``-o json`` of the same comparison."""
 
-    def test_the_headline(self, both: tuple[dict[str, Any], str]) -> None:
-        """The verdict stands above all."""
-        record, html = both
-        assert f'<h1 class="verdict">{spoken(verdict(document_of(record)))}</h1>' in html
-
     def test_the_pods(self, both: tuple[dict[str, Any], str]) -> None:
         """The list has each pod that is decided or ends otherwise, where it ends for each, and both tables of its decisions."""
         record, html = both
@@ -115,23 +103,6 @@ class TestPage:
             assert len(cycles or []) == len(theirs)
             for cycle, difference in zip(cycles or [], theirs, strict=True):
                 _check_details(cycle, difference, data["shared"], [one["name"] for one in record["configurations"]])
-
-    def test_outcomes_and_causes_have_one_name(self, both: tuple[dict[str, Any], str]) -> None:
-        """What the list can be filtered by is what the bars and the table of causes have, under the same names."""
-        _, html = both
-        rows = table_of_page(html, "pods")
-        outcomes = {outcome.split(": ", 1)[1] for row in rows for outcome in row["outcome"]}
-        assert outcomes <= set(OUTCOMES)
-        assert all(f"{outcome} <b>" in html for outcome in outcomes - {"on the same node"})
-        links = {parse_qs(unescape(link))["is-cause"][0] for link in re.findall(r'href="#pods[?]([^"]*)"', html)}
-        assert links == {cause for row in rows for cause in row["cause"]}
-
-
-OUTCOMES = (
-    "equally good", "different", "gated", "on another node", "on the same node", "placed by a alone", "placed by b alone",
-    "placed by c alone",
-)  # fmt: skip
-
 
 def _check_details(cycle: list[Any], difference: dict[str, Any], shared: dict[str, Any], names: list[str]) -> None:
     """The details of a cycle have the nodes, totals and weighed scores of the record."""
@@ -151,7 +122,7 @@ class TestForms:
         """The page says of what it speaks and how to repeat it, with what users name escaped."""
         html = answered("--a", "release=1.16 tie-break='first'", "--b", "release=1.27", "-o", "html")
         assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
-        assert "tie-break=&#x27;first&#x27;" in html
+        assert "tie-break=&#39;first&#39;" in html
         assert re.search(r"11 nodes, \d+ pods run, 22 pods wait", html)
         assert "kubeclassic " in html
         assert [side["title"] for side in data_of_page(html)["map-data"]["sides"]] == [""]
@@ -163,13 +134,6 @@ class TestForms:
         sides = data_of_page(file.read_text())["map-data"]["sides"]
         assert [side["title"] for side in sides] == ["a (1.16)", "b (1.27)"]
         assert sum(len(pods) for pods in sides[0]["pods"]) > 0
-
-    def test_text_in_the_data_cannot_end_it(self, tmp_path: Path) -> None:
-        """A name with a tag in it stays data."""
-        renamed = _renamed(json.loads(_written(tmp_path)), "general-a1", "</script><b>")
-        page = comparison_html(CompareResult(document_of(renamed)))
-        assert "</script><b>" not in page
-        assert any("</script><b>" in row["a (1.16)"] + row["b (1.27)"] for row in table_of_page(page, "pods"))
 
     def test_the_same(self) -> None:
         """A page without differences says so."""
@@ -193,13 +157,3 @@ class TestForms:
         assert all(node["total"] == sum(score["score"] * score["weight"] for score in node["scores"].values()) for node in scored)
 
 
-def _written(folder: Path) -> str:
-    file = folder / "found.json"
-    assert run(["compare", CLUSTER, *OTHER, "-o", "json", "--output", str(file)]) == 1
-    return file.read_text()
-
-
-def _renamed(found: dict[str, Any], name: str, other: str) -> dict[str, Any]:
-    """The same record with a node called otherwise."""
-    renamed: dict[str, Any] = json.loads(json.dumps(found).replace(name, other))
-    return renamed

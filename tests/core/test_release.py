@@ -28,9 +28,7 @@ for group in (release.FrameworkCells, release.QueueingCells):
 NO_READERS = (
     "core/release/release.py",
     "core/release/framework.py",
-    "core/release/release.py",
-    "algorithmprovider/description.py",
-    "framework/changes.py",
+    "framework/describe.py",
     "framework/correspondences.py",
     *TABLES,
 )

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.core.queue.backoff import Clock
+from kubeclassic.core.queue.backoff import Clock, nanoseconds
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.queue.priority import make_queue
 from kubeclassic.core.router import EventRouter
@@ -31,7 +31,7 @@ def router(release: str, *known: KubeObject, **gates: bool) -> EventRouter:
         made.put(item)
     made.queue.pop()
     made.queue.add_unschedulable(QueuedPod(pod("waiting", status=MARK)), made.queue.cycle + 1)
-    clock.now = 5.0
+    clock.now = nanoseconds(5.0)
     if not made.queue.pending.unschedulable:
         # Where a flag marks moves it is cleared by a pop.
         made.queue.pop()

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from kubeclassic.algorithmprovider.catalogue import CATALOGUE
 from kubeclassic.algorithmprovider.releases import RELEASES
+from kubeclassic.core.release.fact import rule_facts
 from kubeclassic.exceptions import UnknownNameError
-from kubeclassic.framework.correspondences import ARGUMENTS, BUILT_IN, points_of, weights
+from kubeclassic.framework.correspondences import points_of, weights
 from kubeclassic.framework.describe import ReleaseDifference, describe_any, diff_any, gate_words
-from kubeclassic.framework.migrate.equivalents import FILTERS, PRIORITIES, lacking
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, FRAMEWORK_RELEASES
-from kubeclassic.simulation.compare.contestants import SUCCESSORS
+
+RULES = rule_facts()
 
 
 class TestCorrespondences:
@@ -26,25 +28,18 @@ class TestCorrespondences:
 
     def test_each_default_plugin_is_somebody_s_successor(self):
         """Each default plugin took the place of a rule, or of what was built in, or is new."""
-        named = {plugin for plugins in (*FILTERS.values(), *PRIORITIES.values(), *ARGUMENTS.values()) for plugin in plugins}
-        assert set(weights(ALL_RELEASES[DEFAULT_FRAMEWORK])) <= named | set(BUILT_IN)
+        assert set(weights(ALL_RELEASES[DEFAULT_FRAMEWORK])) <= {plugin for rule in RULES.values() for plugin in rule.plugins}
 
-    def test_a_rule_that_is_not_entered(self):
-        """Of a rule that the tables lack they say which of them lacks it, all at once."""
-        found = lacking(["HostName", "PodFitsNowhere"], ["FewerPriority"])
-        assert found[:2] == ["PodFitsNowhere is in none of FILTERS", "FewerPriority is in none of SCORES or GONE"]
-        assert found[2:] == [f"{name} is not in DIFFERENCES, nor in WORDS" for name in ("PodFitsNowhere", "FewerPriority")]
+    def test_each_rule_of_the_catalogue_is_entered(self):
+        """The facts of rules know each predicate and priority that there is."""
+        assert RULES.keys() >= {*CATALOGUE.predicates, *CATALOGUE.priorities}
 
-    def test_migrate_and_compare_say_the_same(self):
-        """The table agrees with that of compare."""
-        assert all(plugin in SUCCESSORS[name] for name, plugins in PRIORITIES.items() for plugin in plugins)
-
-    @pytest.mark.parametrize("plugins", [*FILTERS.values()])
+    @pytest.mark.parametrize("plugins", [rule.plugins for rule in RULES.values() if rule.kind == "predicate"])
     def test_the_plugins_filter(self, plugins):
         """What took a predicate's place filters."""
         assert all("filter" in points_of(plugin) for plugin in plugins)
 
-    @pytest.mark.parametrize("plugins", [*PRIORITIES.values(), *ARGUMENTS.values()])
+    @pytest.mark.parametrize("plugins", [rule.plugins for rule in RULES.values() if rule.kind in ("priority", "argument")])
     def test_the_plugins_score(self, plugins):
         """What took a priority's place scores."""
         assert all("score" in points_of(plugin) for plugin in plugins)
@@ -115,7 +110,8 @@ class TestDiff:
         """A difference has what it is about, and both sides."""
         found = diff_any("1.13", "1.14").differences
         assert ReleaseDifference("predicates", "MaxCinderVolumeCount", None, None, "named by a Policy") in found
-        assert ReleaseDifference("gates", "EnableEquivalenceClassCache", None, "off, ALPHA", None) in found
+        words = "whether the answers for equal pods are remembered"
+        assert ReleaseDifference("gates", "EnableEquivalenceClassCache", words, "off, ALPHA", None) in found
 
     @pytest.mark.parametrize("release", ALL_RELEASES)
     def test_no_difference(self, release):
@@ -167,3 +163,32 @@ class TestDiff:
         """A release that there is not is refused, with those that there are."""
         with pytest.raises(UnknownNameError, match=r"wanted 1\.12 to 1\.36"):
             describe_any("1.37")
+
+
+class TestClassic:
+    """The releases with predicates and priorities."""
+
+    def test_predicates(self):
+        """Each predicate says how it comes to run."""
+        found = describe_any("1.16").predicates
+        assert found["GeneralPredicates"] == "default"
+        assert found["CheckNodeCondition"] == "default without TaintNodesByCondition"
+        assert found["CheckNodeUnschedulable"] == "default with TaintNodesByCondition"
+        assert found["MaxCinderVolumeCount"] == found["HostName"] == "named by a Policy"
+        assert found["CheckServiceAffinity"] == "with an argument only"
+        assert found["PodFitsPorts"] == "accepted, never runs"
+        assert found["PodToleratesNodeNoExecuteTaints"] == "no Policy can name it"
+
+    def test_priorities(self):
+        """Each priority says its weight, or what it takes to run it."""
+        first, second = (describe_any(name).priorities for name in ("1.12", "1.13"))
+        assert first["ResourceLimitsPriority"] == "named by a Policy with ResourceLimitsPriorityFunction"
+        assert second["ResourceLimitsPriority"] == "default, weight 1, with ResourceLimitsPriorityFunction"
+        assert second["NodePreferAvoidPodsPriority"] == "default, weight 10000"
+
+    def test_gates(self):
+        """Only gates that decide are shown, unless all are asked for."""
+        found, whole = (describe_any("1.16", all_gates=shown).gates for shown in (False, True))
+        assert found["PodPriority"] == "on, GA, locked"
+        assert "AppArmor" not in found
+        assert whole["AppArmor"] == "on, BETA"

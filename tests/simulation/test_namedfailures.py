@@ -224,8 +224,7 @@ def test_a_node_that_lacks_one_device_is_nearer() -> None:
     ]  # fmt: skip
     assert [one.name for one in explain(cluster, "asked", "1.34").nodes] == ["b", "a"]
     table = explain(cluster, "asked", "1.34", node="a").view()
-    (rows,) = [part.rows for parts in table.parts_of("table") for part in parts if getattr(part, "name", "") == "devices"]
-    assert [row[-1] for row in rows] == ["the node has none"]
+    assert [row[-1] for row in table.table("devices").rows] == ["the node has none"]
 
 
 def warned(cluster: list[Json], release: str) -> list[str]:

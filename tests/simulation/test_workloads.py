@@ -59,7 +59,7 @@ def test_a_workload_is_its_pods(kind: str, replicas: int, sizes: list[str], spec
 
 def told(cluster: list[Json], name: str, release: str = "1.34") -> str:
     """What text says of the workload."""
-    return " ".join(str(getattr(part, "text", "")) for part in explain(cluster, name, release).view().parts_of("table")[0])
+    return " ".join(str(getattr(part, "text", "")) for part in explain(cluster, name, release).view().sections[0].shown("table"))
 
 
 @pytest.mark.parametrize(("replicas", "words"), [(5, "2 of 5 pods"), (2, "stands for 2 pods")])

@@ -13,7 +13,6 @@ import pytest
 from msgspec.structs import replace
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.cli.report.questions.comparisonpage import comparison_html
 from kubeclassic.cli.report.tables import write_view
 from kubeclassic.core.decision.decision import Details
 from kubeclassic.core.engine import Engine
@@ -25,6 +24,7 @@ from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.conftest import ROOT
 from tests.support.build import node, pod
+from tests.support.pages import page_of
 from tests.support.program import ran
 
 CLUSTER = str(ROOT / "examples" / "cluster")
@@ -96,7 +96,7 @@ class TestTheMode:
         assert lines[1] == "free: 2 pods, 2 decisions; the first decision that differs:"
         assert lines[2].startswith("  default/p (decision 0): b in a, a in b; different: ")
         assert lines[3].startswith("1 more decision differs; as each side has its own cluster, that can follow from the first.")
-        assert "default/p (decision 0): b in a, a in b; different: " in unescape(comparison_html(found))
+        assert "default/p (decision 0): b in a, a in b; different: " in unescape(page_of(found))
         first = found.document.against[0].first_difference
         assert first is not None
         assert first.pod == found.differences[0].pod
@@ -108,7 +108,7 @@ class TestWhy:
         engines = {"a": engine_for("1.16", {"percentageOfNodesToScore": 100}), "b": engine_for("1.16", {"percentageOfNodesToScore": 50})}
         found = compared(sampled(), engines)
         assert [cause.kind for cause in found.document.against[0].causes] == ["sampling"]
-        for text in (text_of(found), comparison_html(found)):
+        for text in (text_of(found), page_of(found)):
             assert "with percentage=100 in both configurations" in text
         assert "percentage=100" not in text_of(falling_out(LOCKED))
 
@@ -131,7 +131,7 @@ class TestWhy:
         assert "<gated>" in text
         assert "error" not in text
         assert "1 pod is gated by 1.16 or 1.27, and placed by the other one" in text
-        assert "gated" in comparison_html(result)
+        assert "gated" in page_of(result)
 
     def test_the_reasons_of_one_node_are_asked_for_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """To tell why one node does not fit, the reasons of the other nodes are not made."""

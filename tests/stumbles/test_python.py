@@ -90,7 +90,7 @@ def test_notebooks_get_html(example: Cluster) -> None:
         assert text.startswith('<div class="kubeclassic"><style>')
         assert "<table" in text
         assert not re.search(r"src=|href=|<script|url\(", text)
-    assert "node(s) had taints that the pod didn&#x27;t tolerate" in decision._repr_html_()
+    assert "node(s) had taints that the pod didn&#39;t tolerate" in decision._repr_html_()
     odd = {"kind": "Pod", "metadata": {"name": "a", "annotations": {"x": "<b>"}}, "spec": {"schedulerName": "<i>"}}
     assert "<i>" not in Scheduler(Cluster([node("n"), odd]), Classic(scheduler_name="<i>")).schedule("a")._repr_html_()
 

@@ -26,16 +26,14 @@ from kubeclassic.framework.facts.facttable import FACTS, release_before, undone
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.caseforms import FIELDS
 from kubeclassic.simulation.conform import Manner, answer_case, differences, find_families, read_cases
-from tests.framework.facts.deviceclusters import DEVICE_CLUSTERS
-from tests.framework.facts.newerclusters import NEWER_CLUSTERS
-from tests.framework.facts.olderclusters import OLDER_CLUSTERS
+from tests.framework.facts.forms import CLUSTERS
 from tests.framework.facts.trials import TRIALS
 
 Json = dict[str, Any]
 FILE = Path(__file__).parents[1] / "conformance" / "facts.jsonl.gz"
 FOUND = ("host", "error", "feasible", "failed")
 """The fields of a cycle that releases with predicates and those with plugins have in common."""
-BY_HAND = {*OLDER_CLUSTERS, *NEWER_CLUSTERS, *DEVICE_CLUSTERS, *TRIALS}
+BY_HAND = {*CLUSTERS, *TRIALS}
 SMALLEST = 400
 """Tries to make one case smaller."""
 SECONDS = float(os.environ.get("SECONDS_A_FACT", "40"))

@@ -12,6 +12,10 @@ from typing import Any
 
 import attrs
 
+from kubeclassic.api.view import Item
+from kubeclassic.cli.report.page.about import About
+from kubeclassic.cli.report.page.document import environment, page_html
+from kubeclassic.questions.result import Result
 from tests.support.program import ran
 
 VOID = {"meta", "input", "br", "hr", "img", "col", "link"}
@@ -68,6 +72,16 @@ def table_of_page(html: str, name: str) -> list[dict[str, Any]]:
 def _values(column: Mapping[str, Any]) -> Iterator[Any]:
     texts = column.get("texts")
     return (texts[value] if texts is not None else value for value in column["values"])
+
+
+def page_of(found: Result) -> str:
+    """The page of a result, without its origin."""
+    return page_html(found.view(), About())
+
+
+def part_html(part: Item) -> str:
+    """A part of a view as a page has it."""
+    return str(environment().get_template("parts.html").module.part(part, About()))  # type: ignore[attr-defined]
 
 
 def with_page(folder: Path, *words: object, status: int | Collection[int] = 0) -> tuple[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -11,7 +10,7 @@ from kubeclassic.algorithmprovider import resolve
 from kubeclassic.algorithmprovider.releases import RELEASES
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.cluster.nominations import Nominations
-from kubeclassic.core.queue.backoff import Clock
+from kubeclassic.core.queue.backoff import SECOND, Clock
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.queue.priority import make_queue
 from kubeclassic.core.queue.protocol import SchedulingQueue
@@ -50,9 +49,9 @@ class Bench:
         return {node: [found.name for found in self.nominations.on(node)] for node in self.nominations}
 
 
-def bench(release: str, start: float = 0.0, origin: float = 0.0, **gates: bool) -> Bench:
-    """A queue of *release* whose timers begin at *start*; *origin*: the clock's."""
-    algorithm, clock = resolve(RELEASES[release], gates=gates), Clock(start, origin)
+def bench(release: str, origin: int = 0, **gates: bool) -> Bench:
+    """A queue of *release* whose timers begin now; *origin*: the clock's, in seconds."""
+    algorithm, clock = resolve(RELEASES[release], gates=gates), Clock(origin=origin * SECOND)
     nominations = Nominations(algorithm.release.nominations)
     return Bench(make_queue(algorithm, nominations, clock), clock, nominations)
 
@@ -68,17 +67,5 @@ def parked(release: str, *pods: Pod) -> Bench:
     for item in pods:
         made.fail(item)
     assert made.queue.pending == (0, 0, len(pods))
-    made.clock.now = 20.0
+    made.clock.now = 20 * SECOND
     return made
-
-
-def jump_to_the_next_flush(real: Any, naive: Any, clock: Clock, told: Callable[[], object]) -> None:
-    """Let time pass up to the flush that *real* announces; what is *told* of *naive* must change then, and not before."""
-    real.tick()
-    due, before = real.next_due(), told()
-    naive.run_until(clock.now + 100.0 if due is None else due - 0.25)
-    assert told() == before
-    if due is not None:
-        naive.run_until(due)
-        assert told() != before
-    clock.now = naive.now

@@ -225,7 +225,7 @@ FAULTS = {
     "classes are judged once": Fault(Classes, "judge", _judged_once),
     "a row that moved stays in its class": Fault(Classes, "_move", _one_stays),
     "a class keeps the size of what left": Fault(Classes, "_change", _size_stays),
-    "reduce steps do not know how many nodes there are": Fault(Classes, "totals", _sizes_alike, plain=False, by_schedulers=False),
+    "reduce steps do not know how many nodes there are": Fault(Classes, "totals", _sizes_alike, plain=False, by_schedulers=False, first=50),
     "classes do not tell node objects apart": Fault(Classes, "group", _one_group, plain=False),
     "clauses refuse no class": Fault(ClassTest, "passed", _first_domain, plain=False),
     "sums keep what left": Fault(NodeTable, "remove_pod", _not_taken_off, by_verify=False),

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
 import attrs
 
+from ....api.view import CodeText, Part
 from ....api.words import listed
 from ....framework.options import FIELDS, declared_of
 from ....framework.releases import ALL_RELEASES, patch_level_in_words
-from .markup import Markup, Text, code, element, joined, named
-from .parts import bullets
 
 SOURCE_DATE_EPOCH = "SOURCE_DATE_EPOCH"
 """Where it is set, the date of a page is this one (seconds since 1970), so that the same run writes the same bytes."""
@@ -43,8 +42,8 @@ def _nearer(path: str) -> str:
     return str(Path(path).relative_to(Path.cwd())) if inside else os.path.basename(path)
 
 
-def _discreet_texts(texts: Iterable[Text]) -> tuple[Text, ...]:
-    return tuple(Markup(discreet(text)) if isinstance(text, Markup) else discreet(text) for text in texts)
+def _discreet_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(discreet, texts))
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -53,13 +52,13 @@ class About:
 
     inputs: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
     """The paths that were read, as they were given."""
-    counts: Text = ""
+    counts: str = ""
     """What was read in all: nodes, pods that run, pods that wait."""
     warnings: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
     unread: tuple[str, ...] = attrs.field(default=(), converter=_discreet_texts)
     """What does not count in the outcome, in sentences, which stand under it."""
     releases: tuple[str, ...] = ()
-    rules: tuple[Text, ...] = attrs.field(default=(), converter=_discreet_texts)
+    rules: tuple[Part, ...] = ()
     """Policies, profiles, gates and other options that choose the rules, as given."""
     version: str = ""
     """Of kubeclassic."""
@@ -83,42 +82,31 @@ class About:
                 kept += [word] if "=" in word or following.startswith("-") or following in ("", *paths) else [word, following]
         return (program, question, *paths, *words, *kept)
 
-    def unread_html(self) -> Markup:
-        """What does not count, for right under the outcome."""
-        return joined((element("p", named(f"{text}."), class_="unread") for text in self.unread), "")
+    @property
+    def title(self) -> str:
+        """Of the window: the program and its question."""
+        return " ".join(self.command[: 3 if "policy" in self.command[1:2] else 2]) or "kubeclassic"
 
-    def short_html(self) -> Markup:
-        """One line, for right under the outcome."""
-        return element("p", self._short(), class_="soft origin")
-
-    def html(self) -> Markup:
-        """The last part of the page: inputs, warnings, and the command that repeats it."""
-        lines = [element("div", element("dt", name), element("dd", text)) for name, text in self._lines()]
-        heading = element("h2", "What this page is about", id="about")
-        return element("section", heading, element("dl", *lines), class_="about", aria_labelledby="about")
-
-    def _short(self) -> Markup:
-        inputs = " ".join(self.inputs)
+    def short(self) -> list[str]:
+        """The origin in a line, for right under the outcome."""
         releases = ("release " if len(self.releases) == 1 else "releases ") + listed(self.releases) if self.releases else ""
         day = f"{self.date:%Y-%m-%d}" if self.date else ""
-        parts: list[Text] = [named(inputs) if inputs else "", self.counts, named(releases) if releases else "", named(day) if day else ""]
-        warnings = f"{len(self.warnings)} {'warning' if len(self.warnings) == 1 else 'warnings'}"
-        parts.append(element("a", warnings, href="#about") if self.warnings else "")
-        return Markup(" · ".join(element("span", part) for part in parts if part))
+        return [part for part in (" ".join(self.inputs), self.counts, releases, day) if part]
 
-    def _lines(self) -> Iterator[tuple[str, Text]]:
+    def lines(self) -> Iterator[tuple[str, str, Sequence[Part]]]:
+        """The last part of the page, line by line: a name, ``list``, ``text`` or ``command``, and what stands there."""
         if self.inputs:
-            yield "Read", bullets(element("span", code(path), " ") for path in self.inputs)
+            yield "Read", "list", [CodeText(path) for path in self.inputs]
         if self.releases:
             known = (f"{name} ({patch_level_in_words(name)})" if name in ALL_RELEASES else name for name in self.releases)
-            yield "Release", bullets(map(named, known))
+            yield "Release", "list", list(known)
         if self.rules:
-            yield "Rules", bullets(self.rules)
-        yield "Warnings", bullets(map(named, self.warnings)) if self.warnings else "none"
+            yield "Rules", "list", [discreet(rule) if isinstance(rule, str) else rule for rule in self.rules]
+        yield "Warnings", "list" if self.warnings else "text", self.warnings or ["none"]
         if self.date is not None:
-            yield "Made", named(f"{self.date:%Y-%m-%d %H:%M} UTC" + (f" by kubeclassic {self.version}" if self.version else ""))
+            yield "Made", "text", [f"{self.date:%Y-%m-%d %H:%M} UTC" + (f" by kubeclassic {self.version}" if self.version else "")]
         if self.command:
-            yield "Repeat it with", element("pre", code(shlex.join(self.command)))
+            yield "Repeat it with", "command", [shlex.join(self.command)]
 
 
 def made_at(environment: Mapping[str, str] | None = None) -> datetime:

@@ -7,58 +7,21 @@ the width that there is, for another label or resource, and shows a node's name,
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from math import ceil, floor
 from typing import Any
 
 import attrs
 
 from ....api.meaning.labels import ZONES
-from ....api.words import count_of
-from .markup import Markup, Text, data_script, element, html, number
-from .parts import dot, tag
+from ....api.view import MapSide, NodeMap
 
 FEW = 60
 """Up to that many nodes are tiles."""
 SHOWN = 8
 """That many pods stand in a tile; the others are counted."""
-TAIL = 8
-"""The characters at the end of a name that are always there; where there is little room the middle is left out."""
 CAME, STAYED, LEFT = "came", "stayed", "left"
-
-
-@attrs.frozen
-class Tile:
-    """One node in one state of the cluster."""
-
-    row: int
-    name: str
-    share: float | None
-    """Of the resource that is shown."""
-    pods: Sequence[str] = ()
-    before: Sequence[str] | None = None
-    """The pods on it in the state before; None where there is none."""
-    state: str = ""
-    colour: str = ""
-    note: str = ""
-
-    def html(self, scale: UseScale) -> Markup:
-        """The tile as it shows before scripts run."""
-        use = "-" if self.share is None else f"{100 * self.share:.1f} %"
-        width = f"width:{min(100.0, 100 * (self.share or 0)):.1f}%"
-        bar = element("span", element("i", class_=scale.css_class(self.share), style=width), class_="track", aria_hidden="true")
-        marks = [tag(self.state, self.colour or "var(--line)")] if self.state else []
-        notes = [element("small", self.note)] if self.note else []
-        head = element("div", cut(self.name), element("span", use, class_="use"), class_="head")
-        pods = element("ol", *self._pods(), class_="pods") if self.pods or self.before else ""
-        return element("li", head, bar, *marks, *notes, pods, class_="tile", data_node=f"{self.row}")
-
-    def _pods(self) -> Iterator[Text]:
-        found = marked(self.pods, self.before)
-        for pod, mark in found[:SHOWN]:
-            yield element("li", cut(pod.rpartition("/")[2], pod), class_=mark)
-        if len(found) > SHOWN:
-            yield element("li", f"+ {number(len(found) - SHOWN)} more", class_="rest")
 
 
 def marked(pods: Sequence[str], before: Sequence[str] | None) -> list[tuple[str, str]]:
@@ -72,17 +35,6 @@ def marked(pods: Sequence[str], before: Sequence[str] | None) -> list[tuple[str,
     earlier, now = set(before), set(pods)
     came, stayed = [pod for pod in pods if pod not in earlier], [pod for pod in pods if pod in earlier]
     return [*((pod, CAME) for pod in came), *((pod, LEFT) for pod in before if pod not in now), *((pod, STAYED) for pod in stayed)]
-
-
-def cut(name: str, whole: str = "") -> Markup:
-    """*name*, of which the middle is left out where there is little room; *whole* shows where it is pointed at.
-
-    >>> cut("storefront-abcdefg-0")
-    '<span class="cut" title="storefront-abcdefg-0"><span>storefront-a</span><span>bcdefg-0</span></span>'
-    """
-    if len(name) <= 2 * TAIL:
-        return element("span", html(name), class_="name", title=whole or None)
-    return element("span", element("span", name[:-TAIL]), element("span", name[-TAIL:]), class_="cut", title=whole or name)
 
 
 STEPS = 10
@@ -138,82 +90,47 @@ class UseScale:
         found = self.level(share)
         return "none" if found is None else f"u{found}"
 
-    def html(self) -> Markup:
-        """The legend: the colours that occur, with the ends of the range."""
-        steps = [element("span", class_=f"u{at}") for at in range(1, STEPS + 1)]
-        nothing = [element("span", class_="u0"), "nothing, "] if self.has_nothing else []
-        too_much = [", ", element("span", class_="u11"), "over 100 %"] if self.has_too_much else []
-        return element("span", *nothing, f"{self.low} %", *steps, f"{self.high} %", *too_much, class_="scale")
-
 
 SIZE, GAP, ACROSS = 9, 2, 28
 """A square's side and the room around it in pixels; squares in a line before scripts run, which fit a telephone."""
 
 
-@attrs.frozen(repr=False)
-class MapSide:
-    """One state of the cluster; lists have an entry for each node of the map."""
+@attrs.frozen(repr=False, slots=False)
+class DrawnMap:
+    """A map as it is drawn: what shows before scripts run, and what the script reads."""
 
-    title: str
-    uses: Mapping[str, Sequence[float | None]]
-    """Resource -> the share of each node's capacity in use; None where the node has none of it."""
-    pods: Sequence[Sequence[str]] = ()
-    """The pods on each node, or nothing where they are not told."""
-    states: Sequence[str] = ()
-    """A word on each node, such as ``drained``; empty for nodes without."""
-    notes: Sequence[str] = ()
-    """What else is said of each node, such as ``3 copies``; empty for nothing."""
+    found: NodeMap
 
-
-@attrs.frozen(repr=False)
-class ClusterMap:
-    """Nodes in one or more states."""
-
-    name: str
-    """Its id."""
-    nodes: Sequence[str]
-    sides: Sequence[MapSide]
-    labels: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
-    """Label -> its value on each node, empty where it has none: people choose by which of them nodes are grouped."""
-    colours: Mapping[str, str] = attrs.field(factory=dict, kw_only=True)
-    """State -> the colour of its mark."""
-    note: str = attrs.field(default="", kw_only=True)
-    follows: bool = attrs.field(default=False, kw_only=True)
-    """Whether each side is what became of the one before it. Of two, tiles show the last one alone, with what came and what left."""
-
-    @property
+    @cached_property
     def is_tiled(self) -> bool:
         """Whether nodes are tiles with their pods."""
-        return len(self.nodes) <= FEW and any(any(side.pods) for side in self.sides)
+        return len(self.found.nodes) <= FEW and any(any(side.pods) for side in self.found.sides)
 
     @property
     def drawn(self) -> list[int]:
         """The sides that are drawn."""
-        return list(range(len(self.sides)))[1 if self.follows and self.is_tiled and len(self.sides) == 2 else 0 :]
+        return list(range(len(self.found.sides)))[1 if self.found.follows and self.is_tiled and len(self.found.sides) == 2 else 0 :]
 
-    @property
+    @cached_property
     def resources(self) -> list[str]:
         """What squares can be coloured by; the first one is at first."""
-        return list(dict.fromkeys(resource for side in self.sides for resource in side.uses))
+        return list(dict.fromkeys(resource for side in self.found.sides for resource in side.uses))
 
     @property
     def group_by(self) -> str:
         """The label that nodes are grouped by at first; empty: none."""
-        return next((label for label in ZONES if label in self.labels), "")
+        return next((label for label in ZONES if label in self.found.labels), "")
 
-    def html(self) -> Markup:
-        """The map, with its data."""
-        sides = element("div", *map(self._side, self.drawn), class_="maps")
-        hint = f"Point at a {'tile' if self.is_tiled else 'square'}, or use the arrow keys, to see a node."
-        told = element("p", hint, class_="soft told", aria_live="polite", hidden="")
-        bar = element("div", class_="bar", hidden="")
-        notes = [element("p", self.note, class_="soft")] if self.note else []
-        parts = (bar, *notes, sides, self._legend(), told, data_script(f"{self.name}-data", self.data()))
-        return element("div", *parts, class_="card map", id=self.name, data_part="map")
+    @cached_property
+    def scale(self) -> UseScale:
+        """The colours of the first resource, over all sides."""
+        return UseScale.of(share for side in self.found.sides for share in self._shares(side))
 
-    def still(self) -> Markup:
-        """The map as it shows before scripts run, without its data: for notebooks."""
-        return element("div", element("div", *map(self._side, self.drawn), class_="maps"), self._legend(), class_="card map")
+    @property
+    def changes(self) -> list[str]:
+        """What became of any pod of the tiles, so that the legend tells it."""
+        marks = {mark for side in self.drawn_sides for group in side["groups"] for tile in group["tiles"] for _, mark in tile["pods"]}
+        return [mark for mark in (CAME, LEFT) if mark in marks]
 
     def data(self) -> dict[str, Any]:
         """What the script reads; shares are in thousandths, -1 for none, and pods stand by number."""
@@ -226,87 +143,59 @@ class ClusterMap:
                 "states": list(side.states),
                 "notes": list(side.notes),
             }
-            for side in self.sides
+            for side in self.found.sides
         ]
-        labels = {label: _numbered(values) for label, values in self.labels.items()}
-        choices = {"groupBy": self.group_by, "resources": self.resources, "colours": dict(self.colours)}
-        drawn = {"still": True, "tiles": self.is_tiled, "follows": self.follows, "drawn": self.drawn}
-        return {"nodes": list(self.nodes), "labels": labels, **choices, **drawn, "sides": sides, "names": list(names)}
+        labels = {label: _numbered(values) for label, values in self.found.labels.items()}
+        choices = {"groupBy": self.group_by, "resources": self.resources, "colours": dict(self.found.colours)}
+        drawn = {"still": True, "tiles": self.is_tiled, "follows": self.found.follows, "drawn": self.drawn}
+        return {"nodes": list(self.found.nodes), "labels": labels, **choices, **drawn, "sides": sides, "names": list(names)}
 
     # --- what shows before scripts run ------------------------------------------------------------------------------
 
-    @property
-    def scale(self) -> UseScale:
-        """The colours of the first resource, over all sides."""
-        return UseScale.of(share for side in self.sides for share in self._shares(side))
+    @cached_property
+    def drawn_sides(self) -> list[dict[str, Any]]:
+        """Each side with its groups of nodes; squares by use, those in use the most first."""
+        shares, values = self._shares(self.found.sides[-1]), self.found.labels.get(self.group_by)
+        rows, groups = range(len(self.found.nodes)), defaultdict[str, list[int]](list)
+        for row in rows if self.is_tiled else sorted(rows, key=lambda row: -_thousandths(shares[row])):
+            groups[values[row] if values is not None else ""].append(row)
+        no_name = "no zone" if self.group_by else "all"
+        return [
+            {"title": self.found.sides[at].title, "groups": [
+                {
+                    "name": name or no_name, "count": len(inside), "tiles": [self._tile(at, row) for row in inside if self.is_tiled],
+                    "squares": None if self.is_tiled else self._squares(self.found.sides[at], inside),
+                }
+                for name, inside in sorted(groups.items())
+            ]}
+            for at in self.drawn
+        ]  # fmt: skip
 
     def _shares(self, side: MapSide) -> Sequence[float | None]:
         values = side.uses.get(self.resources[0]) if self.resources else None
-        return [None] * len(self.nodes) if values is None else values
+        return [None] * len(self.found.nodes) if values is None else values
 
-    def _side(self, at: int) -> Markup:
-        side = self.sides[at]
-        heading = [element("h3", side.title)] if side.title else []
-        draw = self._tiles if self.is_tiled else self._squares
-        groups = (element("figure", self._caption(name, rows), draw(at, rows)) for name, rows in self._groups().items())
-        return element("div", *heading, element("div", *groups, class_="groups"), class_="side")
+    def _tile(self, at: int, row: int) -> dict[str, Any]:
+        side = self.found.sides[at]
+        share, state = self._shares(side)[row], side.states[row] if side.states else ""
+        told = [one.pods for one in self.found.sides[:at] if one.pods]
+        earlier = (told[-1] if self.found.follows else told[0]) if told and side.pods else None
+        return {
+            "row": row, "name": self.found.nodes[row], "share": share, "level": self.scale.css_class(share), "state": state,
+            "pods": marked(side.pods[row] if side.pods else (), None if earlier is None else earlier[row]),
+            "colour": self.found.colours.get(state, "var(--line)"), "note": side.notes[row] if side.notes else "",
+        }  # fmt: skip
 
-    def _groups(self) -> dict[str, list[int]]:
-        """The nodes of each group; squares by use, those in use the most first."""
-        found: dict[str, list[int]] = defaultdict(list)
-        values, shares = self.labels.get(self.group_by), self._shares(self.sides[-1])
-        rows = range(len(self.nodes))
-        for row in rows if self.is_tiled else sorted(rows, key=lambda row: -_thousandths(shares[row])):
-            found[values[row] if values is not None else ""].append(row)
-        return dict(sorted(found.items()))
-
-    def _caption(self, name: str, rows: Sequence[int]) -> Markup:
-        return element("figcaption", f"{name or ('no zone' if self.group_by else 'all')}: {count_of(len(rows), 'node')}")
-
-    def _tiles(self, at: int, rows: Sequence[int]) -> Markup:
-        side, scale, shares = self.sides[at], self.scale, self._shares(self.sides[at])
-        earlier = self._earlier(at)
-
-        def tile(row: int) -> Markup:
-            before = None if earlier is None else earlier[row]
-            state, note = side.states[row] if side.states else "", side.notes[row] if side.notes else ""
-            pods = side.pods[row] if side.pods else ()
-            return Tile(row, self.nodes[row], shares[row], pods, before, state, self.colours.get(state, ""), note).html(scale)
-
-        return element("ul", *map(tile, rows), class_="tiles")
-
-    def _earlier(self, at: int) -> Sequence[Sequence[str]] | None:
-        """The pods with which those of the side *at* are compared; None where either is not told."""
-        told = [side.pods for side in self.sides[:at] if side.pods]
-        return (told[-1] if self.follows else told[0]) if told and self.sides[at].pods else None
-
-    def _changes(self) -> set[str]:
-        """What became of any pod of the tiles."""
-        pairs = ((self._earlier(at), self.sides[at].pods) for at in self.drawn)
-        rows = ((now, before[row]) for before, pods in pairs if before is not None for row, now in enumerate(pods))
-        return {mark for now, before in rows for _, mark in marked(now, before)}
-
-    def _squares(self, at: int, rows: Sequence[int]) -> Markup:
-        step = SIZE + GAP
-        width, height = step * min(ACROSS, len(rows)), step * -(-len(rows) // ACROSS)
-        zoom = 2 if len(self.nodes) <= FEW else 1
-        size = {"viewBox": f"0 0 {width} {height}", "width": f"{zoom * width}", "height": f"{zoom * height}"}
-        return element("svg", *self._paths(self.sides[at], rows), aria_hidden="true", **size)
-
-    def _paths(self, side: MapSide, rows: Sequence[int]) -> Iterator[Markup]:
-        step, places, scale, shares = SIZE + GAP, defaultdict[str, list[str]](list), self.scale, self._shares(side)
+    def _squares(self, side: MapSide, rows: Sequence[int]) -> dict[str, Any]:
+        step, places, shares = SIZE + GAP, defaultdict[str, list[str]](list), self._shares(side)
         for place, row in enumerate(rows):
             left, top = step * (place % ACROSS), step * (place // ACROSS)
-            places[scale.css_class(shares[row])].append(f"M{left} {top}h{SIZE}v{SIZE}h-{SIZE}z")
-        for colour, shapes in sorted(places.items()):
-            yield element("path", class_=colour, d="".join(shapes))
-
-    def _legend(self) -> Markup:
-        words = f"Colour: the share of {self.resources[0]} in use. " if self.resources else ""
-        states = (element("span", dot(colour), state, class_="state") for state, colour in self.colours.items())
-        marks = (element("b", f"pod {what}", class_=what) for what in (CAME, LEFT) if self.is_tiled and what in self._changes())
-        scale = self.scale.html() if self.resources else ""
-        return element("p", element("span", words, class_="what"), scale, *states, *marks, class_="soft legend-of-use")
+            places[self.scale.css_class(shares[row])].append(f"M{left} {top}h{SIZE}v{SIZE}h-{SIZE}z")
+        return {
+            "width": step * min(ACROSS, len(rows)), "height": step * -(-len(rows) // ACROSS),
+            "zoom": 2 if len(self.found.nodes) <= FEW else 1,
+            "paths": [(level, "".join(shapes)) for level, shapes in sorted(places.items())],
+        }  # fmt: skip
 
 
 def _thousandths(share: float | None) -> int:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+import shlex
+import zlib
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
-from html import escape
+from functools import cache
 from importlib.resources import files
+from itertools import groupby
+from typing import Any
 
 import attrs
+from jinja2 import Environment, FunctionLoader
+from markupsafe import Markup
 
-from .about import About
-from .markup import Markup, Text, element, html
-from .outcome import next_html
-from .parts import Section
+from ....api.view import CHANGES, MEANINGS, Item, Matrix, Paragraph, RuleScore, Section, Table, View
+from ....api.words import count_of
+from .about import About, discreet
+from .bands import drawn_bands
+from .charts import numbers, picture
+from .clustermap import SHOWN, DrawnMap
+from .tables import FIRST, list_data, written
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'; img-src data:"
 """The browser enforces it: of scripts it runs the page's own alone, known by its hash."""
@@ -23,40 +33,69 @@ STYLES = ("base", "parts", "tables", "pictures", "tiles", "print")
 SCRIPTS = {"table": ("format", "tables"), "map": ("format", "nodetiles", "clustermap"), "aligned": ("format", "aligned")}
 """The kind of part, as its ``data-part`` says -> the scripts that it needs, in order."""
 _PART = re.compile(r' data-part="([a-z]+)"')
+NAMED = 16
+"""That many pods are named; the others are counted."""
+MOST_LINES = 200
+"""Of a matrix; a line may stand for many nodes."""
+PACKED = 1 << 16
+"""Data longer than this many characters is packed."""
+WHOLE, SHORT = 36, 14
+"""A name of at most that many characters is never broken in a table, nor are several words of the second length."""
 
 
 @attrs.frozen(repr=False)
-class Page:
-    """What a page says."""
+class PageSection:
+    """What stands under one heading of a page."""
 
     title: str
-    """Of the window: what was run, on what."""
-    verdict: Text
-    """The outcome in one sentence."""
-    about: About
-    sections: Sequence[Section]
-    lead: Text = ""
-    """What belongs right under the verdict: facts, or a second sentence."""
-    who: Text = ""
-    """Who loses, by name (:func:`~.outcome.who_html`)."""
-    steps: Sequence[Markup] = ()
-    """What to do next."""
+    key: str
+    lead: Any
+    parts: list[Item]
+
+    def groups(self) -> Iterator[tuple[str, list[Item]]]:
+        """Parts of one kind that follow each other: charts stand side by side."""
+        return ((kind, list(members)) for kind, members in groupby(self.parts, key=lambda part: type(part).__name__))
 
 
-def page_html(page: Page) -> str:
-    """*page* as an HTML file."""
-    body = "\n".join(_body(page))
-    script = f"\n{_scripts(body)}"
-    policy = POLICY.format(script=b64encode(sha256(script.encode()).digest()).decode())
-    head = [
-        '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(page.title)}</title>",
-        f"<style>\n{style()}</style>",
-    ]
-    tail = f"<script>{script}</script>"
-    return "\n".join(['<!DOCTYPE html>\n<html lang="en"><head>', *head, "</head><body>", body, tail, "</body></html>"]) + "\n"
+def page_html(view: View, about: About) -> str:
+    """*view* as an HTML file; *about*: of what it speaks."""
+    sections = page_sections(view.sections)
+    counts = {name: value for name, value in view.facts.items() if isinstance(value, int | float) and not isinstance(value, bool)}
+    told = {share.name for share in view.shares}
+    body = environment().get_template("page.html").render(
+        view=view, about=about, sections=sections, title=about.title, numbers={name: counts[name] for name in counts if name not in told}
+    )  # fmt: skip
+    wanted = dict.fromkeys(script for part in _PART.findall(body) for script in SCRIPTS.get(part, ()))
+    script = "\n" + "".join(asset(f"{name}.js") for name in ("page", *wanted))
+    policy = POLICY.format(script=b64encode(hashlib.sha256(script.encode()).digest()).decode())
+    return f"""<!DOCTYPE html>
+<html lang="en"><head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{Markup.escape(about.title)}</title>
+<style>
+{style()}</style>
+</head><body>
+{body}
+<script>{script}</script>
+</body></html>
+"""
+
+
+def page_sections(sections: Sequence[Section]) -> list[PageSection]:
+    """The sections of a page that have anything to show; one without a heading goes on with the one before."""
+    found: list[PageSection] = []
+    for section in sections:
+        if section.title:
+            found.append(PageSection(section.title, section.key, section.lead, []))
+        if found:
+            found[-1].parts.extend(part for part in section.shown("page") if not _is_empty(part))
+    return [section for section in found if section.parts]
+
+
+def _is_empty(part: Item) -> bool:
+    return (isinstance(part, Table) and not part.rows) or (isinstance(part, Paragraph) and not str(part.text))
 
 
 def style() -> str:
@@ -69,40 +108,46 @@ def asset(name: str) -> str:
     return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _scripts(body: str) -> str:
-    """What the parts in *body* need, each once."""
-    wanted = dict.fromkeys(script for part in _PART.findall(body) for script in SCRIPTS.get(part, ()))
-    return "".join(asset(f"{name}.js") for name in ("page", *wanted))
+# --- for the templates ----------------------------------------------------------------------------------------------
 
 
-def _body(page: Page) -> Iterator[str]:
-    yield '<a class="skip" href="#main">Skip to the outcome</a>'
-    yield f'<header class="top"><span class="title">{escape(page.title)}</span>{_button()}</header>'
-    yield '<main id="main" tabindex="-1">'
-    yield element("h1", page.verdict, class_="verdict")
-    yield page.about.unread_html()
-    yield html(page.lead)
-    yield html(page.who)
-    if page.steps:
-        yield next_html(page.steps)
-    yield page.about.short_html()
-    if len(page.sections) > 1:
-        yield _contents(page.sections)
-    yield from map(_section, page.sections)
-    yield page.about.html()
-    yield "</main>"
+@cache
+def environment() -> Environment:
+    """The templates of ``assets``, which escape every text."""
+    made = Environment(loader=FunctionLoader(asset), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    made.filters.update(
+        kind=lambda value: type(value).__name__, is_whole=lambda text: len(text) <= (SHORT if " " in text else WHOLE), zip=zip,
+        number=lambda value: f"{value:,}", count_of=count_of, listed=lambda value: [value] if isinstance(value, str) else value,
+        written=written, list_data=list_data, data=data_script, change=lambda name: (CHANGES[name][0], MEANINGS[CHANGES[name][1]]),
+        shell=shlex.join, discreet=discreet, digest=lambda text: hashlib.sha256(text.encode()).hexdigest(), drawn_map=DrawnMap,
+        picture=picture, chart_rows=numbers, drawn_bands=drawn_bands, scoring=scoring, weighed=weighed,
+        most_points=lambda found: max((sum(max(one.points, 0) for one in line.scores) for line in found.lines), default=0) or 1,
+    )  # fmt: skip
+    made.globals.update(first_rows=FIRST, named_pods=NAMED, tile_pods=SHOWN, matrix_lines=MOST_LINES)
+    return made
 
 
-def _button() -> Markup:
-    return Markup('<button type="button" class="theme" id="theme" hidden>Dark</button>')
+def scoring(found: Matrix) -> list[str]:
+    """The scoring rules that any line has."""
+    return list(dict.fromkeys(score.rule for line in found.lines for score in line.scores))
 
 
-def _contents(sections: Sequence[Section]) -> Markup:
-    items = [element("li", element("a", one.title, href=f"#{one.name}")) for one in sections]
-    items.append(element("li", element("a", "About this page", href="#about")))
-    return element("nav", element("ul", *items), class_="contents", aria_label="Contents")
+def weighed(one: RuleScore) -> str:
+    """A score in words.
+
+    >>> weighed(RuleScore("ImageLocality", 5, 2))
+    'ImageLocality 5 x 2 = 10'
+    """
+    return f"{one.rule} {one.score:,}" + ("" if one.weight == 1 else f" x {one.weight:,} = {one.points:,}")
 
 
-def _section(one: Section) -> Markup:
-    heading = element("h2", one.title, id=one.name)
-    return element("section", heading, one.body, aria_labelledby=one.name)
+def data_script(data: Any, name: str) -> Markup:
+    """*data* as JSON in the page, under the id of the part *name*; no text in it can end the script.
+
+    What is long is packed, so that pages stay small: ``{"packed": TEXT}``, the JSON as zlib packs it, in base64.
+    """
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    if len(text) > PACKED:
+        text = json.dumps({"packed": b64encode(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)).decode("ascii")})
+    inside = Markup(text.replace("<", "\\u003c"))
+    return Markup('<script type="application/json" id="{}-data">{}</script>').format(name, inside)

@@ -27,7 +27,7 @@ class ChurnWorkload:
     outside: ExternalEvents
     position: int = 0
     """The number of the next operation, or of the one that waits."""
-    deadline: float | None = None
+    deadline: int | None = None
     """When the current barrier times out; None if there is none."""
     created: dict[str, dict[str, None]] = attrs.field(factory=dict)
     """Namespace -> pods of createPods that had no node when last looked at."""

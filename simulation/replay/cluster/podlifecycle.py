@@ -29,7 +29,8 @@ class PodLifecycle:
     """One pod from its arrival to its end; the object itself is in the API."""
 
     key: str
-    arrived: float
+    arrived: int
+    """Nanoseconds, as all times here."""
     lifetime: Lifetime
     asked: Ints
     """What it takes of a node: int64[R] in the order of the ledger."""
@@ -37,7 +38,7 @@ class PodLifecycle:
     """The pod as it came, or the first one that it replaces; after an eviction another is made from it."""
     node: str = ""
     """The node that it has or is about to get."""
-    scheduled: float | None = None
+    scheduled: int | None = None
     leaving: str = ""
     """Why it has to leave; empty while it may stay."""
     attempts: int = 0

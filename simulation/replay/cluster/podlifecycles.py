@@ -13,6 +13,7 @@ from ....api.objects import Condition, Pod
 from ....api.objects.pods import DEFAULT_SCHEDULER
 from ....api.record import UNSET
 from ....core.bindingcycle import Failure, Waiting
+from ....core.queue.backoff import SECOND, nanoseconds
 from ....core.queue.base import scheduled_condition
 from ....core.volumes.assumecache import VolumeError
 from ....exceptions import CacheError
@@ -61,11 +62,12 @@ class PermitWaits:
 
     # --- time -------------------------------------------------------------------------------------------------------
 
-    def _arm(self, life: PodLifecycle, waiting: Waiting, since: float) -> None:
+    def _arm(self, life: PodLifecycle, waiting: Waiting, since: int) -> None:
         timeout = waiting.timeout
-        life.timer = self.cluster.agenda.put(max(since + timeout, self.cluster.now), partial(self._time_out, life, waiting, since, timeout))
+        ends = max(since + nanoseconds(timeout), self.cluster.now)
+        life.timer = self.cluster.agenda.put(ends, partial(self._time_out, life, waiting, since, timeout))
 
-    def _time_out(self, life: PodLifecycle, waiting: Waiting, since: float, timeout: float) -> None:
+    def _time_out(self, life: PodLifecycle, waiting: Waiting, since: int, timeout: float) -> None:
         life.timer = None
         waiting.pass_time(timeout)
         if not waiting.is_over:
@@ -143,7 +145,7 @@ class PodLifecycles:
         cluster.enter(pod)
         self.volumes.make_claims(pod)
         if lifetime.leaves_at is not None:
-            cluster.agenda.put(max(lifetime.leaves_at, cluster.now), partial(self._time_is_up, life))
+            cluster.agenda.put(max(nanoseconds(lifetime.leaves_at), cluster.now), partial(self._time_is_up, life))
         if pod.spec.node_name:
             life.node = pod.spec.node_name
             cluster.ledger.place(key, life.node, asked)
@@ -190,9 +192,9 @@ class PodLifecycles:
         cluster.queue.done(life.tried.pod)
         life.scheduled = cluster.now
         cluster.tally.scheduled += 1
-        cluster.tally.waits.append(cluster.now - life.arrived)
-        wait = plain(cluster.now - life.arrived)
-        cluster.journal.note(PodScheduled(pod=life.key, node=life.node, wait=wait, attempts=life.attempts))
+        wait = (cluster.now - life.arrived) / SECOND
+        cluster.tally.waits.append(wait)
+        cluster.journal.note(PodScheduled(pod=life.key, node=life.node, wait=plain(wait), attempts=life.attempts))
         cluster.agenda.put(cluster.after(cluster.delays.binding), partial(self._bind, life))
 
     def fail(self, pod: Pod, cycle: int, error: str, reason: str, plugins: frozenset[str] | None = None) -> None:
@@ -268,7 +270,7 @@ class PodLifecycles:
     def _claims(self, pod: Pod) -> tuple[str, ...]:
         return self.cluster.engine.claims_of(pod) if pod.spec.volumes else ()
 
-    def _bind_when_ready(self, life: PodLifecycle, deadline: float) -> None:
+    def _bind_when_ready(self, life: PodLifecycle, deadline: int) -> None:
         """Upstream looks once a second whether the claims are bound."""
         pod = self.cluster.pod(life.key)
         if not self._is_there(life) or pod is None:

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api.load import load
@@ -19,6 +19,7 @@ from kubeclassic.api.reading.podspecs import pod_of_texts
 from kubeclassic.api.reading.typed import read
 from kubeclassic.exceptions import ManifestError
 from tests.support.drawn import documents
+from tests.support.examples import examples
 
 
 def manifest(node: str = "", token: str = "abcde", **spec: Any) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def test_what_is_odd_is_looked_at_as_a_whole(more: dict[str, Any]) -> None:
     assert pods(*[{**manifest(), **more}] * 3) == [None] * 3
 
 
-@settings(max_examples=60)
+@examples(2)
 @given(documents(Pod))
 def test_from_the_text_as_value_by_value(document: Any) -> None:
     """A pod that is read from its text is the one that is read value by value."""
@@ -81,7 +82,7 @@ def test_from_the_text_as_value_by_value(document: Any) -> None:
         assert found == read(Pod, document, True)
 
 
-@settings(max_examples=20)
+@examples(0.7)
 @given(st.lists(documents(Pod), min_size=1, max_size=4))
 def test_a_long_list_is_read_as_a_short_one(found: list[Any]) -> None:
     """Objects, warnings and errors are the same, item by item and as a whole."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeclassic.api import objects as o
@@ -19,6 +19,7 @@ from kubeclassic.api.reading.mismatch import Mismatch
 from kubeclassic.api.reading.typed import ReadBy, read, text
 from kubeclassic.api.reading.unknownfields import fields_of
 from tests.support.drawn import documents, marred
+from tests.support.examples import examples
 from tests.support.refusals import refusal_text
 
 KINDS = [pytest.param(kind, id=kind.kind) for kind in o.KINDS.values()]
@@ -129,7 +130,7 @@ class TestBothWays:
         alone: list[Any] = []
         monkeypatch.setattr(convert, "read", lambda *args: alone.append(args) or read(*args))
 
-        @settings(max_examples=25)
+        @examples(0.9)
         @given(st.data())
         def check(data: st.DataObject) -> None:
             document = data.draw(documents(kind))
@@ -142,7 +143,7 @@ class TestBothWays:
     def test_refuse_the_same(self, kind: type[Any]) -> None:
         """What is null, unknown or of another type is taken or refused alike."""
 
-        @settings(max_examples=40)
+        @examples(1.3)
         @given(st.data(), st.booleans())
         def check(data: st.DataObject, strict: bool) -> None:
             document = data.draw(marred(documents(kind)))

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.api.reading.decode import decode_kind
 from kubeclassic.api.wire.ownfields import compact_json, current_manifest
 from tests.support.drawn import documents
+from tests.support.examples import examples
 
 POD = {
     "metadata": {"name": "a", "uid": "u", "labels": {"x": "y"}, "annotations": {"k": "v"}, "generateName": "a-"},
@@ -99,7 +100,7 @@ def shown(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-@settings(max_examples=40)
+@examples(1.3)
 @given(data=st.data())
 def test_every_field_is_written_as_it_is_read(kind: str, data: st.DataObject) -> None:
     """Whatever the fields of a kind hold, what is written of the object is read as the same object, with its manifest and without."""
@@ -112,7 +113,7 @@ def test_every_field_is_written_as_it_is_read(kind: str, data: st.DataObject) ->
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-@settings(max_examples=40)
+@examples(1.3)
 @given(data=st.data())
 def test_what_changed_is_written_over_the_manifest(kind: str, data: st.DataObject) -> None:
     """An object with the manifest of another of its kind is written as what it is, though the manifest says otherwise."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Pod
-from kubeclassic.cli.report.page.tables import list_html
-from kubeclassic.cli.report.questions.comparisonpods import PodList
 from kubeclassic.core.engine import Engine
+from kubeclassic.questions.comparisonpods import PodList
 from kubeclassic.simulation.compare.agreement import FREE, LOCKED
 from kubeclassic.simulation.compare.compare import compare
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, pod
-from tests.support.pages import data_of_page, table_of_page
+from tests.support.pages import data_of_page, part_html, table_of_page
 
 ROOM = "preemption: neither finds a node, and they make room differently"
 TIE = "tie: both nodes have the same score in both, and the tie-break chose another one"
@@ -23,7 +22,7 @@ def listed(objects: tuple[KubeObject, ...], made: dict[str, Engine], mode: str =
     """Pod -> what its row says, in words."""
     waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
     scenario = Scenario(tuple(item for item in objects if item not in waiting), waiting)
-    html = list_html(PodList(compare(scenario, made, mode=mode).document()).table())
+    html = part_html(PodList(compare(scenario, made, mode=mode).document()).table())
     data, found = data_of_page(html)["pods-data"], dict[str, dict[str, Any]]()
     for row, details in zip(table_of_page(html, "pods"), data["details"], strict=True):
         pod, *hosts, outcomes, _, why = row.values()

@@ -22,9 +22,8 @@ def titles(table: Table) -> list[str]:
 def test_reasons(release: str) -> None:
     """The reasons of explain have the same columns in the same order; the page adds whether evictions help."""
     view = explain(CLUSTER, "analytics/yearly-report", release).view()
-    shown = [item for part in view.parts_of("table") for item in part if isinstance(item, Table) and item.name == "reasons"]
-    page = titles(view.table("reasons").of_form("page"))
-    assert titles(shown[0]) == [title for title in page if title != "can evictions help"]
+    shown, (page, *_) = ([one for one in view.tables_of(form) if one.name == "reasons"] for form in ("table", "page"))
+    assert titles(shown[0]) == [title for title in titles(page) if title != "can evictions help"]
 
 
 @pytest.mark.parametrize("release", ["1.16", "1.27"])

@@ -51,7 +51,7 @@ def test_reasons_are_those_of_the_nodes(release: str, nodes: list[Drawn], waits:
             assert str(decision.fit_error) == decision.error
     for name, outcome in ((one.name, one) for one in simulate(cluster, release).document.pods if one.error is not None):
         assert outcome.reason in {reason for found in explain(cluster, name, release).nodes for reason in found.reasons}
-        told = [str(part.text) for part in explain(cluster, name, release).view().parts_of("table")[0] if isinstance(part, Paragraph)]
+        told = [str(part.text) for part in explain(cluster, name, release).view().sections[0].shown("table") if isinstance(part, Paragraph)]
         assert told[1].endswith(".")
         assert "preemption" not in told[1]
 

@@ -28,8 +28,11 @@ class TestEvenScores:
     def test_are_those_of_the_long_way(self, release: str) -> None:
         """With cached answers some rules give one number for all nodes; every score is that of a scheduler without a cache."""
         short, long = (fed(release, size).schedule(pod("web", requests={"cpu": "2"})).details for size in (1 << 20, 0))
-        assert any(scores.strides == EVEN for scores in short.reduced.values())
-        assert not any(scores.strides == EVEN for scores in long.reduced.values())
+        one, other = short.ranking, long.ranking
+        assert one is not None
+        assert other is not None
+        assert any(scores.strides == EVEN for scores in one.by_priority.values())
+        assert not any(scores.strides == EVEN for scores in other.by_priority.values())
         assert short.priorities == long.priorities
         assert short.scores == long.scores
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kubeclassic.core.queue.backoff import SECOND, nanoseconds
 from kubeclassic.exceptions import CacheError
 from tests.support.build import pod
 from tests.support.queuebuild import ALL, BY_FLAG, MARK, WITH_BACKOFF, bench, failed, parked
@@ -71,12 +72,12 @@ class TestDelete:
         """A deleted pod's back-off is forgotten, but not while it is active: its successor by name goes on with it."""
         made = bench("1.16")
         made.fail(pod("a"))
-        made.clock.now = 3.0
+        made.clock.now = nanoseconds(3.0)
         if was_active:
             made.queue.move_all()
         made.queue.delete(pod("a"))
         made.fail(pod("a"), -1)
-        assert made.queue.next_due() == 3.0 + wait
+        assert made.queue.next_due() == (3 + wait) * SECOND
 
 
 class TestNominations:

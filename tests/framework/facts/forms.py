@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
+import yaml
+
+from tests.support.devicebuild import DRIVER, device, either, exactly
+
 Json = dict[str, Any]
-HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+HOSTNAME = "kubernetes.io/hostname"
 CONFIGURATION = "kubescheduler.config.k8s.io"
 REQUIRED, PREFERRED = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
 
@@ -60,12 +66,12 @@ def node(name: str, *, cpu: str = "4", labels: Json | None = None, **allocatable
     return {"kind": "Node", "metadata": meta, "spec": {}, "status": {"allocatable": room, "capacity": room}}
 
 
-def pod(name: str, on: str = "", *, cpu: str = "", labels: Json | None = None, ns: str = "default", **spec: Any) -> Json:
-    """A pod, bound with *on*; *spec*: further fields, ``requests``, ``claims`` (names) and ``status`` among them."""
+def pod(name: str, host: str = "", *, cpu: str = "", labels: Json | None = None, ns: str = "default", **spec: Any) -> Json:
+    """A pod, bound with *host*; *spec*: further fields, ``requests``, ``claims`` (names) and ``status`` among them."""
     requests = {**({"cpu": cpu} if cpu else {}), **spec.pop("requests", {})}
     containers = spec.pop("containers", [{"name": "main", "resources": {"requests": requests}}])
     status, volumes = spec.pop("status", {}), [*spec.pop("volumes", []), *map(_use, spec.pop("claims", ()))]
-    spec = {"containers": containers, "volumes": volumes, **({"nodeName": on} if on else {}), **spec}
+    spec = {"containers": containers, "volumes": volumes, **({"nodeName": host} if host else {}), **spec}
     return {"kind": "Pod", "metadata": {"name": name, "namespace": ns, "labels": labels or {}}, "spec": spec, "status": status}
 
 
@@ -99,12 +105,6 @@ def leaning(term: Json, weight: int = 5) -> Json:
     return {"podAffinity": {PREFERRED: [{"weight": weight, "podAffinityTerm": term}]}}
 
 
-FULL = (node("n", cpu="1"), pod("low", "n", cpu="1", priority=0))
-"""A node whose pod has to leave for another one."""
-UNREADABLE = {"matchExpressions": [{"key": "app", "operator": "Like", "values": ["web"]}]}
-"""A selector with an operator that does not exist."""
-
-
 def spread(key: str = HOSTNAME, *, soft: bool = False, skew: int = 1, selector: Json | None = None, **labels: str) -> Json:
     """A topology spread constraint over pods with these *labels*."""
     when = "ScheduleAnyway" if soft else "DoNotSchedule"
@@ -134,21 +134,17 @@ def claim(name: str, kind: str = "local", volume: str = "", *, mode: str = "Read
     return {"kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec, "status": status}
 
 
-def volume(name: str, kind: str = "local", claim_name: str = "", *, on: str = "", labels: Json | None = None, **spec: Any) -> Json:
-    """A volume of class *kind*, of a claim if its name is given, and on node *on* alone if that is given."""
+def volume(name: str, kind: str = "local", claim_name: str = "", *, host: str = "", labels: Json | None = None, **spec: Any) -> Json:
+    """A volume of class *kind*, of a claim if its name is given, and on node *host* alone if that is given."""
     spec = {"storageClassName": kind, "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem", **spec}
     spec.setdefault("capacity", {"storage": "1Gi"})
     if claim_name:
         spec["claimRef"] = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": claim_name, "uid": f"default/{claim_name}"}
-    if on:
-        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [has(HOSTNAME, on)]}]}}
+    if host:
+        here = {"key": HOSTNAME, "operator": "In", "values": [host]}
+        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}}
     phase = "Bound" if claim_name else "Available"
     return {"kind": "PersistentVolume", "metadata": {"name": name, "labels": labels or {}}, "spec": spec, "status": {"phase": phase}}
-
-
-def has(key: str, *values: str) -> Json:
-    """The expression that label *key* has one of *values*."""
-    return {"key": key, "operator": "In", "values": list(values)}
 
 
 def csi_node(name: str, *drivers: tuple[str, int], moved: str = "") -> Json:
@@ -156,3 +152,80 @@ def csi_node(name: str, *drivers: tuple[str, int], moved: str = "") -> Json:
     annotations = {"storage.alpha.kubernetes.io/migrated-plugins": moved} if moved else {}
     listed = [{"name": driver, "nodeID": name, "allocatable": {"count": most}} for driver, most in drivers]
     return {"kind": "CSINode", "metadata": {"name": name, "annotations": annotations}, "spec": {"drivers": listed}}
+
+
+# --- devices --------------------------------------------------------------------------------------------------------
+
+
+def thing(kind: str, name: str, spec: Json, **metadata: Any) -> Json:
+    """An object of the API of devices."""
+    return {"kind": kind, "apiVersion": "resource.k8s.io/v1", "metadata": {"name": name, **metadata}, "spec": spec}
+
+
+def devices(*devices: Json, name: str = "s", count: int = 1, **spec: Any) -> Json:
+    """The slice of a pool with *count* slices, which node a reaches."""
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": count}
+    return thing("ResourceSlice", name, {"driver": DRIVER, "nodeName": "a", "pool": pool, "devices": list(devices), **spec})
+
+
+def asking(name: str, *requests: Any, constraints: Sequence[Json] = (), **metadata: Any) -> Json:
+    """A claim for devices."""
+    asked = [{"name": f"r{i}", ("firstAvailable" if isinstance(one, list) else "exactly"): one} for i, one in enumerate(requests)]
+    spec = {"devices": {"requests": asked, "constraints": list(constraints)}}
+    return thing("ResourceClaim", name, spec, namespace="default", **metadata)
+
+
+# --- as they are written --------------------------------------------------------------------------------------------
+
+FORMS: Mapping[str, Callable[..., Any]] = {
+    form.__name__: form
+    for form in (
+        *(policy, profile, enabled, disabled, event, node, pod, peers, near, apart, named, leaning, spread, service, storage_class, claim),
+        *(volume, csi_node, thing, devices, asking, device, exactly, either),
+    )
+}
+
+
+def made(written: Any) -> Any:
+    """What is *written* in ``clusters.yaml``, in the API's JSON form."""
+    if isinstance(written, list):
+        return [made(item) for item in written]
+    if not isinstance(written, dict):
+        return written
+    parts = {key: made(value) for key, value in written.items()}
+    form = FORMS.get(next(iter(parts), ""))
+    if form is None:
+        return parts
+    more = parts.pop("and", {})
+    known = signature(form).parameters
+    first, several = next(iter(known)), [name for name, one in known.items() if one.kind is one.VAR_POSITIONAL]
+    parts = {first: parts.pop(form.__name__), **parts}
+    alone = [parts.pop(first)] if several and several != [first] else []
+    listed = parts.pop(several[0], ()) if several else ()
+    return _with(form(*alone, *listed, **parts), more)
+
+
+def _with(whole: Any, more: Json) -> Any:
+    if not isinstance(whole, dict):
+        return whole
+    return {**whole, **{key: _with(whole.get(key, {}), value) if isinstance(value, dict) else value for key, value in more.items()}}
+
+
+WRITTEN, SENTENCES = (
+    yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8")) for name in ("clusters", "sentences")
+)
+ANSWERS: Mapping[str, tuple[str, Any, Any]] = {fact: tuple(found.pop("shows")) for fact, found in WRITTEN.items() if "shows" in found}
+"""Fact -> what its cluster shows: a field, its value without the fact, and with it."""
+
+
+def _case(objects: list[Json], pending: list[Json], **more: Any) -> Json:
+    return case(objects, *pending, **more)
+
+
+def cluster(written: Json) -> Json:
+    """A case as it is *written*."""
+    return _case(**{key: made(value) for key, value in written.items()})
+
+
+CLUSTERS = {fact: cluster(written) for fact, written in WRITTEN.items()}
+"""Fact -> a cluster that shows it."""

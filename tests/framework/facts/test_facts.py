@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
-from kubeclassic.core.release import CellGroup
+from kubeclassic.core.release import CellGroup, fact
 from kubeclassic.core.release.fact import CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, value_of
 from kubeclassic.framework.facts.facttable import BY_ID, FACTS, facts_between, facts_of, life_of, release_before, undone
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.simulation.upgrade.traits import TRAITS
-from tests.framework.facts.deviceclusters import DEVICE_CLUSTERS
-from tests.framework.facts.newerclusters import NEWER_CLUSTERS
-from tests.framework.facts.olderclusters import OLDER_CLUSTERS
+from tests.framework.facts import forms
 from tests.framework.facts.trials import TRIALS
-from tests.support.factshows import cut_down, differs, sides
+from tests.support.factshows import Json, answer_of, answers, cut_down, differs, sides
 
 AROUND = ("live.", "client.", "queue.", "queueing.", "nominations.", "extenders.")
 """Cells of what is around a decision: the queue, events and the API server."""
@@ -29,7 +28,7 @@ NAMED = (
 )
 """Names, gates and defaults, which are no cells."""
 PAIRS = list(pairwise(ALL_RELEASES))
-CLUSTERS = {**cut_down(), **OLDER_CLUSTERS, **NEWER_CLUSTERS, **DEVICE_CLUSTERS}
+CLUSTERS = {**cut_down(), **forms.CLUSTERS}
 SUBJECTS = {CONFIGURATION, EVERYTHING, PREEMPTION, SEARCH, TIES, "gated"}
 BETWEEN_KINDS = "1.17"
 """The first release with plugins: hardly any cell says what it does otherwise than the last with predicates."""
@@ -107,6 +106,25 @@ class TestFacts:
         ]
 
 
+def seen(answer: Json, cycle: int, field: str) -> Any:
+    """What *answer* has in *field* of one cycle."""
+    found = answer["cycles"][cycle] if "cycles" in answer else {"host": None, **answer}
+    if field == "preemption":
+        plan = found[field]
+        return plan and [plan["node"], *plan["victims"]]
+    return found[field] if field in found else found.get("priorities", {}).get(field)
+
+
+def check(shown: tuple[str, Any, Any], *both: Json) -> None:
+    """Hold what *both* answers have in the first cycle in which they differ against what is *shown*."""
+    field, *wanted = shown
+    cycles = [found.get("cycles", []) for found in both]
+    first = next((i for i, (one, other) in enumerate(zip(*cycles, strict=False)) if one != other), 0)
+    for found, want in zip(both, wanted, strict=True):
+        value = seen(found, first, field)
+        assert (want in value) if field == "error" and want else value == want
+
+
 class TestShows:
     """Each fact on a small cluster, on which it alone changes the answer."""
 
@@ -114,6 +132,11 @@ class TestShows:
     def test_it_alone_changes_the_answer(self, name: str) -> None:
         """The release answers otherwise than the same release without this fact."""
         assert differs(CLUSTERS[name], BY_ID[name])
+
+    @pytest.mark.parametrize("name", forms.ANSWERS)
+    def test_the_answers_of_both(self, name: str) -> None:
+        """The release answers as it should with the fact, and as the release before without it."""
+        check(forms.ANSWERS[name], *answers(CLUSTERS[name], BY_ID[name])[::-1])
 
     @pytest.mark.parametrize("name", TRIALS)
     def test_it_alone_changes_the_trial(self, name: str) -> None:
@@ -124,3 +147,23 @@ class TestShows:
     def test_no_fact_is_without(self) -> None:
         """Each fact has a cluster or a trial that shows it."""
         assert {fact.id for fact in FACTS} == {*CLUSTERS, *TRIALS}
+
+
+SENTENCES = [(release, *next(iter(row.items()))) for release, rows in forms.SENTENCES.items() for row in rows]
+
+
+@pytest.mark.parametrize(("release", "written"), [row[::2] for row in SENTENCES], ids=[row[1] for row in SENTENCES])
+def test_each_sentence_on_a_cluster(release: str, written: Any) -> None:
+    """What the newest releases do otherwise than those before them shows on a small cluster."""
+    case = CLUSTERS[written] if isinstance(written, str) else forms.cluster({key: written[key] for key in written if key != "shows"})
+    both = [answer_of(case, one) for one in (release_before(release), ALL_RELEASES[release])]
+    if isinstance(written, str):
+        assert both[0] != both[1]
+    else:
+        check(written["shows"], *both)
+
+
+def test_a_line_that_is_neither() -> None:
+    """A paragraph has one sentence: a line with a misspelt key is refused."""
+    with pytest.raises(ValueError, match="a second sentence: need: volumes"):
+        fact._read(["what it does", "need: volumes"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kubeclassic.core.queue.backoff import SECOND, nanoseconds
 from kubeclassic.exceptions import CacheError
 from tests.framework.queue.test_queue_releases import FIT, Bench, named
 from tests.support.build import node, obj
@@ -63,7 +64,7 @@ class TestWaiting:
         bench = Bench.of(release)
         bench.failed(named("p"))
         for now, parked in ((seconds, 1), (seconds + 30, 0)):
-            bench.clock.now = float(now)
+            bench.clock.now = nanoseconds(now)
             bench.queue.tick()
             assert bench.parts[2] == parked
 
@@ -77,18 +78,18 @@ class TestWaiting:
 
     def test_failures_by_name(self) -> None:
         """In 1.17 failures are kept by the pod's name, and forgotten 20 seconds after the last; later the entry counts its attempts."""
-        for release, first, then in (("1.17", 2.0, 1.0), ("1.18", 2.0, 4.0)):
+        for release, first, then in (("1.17", 2, 1), ("1.18", 2, 4)):
             bench, found = Bench.of(release), []
             item = bench.failed(named("p"))
             for now in (5.0, 40.0):
-                bench.clock.now = now
+                bench.clock.now = nanoseconds(now)
                 bench.queue.move_all()
                 again = bench.queue.pop()
                 assert again is not None
                 assert again.pod.key == item.pod.key
                 bench.fail(again)
-                found.append(bench.queue._ends(again) - now)
-            assert found == [first, then]
+                found.append(bench.queue._ends(again) - bench.clock.now)
+            assert found == [first * SECOND, then * SECOND]
 
     @pytest.mark.parametrize(
         ("release", "text"),

@@ -20,7 +20,6 @@ from kubeclassic.exceptions import PolicyError, UnknownNameError
 from kubeclassic.framework.config.configuration import read_configuration
 from kubeclassic.framework.flow import framework_engine
 from kubeclassic.framework.migrate import equivalents
-from kubeclassic.framework.migrate.equivalents import FILTERS
 from kubeclassic.framework.migrate.extenderargs import duration_text
 from kubeclassic.framework.migrate.profiledocument import LISTING, TARGETS, target_release
 from kubeclassic.framework.migrate.scores import FALLING, MAX_WEIGHT, RISING, ResourceStrategy, fitted, fitted_resources, merged
@@ -115,13 +114,6 @@ class TestPredicates:
         assert names[:6] == ["PrioritySort", "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity"]
         assert names[-4:] == ["InterPodAffinity", "DefaultPreemption", "DefaultBinder", "SchedulingGates"]
         assert "PodTopologySpread" not in names
-
-    def test_a_predicate_without_a_plugin_is_told_of(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A predicate that no plugin replaces is noted, wherever its words stand."""
-        monkeypatch.setitem(FILTERS, "HostName", ())
-        found = migrated(predicates=[{"name": "HostName"}])
-        assert "NodeName" not in enabled(found, "multiPoint")
-        assert [note.text for note in found.notes if note.subject == "HostName"] == ["the same, in other words"]
 
     def test_an_empty_list_leaves_what_is_mandatory(self) -> None:
         """With an empty list only the mandatory predicates are translated."""

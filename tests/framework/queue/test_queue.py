@@ -8,7 +8,7 @@ import pytest
 
 from kubeclassic.api.objects import Node
 from kubeclassic.core.engine import Engine
-from kubeclassic.core.queue.backoff import Clock
+from kubeclassic.core.queue.backoff import Clock, nanoseconds
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.core.release import QueueingCells
 from kubeclassic.exceptions import CacheError
@@ -75,7 +75,7 @@ class TestUpdates:
         popped = bench.queue.pop()
         assert popped is not None
         bench.queue.add_unschedulable(popped, bench.queue.cycle)
-        bench.clock.now = 5.0
+        bench.clock.now = nanoseconds(5.0)
         bench.queue.assigned_pod_added(pod("other", on="a", labels={"app": "x"}))
         assert bench.counts == ((1, 0, 0) if moved else (0, 0, 1))
 
@@ -85,7 +85,7 @@ class TestMoves:
         """A bench whose one pod was tried and parked, longer ago than it has to wait."""
         bench = Bench(*objects, new or pod("p", requests={"cpu": "1"}))
         assert bench.attempt() is None
-        bench.clock.now = 10.5
+        bench.clock.now = nanoseconds(10.5)
         return bench
 
     def test_a_node_that_cannot_hold_it_does_not(self) -> None:

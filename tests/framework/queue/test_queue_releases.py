@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.core.queue.backoff import Clock
+from kubeclassic.core.queue.backoff import SECOND, Clock, nanoseconds
 from kubeclassic.core.queue.parked import QueuedPod
 from kubeclassic.framework.plugins.schedulinggates import SchedulingGates
 from kubeclassic.framework.queue.eventhandlers import FrameworkEvents
@@ -43,7 +43,7 @@ class Bench:
     @classmethod
     def of(cls, release: str, **gates: bool) -> Bench:
         """Of *release* with *gates*."""
-        engine, clock = engine_for(release, {"featureGates": gates} if gates else {}), Clock(origin=1_000_000.0)
+        engine, clock = engine_for(release, {"featureGates": gates} if gates else {}), Clock(origin=1_000_000 * SECOND)
         queue = engine.flow.queue(clock)
         assert isinstance(queue, FrameworkQueue)
         router = engine.flow.router(queue, "default-scheduler")
@@ -110,12 +110,12 @@ def test_popped_early(each: str, is_new: bool) -> None:
 def test_the_end_of_a_backoff(each: str, is_new: bool) -> None:
     """From 1.33 on backoffs end with the seconds of the clock on the wall, after the second in which their time is over."""
     bench = Bench.of(each, **({"SchedulerPopFromBackoffQ": True} if is_new else {}))
-    bench.clock.now = 0.5
+    bench.clock.now = nanoseconds(0.5)
     bench.failed(named("p"), frozenset() if is_new else FIT)
     bench.queue.move_all()
     moved = []
     for now in (1.0, 1.5, 2.0, 2.5):
-        bench.clock.now = now
+        bench.clock.now = nanoseconds(now)
         bench.queue.tick()
         moved.append(bench.parts[0])
     assert moved == [0, 0, 1, 1]
@@ -125,9 +125,9 @@ def test_the_end_of_a_backoff(each: str, is_new: bool) -> None:
 def test_moved_as_a_backoff_ends(each: str, is_new: bool) -> None:
     """From 1.33 on the end of a backoff belongs to it."""
     bench = Bench.of(each)
-    bench.clock.now = 0.5
+    bench.clock.now = nanoseconds(0.5)
     bench.failed(named("p"))
-    bench.clock.now = 1.5
+    bench.clock.now = nanoseconds(1.5)
     bench.queue.move_all()
     assert bench.parts == ((0, 1, 0) if is_new else (1, 0, 0))
 
@@ -155,7 +155,7 @@ def test_what_counts_for_the_backoff(each: str, is_new: bool) -> None:
         bench.queue._waiting.remove(item.pod.key)
         bench.fail(item, plugins)
     assert (item.rejections, item.errors) == (3, 1)
-    assert bench.queue._ends(item) - item.timestamp == (1.0 if is_new or each == "1.17" else 8.0)
+    assert bench.queue._ends(item) - item.timestamp == (1 if is_new or each == "1.17" else 8) * SECOND
 
 
 @since("1.28", first="1.27")
@@ -264,7 +264,7 @@ def test_labels(each: str, is_new: bool) -> None:
     bench = Bench.of(each)
     bench.failed(named("p"))
     bench.router.put(node("n"))
-    bench.clock.now = 20.0
+    bench.clock.now = nanoseconds(20.0)
     bench.queue.tick()
     labels = [event for _, event in bench.incoming]
     assert labels[:2] == ["UnschedulablePodAdd" if is_new else "PodAdd", "ScheduleAttemptFailure"]

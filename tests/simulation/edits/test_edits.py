@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from kubeclassic.exceptions import ManifestError
 from kubeclassic.simulation.edits import Edit, EditError, Edits, Step, parse_path, text_of
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 from tests.support.drawn import documents
+from tests.support.examples import examples
 from tests.support.refusals import refusal_text
 
 NODES = [
@@ -165,6 +166,8 @@ WRONG = {
     "pod web/p 'a=1": "got a quote that does not end, wanted its end",
     "pod a==b==c requests.cpu=1": "selector: got",
     "pod web/p affinity={a": 'got the value "{a", wanted YAML',
+    'pod web/p "affinity={x: !!bool y}"': 'got the value "{x: !!bool y}", wanted YAML',
+    'pod web/p "affinity={x: !!timestamp y, a: !!float b}"': "wanted YAML",
 }
 
 
@@ -281,7 +284,7 @@ def test_several_at_once(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-@settings(max_examples=15)
+@examples(0.5)
 @given(data=st.data())
 def test_an_edit_of_one_field_keeps_all_others(kind: str, data: st.DataObject) -> None:
     """Whatever an object says, with its manifest or without, it says after an edit, but for the label that was asked for."""

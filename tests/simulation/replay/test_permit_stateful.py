@@ -62,7 +62,7 @@ class Waits(RuleBasedStateMachine):
 
     def pass_time(self, seconds: float) -> dict[str, str]:
         """Do what is due until then; pod -> why it was rejected."""
-        replay, end = self.replay, self.replay.now + seconds
+        replay, end = self.replay, self.replay.cluster.after(seconds)
         agenda = replay.cluster.agenda
         while (due := agenda.next_time) is not None and due <= end:
             replay.cluster.clock.now = due

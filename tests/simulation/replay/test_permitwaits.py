@@ -29,7 +29,7 @@ def of(*events: Event, until: float | None = None, **delays: float) -> Replay:
 def steps_to(made: Replay, time: float) -> list[Json]:
     """What happens up to *time*, at which the clock then is."""
     found: list[Json] = []
-    made.cluster.agenda.put(time, _nothing)
+    made.cluster.agenda.put(made.cluster.after(time - made.now), _nothing)
     made.cluster.journal.sink = found.append
     made.until = time
     while made.step():

@@ -140,7 +140,7 @@ class Steps(Plugin):
         self.tokens: set[Any] = set()
 
     def _turn(self, point: str, cycle: Any) -> Status | None:
-        self.seen.append((self.clock.now, point))
+        self.seen.append((self.clock.seconds, point))
         self.tokens.add(cycle.notes.get(self.name))
         waiting = self.answers.get(point)
         return waiting.pop(0) if waiting else None

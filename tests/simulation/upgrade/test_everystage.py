@@ -30,8 +30,7 @@ from kubeclassic.simulation.upgrade.upgradedocument import UpgradeDocument
 from kubeclassic.simulation.upgrade.way import Way
 from tests.bench.realdump import RealDump
 from tests.conftest import ROOT
-from tests.framework.facts.forms import Json, node, pod
-from tests.framework.facts.olderclusters import OLDER_CLUSTERS
+from tests.framework.facts.forms import CLUSTERS, Json, node, pod
 from tests.simulation.upgrade.drawnclusters import cluster_drawn
 
 ALL = list(ALL_RELEASES)
@@ -109,7 +108,7 @@ def test_cases_of_neighbours(number: int) -> None:
     check(next(readable(number)), ALL[before : before + 2])
 
 
-EXEMPT = OLDER_CLUSTERS["disrupted-pods-are-exempt"]
+EXEMPT = CLUSTERS["disrupted-pods-are-exempt"]
 PROXY: Json = {"name": "proxy", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1", "memory": "2Gi"}}}
 MISSED = {
     "sidecars-on-nodes-scored": [

@@ -11,7 +11,6 @@ import pytest
 from kubeclassic.api.objects import Node
 from kubeclassic.api.record import UNSET
 from kubeclassic.api.view import Paragraph
-from kubeclassic.cli.report.questions.upgradepage import upgrade_html
 from kubeclassic.core.arrays.table import AVOID
 from kubeclassic.exceptions import UnknownNameError
 from kubeclassic.framework.facts.facttable import BY_ID, facts_of, undone
@@ -31,6 +30,7 @@ from kubeclassic.simulation.upgrade.way import Way
 from tests.conftest import ROOT
 from tests.support.build import node
 from tests.support.build import pod as made_pod
+from tests.support.pages import page_of
 from tests.support.worldforms import drawn, node_form, pod_form
 
 CLUSTER = ROOT / "examples" / "cluster"
@@ -81,11 +81,11 @@ class TestExample:
         sidecar = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}}
         low = made_pod("low", on="n", requests={"cpu": 1}, initContainers=[sidecar])
         found = upgrade([node("n", cpu="4"), low, made_pod("high", requests={"cpu": 2}, priority=9)], "1.27", "1.29", pod="high")
-        lines = [line.text for line in found.view().text[0] if isinstance(line, Paragraph)]
+        lines = [str(line.text) for line in found.view().sections[0].parts if isinstance(line, Paragraph)]
         assert [line.partition(": ")[0] for line in lines if line.startswith("1.")] == ["1.27  n", "1.28  <none>, has to make room on n"]
         assert [(one.pod, one.change, one.new) for one in found.document.moved] == [("default/high", "makes room", "n")]
         assert (found.document.steps[0].lost, found.document.steps[0].makes_room) == (0, 1)
-        first_screen = upgrade_html(found).partition("What to do next")[0]
+        first_screen = page_of(found).partition("What to do next")[0]
         assert "has to make room" in first_screen
         assert "no longer fits" not in first_screen
 
@@ -113,9 +113,9 @@ class TestPatchLevels:
         """Text says that later patches of 1.19 preempt under a Policy, where one runs there, and not else."""
         policy = {"kind": "Policy", "apiVersion": "v1"}
         told = "1.19.8 and later let pods preempt others under a Policy, too."
-        found, plain = (upgrade(CLUSTER, "1.18", "1.19", policy=given).view().text for given in (policy, None))
-        assert Paragraph(told) in [item for part in found for item in part]
-        assert Paragraph(told) not in [item for part in plain for item in part]
+        found, plain = (upgrade(CLUSTER, "1.18", "1.19", policy=given).view().sections for given in (policy, None))
+        assert Paragraph(told) in [item for part in found for item in part.parts]
+        assert Paragraph(told) not in [item for part in plain for item in part.parts]
 
 
 class TestAgainstCompare:
@@ -295,16 +295,6 @@ def _with(document: UpgradeDocument, name: str) -> UpgradeDocument:
     from kubeclassic.framework.facts.facttable import ReleaseFact
 
     return replace(document, facts=(ReleaseFact.of(BY_ID[name]),))
-
-
-def test_the_page_draws_the_way(example: UpgradeResult) -> None:
-    """The page has a column for each release and a band for each group of pods."""
-    from kubeclassic.cli.report.questions.upgradepage import upgrade_html
-
-    page = upgrade_html(example)
-    assert page.count("<rect") >= len(example.document.stages)
-    assert "<path" in page
-    assert "1.36" in page
 
 
 SMALL = {

@@ -32,7 +32,7 @@ kubeclassic.format = (() => {
     return WRITTEN[kind] ? WRITTEN[kind](value) : String(value);
   }
 
-  /** A name, which tables do not break if it is short: cli/report/page/markup.py has the same. */
+  /** A name, which tables do not break if it is short: cli/report/page/document.py has the same. */
   const named = (word) => make("span", { class: word.length <= (word.includes(" ") ? 14 : 36) ? "name whole" : "name" }, word);
 
   /** A value as nodes of the page. */

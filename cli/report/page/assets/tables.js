@@ -199,9 +199,9 @@
     line(row) {
       const detail = this.data.details ? this.data.details[row] : null;
       const cells = this.columns.map((column, at) => {
-        const inside = format.shown(column, column.at(row));
+        const value = column.at(row), inside = format.shown(column, value);
         if (at === 0 && this.data.details) inside.unshift(detail === null ? make("span", {}) : this.opener(row));
-        return make("td", { class: column.number ? "n" : null, "data-label": column.title }, at === 0 ? make("span", {}, inside) : inside.length > 1 ? make("span", {}, inside) : inside);
+        return make("td", { class: column.number ? "n" : null, "data-label": column.title, "data-none": format.empty(value) }, at === 0 ? make("span", {}, inside) : inside.length > 1 ? make("span", {}, inside) : inside);
       });
       const made = make("tr", { class: `row${detail === null ? "" : " can"}` }, cells);
       if (detail !== null) made.addEventListener("click", (event) => { if (!event.target.closest("button, a") && !String(getSelection())) this.toggle(made, row); });

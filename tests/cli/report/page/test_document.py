@@ -10,36 +10,34 @@ from itertools import pairwise
 
 import pytest
 
-from kubeclassic.api.view import Column, Table
+from kubeclassic.api.view import Column, Item, Section, Table, View, on_page
 from kubeclassic.cli.report.page.about import About, made_at
-from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, Page, asset, page_html
-from kubeclassic.cli.report.page.markup import Markup
-from kubeclassic.cli.report.page.parts import paragraph, section
-from kubeclassic.cli.report.page.tables import list_html
+from kubeclassic.cli.report.page.document import SCRIPTS, STYLES, asset, page_html
 from tests.conftest import ROOT
 
 ABOUT = About(
     inputs=("a b/",), counts="3 nodes", warnings=("node <n> has no zone",), releases=("1.16",), version="0.1.0",
     date=datetime(2020, 1, 2, 3, 4, tzinfo=UTC), command=("kubeclassic", "simulate", "a b/"),
 )  # fmt: skip
-TABLE = Table("pods", (Column("pod"),), [["a"]])
+TABLE = Table("pods", (Column("pod"),), [["a"]], noun="pod")
 
 
-def made(*parts: str) -> str:
+def made(*parts: Item) -> str:
     """A page of two sections, the first one with *parts*."""
-    return page_html(Page("on <x>", "All is < well", ABOUT, (section("First", *parts), section("Second one", paragraph("p")))))
+    sections = [Section("First", [*on_page("p"), *parts]), Section("Second one", on_page("p")), Section("Empty")]
+    return page_html(View(title="t", verdict="All is < well", facts={"pods": 3, "host": "n"}, sections=sections), ABOUT)
 
 
 class TestPage:
     def test_it_stands_by_itself(self) -> None:
         """A page names nothing that could be fetched, and forbids the browser to fetch."""
-        html = made(list_html(TABLE))
+        html = made(TABLE)
         assert not re.search(r"https?:(?!//www\.w3\.org/2000/svg)|src=|href=\"[^#]|@import|url\((?!#)|fetch\(|XMLHttp|<link", html)
         assert 'http-equiv="Content-Security-Policy" content="default-src \'none\';' in html
 
     def test_it_runs_its_own_script_alone(self) -> None:
         """The browser is told the hash of the only script that may run; what stands in a name could not run even if it were one."""
-        html = made(list_html(TABLE))
+        html = made(TABLE)
         (script,) = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"script-src 'sha256-{digest}';" in html
@@ -47,22 +45,22 @@ class TestPage:
 
     def test_text_is_escaped(self) -> None:
         """What is no markup is escaped: in the title, the verdict, sections and warnings."""
-        html = made("<b>", Markup("<i>x</i>"))
-        assert "<title>on &lt;x&gt;</title>" in html
+        html = made(*on_page("<b>"))
+        assert "<title>kubeclassic simulate</title>" in html
         assert '<h1 class="verdict">All is &lt; well</h1>' in html
         assert "&lt;b&gt;" in html
-        assert "<i>x</i>" in html
+        assert "Empty" not in html
         assert "node &lt;n&gt; has no zone" in html
 
     def test_scripts_are_those_that_are_needed(self) -> None:
         """A page without tables has no script of tables, one with two tables has it once."""
         marker = asset("tables.js").splitlines()[1]
         assert marker not in made()
-        assert made(list_html(TABLE), list_html(TABLE)).count(marker) == 1
+        assert made(TABLE, TABLE).count(marker) == 1
 
     def test_headings_are_in_order(self) -> None:
         """There is one h1, and no level is left out on the way down; each section can be linked to."""
-        html = made(list_html(TABLE))
+        html = made(TABLE)
         levels = [int(level) for level in re.findall(r"<h(\d)", html)]
         assert levels[0] == 1
         assert levels.count(1) == 1
@@ -73,7 +71,7 @@ class TestPage:
     def test_every_asset_is_used(self) -> None:
         """No file of the assets is left over, and all are there."""
         scripts = {f"{name}.js" for names in SCRIPTS.values() for name in names}
-        used = {f"{name}.css" for name in (*STYLES, "notebook")} | {"page.js"} | scripts
+        used = {f"{name}.css" for name in (*STYLES, "notebook")} | {"page.js", "page.html", "parts.html", "notebook.html"} | scripts
         assert used == {file.name for file in (ROOT / "cli/report/page/assets").iterdir()}
 
     def test_assets_are_short(self) -> None:
@@ -84,17 +82,15 @@ class TestPage:
 class TestAbout:
     def test_what_it_says(self) -> None:
         """Inputs, counts, warnings, release, version, date and a command that a shell reads as it was."""
-        html = ABOUT.short_html() + ABOUT.html()
-        assert "kubeclassic simulate &#x27;a b/&#x27;" in html
+        html = made()
+        assert "kubeclassic simulate &#39;a b/&#39;" in html
         assert "2020-01-02 03:04 UTC by kubeclassic 0.1.0" in html
         for text in ("a b/", "3 nodes", "1.16", "1 warning"):
             assert text in html
 
     def test_what_is_empty_is_left_out(self) -> None:
         """Without a release, a policy or a command there is no line for them."""
-        html = About().html()
-        assert "Release" not in html
-        assert "Repeat" not in html
+        assert [name for name, *_ in About().lines()] == ["Warnings"]
 
     def test_the_date(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """SOURCE_DATE_EPOCH is obeyed; else it is now, in UTC."""
