@@ -3,7 +3,8 @@
 ``Cluster`` and ``Scheduler`` decide; ``Classic`` and ``Framework`` are the options of a scheduler. ``simulate``, ``explain`` and the other
 functions do what the commands of these names do, in one call each.
 
-What they give is in ``kubeclassic.results``, and what they raise in ``kubeclassic.exceptions``. ``kubeclassic.rules`` and
+What they take is in ``kubeclassic.options``, what they give in ``kubeclassic.results``, and what they raise in
+``kubeclassic.exceptions``. ``kubeclassic.rules`` and
 ``kubeclassic.plugins`` have what rules and plugins of your own are made of; ``kubeclassic.traces`` reads published traces.
 """
 
@@ -15,6 +16,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import exceptions as exceptions
+    from . import options as options
     from . import plugins as plugins
     from . import results as results
     from . import rules as rules

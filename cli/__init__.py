@@ -16,28 +16,29 @@ __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "cli", "main", "run"]
 
 ASK, PLAN, RUN, MORE = "Ask", "Plan", "Run", "More"
 COMMANDS = {
-    "simulate": CommandPlace("simulate", "Where do the waiting pods go?", ASK),
-    "explain": CommandPlace("explain", "Why does a pod go there, or nowhere?", ASK),
-    "compare": CommandPlace("compare", "What does another configuration change?", ASK),
-    "upgrade": CommandPlace("upgrade", "Which upgrade moves which pod, and why?", ASK),
+    "simulate": CommandPlace("", "Where do the waiting pods go?", ASK),
+    "explain": CommandPlace("", "Why does a pod go there, or nowhere?", ASK),
+    "compare": CommandPlace("", "What does another configuration change?", ASK),
+    "upgrade": CommandPlace("", "Which upgrade moves which pod, and why?", ASK),
     "policy": CommandPlace("policy", "What a Policy means, and what replaces it.", ASK),
-    "capacity": CommandPlace("capacity", "How many more pods fit, and what stops the next?", PLAN),
-    "drain": CommandPlace("drain", "Which nodes can go, with all their pods elsewhere?", PLAN),
-    "sweep": CommandPlace("sweep", "Which configuration is best? Many, in one table.", PLAN),
-    "replay": CommandPlace("replay", "What would have happened over time?", PLAN),
+    "capacity": CommandPlace("", "How many more pods fit, and what stops the next?", PLAN),
+    "drain": CommandPlace("", "Which nodes can go, with all their pods elsewhere?", PLAN),
+    "sweep": CommandPlace("", "Which configuration is best? Many, in one table.", PLAN),
+    "replay": CommandPlace("", "What would have happened over time?", PLAN),
     "lab": CommandPlace("lab", "Try it: move weights and edit the cluster on a page, and see what changes.", PLAN),
     "snapshot": CommandPlace("snapshot", "Write a live cluster to a file, for simulate and the others.", RUN),
     "shadow": CommandPlace("shadow", "Where would another scheduler put the pods of a live cluster?", RUN),
     "run": CommandPlace("run", "Schedule the pods of a live cluster.", RUN),
     "serve": CommandPlace("serve", "Be the extender of another scheduler.", RUN),
-    "conform": CommandPlace("conform", "Prove it: run cases that the original scheduler answered.", MORE),
+    "conform": CommandPlace("", "Prove it: run cases that the original scheduler answered.", MORE),
     "import": CommandPlace("importing", "Turn a published trace into manifests.", MORE),
     "examples": CommandPlace("examples", "Write the examples of the documentation to a folder.", MORE),
     "releases": CommandPlace("releases", "What the releases are, and how two of them differ.", MORE),
     "schema": CommandPlace("schema", "What the JSON of the commands holds.", MORE),
     "completion": CommandPlace("completion", "Print the script that completes commands in a shell.", MORE),
 }
-"""The subcommands: where each is declared, its short help, which is the command's own (a test holds them equal), and its group."""
+"""The subcommands: where each is declared, nowhere for one that is made of a question, its short help, which is the command's own (a test
+holds them equal), and its group."""
 
 
 def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:

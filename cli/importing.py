@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..api.words import count_of
+from ..questions.options.base import OptionsError
 from .declaring.commands import CommandGroup
-from .declaring.outputs import OptionsError, Output, output_options
+from .declaring.outputs import Output, output_options
 from .declaring.paramtypes import FileName, FormOrFile
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ..api.words import count_of
 from .console.exitstatus import needing_extra
 from .console.output import note
 from .declaring.commands import CommonOption, command
-from .declaring.options import ClusterChoice, cluster_options, scheduler_options
+from .declaring.flags import ClusterChoice, cluster_options, scheduler_options
 from .declaring.paramtypes import Whole
 from .declaring.paths import takes_paths
 
@@ -79,19 +79,19 @@ def _session(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live
     from ..framework.options import options_of
     from ..framework.releases import is_auto
     from ..simulation.lab.session import Given, kept_words, session_of
-    from .opening import settled_for
+    from .opening import files_of, settled_for
 
     if not is_auto(setup.release):
         setup.spec  # noqa: B018  # mistakes are reported before any file is read
-    files = attrs.evolve(cluster, edits=()).files(paths, keeps_manifests=setup.may_call_extenders)
+    files = files_of(paths, attrs.evolve(cluster, edits=()), keeps_manifests=setup.may_call_extenders)
     settled = settled_for(setup, files.nodes)
     options, spec = options_of(settled.values), settled.spec
     session = session_of(options, spec, files, cron_jobs=cluster.cron_jobs, order=cluster.order, edits=cluster.edits)
     if cluster.strict:
         refuse_unread(session.answer.notices)
-    read = [f"--{name.replace('_', '-')}" for name in ("cron_jobs", "no_defaults", "strict") if getattr(cluster, name)]
+    read = [cluster.flag_of(name) for name in ("cron_jobs", "defaults", "strict") if cluster.has(name)]
     words = (*live, *kept_words(options, spec), *read)
-    return session, Given(tuple(map(str, paths[1:] if live else paths)), tuple(map(str, cluster.pods)), words)
+    return session, Given(tuple(map(str, paths[1:] if live else paths)), tuple(map(str, cluster.read())), words)
 
 
 def lab_app(session: Session, given: Given, **more: Any) -> LabApp:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 
 from ..api.objects import Node
+from ..api.reading.notices import Notice
 from ..api.words import count_doing, count_of
 from ..core.engine import Engine
 from ..framework.releases import find_any_release, is_auto
-from ..simulation.input import ComparisonInput, Input, Observer
+from ..questions.options.base import ClusterOptions, OptionsError
+from ..simulation.input import ComparisonInput, Input, Observer, paths_among
 from ..simulation.releasenotes import auto_notice, auto_told
-from ..simulation.scenario import DEFAULT_SCHEDULER, Scenario
+from ..simulation.scenario import DEFAULT_SCHEDULER, Files, Scenario
 from .console.output import note, warn
-from .console.progress import counting, telling
-from .declaring.options import ClusterChoice
+from .console.progress import counting, telling, working
+from .declaring.flags import environments_max_pd_vols
 from .declaring.paths import SERVER_VERSION
 from .declaring.setup import NamedSetup, Setup
 from .notices import tell_line, tell_notices
@@ -27,44 +29,49 @@ from .notices import tell_line, tell_notices
 if TYPE_CHECKING:
     from ..live.client.transport import Transport
     from ..live.process.logs import Log
+    from ..questions.options.compare import CompareOptions
 
 
-def opened(paths: tuple[Path, ...], cluster: ClusterChoice, setup: Setup) -> Input:
-    """Read *paths* and ``--pods``, and make the scheduler that *setup* asks for.
+def files_of(paths: Sequence[Path], options: ClusterOptions, *, keeps_manifests: bool = False) -> Files:
+    """What *paths* and ``--pods`` hold, before a scheduler is chosen; *keeps_manifests* for extenders."""
+    pods = paths_among("pods", options.waiting())
+    with reading(paths):
+        return Files.read(
+            paths, pods, defaults=options.defaults, strict_fields=options.strict, keeps_manifests=keeps_manifests, edits=options.edits
+        )
+
+
+def opened(paths: Sequence[Path], options: ClusterOptions, setup: Setup) -> Input:
+    """Read *paths* and ``--pods``, and make the scheduler that *setup* asks for, with what the question changes of it.
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input or options.
     """
+    for name, value in options.changes().items():
+        if value and not setup.get(name):
+            raise OptionsError(f"{options.called(name)} cannot be combined with {setup.called(name)}")
+    setup = setup.with_(**options.changes())
     if not is_auto(setup.release):
         setup.spec  # noqa: B018  # mistakes are reported before any file is read
-    with reading(paths):
-        files = cluster.files(paths, keeps_manifests=setup.may_call_extenders)
+    files = files_of(paths, options, keeps_manifests=setup.may_call_extenders)
     settled = setup.settled(files.nodes, version_read())
     spec = settled.spec
     with reading(paths):
-        scenario = files.scenario(spec.scheduler_names, cron_jobs=cluster.cron_jobs, priorities=spec.keeps_priorities)
+        scenario = files.scenario(spec.scheduler_names, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities)
     if is_auto(setup.release):
         note(auto_told(find_any_release(settled.version), files.nodes, version_read()))
         scenario = _with_server_notice(scenario, settled.version)
     tell_edits(scenario)
     return Input.of(
-        scenario, spec, release=setup.release, order=cluster.order, defaults=not cluster.no_defaults, strict=cluster.strict,
+        scenario, spec, release=setup.release, order=options.order, defaults=options.defaults, strict=options.strict,
         rules=settled.in_words(),
     )  # fmt: skip
 
 
-def scenario_of_default(paths: tuple[Path, ...], cluster: ClusterChoice) -> Scenario:
+def scenario_of_default(paths: Sequence[Path], options: ClusterOptions) -> Scenario:
     """Read *paths* and ``--pods`` for the default scheduler, whatever its release."""
-    with reading(paths):
-        scenario = cluster.files(paths).scenario(DEFAULT_SCHEDULER, cron_jobs=cluster.cron_jobs)
+    scenario = files_of(paths, options).scenario(DEFAULT_SCHEDULER, cron_jobs=options.cron_jobs)
     tell_edits(scenario)
     return scenario
-
-
-def waiting_left_out(given: Input) -> Iterator[str]:
-    """A line about the pods that wait, where they are left out."""
-    waiting = len(given.scenario.pending)
-    if waiting:
-        yield f"{count_doing(waiting, 'pod', 'wait')} in the cluster, left out here: --pending-first places them first"
 
 
 @attrs.frozen(repr=False)
@@ -72,22 +79,29 @@ class Console(Observer):
     """Says on standard error what is odd in the input, and how far the work is."""
 
     verbose: bool = False
-    remarks: Callable[[Input], Iterable[str]] = lambda given: ()
-    """More that is said when all input is read."""
 
     def ready(self, given: Input | ComparisonInput, concerns: Collection[str] | None = None) -> None:
         if isinstance(given, ComparisonInput):
             tell_notices(given.scenario.warnings, self.verbose, concerns)
             return
         tell(given.scenario, given.engine, self.verbose, concerns)
-        for remark in self.remarks(given):
-            note(remark)
 
     def counting(self, total: int | None, what: str, unit: str = "") -> AbstractContextManager[Callable[[int, str], None]]:
         return counting(total, what, unit)
 
+    @contextmanager
+    def working(self, what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+        with working(what, unit=unit) as work:
+            yield work.at
+
     def telling(self, what: str) -> AbstractContextManager[Callable[[str], None]]:
         return telling(what)
+
+    def noticed(self, notices: Iterable[Notice]) -> None:
+        tell_notices(notices)
+
+    def remark(self, text: str) -> None:
+        note(text)
 
     def doubt(self, text: str) -> None:
         warn(text)
@@ -153,16 +167,19 @@ def _with_server_notice(scenario: Scenario, release: str) -> Scenario:
     return attrs.evolve(scenario, warnings=(*scenario.warnings, *auto_notice(find_any_release(release), (), server)))
 
 
-def contestants(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: Sequence[NamedSetup]) -> ComparisonInput:
+def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInput:
     """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission does."""
-    with reading(paths):
-        files = cluster.files(paths, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))
+    from ..questions.options.compare import NAMES
+
+    limit = environments_max_pd_vols()
+    wanted = [NamedSetup.parse(name, text, limit) for name in NAMES if (text := getattr(options, name)) is not None]
+    files = files_of(paths, options, keeps_manifests=any(one.setup.may_call_extenders for one in wanted))
     server = version_read()
     settled = [one.settled(files.nodes, server) for one in wanted]
     by_nodes = [one.name for one in wanted if is_auto(one.setup.release)]
     spec = settled[0].setup.spec
     with reading(paths):
-        scenario = files.scenario(spec.first_scheduler_name, cron_jobs=cluster.cron_jobs, priorities=spec.keeps_priorities)
+        scenario = files.scenario(spec.first_scheduler_name, cron_jobs=options.cron_jobs, priorities=spec.keeps_priorities)
     for one in settled:
         if one.name in by_nodes:
             note(f"--{one.name}: {auto_told(find_any_release(one.setup.version), files.nodes, server)}")
@@ -170,4 +187,11 @@ def contestants(paths: tuple[Path, ...], cluster: ClusterChoice, wanted: Sequenc
     tell_edits(scenario)
     engines = {one.name: one.engine(scenario.config_maps) for one in settled}
     texts, asked = {one.name: one.text for one in wanted}, [one.setup.release for one in wanted]
-    return ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=asked, order=cluster.order, strict=cluster.strict)
+    return ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=asked, order=options.order, strict=options.strict)
+
+
+OPENERS: Mapping[str, Callable[[Sequence[Path], Any], Any]] = {
+    "compare": contestants, "upgrade": scenario_of_default, "sweep": lambda paths, options: paths[0],
+    "replay": lambda paths, options: None, "conform": lambda paths, options: None,
+}  # fmt: skip
+"""Question -> what opens its input, where that is not :func:`opened`."""

@@ -12,7 +12,7 @@ import click
 from ..choices import DEFAULT_RELEASE
 from ..exceptions import UnknownNameError
 from .declaring.commands import CommandGroup
-from .declaring.options import scheduler_option
+from .declaring.flags import scheduler_option
 from .declaring.outputs import HTML, Output, output_options
 from .declaring.paramtypes import FILE
 from .migrate import migrate_policy

@@ -16,8 +16,8 @@ from ..exceptions import KubeclassicError, visible
 from ..live.settings.flagtable import BOOL, FLAGS, REFUSED
 from .console.exitstatus import needing_extra
 from .declaring.commands import SECTIONS, CommonOption, command
+from .declaring.flags import scheduler_options
 from .declaring.logs import log_of
-from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from ..exceptions import KubeclassicError
 from ..live.process.logs import LogSettings
 from .console.exitstatus import needing_extra
 from .declaring.commands import INPUT, SECTIONS, CommonOption, command
+from .declaring.flags import ClusterChoice, scheduler_options
 from .declaring.logs import log_of, log_option
-from .declaring.options import ClusterChoice, scheduler_options
 from .declaring.paramtypes import FILE, Whole
 from .declaring.paths import CONTEXT_HELP
 
@@ -134,7 +134,7 @@ def _served(paths: tuple[Path, ...], setup: Setup, log: Log, *, defaults: bool, 
     from .opening import opened
 
     if paths:
-        found = opened(paths, ClusterChoice(no_defaults=not defaults), setup)
+        found = opened(paths, ClusterChoice(defaults=defaults), setup)
         tell_notices(found.scenario.warnings, verbose)
         cluster = ServedCluster.of(found.scenario, found.spec.engine, defaults)
     else:

@@ -14,8 +14,8 @@ from ..exceptions import visible
 from ..live.process.logs import LogSettings
 from .console.output import note
 from .declaring.commands import CommonOption, command
+from .declaring.flags import scheduler_options
 from .declaring.logs import log_of, log_option
-from .declaring.options import scheduler_options
 from .declaring.paramtypes import FILE
 from .declaring.paths import DEFAULT_ACCESS
 

@@ -44,43 +44,75 @@ class WrongOptionError(UnknownNameError, TypeError):
 class Declared:
     """All that is said of an option, for those who print, read and check it."""
 
-    wanted: str
-    """What it takes, in words."""
-    types: Types | Callable[[], Types]
-    """The types of its values besides None, where that is the default."""
-    flags: tuple[str, ...] = ()
-    """Of the command line; none: it is for Python alone."""
-    takes: str = "text"
-    """What the flag takes: ``text``, ``file``, ``whole``, ``positive``, ``bytes``, ``choice``, ``flag``, ``no-flag``, ``places``...."""
+    wanted: str = ""
+    """What it takes, in words; empty: as :data:`TAKEN` says."""
+    types: Types | Callable[[], Types] = ()
+    """The types of its values besides None, where that is the default; empty: as :data:`TAKEN` says."""
+    flags: Sequence[str] = ("--",)
+    """Of the command line: by default one of its name; none: it is for Python alone."""
+    takes: str = ""
+    """What the flag takes: ``text``, ``file``, ``whole``, ``positive``, ``bytes``, ``choice``, ``flag``, ``no-flag``, ``places``...; by
+    default what the default and the limits say."""
+    choices: Sequence[str] = ()
+    least: int | None = None
+    most: int | None = None
+    shows: bool | str = True
+    """Whether the help has the default, or the default in words."""
     help: str = ""
+    python: str | None = ""
+    """What Python's help says of it, where that is not :attr:`help`; None: it is for the command line alone."""
+    required: bool = False
+    hidden: bool = False
     common: bool = False
     """Whether most people use it: the short help of commands has it."""
     metavar: str | None = None
     key: str = ""
     """In ``--a KEY=VALUE``; empty: it cannot be varied there."""
     example: str = ""
-    """A value for the key."""
+    """A value for the key, where that is not what stands for one in the help."""
     words: str = ""
     """What pages say before its value, where it is not the default."""
     instead: str = ""
     """What releases have that do not have it."""
 
 
-def _checked(_: object, field: attrs.Attribute[Any], value: object) -> None:
+TAKEN: Mapping[str, tuple[Types, str]] = {
+    "text": ((str,), "a text"), "whole": ((int,), "a whole number"), "choice": ((str,), "a text"), "flag": ((bool,), "True or False"),
+    "no-flag": ((bool,), "True or False"), "texts": ((tuple,), "texts"),
+}  # fmt: skip
+"""What an option takes -> the types of its values, and what it takes in words."""
+_TAKES = {bool: "flag", int: "whole", tuple: "texts"}
+"""Type of a default -> what the option takes."""
+
+
+def _checked(_: object, field: attrs.Attribute[Any], value: Any) -> None:
     declared = declared_of(field)
-    if value is not None or field.default is not None:
-        check_type(field.name, value, declared.types() if callable(declared.types) else declared.types, declared.wanted)
+    if value is None and field.default is None:
+        return
+    types, wanted = TAKEN.get(declared.takes, ((object,), ""))
+    check_type(field.name, value, (declared.types() if callable(declared.types) else declared.types) or types, declared.wanted or wanted)
+    if declared.choices and value not in declared.choices:
+        raise UnknownNameError(f'{field.name}: got "{value}", wanted {", ".join(declared.choices)}')
+    if value is None:
+        return
+    if (declared.least is not None and value < declared.least) or (declared.most is not None and value > declared.most):
+        wanted = f"{declared.least} or more" if declared.most is None else f"{declared.least} to {declared.most}"
+        raise UnknownNameError(f"{field.name}: got {value}, wanted {wanted}")
 
 
-def option(default: Any, **declared: Any) -> Any:
+def option(default: Any = attrs.NOTHING, help: str = "", *, converter: Callable[[Any], Any] | None = None, **declared: Any) -> Any:
     """A field that is an option: its default, and what :class:`Declared` has."""
-    return attrs.field(default=default, validator=_checked, metadata={"declared": Declared(**declared)})
+    metadata = {"declared": Declared(help=help, **declared)}
+    return attrs.field(default=default, validator=_checked, converter=converter, kw_only=True, metadata=metadata)
 
 
 def declared_of(field: attrs.Attribute[Any]) -> Declared:
-    """What is said of the option that *field* is."""
+    """What is said of the option that *field* is, with what follows from its name and default."""
     found: Declared = field.metadata["declared"]
-    return found
+    limited = "choice" if found.choices else "whole" if found.least is not None else ""
+    takes = found.takes or limited or ("no-flag" if field.default is True else _TAKES.get(type(field.default), "text"))
+    flag = f"--{'no-' * (takes == 'no-flag')}{field.name.replace('_', '-')}"
+    return attrs.evolve(found, takes=takes, flags=(flag,) if found.flags == ("--",) else found.flags)
 
 
 # --- what options take that is not a plain type ---------------------------------------------------------------------
@@ -121,66 +153,66 @@ class SchedulerOptions(ABC):
     """What schedulers of all releases take."""
 
     release: str | None = option(
-        None, flags=("--release",), common=True, metavar="RELEASE", types=(str,), wanted=f'a text such as "{NEWEST_RELEASE}"',
-        help=f"The release that schedules, such as 1.14 or v1.14.3.  [default: auto, that of the nodes; {DEFAULT_RELEASE} with a Policy]",
-        key="release", example="RELEASE",
+        None,
+        f"The release that schedules, such as 1.14 or v1.14.3.  [default: auto, that of the nodes; {DEFAULT_RELEASE} with a Policy]",
+        common=True, metavar="RELEASE", wanted=f'a text such as "{NEWEST_RELEASE}"', key="release",
     )  # fmt: skip
     config: GivenConfig | GivenProfile | None = option(
-        None, flags=("--config",), takes="file", types=_configurations, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
-        help=f"A KubeSchedulerConfiguration; other options override it. From {FIRST_FRAMEWORK} on the same as --profile.",
-        key="config", example="FILE", words="configuration",
+        None, f"A KubeSchedulerConfiguration; other options override it. From {FIRST_FRAMEWORK} on the same as --profile.",
+        takes="file", types=_configurations, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form", key="config",
+        words="configuration",
     )  # fmt: skip
     gates: Mapping[str, bool] | str | None = option(
-        None, flags=("--feature-gates",), metavar="A=true,...", types=(str, Mapping),
-        wanted='a dict such as {"EvenPodsSpread": True}, or a text such as "EvenPodsSpread=true"',
-        help="Gates that differ from the release's defaults.",
+        None, "Gates that differ from the release's defaults.", flags=("--feature-gates",), metavar="A=true,...",
+        types=(str, Mapping), wanted='a dict such as {"EvenPodsSpread": True}, or a text such as "EvenPodsSpread=true"',
         key="feature-gates", example="GATE=true", words="feature gates",
     )  # fmt: skip
     percentage_of_nodes_to_score: int | None = option(
-        None, flags=("--percentage-of-nodes-to-score",), takes="whole", metavar="N", types=(int,), wanted="a whole number from 0 to 100",
-        help="Stop looking when this share of the nodes fits; 0 or absent: as the release does (50 in 1.12 and 1.13, then adaptive).",
-        key="percentage", example="100", words="percentage of nodes to score",
+        None,
+        "Stop looking when this share of the nodes fits; 0 or absent: as the release does (50 in 1.12 and 1.13, then adaptive).",
+        takes="whole", wanted="a whole number from 0 to 100", key="percentage", example="100",
+        words="percentage of nodes to score",
     )  # fmt: skip
     preemption: bool = option(
-        True, flags=("--disable-preemption",), takes="no-flag", types=(bool,), wanted="True or False",
-        help="Never make room by evicting pods of lower priority.", words="no preemption",
+        True, "Never make room by evicting pods of lower priority.", flags=("--disable-preemption",), words="no preemption",
     )  # fmt: skip
     max_pd_vols: int | None = option(
-        None, flags=("--max-pd-vols",), takes="positive", metavar="N", types=(int,), wanted="a whole number above 0",
-        help="How many cloud disks of each type a node takes that does not say so.  "
+        None,
+        "How many cloud disks of each type a node takes that does not say so.  "
         "[default: KUBE_MAX_PD_VOLS, then what the type takes]",
-        key="max-pd-vols", example="16", words="disks of each type on a node",
+        takes="positive", metavar="N", types=(int,), wanted="a whole number above 0", key="max-pd-vols", example="16",
+        words="disks of each type on a node",
     )  # fmt: skip
     tie_break: str | PickHost = option(
-        "release", flags=("--tie-break",), takes="choice", types=(object,), wanted="a name or a function",
-        help="How to choose among best nodes. The originals from 1.16 to 1.34 do it at random; there `release` takes the first.",
-        key="tie-break", example="random", words="tie-break",
+        "release",
+        "How to choose among best nodes. The originals from 1.16 to 1.34 do it at random; there `release` takes the first.",
+        takes="choice", types=(object,), wanted="a name or a function", key="tie-break", example="random", words="tie-break",
     )  # fmt: skip
-    seed: int = option(
-        0, flags=("--seed",), takes="whole", types=(int,), wanted="a whole number",
-        help="For --tie-break random, and for random events of a scenario.",
-    )  # fmt: skip
+    seed: int = option(0, "For --tie-break random, and for random events of a scenario.")
     rules: Sequence[str] = option(
-        (), flags=("--rules",), takes="places", metavar="FILE.py:NAME", types=(Sequence,), wanted="places such as FILE.py:NAME",
-        help="Your own rules: a Python file or module, and the Catalogue in it; "
+        (),
+        "Your own rules: a Python file or module, and the Catalogue in it; "
         f"from {FIRST_FRAMEWORK} on the class of a plugin, or a list of such.",
-        key="rules", example="MODULE:NAME", words="rules",
+        takes="places", metavar="FILE.py:NAME", types=(Sequence,), wanted="places such as FILE.py:NAME", key="rules",
+        example="MODULE:NAME", words="rules",
     )  # fmt: skip
     extenders: Sequence[Extender] | str | None = option(
-        None, flags=("--extenders",), takes="extenders", metavar="off|call|record FILE|replay FILE", types=(Iterable,),
-        wanted="a list of extenders, or a text: off, call, record FILE or replay FILE",
-        help="Do not call the extenders that are configured; or call them, which sends them pods and nodes; or keep their answers in FILE, "
+        None,
+        "Do not call the extenders that are configured; or call them, which sends them pods and nodes; or keep their answers in FILE, "
         "too; or take the answers from there.  [default: only run calls them]",
-        key="extenders", example="call", words="extenders",
+        takes="extenders", metavar="off|call|record FILE|replay FILE", types=(Iterable,),
+        wanted="a list of extenders, or a text: off, call, record FILE or replay FILE", key="extenders", example="call",
+        words="extenders",
     )  # fmt: skip
     fresh_start: bool = option(
-        False, flags=("--fresh-start",), takes="flag", types=(bool,), wanted="True or False",
-        help="Up to 1.28: score images as in the first minutes after the scheduler's start, when it has not yet counted them on all nodes.",
+        False,
+        "Up to 1.28: score images as in the first minutes after the scheduler's start, when it has not yet counted them on all nodes.",
         words="as just started",
     )  # fmt: skip
     memory_bytes: int = option(
-        1 << 30, flags=("--memory",), takes="bytes", metavar="BYTES", types=(int,), wanted="a whole number",
-        help="What cached answers may take, such as 64Mi; 0: none are cached.  [default: 1Gi; of run, shadow and serve 256Mi]",
+        1 << 30,
+        "What cached answers may take, such as 64Mi; 0: none are cached.  [default: 1Gi; of run, shadow and serve 256Mi]",
+        flags=("--memory",), takes="bytes", metavar="BYTES", types=(int,), wanted="a whole number",
     )  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
@@ -206,28 +238,25 @@ class PolicyOptions(SchedulerOptions):
     """What schedulers of releases that read a Policy take besides."""
 
     provider: str | None = option(
-        None, flags=("--provider", "--algorithm-provider"), metavar="NAME", types=(str,), wanted='a name such as "DefaultProvider"',
-        help="Up to 1.21: DefaultProvider (the default) or ClusterAutoscalerProvider.",
-        key="provider", example="NAME", words="provider", instead="a profile",
+        None, "Up to 1.21: DefaultProvider (the default) or ClusterAutoscalerProvider.",
+        flags=("--provider", "--algorithm-provider"), metavar="NAME", wanted='a name such as "DefaultProvider"',
+        key="provider", words="provider", instead="a profile",
     )  # fmt: skip
     policy: GivenPolicy | None = option(
-        None, flags=("--policy", "--policy-config-file"), common=True, takes="file", types=_policies,
-        wanted=f"{_A_FILE}, a Policy or its JSON form",
-        help="Up to 1.22: a Policy, by itself or among other objects, instead of a provider.",
-        key="policy", example="FILE", words="policy", instead=MIGRATED,
+        None, "Up to 1.22: a Policy, by itself or among other objects, instead of a provider.",
+        flags=("--policy", "--policy-config-file"), common=True, takes="file", types=_policies,
+        wanted=f"{_A_FILE}, a Policy or its JSON form", key="policy", words="policy", instead=MIGRATED,
     )  # fmt: skip
     policy_configmap: str | None = option(
-        None, flags=("--policy-configmap",), metavar="NAME", types=(str,), wanted="the name of a ConfigMap",
-        help="Up to 1.22: a ConfigMap among the manifests that holds the Policy.", words="policy in ConfigMap", instead=MIGRATED,
+        None, "Up to 1.22: a ConfigMap among the manifests that holds the Policy.", metavar="NAME",
+        wanted="the name of a ConfigMap", words="policy in ConfigMap", instead=MIGRATED,
     )  # fmt: skip
     policy_configmap_namespace: str = option(
-        "kube-system", flags=("--policy-configmap-namespace",), metavar="NAME", types=(str,), wanted="a namespace",
-        help="Where that ConfigMap is.",
+        "kube-system", "Where that ConfigMap is.", metavar="NAME", wanted="a namespace",
     )  # fmt: skip
     hard_pod_affinity_weight: int | None = option(
-        None, flags=("--hard-pod-affinity-symmetric-weight",), takes="whole", metavar="N", types=(int,),
-        wanted="a whole number from 0 to 100",
-        help="The weight of the required affinity of other pods in scoring, 0 to 100.  [default: 1]",
+        None, "The weight of the required affinity of other pods in scoring, 0 to 100.  [default: 1]",
+        flags=("--hard-pod-affinity-symmetric-weight",), takes="whole", wanted="a whole number from 0 to 100",
         words="hard pod affinity weight", instead="hardPodAffinityWeight of InterPodAffinity in a profile",
     )  # fmt: skip
 
@@ -237,15 +266,16 @@ class Classic(PolicyOptions):
     """What schedulers of 1.12 to 1.16 take, which have predicates and priorities."""
 
     scheduler_name: str | None = option(
-        None, flags=("--scheduler-name",), metavar="NAME", types=(str,), wanted="a text",
-        help="Schedule the pods that ask for this one.  [default: default-scheduler]",
-        words="scheduler name", instead="schedulerName of a profile",
+        None, "Schedule the pods that ask for this one.  [default: default-scheduler]", metavar="NAME", words="scheduler name",
+        instead="schedulerName of a profile",
     )  # fmt: skip
     equivalence_cache: bool = option(
-        False, flags=("--equivalence-cache",), takes="flag", types=(bool,), wanted="True or False",
-        help="1.12 and 1.13: use the equivalence cache, with the original's gaps.", words="equivalence cache", instead="none",
+        False, "1.12 and 1.13: use the equivalence cache, with the original's gaps.", words="equivalence cache",
+        instead="none",
     )  # fmt: skip
-    catalogue: Catalogue | None = option(None, types=_catalogues, wanted="a Catalogue such as CATALOGUE.with_(rule)", instead="plugins")
+    catalogue: Catalogue | None = option(
+        None, types=_catalogues, wanted="a Catalogue such as CATALOGUE.with_(rule)", instead="plugins", flags=(),
+    )  # fmt: skip
 
     @property
     def version(self) -> str:
@@ -259,17 +289,20 @@ class Framework(PolicyOptions):
     """What schedulers of 1.17 and later take, which have profiles of plugins; the first of them make these of Policies, too."""
 
     profile: GivenProfile | None = option(
-        None, flags=("--profile",), common=True, takes="file", types=_profiles,
-        wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
-        help=f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
-        key="profile", example="FILE", words="profile", instead=f"release {NEWEST_RELEASE}",
+        None,
+        f"From {FIRST_FRAMEWORK} on: a KubeSchedulerConfiguration, with a profile for each schedulerName that pods may ask for.",
+        common=True, takes="file", types=_profiles, wanted=f"{_A_FILE}, a KubeSchedulerConfiguration or its JSON form",
+        key="profile", words="profile", instead=f"release {NEWEST_RELEASE}",
     )  # fmt: skip
-    plugins: Sequence[type[Plugin]] = option((), types=(Sequence,), wanted="a list of subclasses of Plugin", instead="a catalogue")
+    plugins: Sequence[type[Plugin]] = option(
+        (), types=(Sequence,), wanted="a list of subclasses of Plugin", instead="a catalogue", flags=(),
+    )  # fmt: skip
 
     unknown_plugins: str | None = option(
-        None, flags=("--plugins",), takes="plugins", types=(str,), wanted=LEAVE_OUT,
-        help="Leave out the plugins of a profile that no release has, such as Coscheduling; the answer names them.  [default: refuse them]",
-        key="plugins", example=LEAVE_OUT, words="plugins that no release has", instead="none",
+        None,
+        "Leave out the plugins of a profile that no release has, such as Coscheduling; the answer names them.  [default: refuse them]",
+        flags=("--plugins",), takes="plugins", types=(str,), wanted=LEAVE_OUT, key="plugins", example=LEAVE_OUT,
+        words="plugins that no release has", instead="none",
     )  # fmt: skip
 
     def __attrs_post_init__(self) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from types import NoneType
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 
-from ..api.load import Loaded, load, load_documents
+from ..api.load import Loaded, load_documents
 from ..api.meaning.labels import zone_of
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
@@ -40,51 +39,21 @@ from ..api.view import (
 )
 from ..api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
 from ..core.pods.requests import PODS
-from ..exceptions import check_type, wrong_type
 from ..simulation.capacity.answer import CapacityDocument, CopyShortage, Headroom, PendingPods, PlacedTemplate, Stop
 from ..simulation.capacity.counting import Counted, count_copies
 from ..simulation.capacity.question import CapacityQuestion, asked, limit_of
 from ..simulation.capacity.templates import READ_KINDS
-from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
+from ..simulation.input import Part, parts_of
 from ..simulation.nodesbyuse import grouped, labels_of, pods_on
 from ..simulation.summary import UNITS
+from .asking import SILENT, Input, Observer, asked_by, tell_left_out
+from .options.capacity import CapacityOptions, NewNodesOptions
 from .result import Result
 
-GivenTemplates: TypeAlias = "Part | Iterable[Part]"
-"""A pod, a PodTemplate or a workload, or several: each a file, a manifest or, of pods, an object."""
 MOST_NODES = 20
 """How many nodes short text lists at most."""
 TAKES = "takes copies"
 """A node of the map."""
-
-
-@attrs.frozen(kw_only=True)
-class CapacityOptions:
-    """Of which pods copies are placed, and how."""
-
-    templates: Sequence[tuple[str, Loaded]]
-    """What was read, each with the words for where it is from."""
-    ratio: Sequence[int] | None = None
-    """How many copies of each come in turn."""
-    pods: int | None = None
-    """How many copies are asked for; the count stops there."""
-    max_limit: int | None = None
-    """The count stops there too."""
-    exclude_nodes: Sequence[str] = ()
-    gone: bool = False
-    """What is made in place of the pods on these nodes wants a node too."""
-    pending_first: bool = False
-
-    def concerns(self, question: CapacityQuestion) -> set[str] | None:
-        """What warnings are told about: the pods that are copied; everything if those that wait come first."""
-        return None if self.pending_first else {f"Pod {pod.key}" for pod in question.pods}
-
-    def question(self, given: Input) -> CapacityQuestion:
-        """The question to *given*; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
-        return asked(
-            given.scenario, self.templates, given.spec, ratio=self.ratio, limit=limit_of(self.pods, self.max_limit),
-            exclude=self.exclude_nodes, gone=self.gone, pending_first=self.pending_first, order=given.order, defaults=given.defaults,
-        )  # fmt: skip
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -180,11 +149,32 @@ class CapacityResult(Result):
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def ask(given: Input, options: CapacityOptions, observer: Observer = SILENT) -> CapacityResult:
-    """Count; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
-    question = options.question(given)
+def question_of(given: Input, options: CapacityOptions, observer: Observer) -> CapacityQuestion:
+    """The question to *given*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
+    templates = [_loaded(number, part, given, observer) for number, part in enumerate(parts_of("pod", options.pod), 1)]
+    return asked(
+        given.scenario, templates, given.spec, ratio=options.ratio, limit=limit_of(options.pods, options.max_limit),
+        exclude=options.exclude_nodes, gone=isinstance(options, NewNodesOptions) and options.gone, pending_first=options.pending_first,
+        order=given.order, defaults=given.defaults,
+    )  # fmt: skip
+
+
+@asked_by(CapacityOptions, "cluster", "pod", "scheduler")
+def capacity(given: Input, options: CapacityOptions, observer: Observer = SILENT) -> CapacityResult:
+    """Count how many more copies of *pod* fit into *cluster*, one by one as kube-scheduler would place them; the cluster does not change.
+
+    Pods that wait in it are left out.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
+    >>> capacity(node, web, "1.14")
+    <CapacityResult: release 1.14, fits 2, nodes 1, stop 0/1 nodes are available: 1 Insufficient cpu.>
+    """
+    question = question_of(given, options, observer)
     given = given.with_pods(question.pods)
-    observer.ready(given, options.concerns(question))
+    # Warnings are told about the pods that are copied; about everything if those that wait come first.
+    observer.ready(given, None if options.pending_first else {f"Pod {pod.key}" for pod in question.pods})
+    tell_left_out(given, options, observer)
     with observer.counting(question.limit, "counting", "copies") as progress:
         counted = count_copies(question, given.engine, lambda done: progress(done, ""))
     nodes = question.scenario.nodes
@@ -196,76 +186,17 @@ def ask(given: Input, options: CapacityOptions, observer: Observer = SILENT) -> 
     return CapacityResult(given.release, counted, tuple(nodes), before, after, question.excluded, options.pods, given.warnings)
 
 
-def capacity(
-    cluster: GivenCluster, pod: GivenTemplates, scheduler: GivenScheduler = None, *, ratio: Sequence[int] | None = None,
-    pods: int | None = None, max_limit: int | None = None, exclude_nodes: str | Sequence[str] = (), pending_first: bool = False,
-    preemption: bool = False, order: str = "input", defaults: bool = True,
-) -> CapacityResult:  # fmt: skip
-    """Count how many more copies of *pod* fit into *cluster*, one by one as kube-scheduler would place them; the cluster does not change.
-
-    :param cluster: a Cluster; a path or several; objects and manifests. Pods that wait in it are left out.
-    :param pod: a Pod, a PodTemplate or a workload, which stands for its pods; or several.
-    :param ratio: how many copies of each of several come in turn, such as ``(3, 1)``; by default one of each.
-    :param pods: how many copies are asked for; the count stops there.
-    :param max_limit: the count stops there too.
-    :param exclude_nodes: names of nodes, or a label selector: these nodes and the pods on them are not there.
-    :param pending_first: place the pods that wait in the cluster before all copies, in *order*.
-    :param defaults: False: take objects as they are, without the API server's defaults and admission.
-    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
-    :param preemption: let copies evict pods of lower priority; by default they take free room only.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
-
-    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
-    >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
-    >>> capacity(node, web, "1.14")
-    <CapacityResult: release 1.14, fits 2, nodes 1, stop 0/1 nodes are available: 1 Insufficient cpu.>
-    """
-    options = CapacityOptions(
-        templates=loaded_templates(pod, defaults), ratio=checked_ratio(ratio), pods=checked_number("pods", pods),
-        max_limit=checked_number("max_limit", max_limit), exclude_nodes=checked_exclude(exclude_nodes), pending_first=pending_first,
-    )  # fmt: skip
-    return ask(input_of(cluster, scheduler, order=order, defaults=defaults, preemption=preemption), options)
-
-
-def checked_exclude(given: str | Sequence[str]) -> list[str]:
-    """The texts of *exclude_nodes*. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
-    exclude = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
-    if not all(isinstance(text, str) for text in exclude):
-        raise wrong_type("exclude_nodes", given, "names or a selector")
-    return exclude
-
-
-def checked_number(name: str, given: int | None) -> int | None:
-    """A number of that *name*, or None. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
-    check_type(name, given, (int, NoneType), "a whole number")
-    return given
-
-
-def checked_ratio(ratio: Sequence[int] | None) -> Sequence[int] | None:
-    """The numbers of *ratio*. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
-    if ratio is None:
-        return None
-    if not isinstance(ratio, Sequence) or not all(isinstance(part, int) and not isinstance(part, bool) for part in ratio):
-        raise wrong_type("ratio", ratio, "whole numbers such as (3, 1)")
-    return ratio
-
-
-def loaded_templates(pod: GivenTemplates, defaults: bool) -> list[tuple[str, Loaded]]:
-    """What is given as templates, one or more, each with the words for where it is from."""
-    given = [_loaded(number, part, defaults) for number, part in enumerate(parts_of("pod", pod), 1)]
-    if not given:
-        raise wrong_type("pod", pod, "a Pod, a PodTemplate or a workload")
-    return given
-
-
-def _loaded(number: int, part: Part, defaults: bool) -> tuple[str, Loaded]:
-    if isinstance(part, str | os.PathLike):
-        return os.fspath(part), load(part, defaults=defaults, raw_kinds=READ_KINDS)
+def _loaded(number: int, part: Part, given: Input, observer: Observer) -> tuple[str, Loaded]:
+    """A template, with the words for where it is from."""
     where = f"pod {number}"
-    if isinstance(part, KubeObject):
-        return where, Loaded((part,))
-    return where, load_documents([Document(part, where)], defaults=defaults, raw_kinds=READ_KINDS)
+    if isinstance(part, str | os.PathLike):
+        where, found = os.fspath(part), given.load(part, READ_KINDS)
+    elif isinstance(part, KubeObject):
+        found = Loaded((part,))
+    else:
+        found = load_documents([Document(part, where)], defaults=given.defaults, raw_kinds=READ_KINDS)
+    observer.noticed(found.warnings)
+    return where, found
 
 
 # --- in words -------------------------------------------------------------------------------------------------------

@@ -10,30 +10,19 @@ import attrs
 
 from ..api.reading.notices import Notice, NoticeGroup, grouped
 from ..api.view import View
-from ..exceptions import UnknownNameError
 from ..framework.options import FIELDS, GivenOptions, declared_of
 from ..framework.releases import AUTO, is_auto
-from ..simulation.compare.agreement import LOCKED, Mode
+from ..simulation.compare.agreement import LOCKED
 from ..simulation.compare.compare import Comparison
 from ..simulation.compare.compare import compare as compare_all
 from ..simulation.compare.document import ComparisonDocument, DifferingCycle
 from ..simulation.compare.migration import with_newer_labels, zones_warning
-from ..simulation.input import (
-    SILENT,
-    ComparisonInput,
-    GivenCluster,
-    GivenScheduler,
-    Observer,
-    options_given,
-    release_asked,
-    scenario_of,
-    spec_of,
-)
+from ..simulation.input import ComparisonInput, options_given, release_asked, scenario_of, spec_of
 from ..simulation.nodesbyuse import NodeUses, pods_on_nodes
+from .asking import SILENT, GivenCluster, Observer, asked_by
 from .comparisonview import ClusterEnd, comparison_view
+from .options.compare import NAMES, CompareOptions
 from .result import Result
-
-NAMES = "abcdefgh"
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -77,59 +66,42 @@ class CompareResult(Result):
         return comparison_view(type(self).__name__, self.document, self.show, self.ends)
 
 
-def ask(
-    given: ComparisonInput, mode: str = LOCKED, *, newer_labels: bool = False, with_ends: bool = True, observer: Observer = SILENT
-) -> CompareResult:
-    """Decide on every pod that waits under each configuration; *with_ends*: say of each node how it ends, which only pages show.
+def compared_input(cluster: GivenCluster, options: CompareOptions) -> ComparisonInput:
+    """*cluster* read, and a new scheduler for each configuration; the first one says whose pods wait, and what admission does."""
+    asked = {name: value for name in NAMES if (value := getattr(options, name)) is not None or name in "ab"}
+    given = {name: options_given(one, cluster, name) for name, one in asked.items()}
+    specs = {name: spec_of(found) for name, found in given.items()}
+    first = specs["a"]
+    scenario = scenario_of(
+        cluster, options.waiting(), scheduler_names=[first.first_scheduler_name], defaults=options.defaults, edits=options.edits,
+        priorities=first.keeps_priorities,
+    )  # fmt: skip
+    engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
+    texts = {name: f"release={one or AUTO}" if isinstance(one, str | None) else _told(one) for name, one in asked.items()}
+    named = {name: release_asked(one) for name, one in asked.items()}
+    by_nodes = [name for name, release in named.items() if is_auto(release)]
+    return ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=named.values(), order=options.order)
 
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
-    """
-    observer.ready(given)
-    missing = None if newer_labels or not given.runs_profiles else zones_warning(given.scenario)
-    if missing is not None:
-        observer.doubt(missing)
-    scenario = with_newer_labels(given.scenario) if newer_labels else given.scenario
-    made = compare_all(scenario, given.engines, mode=mode, order=given.order, texts=given.texts, following=observer.following)
-    return CompareResult.of(made, given.warnings, () if missing is None else (missing,), with_ends=with_ends)
 
-
-def compare(
-    cluster: GivenCluster, a: GivenScheduler, b: GivenScheduler, *more: GivenScheduler, mode: Mode = LOCKED, pods: GivenCluster = (),
-    order: str = "input", newer_labels: bool = False, defaults: bool = True,
-) -> CompareResult:  # fmt: skip
+@asked_by(CompareOptions, "cluster", *NAMES, opens=compared_input, show=None)
+def compare(given: ComparisonInput, options: CompareOptions, observer: Observer = SILENT) -> CompareResult:
     """Schedule the pods that wait in *cluster* under two or more configurations, and say which get another node, and why.
 
     A configuration is what :class:`~kubeclassic.Scheduler` takes: options, or a release alone. They are named a, b and so on::
 
         compare("cluster/", "1.12", Classic(release="1.16", policy="policy.json"))
 
-    :param cluster: a Cluster; a path or several; objects and manifests.
-    :param a: the configuration with which the others are compared. It also says whose pods wait.
-    :param b: another one.
-    :param more: up to six more.
-    :param mode: ``free``: each places the pods in its own copy of the cluster; ``locked``: all decide on the same state each time, and
-        only the decisions of *a* take effect.
-    :param pods: more pods (or workloads) that wait, given like the cluster.
-    :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
-    :param newer_labels: give nodes the labels of newer releases beside the old ones, as after an upgrade.
-    :param defaults: False: take objects as they are, without the API server's defaults.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    The others are compared with *a*, which also says whose pods wait.
     """
-    if 2 + len(more) > len(NAMES):
-        raise UnknownNameError(f"compare: got {2 + len(more)} configurations, wanted {len(NAMES)} at most")
-    asked = dict(zip(NAMES, (a, b, *more), strict=False))
-    given = {name: options_given(one, cluster, name) for name, one in asked.items()}
-    specs = {name: spec_of(options) for name, options in given.items()}
-    first = specs["a"]
-    names = [first.first_scheduler_name]
-    scenario = scenario_of(cluster, pods, scheduler_names=names, defaults=defaults, priorities=first.keeps_priorities)
-    engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
-    texts = {name: f"release={one or AUTO}" if isinstance(one, str | None) else _told(one) for name, one in asked.items()}
-    named = {name: release_asked(one) for name, one in asked.items()}
-    by_nodes = [name for name, release in named.items() if is_auto(release)]
-    read = ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=named.values(), order=order)
-    return ask(read, mode, newer_labels=newer_labels)
+    observer.ready(given)
+    newer = options.newer_labels
+    missing = None if newer or not given.runs_profiles else zones_warning(given.scenario)
+    if missing is not None:
+        observer.doubt(missing)
+    scenario = with_newer_labels(given.scenario) if newer else given.scenario
+    made = compare_all(scenario, given.engines, mode=options.mode, order=given.order, texts=given.texts, following=observer.following)
+    found = CompareResult.of(made, given.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page"))
+    return attrs.evolve(found, show=options.show)
 
 
 def _told(options: GivenOptions) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import active_children
@@ -13,11 +13,14 @@ from pathlib import Path
 import attrs
 
 from ..api.view import DATA, TEXT, Column, Paragraph, Section, Table, View
-from ..exceptions import ManifestError, UnknownNameError
-from ..simulation.conform import USUAL, WITHOUT, ConformanceDocument, Family, FamilyReport, Manner, check_family, find_families
-from ..simulation.input import SILENT, Observer, paths_of
+from ..exceptions import ManifestError
+from ..simulation.conform import ConformanceDocument, Family, FamilyReport, Manner, check_family, find_families
+from ..simulation.input import paths_of
+from .asking import SILENT, Observer, asked_by
+from .options.conform import ConformOptions
 from .result import Result
 
+GivenPaths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 COUNTED = ("conforming", "families")
 """What progress says."""
 
@@ -78,42 +81,28 @@ def _families(reports: Sequence[FamilyReport]) -> Table:
     return Table("families", columns, rows, noun="family", several="families")
 
 
-def conform(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, families: Collection[str] | None = None,
-    without: Collection[str] = (), details: bool = True, jobs: int = 1,
-) -> ConformResult:  # fmt: skip
-    """Run conformance cases and compare each answer with the original's.
-
-    :param paths: files of cases, or directories of them.
-    :param families: only these (a file's name before its first dot).
-    :param without: leave out the cases that need ``policy``, ``preemption`` or ``events``.
-    :param details: False: compare only what was decided: host, error, victims.
-    :param jobs: how many families run at once.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
-    """
-    for name in without:
-        if name not in WITHOUT:
-            raise UnknownNameError(f'without: got "{name}", wanted {", ".join(WITHOUT)}')
-    return ask(chosen_families([Path(path) for path in paths_of("paths", paths)], families), without, Manner(details=details), jobs)
+def families_in(paths: GivenPaths, options: ConformOptions) -> list[Family]:
+    """The families in *paths* that are asked for. Raises :class:`~kubeclassic.exceptions.ManifestError` if there is none."""
+    found = find_families([Path(path) for path in paths_of("paths", paths)])
+    chosen = [family for family in found if not options.families or family.name in options.families]
+    if not chosen:
+        raise ManifestError(f"no family {', '.join(options.families)} in {', '.join(map(str, paths_of('paths', paths)))}")
+    return chosen
 
 
-def chosen_families(paths: Sequence[Path], names: Collection[str] | None) -> list[Family]:
-    """The families in *paths* that have one of *names*. Raises :class:`~kubeclassic.exceptions.ManifestError` if there is none."""
-    found = [family for family in find_families(paths) if names is None or family.name in names]
-    if not found:
-        raise ManifestError(f"no family {', '.join(names or ())} in {', '.join(map(str, paths))}")
-    return found
+def manner_of(options: ConformOptions) -> Manner:
+    """How a case is decided."""
+    memory = 0 if options.no_memory else options.memory
+    return Manner(engine={} if memory is None else {"memory_bytes": memory}, details=options.details)
 
 
-def ask(
-    families: Sequence[Family], without: Collection[str] = (), manner: Manner = USUAL, jobs: int = 1, observer: Observer = SILENT
-) -> ConformResult:
-    """Run the cases of *families*, *jobs* of them at once."""
-    check, total = partial(check_family, without=tuple(without), manner=manner), len(families)
-    if jobs == 1:
+@asked_by(ConformOptions, "paths", opens=families_in)
+def conform(families: Sequence[Family], options: ConformOptions, observer: Observer = SILENT) -> ConformResult:
+    """Run conformance cases and compare each answer with the original's; *paths* are files of cases, or directories of them."""
+    check, total = partial(check_family, without=tuple(options.without), manner=manner_of(options)), len(families)
+    if options.jobs == 1:
         return ConformResult(tuple(observer.following(map(check, families), total, *COUNTED)))
-    with ProcessPoolExecutor(jobs, initializer=_end_quietly) as pool:
+    with ProcessPoolExecutor(options.jobs, initializer=_end_quietly) as pool:
         try:
             return ConformResult(tuple(observer.following(pool.map(check, families), total, *COUNTED)))
         except BaseException:

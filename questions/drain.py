@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import count
-from types import NoneType
 from typing import Any
 
 import attrs
@@ -40,7 +39,6 @@ from ..api.view import (
 )
 from ..api.words import count_doing, count_of
 from ..core.decision.fiterror import reasons_in
-from ..exceptions import check_type
 from ..simulation.drain.auto import ORDERS
 from ..simulation.drain.plan import (
     DrainDocument,
@@ -54,8 +52,9 @@ from ..simulation.drain.plan import (
 )
 from ..simulation.drain.rules import DrainFlags
 from ..simulation.drain.trial import VOLUMES, engines_like, settle
-from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from ..simulation.nodesbyuse import labels_of
+from .asking import SILENT, Input, Observer, asked_by, tell_left_out
+from .options.drain import DrainOptions
 from .result import Result
 
 MOST_REASONS = 10
@@ -133,13 +132,22 @@ class DrainResult(Result):
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def ask(given: Input, question: DrainQuestion, flags: DrainFlags, observer: Observer = SILENT, *, occupancy: bool = False) -> DrainResult:
-    """Empty the nodes, on schedulers that know the cluster; *occupancy*: say what nodes have before and after.
+@asked_by(DrainOptions, "cluster", "nodes", "scheduler")
+def drain(given: Input, options: DrainOptions, observer: Observer = SILENT) -> DrainResult:
+    """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and placed elsewhere.
 
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
+    Pods that wait in *cluster* are left out.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> drain([node], "a").can
+    ['a']
     """
-    question = question.checked(given.scenario.nodes)
+    values = {name: getattr(options, name) for name in (*attrs.fields_dict(DrainQuestion), *attrs.fields_dict(DrainFlags))}
+    leaves = {**values, "pod_selector": matcher(options.called("pod_selector"), options.pod_selector)}
+    flags = DrainFlags(**{name: leaves[name] for name in attrs.fields_dict(DrainFlags)})
+    question = DrainQuestion(**{name: values[name] for name in attrs.fields_dict(DrainQuestion)}).checked(given.scenario.nodes)
     observer.ready(given)
+    tell_left_out(given, options, observer)
     # A search tries each node in several orders.
     total, unit = (given.scenario.node_count * len(ORDERS), "tries") if question.auto else (len(question.nodes), "nodes")
     with without_collection():
@@ -152,62 +160,7 @@ def ask(given: Input, question: DrainQuestion, flags: DrainFlags, observer: Obse
         with observer.counting(total, "emptying", unit) as progress:
             number = count(1)
             plan = question.answer(steady, flags, lambda node: progress(next(number), node))
-    return DrainResult(plan, tuple(steady.nodes), given.warnings, before_and_after(steady, plan) if occupancy else None)
-
-
-def drain(
-    cluster: GivenCluster, nodes: str | Iterable[str] = (), scheduler: GivenScheduler = None, *, auto: bool = False, keep: int = 0,
-    zone: str | None = None, node_selector: str | None = None, ignore_daemonsets: bool = False, delete_emptydir_data: bool = False,
-    force: bool = False, recreate_bare: bool = False, disable_eviction: bool = False, pod_selector: str | None = None,
-    pending_first: bool = False, gone: bool = False, pods: GivenCluster = (), order: str = "input", defaults: bool = True,
-) -> DrainResult:  # fmt: skip
-    """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and placed elsewhere.
-
-    Pods that wait in *cluster* are left out.
-
-    :param cluster: a Cluster; a path or several; objects and manifests.
-    :param nodes: the names of the nodes, one or several; by default those that *zone* and *node_selector* choose.
-    :param auto: look for as many nodes as possible, among those that *zone* and *node_selector* choose.
-    :param keep: with *auto*: at least that many of these stay.
-    :param zone: only nodes of this zone.
-    :param node_selector: only nodes with these labels: ``pool=general,!gpu``.
-    :param ignore_daemonsets: ignore the pods of DaemonSets; else they keep their node from going.
-    :param delete_emptydir_data: evict pods with an emptyDir too.
-    :param force: delete pods without a controller, which is not made again.
-    :param recreate_bare: take it that somebody makes pods without a controller again.
-    :param disable_eviction: delete pods without asking disruption budgets.
-    :param pod_selector: evict only pods with these labels.
-    :param pending_first: place the pods that wait before the first eviction.
-    :param gone: the nodes are not drained but gone at once, as when a zone fails: who finds another node, and who waits.
-    :param pods: more pods (or workloads) that wait, given like the cluster.
-    :param order: in which order pods are tried that wait, or that are evicted together: ``input``, ``priority`` or ``queue``.
-    :param defaults: False: take objects as they are, without the API server's defaults.
-    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
-
-    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
-    >>> drain([node], "a").can
-    ['a']
-    """
-    check_type("keep", keep, int, "a whole number")
-    for name, text in (("zone", zone), ("node_selector", node_selector), ("pod_selector", pod_selector)):
-        check_type(name, text, (str, NoneType), "a text")
-    flags = DrainFlags(
-        ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force, recreate_bare=recreate_bare,
-        disable_eviction=disable_eviction, pod_selector=matcher("pod_selector", pod_selector),
-    )  # fmt: skip
-    question = DrainQuestion(
-        nodes=_names(nodes), auto=auto, keep=keep, zone=zone, node_selector=node_selector, pending_first=pending_first, gone=gone,
-    )  # fmt: skip
-    return ask(input_of(cluster, scheduler, pods, order=order, defaults=defaults), question, flags)
-
-
-def _names(nodes: str | Iterable[str]) -> tuple[str, ...]:
-    names = (nodes,) if isinstance(nodes, str) else tuple(nodes) if isinstance(nodes, Iterable) else (nodes,)
-    for name in names:
-        check_type("nodes", name, str, "the name of a node")
-    return names
+    return DrainResult(plan, tuple(steady.nodes), given.warnings, before_and_after(steady, plan) if options.makes("page") else None)
 
 
 # --- in words -------------------------------------------------------------------------------------------------------

@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import attrs
 
-from ..api.objects import Node, Pod
+from ..api.objects import Node
 from ..api.reading.notices import NoticeGroup
 from ..api.view import DATA, REST, MapSide, NextStep, NodeMap, Section, Share, View, shortened
 from ..core.decision.decision import Decision
-from ..exceptions import wrong_type
 from ..simulation.capacity.room import FreeRoom
 from ..simulation.explain import Explanation, NodeReport
 from ..simulation.explain.explain import explain_subject
 from ..simulation.explain.explanation import ExplanationDocument
 from ..simulation.explain.subject import Subject, find_subject
-from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of, parts_of
 from ..simulation.nodesbyuse import labels_of, pods_on
 from ..simulation.scenario import Scenario
 from ..simulation.simulate import Simulation
+from .asking import SILENT, Input, Observer, asked_by
 from .closeupview import close_up_sections
 from .explainview import STATES, explanation_parts, explanation_sections, node_list, state_of, subject_lines, verdict, who_leaves
+from .options.explain import ExplainOptions
 from .result import Result
-
-
-@attrs.frozen(kw_only=True)
-class ExplainOptions:
-    """Which pod, and how it is looked at."""
-
-    pod: str
-    """``namespace/name``, a name, or a workload such as ``deploy/web``."""
-    namespace: str | None = None
-    node: str | None = None
-    """Look closely at this node."""
-    alone: bool = False
-    """Leave out the pods that come before."""
-    every: bool = False
-    """Whether text has every node, not only the best and the nearest."""
-    maps: bool = False
-    """Whether a map of the nodes is to be drawn."""
 
 
 @attrs.frozen
@@ -129,10 +111,14 @@ def _map(found: Explanation, cluster: ExplainedCluster) -> NodeMap:
     return NodeMap(names, [side], labels_of(cluster.nodes), {state: colour for state, colour in STATES.items() if state in states})
 
 
-def ask(given: Input, options: ExplainOptions, observer: Observer = SILENT) -> ExplainResult:
-    """Explain the pod; raises :class:`~kubeclassic.exceptions.UnknownNameError` for an unknown pod or node."""
+@asked_by(ExplainOptions, "cluster", "pod", "scheduler")
+def explain(given: Input, options: ExplainOptions, observer: Observer = SILENT) -> ExplainResult:
+    """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short, by how much.
+
+    The pods that :func:`~kubeclassic.simulate` tries before it are scheduled first, so that both say the same.
+    """
     scenario, engine = given.scenario, given.engine
-    subject = find_subject(scenario, options.pod, options.namespace)
+    subject = find_subject(scenario, options.name, options.namespace)
     observer.ready(given, subject.concerns)
     with observer.telling("explaining") as tell:
         tell(subject.pod.key)
@@ -140,7 +126,7 @@ def ask(given: Input, options: ExplainOptions, observer: Observer = SILENT) -> E
         simulation = Simulation(scenario, engine, given.order)
         found = explain_subject(simulation, subject, given.spec.scheduler_names, node=options.node, alone=alone)
     names = [node.name for node in scenario.nodes]
-    cluster = ExplainedCluster(scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)) if options.maps else None
+    cluster = ExplainedCluster(scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)) if options.makes("page") else None
     return ExplainResult(found, given.warnings, options.every, cluster)
 
 
@@ -155,45 +141,3 @@ def with_all_pods(given: Input, subject: Subject, alone: bool) -> tuple[Scenario
     if alone:
         scenario = attrs.evolve(scenario, pending=tuple(pod for pod in scenario.pending if pod.key in ours))
     return scenario, subject.after(Simulation(scenario, given.spec.engine(scenario.config_maps), given.order)), False
-
-
-def explain(
-    cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], scheduler: GivenScheduler = None, *, pods: GivenCluster = (),
-    order: str = "input", node: str | None = None, alone: bool = False, defaults: bool = True, edits: str | Iterable[str] = (),
-) -> ExplainResult:  # fmt: skip
-    """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short, by how much.
-
-    The pods that :func:`~kubeclassic.simulate` tries before it are scheduled first, so that both say the same.
-
-    :param cluster: a Cluster; a path or several; objects and manifests.
-    :param pod: ``namespace/name``, a name, a workload such as ``deploy/web``, or a pod or manifest that is not in the cluster. A pod that
-        has a node is decided as if it had none.
-    :param pods: more pods (or workloads) that wait, given like the cluster.
-    :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
-    :param node: look closely at this node: each rule in order, room, scores.
-    :param alone: explain on the cluster as it is, without the pods that come before.
-    :param defaults: False: take objects as they are, without the API server's defaults.
-    :param edits: changes before anything runs, such as ``"pod web/* requests.cpu=500m"``: what ``--set`` takes.
-    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
-    """
-    given = input_of(cluster, scheduler, with_pod(pods, pod), order=order, defaults=defaults, edits=edits)
-    return ask(given, ExplainOptions(pod=name_of(pod), node=node, alone=alone))
-
-
-def with_pod(pods: GivenCluster, pod: str | Pod | Mapping[str, Any]) -> GivenCluster:
-    """*pods*, and *pod* too unless it is given by name. Raises :class:`~kubeclassic.exceptions.WrongTypeError`."""
-    if isinstance(pod, str):
-        return pods
-    if not isinstance(pod, Pod | Mapping):
-        raise wrong_type("pod", pod, "a name, a Pod or its manifest")
-    return (*parts_of("pods", pods), pod)
-
-
-def name_of(pod: str | Pod | Mapping[str, Any]) -> str:
-    """The name of a pod that is given by name, as an object or as a manifest."""
-    if isinstance(pod, str | Pod):
-        return pod if isinstance(pod, str) else pod.key
-    metadata = pod.get("metadata") or {}
-    return f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"

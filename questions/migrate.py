@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import attrs
@@ -24,7 +23,7 @@ from ..api.record import Count, Record, plain, says
 from ..api.view import DATA, PAGE, Column, Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
 from ..api.words import count_of
 from ..core.release import Release
-from ..exceptions import PolicyError, UnknownNameError, check_type, wrong_type
+from ..exceptions import PolicyError, UnknownNameError, wrong_type
 from ..extenders.choice import ConfiguredExtenders
 from ..framework.config.configuration import read_configuration as read_profiles
 from ..framework.config.configuration import unread_of_first
@@ -38,22 +37,21 @@ from ..framework.migrate.translation import migrate as translate
 from ..framework.options import FIELDS, declared_of
 from ..framework.policy.check import release_with_policies
 from ..framework.profilecheck import check_runs, release_with_profiles
-from ..framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK
+from ..framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, framework_release
 from ..simulation.compare.agreement import DIFFERENT, GATED
 from ..simulation.compare.document import ConfigurationPair
 from ..simulation.compare.migration import POLICY, PROFILE, Check, agrees, with_newer_labels
-from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, scenario_of
+from ..simulation.input import ComparisonInput, scenario_of
 from ..simulation.scenario import Scenario
+from .asking import SILENT, Observer, asked_by
 from .compare import CompareResult
 from .comparisontext import agreement_lines, cause_text, decision_text, in_error, reasons_of
 from .comparisonview import cause_table
+from .options.migrate import MigrateOptions
 from .result import NOTHING_TRIED, Result
 
 if TYPE_CHECKING:
     from ..framework.options import GivenPolicy
-
-WANTED_RELEASE = declared_of(FIELDS["release"]).wanted
-
 
 class MigrationNote(Record):
     """A part of the Policy that has no exact equivalent."""
@@ -77,7 +75,7 @@ class MigrationReport(Record):
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class MigrateOptions:
+class Migrating:
     """What is translated, and how."""
 
     policy: Policy | None
@@ -216,78 +214,56 @@ def check_spread(release: Release, target: Release, asked: bool) -> None:
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def ask(
-    options: MigrateOptions,
-    cluster: Scenario | None = None,
-    *,
-    newer_labels: bool = False,
-    with_ends: bool = True,
-    observer: Observer = SILENT,
-) -> MigrateResult:
-    """Translate, and try both on *cluster*; *with_ends*: say of each node how it ends, which reports alone show.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
-    """
-    made = options.translated()
-    extenders = ConfiguredExtenders(options.extenders)
-    check = Check(
-        options.policy, options.release, options.config, made.document, options.max_pd_vols, options.target, options.profile, extenders
+def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | None = None) -> Migrating:
+    """What *given* is, and the releases. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be read or asked."""
+    policy, config, written, profile = _read(given)
+    release, to = options.release or DEFAULT_RELEASE, options.to
+    named = framework_release(release)
+    if profile is None and options.to == DEFAULT_FRAMEWORK and named is not None and named.policies is None:
+        release, to = DEFAULT_RELEASE, release
+    target = target_release(to, options.called("to"))
+    before = release_with_policies(release) if profile is None else release_with_profiles(options.release, profile)
+    check_spread(before, target, options.selector_spread)
+    switches = parse_gates(options.gates) if isinstance(options.gates, str) else dict(options.gates or {})
+    return Migrating(
+        policy=policy, config=attrs.evolve(config, gates={**config.gates, **switches}), written=written, release=before, target=target,
+        selector_spread=options.selector_spread, max_pd_vols=max_pd_vols, profile=profile, extenders=options.extenders,
     )  # fmt: skip
-    report = MigrationReport(
-        release=options.release.version, target=options.target.version, newer_labels=newer_labels,
-        policy=without_secrets(options.profile or options.written), profile=without_secrets(made.document),
-        notes=tuple(MigrationNote(one.subject, one.text, one.upstream or None) for one in made.notes),
-        source="Policy" if options.profile is None else "profile", left_out=0 if cluster is None else check.left_out,
-    )  # fmt: skip
-    texts = (*map(str, made.notes), *notes_on_form(options.policy, options.release))
-    texts += unread_of_first(options.config.written, options.release)
-    if cluster is None:
-        return MigrateResult(made.document, texts, report)
-    given = ComparisonInput.of(cluster, {POLICY: check.old(), PROFILE: check.new()}, {})
-    observer.ready(given)
-    doubts = check.warnings(given.scenario, newer_labels)
-    for text in doubts:
-        observer.doubt(text)
-    judged = with_newer_labels(given.scenario) if newer_labels else given.scenario
-    found = check.on(judged, observer.following)
-    compared = CompareResult.of(found, given.warnings, doubts, with_ends=with_ends)
-    return MigrateResult(made.document, texts, report, compared, agrees(found), compared.warnings)
 
 
-def migrate(
-    policy: GivenPolicy, release: str | None = None, *, to: str = DEFAULT_FRAMEWORK, gates: Mapping[str, bool] | str | None = None,
-    selector_spread: bool = False, check: GivenCluster | None = None, newer_labels: bool = False,
-    extenders: str | None = None,
-) -> MigrateResult:  # fmt: skip
+@asked_by(MigrateOptions, "policy", "release", opens=migrating, show=None)
+def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILENT) -> MigrateResult:
     """Translate *policy*, as *release* runs it, to a profile of plugins.
 
-    :param policy: a Policy, a ConfigMap that holds one, a KubeSchedulerConfiguration (v1alpha1) that points to one, or one with profiles
-        of an older version: a file, or its JSON form.
-    :param release: the release that runs it now; by default 1.16 a Policy, and the newest that reads it a profile.
-    :param to: the release that is to run the profile.
-    :param gates: the feature gates that differ from the release's defaults.
-    :param selector_spread: spread pods with plugin SelectorSpread, which has the old formula.
-    :param check: a cluster on which both decide on every pod that waits, on the same state.
-    :param newer_labels: check with the node labels of newer releases beside the old ones, as after an upgrade.
-    :param extenders: how the check calls the extenders that are named: ``off``, ``call``, ``record FILE`` or ``replay FILE``.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    *policy* is a Policy, a ConfigMap that holds one, a KubeSchedulerConfiguration (v1alpha1) that points to one, or one with profiles of
+    an older version: a file, or its JSON form.
     """
-    check_type("release", release, (str, NoneType), WANTED_RELEASE)
-    check_type("to", to, str, WANTED_RELEASE)
-    check_type("gates", gates, (str, Mapping, NoneType), declared_of(FIELDS["gates"]).wanted)
-    target = target_release(to, "to")
-    written, config, data, profile = _read(policy)
-    before = release_with_policies(release or DEFAULT_RELEASE) if profile is None else release_with_profiles(release, profile)
-    check_spread(before, target, selector_spread)
-    switches = parse_gates(gates) if isinstance(gates, str) else dict(gates or {})
-    options = MigrateOptions(
-        policy=written, config=attrs.evolve(config, gates={**config.gates, **switches}), written=data, release=before, target=target,
-        selector_spread=selector_spread, profile=profile, extenders=extenders,
+    check = options.check
+    cluster = None if check is None else check if isinstance(check, Scenario) else scenario_of(check, scheduler_names=given.scheduler_names)
+    made, newer = given.translated(), options.newer_labels
+    extenders = ConfiguredExtenders(given.extenders)
+    tried = Check(
+        given.policy, given.release, given.config, made.document, given.max_pd_vols, given.target, given.profile, extenders
     )  # fmt: skip
-    check_type("extenders", extenders, (str, NoneType), declared_of(FIELDS["extenders"]).wanted)
-    cluster = None if check is None else scenario_of(check, scheduler_names=options.scheduler_names)
-    return ask(options, cluster, newer_labels=newer_labels)
+    report = MigrationReport(
+        release=given.release.version, target=given.target.version, newer_labels=newer,
+        policy=without_secrets(given.profile or given.written), profile=without_secrets(made.document),
+        notes=tuple(MigrationNote(one.subject, one.text, one.upstream or None) for one in made.notes),
+        source="Policy" if given.profile is None else "profile", left_out=0 if cluster is None else tried.left_out,
+    )  # fmt: skip
+    texts = (*map(str, made.notes), *notes_on_form(given.policy, given.release))
+    texts += unread_of_first(given.config.written, given.release)
+    if cluster is None:
+        return MigrateResult(made.document, texts, report)
+    read = ComparisonInput.of(cluster, {POLICY: tried.old(), PROFILE: tried.new()}, {})
+    observer.ready(read)
+    doubts = tried.warnings(read.scenario, newer)
+    for text in doubts:
+        observer.doubt(text)
+    judged = with_newer_labels(read.scenario) if newer else read.scenario
+    found = tried.on(judged, observer.following)
+    compared = CompareResult.of(found, read.warnings, doubts, with_ends=options.makes("data", "page"))
+    return MigrateResult(made.document, texts, report, compared, agrees(found), compared.warnings, options.show)
 
 
 _Read = tuple[Policy | None, AlgorithmConfiguration, Mapping[str, Any] | None, Mapping[str, Any] | None]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 import attrs
 
 from ..api.controlplane.defaults import with_defaults
-from ..api.load import Loaded, load, load_documents
+from ..api.load import Loaded, load_documents
 from ..api.objects import KubeObject
 from ..api.reading.documents import Document
 from ..api.reading.notices import NoticeGroup
@@ -36,12 +36,14 @@ from ..api.view import (
 from ..api.words import Figure, count_of, rounded, short_name
 from ..core.decision.fiterror import reasons_in
 from ..core.pods.requests import PODS
-from ..exceptions import ManifestError, wrong_type
-from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, Part, input_of, parts_of
+from ..exceptions import ManifestError
+from ..simulation.input import Part, parts_of
 from ..simulation.newnodes.answer import MOST_TOLD, NewNodesAnswer, NewNodesDocument, nodes_to_add, number_of
-from ..simulation.newnodes.kinds import LIKE, NewNodeError, read_cost
+from ..simulation.newnodes.kinds import LIKE, read_cost, read_costs
 from ..simulation.newnodes.trials import NewNode
-from .capacity import CapacityOptions, GivenTemplates, checked_exclude, checked_number, checked_ratio, loaded_templates
+from .asking import SILENT, Input, Observer, asked_by, tell_left_out
+from .capacity import CapacityResult, capacity, question_of
+from .options.capacity import NewNodesOptions
 from .result import Result, help_for
 
 MOST_PODS = 5
@@ -49,19 +51,6 @@ MOST_PODS = 5
 MOST_NODES = 10
 """Of new nodes that short text lists."""
 SIDES = ("requested", "allocatable")
-
-
-@attrs.frozen(kw_only=True)
-class NewNodesOptions:
-    """Which nodes may be added, and what for."""
-
-    nodes: Sequence[str | tuple[str, Loaded]]
-    """``like:NODE``, or what was read, each with the words for where it is from."""
-    copies: CapacityOptions
-    """The pods that want a node; without templates the pods that wait."""
-    costs: Mapping[str, Decimal] = attrs.field(factory=dict)
-    """By the name of a kind."""
-    most_nodes: int | None = None
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -119,42 +108,12 @@ class NewNodesResult(Result):
         )  # fmt: skip
 
 
-def ask(given: Input, options: NewNodesOptions, observer: Observer = SILENT) -> NewNodesResult:
-    """Search; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
-    question = options.copies.question(given)
-    given = given.with_pods(question.pods)
-    observer.ready(given)
-    with observer.counting(None, "looking for new nodes", "simulations") as progress:
-        answer = nodes_to_add(
-            question, given.scenario, given.spec, options.nodes, options.costs, most_nodes=options.most_nodes,
-            on_progress=lambda done: progress(done, ""),
-        )  # fmt: skip
-    return NewNodesResult(answer, given.warnings, bool(options.copies.templates))
-
-
-def add_nodes(
-    cluster: GivenCluster, nodes: Part | Iterable[Part], scheduler: GivenScheduler = None, *, pod: GivenTemplates | None = None,
-    pods: int | None = None, costs: Mapping[str, int | float | str | Decimal] | None = None, ratio: Sequence[int] | None = None,
-    most_nodes: int | None = None, exclude_nodes: str | Sequence[str] = (), gone: bool = False, pending_first: bool = False,
-    order: str = "input", preemption: bool = False, defaults: bool = True, edits: str | Iterable[str] = (),
-) -> NewNodesResult:  # fmt: skip
+@asked_by(NewNodesOptions, "cluster", "nodes", "scheduler")
+def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILENT) -> NewNodesResult:
     """Find new nodes, or a mix of several kinds, with which all pods that wait in *cluster* find a node.
 
     With one node fewer of any kind the found mix does not do: that is simulated, too. Another mix that costs less can still exist.
-
-    :param nodes: a Node as a file, a manifest or an object, or ``"like:NODE"`` for copies of a node of the cluster; or several.
-    :param pod: not the pods that wait, but copies of this one want a node: a Pod, a PodTemplate or a workload, or several.
-    :param pods: how many copies.
-    :param costs: kind -> what one node costs, by the name of the Node; by default each node costs 1.
-    :param ratio: how many copies of each of several come in turn.
-    :param most_nodes: more are not added; by default as many as there are pods.
-    :param exclude_nodes: names of nodes, or a label selector: these nodes and the pods on them are not there.
-    :param gone: not the pods that wait, but what is made in place of the pods on these nodes wants a node.
-    :param pending_first: place the pods that wait before the copies; they must find a node too.
-    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
-    :param preemption: let pods evict others of lower priority.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    With *pod* not the pods that wait, but copies of it want a node.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
@@ -164,34 +123,44 @@ def add_nodes(
     >>> found.with_one_fewer
     '2 a: 1 of 7 pods finds no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu.'
     """
-    if pod is None and (pods is not None or ratio is not None or pending_first):
-        raise NewNodeError("pods needs pod: else new nodes are for the pods that wait")
-    given = input_of(cluster, scheduler, order=order, defaults=defaults, edits=edits, preemption=preemption)
-    copies = CapacityOptions(
-        templates=loaded_templates(pod, defaults) if pod is not None else [], ratio=checked_ratio(ratio), pods=checked_number("pods", pods),
-        exclude_nodes=checked_exclude(exclude_nodes), gone=gone, pending_first=pending_first,
-    )  # fmt: skip
-    options = NewNodesOptions(
-        nodes=list(_given(nodes, defaults)), copies=copies, most_nodes=most_nodes,
-        costs={name: read_cost(name, value) for name, value in (costs or {}).items()},
-    )  # fmt: skip
-    return ask(given, options)
+    question = question_of(given, options, observer)
+    nodes = [_loaded(number, part, given, options, observer) for number, part in enumerate(parts_of("nodes", options.nodes), 1)]
+    costs = options.costs
+    prices = {name: read_cost(name, value) for name, value in costs.items()} if isinstance(costs, Mapping) else read_costs(costs)
+    given = given.with_pods(question.pods)
+    observer.ready(given)
+    if options.has("pod"):
+        tell_left_out(given, options, observer)
+    with observer.counting(None, "looking for new nodes", "simulations") as progress:
+        answer = nodes_to_add(
+            question, given.scenario, given.spec, nodes, prices, most_nodes=options.most_nodes,
+            on_progress=lambda done: progress(done, ""),
+        )  # fmt: skip
+    return NewNodesResult(answer, given.warnings, options.has("pod"))
 
 
-def _given(nodes: Part | Iterable[Part], defaults: bool) -> Iterator[str | tuple[str, Loaded]]:
-    for number, part in enumerate(parts_of("nodes", nodes), 1):
-        if isinstance(part, str) and part.startswith(LIKE):
-            yield part
-        elif isinstance(part, str | os.PathLike):
-            if not os.path.exists(part):
-                raise ManifestError(f'nodes: got "{os.fspath(part)}", which is no file, wanted a file with one Node, or like:NODE')
-            yield os.fspath(part), load(part, defaults=defaults)
-        elif isinstance(part, KubeObject):
-            yield f"node {number}", Loaded((with_defaults(part) if defaults else part,))
-        elif isinstance(part, Mapping):
-            yield f"node {number}", load_documents([Document(part, f"node {number}")], defaults=defaults)
-        else:
-            raise wrong_type("nodes", part, "a Node or like:NODE")
+def capacity_or_nodes(given: Input, options: NewNodesOptions, observer: Observer) -> CapacityResult | NewNodesResult:
+    """What the command answers: how many copies fit, or which nodes to add."""
+    return (add_nodes if options.has("nodes") else capacity).ask(given, options, observer)
+
+
+def _loaded(number: int, part: Part, given: Input, options: NewNodesOptions, observer: Observer) -> str | tuple[str, Loaded]:
+    """A kind of node, with the words for where it is from; *part* itself where it is ``like:NODE``."""
+    where = f"node {number}"
+    if isinstance(part, str | os.PathLike):
+        where = os.fspath(part)
+        if where.startswith(LIKE):
+            return where
+        if not where or "\0" in where or not (where == "-" or os.path.exists(where)):
+            name = options.called("nodes").lstrip("-")
+            raise ManifestError(f'{name}: got "{where}", which is no file, wanted a file with one Node, or like:NODE')
+        found = given.load(part)
+    elif isinstance(part, KubeObject):
+        found = Loaded((with_defaults(part) if given.defaults else part,))
+    else:
+        found = load_documents([Document(part, where)], defaults=given.defaults)
+    observer.noticed(found.warnings)
+    return where, found
 
 
 # --- in words -------------------------------------------------------------------------------------------------------

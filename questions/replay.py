@@ -42,7 +42,7 @@ from ..core.engine import Engine
 from ..exceptions import UnknownNameError, did_you_mean, wrong_type
 from ..framework.releases import AUTO
 from ..framework.schedulerspec import SchedulerSpec
-from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Observer, objects_of, paths_among, release_asked, spec_of
+from ..simulation.input import GivenScheduler, objects_of, paths_among, release_asked, spec_of
 from ..simulation.nodesbyuse import grouped as nodes_with
 from ..simulation.nodesbyuse import labels_of
 from ..simulation.releasenotes import input_notices
@@ -54,15 +54,14 @@ from ..simulation.replay.journal import EventData, ReplaySummary, Sink
 from ..simulation.replay.recording import Recording, printed, summary
 from ..simulation.replay.replay import Replay
 from ..simulation.replay.settings import Delays, Places
+from .asking import SILENT, GivenCluster, Observer, asked_by
+from .options.replay import ReplayOptions
 from .result import Result, Row
 
-Duration = float | str
-"""Seconds, or a text such as ``"90s"`` or ``"1.5h"``."""
 Running = Callable[[Recording], AbstractContextManager[object]]
 LINES = {"pending": "pods that wait", "running": "pods on nodes"}
 """Columns of the series that a notebook draws, and what they are."""
 PROGRESS_STEPS = 200
-NOWHERE = Places()
 GOOD, NEAR, BAD, HELD = (MEANINGS[name] for name in ("good", "near", "bad", "held"))
 OUTCOMES = {"finished": GOOD, "on a node": GOOD, "waiting": BAD, "evicted": BAD, "deleted": HELD, "gated": NEAR}
 ABSENT = "not there"
@@ -170,16 +169,14 @@ class ReplayResult(Result):
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def ask(
-    given: ReplayInput, observer: Observer = SILENT, *, delays: Delays, recreate: bool = True, until: float | None = None,
-    places: Places = NOWHERE, sink: Sink = printed, running: Running = nullcontext,
+def replayed(
+    given: ReplayInput, options: ReplayOptions, observer: Observer = SILENT, *, places: Places, sink: Sink = printed,
+    running: Running = nullcontext,
 ) -> ReplayResult:  # fmt: skip
-    """Replay; *sink* gets the events that *places* has no file for, and it runs within *running*, which can stop it.
-
-    *recreate*: whether evicted pods of a controller are replaced; *until*: when to stop.
-    """
+    """Replay; *sink* gets the events that *places* has no file for, and it runs within *running*, which can stop it."""
     inputs, spec = given.inputs, given.spec
-    made = Replay(inputs, given.engine, delays, spec.seed, next(iter(spec.scheduler_names)), recreate, until)
+    until = _seconds("until", options.until)
+    made = Replay(inputs, given.engine, _delays(options), spec.seed, next(iter(spec.scheduler_names)), options.recreate, until)
     history = None if places.report is None else ReplayHistory()
     recording = Recording(made, places, watcher=history, sink=sink)
     total = len(inputs.events) + len(inputs.operations)
@@ -198,45 +195,44 @@ def ask(
     )  # fmt: skip
 
 
-def replay(
-    inputs: GivenCluster, scheduler: GivenScheduler = None, *, compress_time: float = 1.0, ignore_times: bool = False,
-    as_recorded: bool = False, run_time: Duration | None = None, delays: Mapping[str, Duration] | None = None, recreate: bool = True,
-    until: Duration | None = None, series_every: Duration | None = None, on_event: Callable[[EventData], None] | None = None,
-    cron_jobs: bool = False, defaults: bool = True,
-) -> ReplayResult:  # fmt: skip
+def read_input(inputs: GivenCluster, options: ReplayOptions) -> ReplayInput:
+    """What a replay starts from, as Python gives it."""
+    chosen = options.scheduler
+
+    def settle(nodes: Sequence[Node]) -> SchedulerSpec:
+        return spec_of(chosen, nodes)
+
+    return ReplayInput.read(
+        paths_among("inputs", inputs), spec_of(None if chosen == AUTO else chosen), settle if chosen == AUTO else None,
+        release=release_asked(chosen), objects=objects_of("inputs", inputs, defaults=options.defaults), **choices_of(options),
+    )  # fmt: skip
+
+
+def choices_of(options: ReplayOptions) -> dict[str, Any]:
+    """What *options* say of reading, as :class:`~.InputOptions` has it."""
+    run_time = _seconds("run_time", options.run_time)
+    return {
+        "reading": Reading(ignore_times=options.ignore_times, as_recorded=options.as_recorded, run_time=run_time),
+        "compress": options.compress_time, "defaults": options.defaults, "cron_jobs": options.cron_jobs, "strict_fields": options.strict,
+    }  # fmt: skip
+
+
+@asked_by(ReplayOptions, "inputs", "scheduler", opens=read_input)
+def replay(given: ReplayInput, options: ReplayOptions, observer: Observer = SILENT) -> ReplayResult:
     """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
 
-    :param inputs: paths of manifests, recordings, openb's two CSV files or a scenario, as ``kubeclassic replay --help`` lists them; or a
-        Cluster; or objects and manifests.
-    :param compress_time: let all times pass that many times as fast.
-    :param ignore_times: all pods come at once, and stay.
-    :param as_recorded: pods leave at their recorded time, not after their recorded run time.
-    :param run_time: of pods that have none of their own; None: for ever.
-    :param delays: how long things take: ``cycle``, ``binding``, ``provisioning``, ``startup``, ``termination``, ``failure``.
-    :param recreate: replace evicted pods of a controller, under another name.
-    :param until: when to stop; None: when nothing happens any more.
-    :param series_every: the virtual time between two rows of the series; 0: a row an instant; None: no series.
-    :param on_event: gets each event as it happens; the result then has none.
-    :param cron_jobs: make the pods of one Job for each CronJob that has none and is not suspended.
-    :param defaults: False: take objects as they are, without the API server's defaults.
-    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
-
-    Times are seconds or texts such as ``"90s"``. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    *inputs* are paths of manifests, recordings, openb's two CSV files or a scenario, as ``kubeclassic replay --help`` lists them; or a
+    Cluster; or objects and manifests. Times are seconds or texts such as ``"90s"``.
     """
-    if not compress_time > 0:
-        raise wrong_type("compress_time", compress_time, "a number above 0")
-    reading = Reading(ignore_times=ignore_times, as_recorded=as_recorded, run_time=_seconds("run_time", run_time))
-    given = _read(inputs, scheduler, compress=compress_time, reading=reading, defaults=defaults, cron_jobs=cron_jobs)
-    every, events = _seconds("series_every", series_every), list[EventData]()
-    keep = events.append if on_event is None else on_event
+    every, events = _seconds("series_every", options.series_every), list[EventData]()
+    keep = events.append if options.on_event is None else options.on_event
 
     def sink(event: EventData) -> None:
         if event["event"] != "Summary":
             keep(event)
 
     places = Places(series_every=every or 0.0, keeps_series=every is not None)
-    answered = ask(given, delays=_delays(delays or {}), recreate=recreate, until=_seconds("until", until), places=places, sink=sink)
-    return attrs.evolve(answered, events=tuple(events))
+    return attrs.evolve(replayed(given, options, observer, places=places, sink=sink), events=tuple(events))
 
 
 def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay:
@@ -250,18 +246,8 @@ def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay
 
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
     """
-    given = _read(inputs, scheduler, defaults=True)
+    given = read_input(inputs, ReplayOptions(scheduler=scheduler))
     return Replay(given.inputs, given.engine, seed=given.spec.seed, scheduler_name=next(iter(given.spec.scheduler_names)))
-
-
-def _read(inputs: GivenCluster, scheduler: GivenScheduler, *, defaults: bool, **choices: Any) -> ReplayInput:
-    def settle(nodes: Sequence[Node]) -> SchedulerSpec:
-        return spec_of(scheduler, nodes)
-
-    return ReplayInput.read(
-        paths_among("inputs", inputs), spec_of(None if scheduler == AUTO else scheduler), settle if scheduler == AUTO else None,
-        release=release_asked(scheduler), objects=objects_of("inputs", inputs, defaults=defaults), defaults=defaults, **choices,
-    )  # fmt: skip
 
 
 def _seconds(name: str, given: object) -> float | None:
@@ -271,12 +257,14 @@ def _seconds(name: str, given: object) -> float | None:
     return found
 
 
-def _delays(given: Mapping[str, Duration]) -> Delays:
-    known = [field.name for field in attrs.fields(Delays)]
+def _delays(options: ReplayOptions) -> Delays:
+    names = [name for name in attrs.fields_dict(ReplayOptions) if name.endswith(("_delay", "cycle_time"))]
+    flags = {name.rpartition("_")[0]: getattr(options, name) for name in names}
+    given = options.delays or {}
     for name in given:
-        if name not in known:
-            raise UnknownNameError(f'delays: got "{name}", wanted {", ".join(known)}{did_you_mean(name, known)}')
-    return Delays(**{name: _seconds(f"delays: {name}", value) or 0.0 for name, value in given.items()})
+        if name not in flags:
+            raise UnknownNameError(f'delays: got "{name}", wanted {", ".join(flags)}{did_you_mean(name, flags)}')
+    return Delays(**{**flags, **{name: _seconds(f"delays: {name}", value) or 0.0 for name, value in given.items()}})
 
 
 # --- in words -------------------------------------------------------------------------------------------------------

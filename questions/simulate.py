@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import attrs
 
 from ..api.inventory import REFUSED
-from ..api.meaning.labels import Matcher, everything
 from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET, astuple, replace
 from ..api.view import (
-    DATA,
     MEANINGS,
     PAGE,
     REST,
@@ -41,7 +39,6 @@ from ..core.decision.decision import CycleRecord, Decision
 from ..core.pods.requests import PODS
 from ..core.pods.template import Template
 from ..simulation.drain.rules import foreign_scheduler
-from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from ..simulation.nodesbyuse import NodeRecord, NodeUse, NodeUses, labels_of, node_table, nodes_by_use, pods_on, share_of
 from ..simulation.reasons import about
 from ..simulation.records import (
@@ -59,6 +56,8 @@ from ..simulation.records import (
 from ..simulation.replacements import Replacements
 from ..simulation.simulate import Outcome, Simulation
 from ..simulation.summary import Summary, Usage, ignored_text, summarise, usages
+from .asking import SILENT, Input, Observer, asked_by
+from .options.simulate import SimulationOptions
 from .result import Result, Row, for_reasons, help_for
 
 TAKES = "takes pods"
@@ -67,33 +66,6 @@ LISTED, NAMED = 60, 16
 """That many pods are listed under each reason, and are named above all else."""
 FEW = 24
 """Up to that many nodes are full as the list of nodes says; of more it is told how many are how full."""
-
-
-@attrs.frozen(kw_only=True, repr=False)
-class SimulationOptions:
-    """What becomes of evicted pods, and what is shown."""
-
-    reschedule_evicted: bool = False
-    recheck: bool = False
-    """Whether it is told which running pods their nodes would no longer take."""
-    details: bool = False
-    """Whether decisions have the nodes that fit, reasons and scores."""
-    nodes: bool = False
-    """Whether tables show nodes instead of pods; documents have them beside the pods."""
-    namespace: str | None = None
-    """Lists have the pods of this namespace alone."""
-    matches: Matcher = everything
-    """Lists have pods with such labels alone; with *nodes* nodes."""
-    forms: Collection[str] = DATA
-    """The forms in which it will be shown: what others need is not kept. ``document`` is one of them, besides those of tables."""
-
-    def shows(self, pod: Pod) -> bool:
-        """Whether *pod* is shown."""
-        return (self.namespace is None or pod.namespace == self.namespace) and (self.nodes or self.matches(pod.labels))
-
-    def wants(self, *forms: str) -> bool:
-        """Whether it will be shown in one of *forms*."""
-        return not set(forms).isdisjoint(self.forms)
 
 
 @attrs.define(eq=False, repr=False)
@@ -113,7 +85,7 @@ class SimulationRun:
 
     def __attrs_post_init__(self) -> None:
         given, options = self.given, self.options
-        details = options.details or options.wants("wide")
+        details = options.details or options.makes("wide")
         self.simulation = Simulation(given.scenario, given.engine, given.order, details, on_begin=self._begin)
         if options.reschedule_evicted:
             self.simulation.replacements = Replacements.of_scenario(given.scenario, given.spec.scheduler_names)
@@ -122,14 +94,14 @@ class SimulationRun:
     def begin(self, observer: Observer) -> None:
         """Say that all input is read: of lists with some pods alone, with the warnings about those."""
         options, scenario = self.options, self.given.scenario
-        chooses = options.namespace is not None or (options.matches is not everything and not options.nodes)
+        chooses = options.namespace is not None or (bool(options.selector) and not options.nodes)
         refused = (pod for pod, _ in scenario.refused_pods)
         pods = (*scenario.pending, *refused, *(item for item in scenario.objects if isinstance(item, Pod)))
         observer.ready(self.given, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if chooses else None)
 
     def decisions(self, observer: Observer = SILENT) -> Iterator[Decision]:
         """The decisions on pods that are shown, as they are taken."""
-        keeps, scores = self.options.wants("data", "document", "page"), self.options.wants("wide")
+        keeps, scores = self.options.makes("data", "document", "page"), self.options.makes("wide")
         with observer.counting(len(self.given.scenario.pending), "scheduling", "pods") as progress:
             for done, decision in enumerate(self.simulation.decisions(), 1):
                 if self.options.shows(decision.pod):
@@ -147,12 +119,12 @@ class SimulationRun:
         self._before = nodes_by_use(engine), tuple(usages(engine.fresh_table()))
         if self._has_nodes:
             self._uses.begin()
-        if self.options.wants("page"):
+        if self.options.makes("page"):
             self._pods_before = self._pods_on_nodes()
 
     @property
     def _has_nodes(self) -> bool:
-        return self.options.nodes or self.options.wants("data", "page", "wide")
+        return self.options.nodes or self.options.makes("data", "page", "wide")
 
     def _pods_on_nodes(self) -> list[list[str]]:
         return pods_on(self.given.engine, [use.node for use in self._uses.found()])
@@ -176,8 +148,9 @@ class SimulationRun:
             ),
             decisions=tuple(self._kept), outcomes=dict(outcomes), evictions=tuple(record for _, record in evictions),
             uses=tuple(uses), shown_nodes=tuple(use.record() for use in uses if not options.nodes or options.matches(use.labels)),
-            all_placed=simulation.all_placed, warnings=self.given.warnings, options=options, pods_before=self._pods_before,
-            pods_after=self._pods_on_nodes() if options.wants("page") else (),
+            all_placed=simulation.all_placed, warnings=self.given.warnings, pods_before=self._pods_before,
+            options=attrs.evolve(options, scheduler=None, pods=()),
+            pods_after=self._pods_on_nodes() if options.makes("page") else (),
         )  # fmt: skip
 
     def _alone(self, pod: Pod) -> Mapping[str, int]:
@@ -198,7 +171,7 @@ class SimulationRun:
 
     def _pod(self, outcome: Outcome) -> PodRecord:
         found = PodRecord.of(self.simulation, outcome)
-        return ScoredPod(*astuple(found), *self._scores.get(found.pod, ())) if self.options.wants("wide") else found
+        return ScoredPod(*astuple(found), *self._scores.get(found.pod, ())) if self.options.makes("wide") else found
 
 
 @attrs.frozen(eq=False, repr=False, slots=False)
@@ -219,7 +192,7 @@ class SimulationResult(Result):
     """Those that lists have."""
     all_placed: bool
     warnings: tuple[NoticeGroup, ...] = ()
-    options: SimulationOptions = SimulationOptions()
+    options: SimulationOptions = SimulationOptions()  # noqa: RUF009  # it is frozen
     pods_before: Sequence[Sequence[str]] = ()
     """For a page: the pods on each node before the first cycle."""
     pods_after: Sequence[Sequence[str]] = ()
@@ -275,7 +248,7 @@ class SimulationResult(Result):
         found, options = self.summary, self.options
         others = found.placed + found.unschedulable + found.gated
         parts = (("placed", found.placed, "good"), ("unschedulable", found.unschedulable, "bad"), ("gated", found.gated, "held"))
-        pages, in_text = options.wants("page"), not options.nodes
+        pages, in_text = options.makes("page"), not options.nodes
         return View(
             title=type(self).__name__,
             verdict=verdict(found, self.outcome.reasons) + (f" {self._rechecked()}." if self.refused else ""),
@@ -355,39 +328,19 @@ class SimulationResult(Result):
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def ask(given: Input, options: SimulationOptions, observer: Observer = SILENT) -> SimulationResult:
-    """Schedule the pods that wait."""
-    run = SimulationRun(given, options)
-    run.begin(observer)
-    for _ in run.decisions(observer):
-        pass
-    return run.result()
-
-
-def simulate(
-    cluster: GivenCluster, scheduler: GivenScheduler = None, *, pods: GivenCluster = (), order: str = "input", details: bool = False,
-    defaults: bool = True, edits: str | Iterable[str] = (), reschedule_evicted: bool = False, recheck: bool = False,
-) -> SimulationResult:  # fmt: skip
+@asked_by(SimulationOptions, "cluster", "scheduler")
+def simulate(given: Input, options: SimulationOptions, observer: Observer = SILENT) -> SimulationResult:
     """Schedule the pods that wait in *cluster*, as kube-scheduler would; the cluster itself does not change.
-
-    :param cluster: a Cluster; a path or several; objects and manifests.
-    :param pods: more pods (or workloads) that wait, given like the cluster.
-    :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
-    :param details: whether decisions keep the nodes that fit, reasons and scores.
-    :param defaults: False: take objects as they are, without the API server's defaults.
-    :param edits: changes before anything runs, such as ``"pod web/* requests.cpu=500m"``: what ``--set`` takes.
-    :param recheck: whether it is told which running pods their nodes would no longer take, such as after *edits*.
-    :param reschedule_evicted: whether owners of evicted pods make new ones, which are tried after the others.
-    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> simulate([node, {"kind": "Pod", "metadata": {"name": "web"}}], "1.14")
     <SimulationResult: release 1.14, pods 1, placed 1, nodes 1>
     """
-    given = input_of(cluster, scheduler, pods, order=order, defaults=defaults, edits=edits)
-    return ask(given, SimulationOptions(details=details, reschedule_evicted=reschedule_evicted, recheck=recheck))
+    run = SimulationRun(given, options)
+    run.begin(observer)
+    for _ in run.decisions(observer):
+        pass
+    return run.result()
 
 
 # --- in words -------------------------------------------------------------------------------------------------------

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any
 
 import attrs
 
-from ..algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ..algorithmprovider.catalogue import CATALOGUE
 from ..api.reading.notices import NoticeGroup, ResultDocument, grouped
 from ..api.record import Count, says
 from ..api.view import DATA, PAGE, Column, Section, Table, View, on_page
 from ..api.words import brief, count_of
-from ..framework.plugin import Plugin
 from ..simulation.sweep.measures import Best, SweepConfiguration, best_of, cell, configurations
 from ..simulation.sweep.spec import WEIGHT, read_spec
 from ..simulation.sweep.sweep import ERROR, RUN, Sweep
+from .asking import SILENT, Observer, asked_by
+from .options.sweep import SweepOptions
 from .result import Result, Row
 
 MOST_GROUPS, MOST_NAMED = 3, 2
 """Of configurations that are best in something, in a verdict."""
+GivenSweep = str | os.PathLike[str] | Mapping[str, Any]
 Value = str | float | bool | tuple[str, ...] | None
 Run = Annotated[
     Mapping[str, Value],
@@ -113,21 +114,12 @@ class SweepResult(Result):
         )
 
 
-def sweep(
-    spec: str | os.PathLike[str] | Mapping[str, Any], *, executor: Executor | None = None, catalogue: Catalogue = CATALOGUE,
-    plugins: Sequence[type[Plugin]] = (), on_progress: Callable[[int, int], None] | None = None,
-) -> SweepResult:  # fmt: skip
+@asked_by(SweepOptions, "spec", opens=lambda given, options: given)
+def sweep(spec: GivenSweep, options: SweepOptions, observer: Observer = SILENT) -> SweepResult:
     """Run each combination of a grid, and tell what each comes to.
 
-    :param spec: the path of a file, as ``docs/guides/sweep.md`` describes it, or its content as a dict, in which a cluster may also
-        be a Cluster.
-    :param executor: what runs it: an Executor of ``concurrent.futures`` whose processes have kubeclassic, such as a ProcessPoolExecutor or
-        ``distributed.Client(address).get_executor()``; None: this process. The result is the same.
-    :param catalogue: predicates and priorities of your own, for releases that have them.
-    :param plugins: plugins of your own, for releases of the framework.
-    :param on_progress: gets how many runs are finished, and how many there are.
-
-    A run that fails is a row with its ``error``. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    *spec* is the path of a file, as ``docs/guides/sweep.md`` describes it, or its content as a dict, in which a cluster may also be a
+    Cluster. A run that fails is a row with its ``error``.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> found = sweep({"cluster": [node, {"kind": "Pod", "metadata": {"name": "web"}}], "grid": {"release": ["1.12", "1.16"]}})
@@ -135,9 +127,11 @@ def sweep(
     (<SweepResult: runs 2>, [1, 1])
     """
     wanted = read_spec(spec)
-    made = Sweep(wanted, catalogue, plugins, executor, on_progress or (lambda done, total: None))
-    points = list(made.points())
-    rows, settings = tuple(made.rows(points)), tuple(dict.fromkeys(key for point in points for key in point))
+    with observer.working("sweeping", "runs") as at:
+        told = options.on_progress or at
+        made = Sweep(wanted, options.catalogue or CATALOGUE, options.plugins, options.rules, options.executor, told)
+        points = list(made.points())
+        rows, settings = tuple(made.rows(points)), tuple(dict.fromkeys(key for point in points for key in point))
     return SweepResult(rows=rows, settings=settings, objectives=wanted.objectives, warnings=grouped(made.notices()))
 
 

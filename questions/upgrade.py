@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +37,20 @@ from ..api.view import (
     on_page,
 )
 from ..api.words import count_of
+from ..choices import DEFAULT_RELEASE
 from ..exceptions import PolicyError, UnknownNameError, did_you_mean
 from ..framework.facts.facttable import ReleaseFact
-from ..simulation.compare.agreement import LOCKED, MODES, Mode
+from ..framework.releases import find_any_release, nearest_release, telling_versions
 from ..simulation.compare.causes import KINDS
-from ..simulation.input import SILENT, ComparisonInput, GivenCluster, Observer, scenario_of
+from ..simulation.input import ComparisonInput, scenario_of
 from ..simulation.scenario import Scenario
 from ..simulation.upgrade.causes import BY_FACT, EARLIER
 from ..simulation.upgrade.stages import POLICY, StartedWith, stages_of, way_of
 from ..simulation.upgrade.upgrade import upgrade as through_all
 from ..simulation.upgrade.upgradedocument import MovedPod, UpgradeDocument
 from ..simulation.upgrade.way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Way
+from .asking import SILENT, GivenCluster, Observer, asked_by
+from .options.upgrade import UpgradeOptions
 from .result import NOTHING_TRIED, Result
 
 KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
@@ -65,27 +67,6 @@ SAME, OTHER, NONE = "on the first node", "on another node", "without a node"
 WAY_COLOURS = {SAME: MEANINGS["same"], OTHER: MEANINGS["near"], NONE: MEANINGS["bad"]}
 NO_NODE = "<none>"
 """In place of a node where the pod has none."""
-
-
-@attrs.frozen(kw_only=True, repr=False)
-class UpgradeOptions:
-    """The way, and what the first release runs."""
-
-    start: str
-    end: str
-    steps: tuple[str, ...] = ()
-    """These releases alone; empty: all."""
-    given: StartedWith = attrs.field(factory=StartedWith)
-    mode: str = LOCKED
-    pod: str = ""
-    """Text has the way of this pod alone; empty: all."""
-    show: int | None = None
-    """How many decisions text lists; None: all."""
-
-    @property
-    def versions(self) -> list[str]:
-        """The releases of the way. Raises :class:`~kubeclassic.exceptions.UnknownNameError`."""
-        return way_of(self.start, self.end, self.steps)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -326,25 +307,45 @@ def _ways(found: UpgradeDocument) -> Table:
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def ask(
-    scenario: Scenario, options: UpgradeOptions, order: str = "input", observer: Observer = SILENT, executor: Executor | None = None
-) -> UpgradeResult:
-    """Decide on every pod that waits in each release of the way; *executor*: what runs it, this process by default.
+def _scenario(cluster: GivenCluster, options: UpgradeOptions) -> Scenario:
+    return scenario_of(
+        cluster, options.waiting(), scheduler_names=[DEFAULT_SCHEDULER], defaults=options.defaults, edits=options.edits
+    )  # fmt: skip
 
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
-    """
-    stages = stages_of(options.versions, options.given)
+
+@asked_by(UpgradeOptions, "cluster", "start", "end", opens=_scenario, show=None)
+def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SILENT) -> UpgradeResult:
+    """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves which pod, and why."""
+    start = options.start or ("" if options.steps else _start(scenario, options, observer))
+    steps = tuple(part for text in options.steps for part in text.split(","))
+    profile = options.profile
+    if profile is not None and not isinstance(profile, Mapping):
+        profile = configuration_document(profile).data
+    given = StartedWith(policy=_policy(options.policy), profile=profile, percentage=options.percentage)
+    stages = stages_of(way_of(start, options.end, steps), given)
     ends = {stage.release.version: stage.engine(scenario.config_maps) for stage in (stages[0], stages[-1])}
-    given = ComparisonInput.of(scenario, ends, {}, asked=options.steps or (options.start, options.end), order=order)
-    observer.ready(given)
-    warnings = given.warnings
-    way = Way.of(given.scenario, stages, options.given.traits, mode=options.mode, order=order)
-    pod = _checked_pod(options.pod, scenario)
-    document = through_all(way, observer, tuple(group.record() for group in warnings), executor)
+    read = ComparisonInput.of(scenario, ends, {}, asked=steps or (start, options.end), order=options.order)
+    observer.ready(read)
+    warnings = read.warnings
+    way = Way.of(read.scenario, stages, given.traits, mode=options.mode, order=options.order)
+    pod = _checked_pod(options.pod or "", scenario)
+    document = through_all(way, observer, tuple(group.record() for group in warnings), options.executor)
     if pod:
         nodes = tuple(node for found in document.moved if found.pod == pod and not found.retry for node in way.differing(found))
         document = replace(document, nodes=nodes)
-    return UpgradeResult(document, warnings, pod, options.show)
+    return UpgradeResult(document, warnings, pod, None if options.makes("wide") else options.show)
+
+
+def _start(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> str:
+    """The release of today, where none is named. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if it is the last one."""
+    runs = telling_versions((node.status.kubelet_version for node in scenario.nodes), options.server)
+    nearest = nearest_release(runs) if options.policy is None else None
+    start = DEFAULT_RELEASE if nearest is None else nearest[0].version
+    if nearest is not None:
+        observer.remark(f"from {start}: the cluster runs {nearest[1]}")
+    if start == find_any_release(options.end).version:
+        raise UnknownNameError(f"{options.called('start')}: got none, and the cluster runs {start}, wanted an earlier release")
+    return start
 
 
 def _checked_pod(pod: str, scenario: Scenario) -> str:
@@ -357,60 +358,11 @@ def _checked_pod(pod: str, scenario: Scenario) -> str:
     return name
 
 
-def policy_given(policy: Any) -> Policy | None:
+def _policy(given: Any) -> Policy | None:
     """A Policy, its JSON form or its file as a Policy. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
-    if policy is None or isinstance(policy, Policy):
-        return policy
-    if not isinstance(policy, str | os.PathLike):
-        return read_policy(policy)
-    found = read_policy_file(Path(policy)).policy
+    if not isinstance(given, str | os.PathLike):
+        return read_policy(given) if isinstance(given, Mapping) else given
+    found = read_policy_file(Path(given)).policy
     if found is None:
-        raise PolicyError(f"{os.fspath(policy)}: got a configuration without a Policy, wanted a Policy")
+        raise PolicyError(f"{os.fspath(given)}: got a configuration without a Policy, wanted a Policy")
     return found
-
-
-def profile_given(profile: Any) -> Mapping[str, Any] | None:
-    """A component configuration or its file in its JSON form. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
-    if profile is None or isinstance(profile, Mapping):
-        return profile
-    return configuration_document(profile).data
-
-
-def started_with(policy: Any, profile: Any, percentage: int | None) -> StartedWith:
-    """What the first release runs, read. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
-    if policy is not None and profile is not None:
-        raise PolicyError("policy: got one beside a profile, wanted one of them")
-    return StartedWith(policy=policy_given(policy), profile=profile_given(profile), percentage=percentage)
-
-
-def upgrade(
-    cluster: GivenCluster, start: str, end: str, *, steps: Sequence[str] = (), policy: Any = None, profile: Any = None,
-    mode: Mode = LOCKED, pod: str = "", pods: GivenCluster = (), order: str = "input", percentage: int | None = None,
-    defaults: bool = True, executor: Executor | None = None,
-) -> UpgradeResult:  # fmt: skip
-    """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves which pod, and why.
-
-    :param cluster: a Cluster; a path or several; objects and manifests.
-    :param start: the release from which the upgrade begins.
-    :param end: the one to which it goes.
-    :param steps: these releases alone, oldest first.
-    :param policy: the Policy that the first release runs: a file, its JSON form, or a Policy.
-    :param profile: its KubeSchedulerConfiguration: a file, or its JSON form.
-    :param mode: ``locked``: all decide on the same state each time, which the decisions of the first release make; ``free``: each places
-        the pods in its own copy of the cluster.
-    :param pod: the name of a pod whose way is told: its text and its ``nodes`` are about it alone.
-    :param pods: more pods (or workloads) that wait, given like the cluster.
-    :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
-    :param percentage: percentageOfNodesToScore in all releases; None: what each takes by itself.
-    :param defaults: False: take objects as they are, without the API server's defaults.
-    :param executor: what runs it, as for :func:`~kubeclassic.sweep`; None: this process. The answer is the same.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
-    """
-    given = started_with(policy, profile, percentage)
-    # Raise :class:`~kubeclassic.exceptions.UnknownNameError` for a mode that is none.
-    if mode not in MODES:
-        raise UnknownNameError(f'mode: got "{mode}", wanted {" or ".join(MODES)}')
-    scenario = scenario_of(cluster, pods, scheduler_names=[DEFAULT_SCHEDULER], defaults=defaults)
-    options = UpgradeOptions(start=start, end=end, steps=tuple(steps), given=given, mode=mode, pod=pod)
-    return ask(scenario, options, order, executor=executor)

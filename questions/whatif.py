@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 import attrs
 
-from ..api.objects import Pod
 from ..api.reading.notices import NoticeGroup
 from ..api.record import UNSET
 from ..api.view import (
@@ -30,18 +28,17 @@ from ..api.view import (
     on_page,
 )
 from ..api.words import count_of, listed, rounded
-from ..exceptions import wrong_type
 from ..simulation.explain.subject import find_subject
 from ..simulation.explain.values import CloseUp
-from ..simulation.input import SILENT, GivenCluster, GivenScheduler, Input, Observer, input_of
 from ..simulation.simulate import Simulation
 from ..simulation.whatif.context import COSTLY, Suggestion
 from ..simulation.whatif.whatif import ScheduledPod, WhatIf, WhatIfDocument
 from ..simulation.whatif.whatif import what_if as found_out
+from .asking import SILENT, Input, Observer, asked_by
 from .closeupview import close_up_sections, lead_told
-from .explain import ExplainOptions, ExplainResult, name_of, with_all_pods, with_pod
-from .explain import ask as explained
+from .explain import ExplainResult, explain, with_all_pods
 from .explainview import message_parts, of_workload, where_to
+from .options.explain import WhatIfOptions
 from .result import Result
 
 GROUPS = {
@@ -51,23 +48,6 @@ GROUPS = {
 """By the group of a suggestion."""
 EDITED = ("pod ", "node ")
 """How the patches begin that ``--set`` takes."""
-
-
-@attrs.frozen(kw_only=True)
-class WhatIfOptions:
-    """Which pod is asked about, and what is tried."""
-
-    pod: str
-    """As for :func:`~kubeclassic.explain`."""
-    namespace: str | None = None
-    want: str | None = None
-    """The node that it should get; None: any."""
-    alone: bool = False
-    """The pods that come before are not scheduled first."""
-    every: bool = False
-    """Every change is tried, and all that help are there, not three of a kind."""
-    maps: bool = False
-    """Whether the whole explanation is kept, with a map of the nodes, for a page."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -160,49 +140,13 @@ class WhatIfResult(Result):
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-def ask(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -> WhatIfResult:
-    """Try changes; raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
-    subject = find_subject(given.scenario, options.pod, options.namespace)
-    observer.ready(given, subject.concerns)
-    with observer.telling("trying changes") as tell:
-        scenario, subject, alone = with_all_pods(given, subject, options.alone)
-        question = subject.question(given.spec.scheduler_names)
-        asked = ScheduledPod(scenario, given.spec, question, given.order, alone, options.want, options.every, given.defaults)
-        found = found_out(asked, subject.pod, Simulation(scenario, given.engine, given.order), tell)
-    return WhatIfResult(found, given.warnings, _explained(given, options) if options.maps else None)
-
-
-def _explained(given: Input, options: WhatIfOptions) -> ExplainResult:
-    """Why, on a cluster that no change was tried on."""
-    fresh = attrs.evolve(given, engine=given.spec.engine(given.scenario.config_maps))
-    return explained(fresh, ExplainOptions(
-        pod=options.pod, namespace=options.namespace, node=options.want, alone=options.alone, maps=True
-    ))  # fmt: skip
-
-
-def what_if(
-    cluster: GivenCluster, pod: str | Pod | Mapping[str, Any], scheduler: GivenScheduler = None, *, want: str | None = None,
-    pods: GivenCluster = (), order: str = "input", alone: bool = False, every: bool = False, defaults: bool = True,
-    edits: str | Iterable[str] = (),
-) -> WhatIfResult:  # fmt: skip
+@asked_by(WhatIfOptions, "cluster", "pod", "scheduler", what_if=True)
+def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -> WhatIfResult:
     """Find the smallest changes after which *pod* gets a node; each is tried, and those that disturb least come first.
 
     Where no single one is enough, two together are tried.
 
     They are tried at the moment when it is the pod's turn: what :func:`~kubeclassic.simulate` tries before it is scheduled first.
-
-    :param cluster: a Cluster; a path or several; objects and manifests.
-    :param pod: as for :func:`~kubeclassic.explain`.
-    :param want: the node that the pod should get; without it any node will do.
-    :param pods: more pods (or workloads) that wait, given like the cluster.
-    :param order: in which order pods are tried: ``input``, ``priority`` or ``queue``.
-    :param alone: ask on the cluster as it is, without the pods that come before.
-    :param every: try every change and tell all that help, not three of a kind.
-    :param defaults: False: take objects as they are, without the API server's defaults.
-    :param edits: changes before anything runs, such as ``"pod web/* requests.cpu=500m"``: what ``--set`` takes.
-    :param scheduler: its options, such as ``Classic(policy="policy.json")``, or a release.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
 
     >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
     >>> container = {"name": "web", "resources": {"requests": {"cpu": "6"}}}
@@ -210,11 +154,24 @@ def what_if(
     >>> found.suggestions[0].patch, found.suggestions[0].host
     (('pod default/web requests.cpu=4',), 'a')
     """
-    more = with_pod(pods, pod)
-    if not isinstance(want, str | None):
-        raise wrong_type("want", want, "the name of a node")
-    given = input_of(cluster, scheduler, more, order=order, defaults=defaults, edits=edits)
-    return ask(given, WhatIfOptions(pod=name_of(pod), want=want, alone=alone, every=every))
+    subject = find_subject(given.scenario, options.name, options.namespace)
+    observer.ready(given, subject.concerns)
+    with observer.telling("trying changes") as tell:
+        scenario, subject, alone = with_all_pods(given, subject, options.alone)
+        question = subject.question(given.spec.scheduler_names)
+        asked = ScheduledPod(scenario, given.spec, question, given.order, alone, options.want, options.every, given.defaults)
+        found = found_out(asked, subject.pod, Simulation(scenario, given.engine, given.order), tell)
+    if not options.makes("page"):
+        return WhatIfResult(found, given.warnings)
+    # Why, on a cluster that no change was tried on.
+    fresh = attrs.evolve(given, engine=given.spec.engine(given.scenario.config_maps))
+    why = attrs.evolve(options, what_if=False, want=None, node=options.want, every=False)
+    return WhatIfResult(found, given.warnings, explain.ask(fresh, why))
+
+
+def explained_or_helped(given: Input, options: WhatIfOptions, observer: Observer) -> ExplainResult | WhatIfResult:
+    """What the command answers: why, or what would help."""
+    return (what_if if options.what_if or options.want is not None else explain).ask(given, options, observer)
 
 
 def helping(found: Sequence[Suggestion]) -> str:

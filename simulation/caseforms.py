@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -35,7 +34,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_duration(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value) and 0 <= value <= LONGEST_ADVANCE
+    return type(value) in (int, float) and 0 <= value <= LONGEST_ADVANCE
 
 
 def _list_of(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:

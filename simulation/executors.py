@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 from collections.abc import Iterator, Sequence
@@ -80,6 +81,11 @@ def _runner(shared: bytes) -> TaskRunner[Any, Any]:
     except Exception as error:  # a user's own rules may not be where another process looks for them
         raise KubeclassicError(f"rules: another process cannot load them: {type(error).__name__}: {error}") from None
     return found
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

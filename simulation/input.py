@@ -12,18 +12,18 @@ import attrs
 from ..api.cluster import Cluster
 from ..api.controlplane.defaults import with_defaults
 from ..api.inventory import Inventory, take_in
-from ..api.load import Loaded, load, load_documents
+from ..api.load import RAW_KINDS, Loaded, load, load_documents
 from ..api.objects import KubeObject, Node, Pod
 from ..api.reading.documents import Document
-from ..api.reading.notices import NoticeGroup, grouped, refuse_unread
+from ..api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
 from ..core.engine import Engine
-from ..exceptions import ManifestError, UnknownNameError, wrong_type
+from ..exceptions import ManifestError, wrong_type
 from ..extenders.choice import asked_extenders
 from ..framework.options import Classic, Framework, GivenOptions, settled_options
 from ..framework.releases import AUTO, framework_release, is_auto
 from ..framework.schedulerspec import SchedulerSpec
 from .releasenotes import with_pod_notices, with_release_notices
-from .scenario import ORDERS, Scenario, idle_notices, parsed_edits, read_scenario, sorted_out
+from .scenario import Scenario, idle_notices, parsed_edits, read_scenario, sorted_out
 
 if TYPE_CHECKING:
     from .edits import Edited, Edits
@@ -79,7 +79,7 @@ class Input:
         ours = [engine.algorithm]
         noted = with_release_notices(scenario, ours, ours if release is None else (), ours if is_auto(release) else (), [release])
         found = cls(
-            scenario=noted, spec=spec, engine=engine, order=check_order(order), defaults=defaults, strict=strict, rules=tuple(rules)
+            scenario=noted, spec=spec, engine=engine, order=order, defaults=defaults, strict=strict, rules=tuple(rules)
         )
         return found.checked()
 
@@ -93,9 +93,10 @@ class Input:
         """The same, with what the release does not read of *pods*, which are to come."""
         return attrs.evolve(self, scenario=with_pod_notices(self.scenario, [self.engine.algorithm], pods)).checked()
 
-    def new_engine(self) -> Engine:
-        """Another new scheduler of the same kind."""
-        return self.spec.engine(self.scenario.config_maps)
+    def load(self, path: str | os.PathLike[str], raw_kinds: Collection[str] = RAW_KINDS) -> Loaded:
+        """A file that is read besides the cluster, as the cluster was."""
+        keeps = self.spec.may_call_extenders
+        return load(path, defaults=self.defaults, strict_fields=self.strict, keeps_manifests=keeps, raw_kinds=raw_kinds)
 
     @property
     def release(self) -> str:
@@ -133,7 +134,7 @@ class ComparisonInput:
         noted = with_release_notices(scenario, algorithms, by_nodes=[engines[name].algorithm for name in by_nodes], asked=asked)
         if strict:
             refuse_unread(noted.warnings)
-        return cls(scenario=noted, engines=engines, texts=texts, order=check_order(order))
+        return cls(scenario=noted, engines=engines, texts=texts, order=order)
 
     @property
     def runs_profiles(self) -> bool:
@@ -156,6 +157,10 @@ class Observer:
         """A context for work that reports how much is done, of *total*, and a short text."""
         return nullcontext(lambda done, word: None)
 
+    def working(self, what: str, unit: str) -> AbstractContextManager[Callable[[int, int], None]]:
+        """A context for work that reports how much is done, and of how much, as known now."""
+        return nullcontext(lambda done, total: None)
+
     def telling(self, what: str) -> AbstractContextManager[Callable[[str], None]]:
         """A context for work that reports what comes next."""
         return nullcontext(lambda word: None)
@@ -167,27 +172,17 @@ class Observer:
                 yield step
                 progress(done, "")
 
+    def noticed(self, notices: Iterable[Notice]) -> None:
+        """What is odd in a file that is read besides the cluster."""
+
+    def remark(self, text: str) -> None:
+        """What is good to know besides."""
+
     def doubt(self, text: str) -> None:
         """Something that makes the answer doubtful."""
 
 
 SILENT = Observer()
-
-
-def input_of(
-    cluster: GivenCluster, scheduler: GivenScheduler = None, pods: GivenCluster = (), *, order: str = "input", defaults: bool = True,
-    edits: str | Iterable[str] = (), **changes: Any,
-) -> Input:  # fmt: skip
-    """What Python is given, read: *pods* wait besides those of *cluster*, *edits* come first, *changes* are to the scheduler's options.
-
-    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
-    """
-    spec = spec_of(scheduler, cluster, **changes)
-    check_order(order)
-    scenario = scenario_of(
-        cluster, pods, scheduler_names=spec.scheduler_names, defaults=defaults, edits=edits, priorities=spec.keeps_priorities
-    )
-    return Input.of(scenario, spec, release=release_asked(scheduler), order=order, defaults=defaults)
 
 
 def options_given(scheduler: GivenScheduler, cluster: GivenCluster = (), name: str = "scheduler") -> GivenOptions:
@@ -245,13 +240,6 @@ def edits_of(edits: object) -> tuple[str, ...]:
         if not isinstance(each, str):
             raise wrong_type("edits", each, 'a text such as "pod web/* requests.cpu=500m"')
     return found
-
-
-def check_order(order: str) -> str:
-    """*order*, which must be one of :data:`~kubeclassic.simulation.scenario.ORDERS`."""
-    if order not in ORDERS:
-        raise UnknownNameError(f'order: got "{order}", wanted {", ".join(ORDERS)}')
-    return order
 
 
 def paths_of(name: str, given: object) -> list[str]:

@@ -9,13 +9,13 @@ from types import ModuleType
 import pytest
 
 import kubeclassic
-from kubeclassic import plugins, results, rules, traces
+from kubeclassic import options, plugins, results, rules, traces
 from tests.support.program import FIND
 
 HEAVY = ("numpy", "yaml", "click", "rich")
 
 
-MODULES = (kubeclassic, plugins, results, rules, traces)
+MODULES = (kubeclassic, options, plugins, results, rules, traces)
 NAMES = [(module, name) for module in MODULES for name in module.__all__]
 
 

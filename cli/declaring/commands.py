@@ -67,6 +67,7 @@ FIRST, LAST = (INPUT, SCHEDULER), (OUTPUT, OTHER)
 
 SECTIONS: dict[str, str] = {
     **dict.fromkeys(("--family", "--without", "--check", "--newer-labels", "--no-defaults", "--pods", "--strict"), INPUT),
+    **dict.fromkeys(("--order", "--cron-jobs", "--set"), INPUT),
     **dict.fromkeys(("--pod", "--ratio", "--max-limit", "--exclude-nodes", "--pending-first"), INPUT),
     **dict.fromkeys(("--add-node", "--cost", "--most-nodes"), "New nodes"),
     **dict.fromkeys(("--release", "--profile", "--feature-gates", "--rules", "--disable-preemption", "--memory", "--no-memory"), SCHEDULER),
@@ -255,8 +256,10 @@ class DeclaredCommands(UserDict[str, click.Command]):
         self.places, self.data, self._package = places, dict(places), package
 
     def __getitem__(self, name: str) -> click.Command:
-        if isinstance(place := self.data[name], CommandPlace):
+        if isinstance(place := self.data[name], CommandPlace) and place.module:
             self.data[name] = getattr(import_module(f".{place.module}", self._package), place.module)
+        elif isinstance(place, CommandPlace):
+            self.data[name] = import_module(".commands", self._package).command_of(name, place.short_help)
         found: click.Command = self.data[name]
         return found
 

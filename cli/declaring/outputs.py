@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import attrs
 import click
 
-from ...exceptions import KubeclassicError
 from .commands import OUTPUT, CommonOption
-from .options import packed
-from .paramtypes import form_and_file
+from .flags import packed
+from .paramtypes import FileName, form_and_file
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,10 +20,6 @@ _REPORT = click.option(
     "--report", cls=CommonOption, metavar="FILE",
     help="Write a page of it there too, whole or not at all: one HTML file that needs no other.",
 )
-
-
-class OptionsError(KubeclassicError):
-    """Options that do not go together."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -38,7 +33,9 @@ class Output:
     verbose: bool = False
 
     @classmethod
-    def made(cls, form: str, output: str | None, report: str | None = None, no_headers: bool = False, verbose: bool = False) -> Output:
+    def made(
+        cls, form: str = "table", output: str | None = None, report: str | None = None, no_headers: bool = False, verbose: bool = False
+    ) -> Output:
         """What options say."""
         return cls(form=form, file=output, report=report, headers=not no_headers, verbose=verbose)
 
@@ -57,6 +54,11 @@ class Output:
         return attrs.evolve(self, form="wide") if self.verbose and self.form == "table" else self
 
     @property
+    def forms(self) -> set[str]:
+        """The forms in which the answer is shown."""
+        return {self.form, *(["page"] if self.makes_page else [])}
+
+    @property
     def makes_page(self) -> bool:
         """Whether a page is wanted, alone or besides."""
         return self.form == HTML or self.report is not None
@@ -67,6 +69,10 @@ def output_options(
     page: bool = True, default: str = "table",
 ) -> Callable[[F], F]:  # fmt: skip
     """Give a command the options about the answer; it gets them as one :class:`Output`, named *output*. The texts are for the help."""
+    if not forms:
+        there = FileName(allow_dash=False)
+        file = click.option("--output", cls=CommonOption, type=there, metavar="FILE", help=help_of_forms)
+        return lambda command: packed(command, [file, _REPORT], OUTPUT, Output.made, "output")
     kind = forms if isinstance(forms, click.ParamType) else click.Choice(list(forms))
     options = (
         click.option("-o", "form", cls=CommonOption, type=kind, default=default, show_default=True, help=help_of_forms),
@@ -76,25 +82,3 @@ def output_options(
         *([] if verbose is None else [click.option("--verbose", "-v", is_flag=True, help=verbose)]),
     )
     return lambda command: packed(command, options, OUTPUT, Output.made, "output")
-
-
-def takes_report(command: F) -> F:
-    """Give *command* ``--report``; it gets the name of the file, or None, as *report*."""
-    return _REPORT(command)
-
-
-def check_together(given: Mapping[str, bool], needs: Sequence[tuple[str, ...]], excludes: Sequence[tuple[str, ...]]) -> None:
-    """Raise :class:`OptionsError` for options of a command that do not go together; *given*: flag -> whether it was given.
-
-    An entry of *needs* is a flag, the flag that it needs, and perhaps why; of *excludes* a flag, another one, and perhaps why.
-
-    >>> check_together({"--cost": True, "--add-node": False}, [("--cost", "--add-node")], [])
-    Traceback (most recent call last):
-    kubeclassic.cli.declaring.outputs.OptionsError: --cost needs --add-node
-    """
-    for flag, other, *why in needs:
-        if given[flag] and not given[other]:
-            raise OptionsError(": ".join([f"{flag} needs {other}", *why]))
-    for flag, other, *why in excludes:
-        if given[flag] and given[other]:
-            raise OptionsError(": ".join([f"{flag} cannot be combined with {other}", *why]))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -66,6 +66,24 @@ def plain_number(text: str) -> int | None:
     """
     digits = text[1:] if text[:1] in ("-", "+") else text
     return int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= 30 else None
+
+
+def ratio(text: str) -> tuple[int, ...]:
+    """Whole numbers of 1 or more with colons between them, such as ``3:1``."""
+    numbers = [number for part in text.split(":") if (number := plain_number(part)) is not None and number > 0]
+    if len(numbers) <= text.count(":"):
+        raise click.BadParameter(f"got {text!r}, wanted whole numbers of 1 or more with colons between them, such as 3:1")
+    return tuple(numbers)
+
+
+def seconds(value: Any) -> float:
+    """A duration as seconds."""
+    from ...simulation.replay.inputs.times import DURATION, parse_duration
+
+    found = parse_duration(value)
+    if found is None:
+        raise click.BadParameter(f'got "{value}", wanted {DURATION}')
+    return found
 
 
 FILE = FileName()
@@ -142,9 +160,6 @@ class ExtendersOption(click.Option):
         process(value, state)
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
 def in_bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     """A number of bytes that is given as a quantity, such as 64Mi."""
     if value is None:
@@ -158,17 +173,3 @@ def in_bytes(context: click.Context, parameter: click.Parameter, value: str | No
     if size < 0:
         raise click.BadParameter(f"got {value}, wanted 0 bytes or more")
     return size
-
-
-def memory_options(command: F) -> F:
-    """Give *command* ``--memory`` and ``--no-memory``; it gets them as *memory* (bytes or None) and *no_memory*."""
-    size = click.option("--memory", callback=in_bytes, metavar="BYTES", help="Cache answers up to this size, such as 64Mi.  [default: 1Gi]")
-    off = click.option("--no-memory", is_flag=True, help="Cache no answers: compute everything in every cycle.")
-    return size(off(command))
-
-
-def engine_options(memory: int | None, no_memory: bool) -> dict[str, int]:
-    """The fields of an Engine that the two options stand for."""
-    if no_memory:
-        return {"memory_bytes": 0}
-    return {} if memory is None else {"memory_bytes": memory}

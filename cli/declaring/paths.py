@@ -15,7 +15,7 @@ import click
 from ..console.output import note, warn
 from ..console.progress import telling
 from .commands import INPUT, CommonOption
-from .options import packed
+from .flags import packed
 from .paramtypes import FILE
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ def with_kubeconfig(command: Declared) -> Declared:
     return packed(command, OPTIONS, INPUT, LiveCluster, "live")
 
 
-def _in_environment(live: LiveCluster, last: str | None) -> LiveCluster:
+def _in_environment(live: LiveCluster, last: object) -> LiveCluster:
     """*live*, which names no cluster, with what KUBECONFIG names, if it is set. Raises UsageError if *last*, the pod's name, is a path."""
-    if last is not None and Path(last).exists():
+    if isinstance(last, str) and Path(last).exists():
         raise click.UsageError(f"Missing argument 'POD': got {last} alone, which is a path.")
     named = os.environ.get("KUBECONFIG", "")
     if named:

@@ -157,7 +157,8 @@ def _pairs(name: str, text: str) -> dict[str, str]:
         if key in values:
             raise UnknownNameError(f"--{name}: got {key} twice")
         if not value:
-            raise UnknownNameError(f"--{name}: got {key} without a value, wanted {key}={_declared(key).example}")
+            declared = _declared(key)
+            raise UnknownNameError(f"--{name}: got {key} without a value, wanted {key}={declared.example or declared.metavar or 'FILE'}")
         if "\0" in value:
             raise UnknownNameError(f"--{name}: {key}: got {shown(value)}, wanted a value")
         values[key] = value

@@ -184,8 +184,6 @@ def asked(
     copies are admitted as the API server would do it.
     Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
     """
-    if limit is not None and limit < 1:
-        raise QuestionError(f"pods: got {limit}, wanted 1 or more")
     # The nodes that *exclude* means: each text is names with commas between them, or a label selector.
     nodes = scenario.nodes
     names = [node.name for node in nodes]
@@ -216,8 +214,7 @@ def asked(
 def limit_of(pods: int | None, max_limit: int | None) -> int | None:
     """After how many copies the count stops: after *pods*, which are asked for, or *max_limit*; 0 is no limit. Raises QuestionError."""
     if max_limit and max_limit < (pods or 0):
-        wanted = "0 or more" if max_limit < 0 else f"as many as pods {pods} at least, or none"
-        raise QuestionError(f"max-limit: got {max_limit}, wanted {wanted}")
+        raise QuestionError(f"max-limit: got {max_limit}, wanted as many as pods {pods} at least, or none")
     return pods if pods is not None else max_limit or None
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
 import attrs
 from msgspec import structs
 from msgspec.structs import replace
 
-from ...api.meaning.labels import ZONES, Matcher, SelectorError, everything, parse_selector, zone_of
+from ...api.meaning.labels import ZONES, Matcher, SelectorError, parse_selector, zone_of
 from ...api.objects import Node, Pod
 from ...api.reading.notices import InputWarning, ResultDocument
 from ...api.record import Count, Names, Record, field, says
@@ -185,8 +185,8 @@ class DrainQuestion:
     """Place the pods that wait before the first eviction; else they are left out."""
     gone: bool = False
     """The nodes are gone at once, as when they fail: budgets and flags do not stop that."""
-    mark: str = ""
-    """What stands before the names of options in errors."""
+    called: Callable[[str], str] = str
+    """How messages name an option."""
 
     def checked(self, nodes: Sequence[Node]) -> DrainQuestion:
         """The same, with the names of the nodes that are asked about; nodes that are looked for have no names.
@@ -199,7 +199,7 @@ class DrainQuestion:
             zones = dict.fromkeys(sorted(zone for node in nodes if (zone := zone_of(node.labels))))
             if self.zone not in zones:
                 wanted = f"wanted one of {', '.join(zones)}" if zones else "wanted nodes with a zone, of which there are none"
-                raise UnknownNameError(f'{self.mark}zone: got "{self.zone}", {wanted}{did_you_mean(self.zone, zones)}')
+                raise UnknownNameError(f'{self.called("zone")}: got "{self.zone}", {wanted}{did_you_mean(self.zone, zones)}')
         known = {node.name for node in nodes}
         for name in self.nodes:
             if name not in known:
@@ -208,31 +208,23 @@ class DrainQuestion:
             return self
         chosen = tuple(node.name for node in nodes if wish.chooses(node))
         if not chosen:
-            raise UnknownNameError(f'{self._name("node_selector")}: got "{self.node_selector}", which chooses no node')
+            raise UnknownNameError(f'{self.called("node_selector")}: got "{self.node_selector}", which chooses no node')
         return attrs.evolve(self, nodes=chosen)
 
     def _check_options(self) -> None:
         is_choice = self.zone is not None or self.node_selector is not None
         if self.node_selector is not None and not self.node_selector.strip():
-            raise UnknownNameError(f'{self._name("node_selector")}: got "", wanted labels such as pool=general')
+            raise UnknownNameError(f'{self.called("node_selector")}: got "", wanted labels such as pool=general')
         if self.nodes and (self.auto or is_choice):
-            other = f"{self.mark}auto" if self.auto else f"{self.mark}zone or {self._name('node_selector')}"
+            other = self.called("auto") if self.auto else f"{self.called('zone')} or {self.called('node_selector')}"
             raise UnknownNameError(f'node: got "{self.nodes[0]}" beside {other}, wanted one of them')
         if not (self.nodes or self.auto or is_choice):
-            choices = f"{self.mark}zone, {self._name('node_selector')} or {self.mark}auto"
+            choices = f"{self.called('zone')}, {self.called('node_selector')} or {self.called('auto')}"
             raise UnknownNameError(f"node: got none, wanted the names of nodes, {choices}")
-        if self.gone and self.auto:
-            raise UnknownNameError(f"{self.mark}gone: got it beside {self.mark}auto, wanted one of them")
-        if self.keep < 0 or (self.keep and not self.auto):
-            wanted = f"{self.mark}auto too" if self.keep > 0 else "0 or more"
-            raise UnknownNameError(f"{self.mark}keep: got {self.keep}, wanted {wanted}")
-
-    def _name(self, option: str) -> str:
-        return f"{self.mark}{option.replace('_', '-') if self.mark else option}"
 
     def wish(self) -> DrainWish:
         """Which nodes may go."""
-        return DrainWish(keep=self.keep, zone=self.zone, selector=matcher(self._name("node_selector"), self.node_selector))
+        return DrainWish(keep=self.keep, zone=self.zone, selector=matcher(self.called("node_selector"), self.node_selector))
 
     def answer(self, steady: SteadyState, flags: DrainFlags, on_node: OnNode = ignored) -> DrainPlan:
         """The answer to a question that was :meth:`checked`."""
@@ -245,8 +237,6 @@ class DrainQuestion:
 
     def _loss(self, steady: SteadyState, flags: DrainFlags) -> DrainPlan:
         """What becomes of the pods where the nodes are gone at once."""
-        if flags.pod_selector is not everything:
-            raise UnknownNameError(f"{self.mark}gone: got it beside {self._name('pod_selector')}, wanted one of them")
         asked = tuple(dict.fromkeys(self.nodes))
         trial, made = lose(steady, asked, recreates_bare=flags.recreate_bare)
         trial.place(made)

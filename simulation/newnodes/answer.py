@@ -225,8 +225,6 @@ def nodes_to_add(
     Raises :class:`~.kinds.NewNodeError` for a number below 1, and for copies without a number of them.
     """
     kinds = kinds_of(given, scenario.objects, costs, DaemonPods(scenario, question.admits, spec.keeps_priorities))
-    if most_nodes is not None and most_nodes < 1:
-        raise NewNodeError(f"most-nodes: got {most_nodes}, wanted 1 or more")
     if question.templates and question.limit is None:
         raise NewNodeError("pods: got none, wanted the number of copies that new nodes are for")
     trials = MixTrials(question, kinds, lambda: spec.engine(scenario.config_maps), on_progress)

@@ -27,6 +27,8 @@ WEIGHT = "weights."
 """What the keys of weights begin with: ``weights.LeastRequestedPriority``."""
 FILES = ("policy", "profile", "config")
 """Keys whose values are files."""
+RULES = "rules"
+"""The key of a user's own rules."""
 _LONGEST = 100
 """Characters of a list or an object that is shown as it is."""
 
@@ -59,25 +61,27 @@ def _are_edits(value: Any) -> bool:
 
 
 _FILE = _or_null("a file", lambda value: _is_text(value) or isinstance(value, os.PathLike))
+_SWITCH = ("true or false", lambda value: isinstance(value, bool))
+_WORDS = {
+    "file": _FILE, "flag": _SWITCH, "no-flag": _SWITCH, "whole": _whole(0, 2**63 - 1), "positive": _whole(1, 2**63 - 1),
+    "bytes": _whole(0, 2**63 - 1), "choice": _one_of(*TIE_BREAKS),
+    "places": _or_null("a place such as FILE.py:NAME, or a list of them", _are_edits),
+}  # fmt: skip
+"""What an option takes -> its values; others are texts."""
+_KEYS = {declared_of(field).key or name.replace("_", "-"): name for name, field in FIELDS.items()}
+OPTIONS: Mapping[str, str] = {key: name for key, name in _KEYS.items() if declared_of(FIELDS[name]).flags}
+"""Key -> the option of :class:`~kubeclassic.Scheduler` that it is."""
 AXES: Mapping[str, Axis] = {
+    **{key: _WORDS.get(declared_of(FIELDS[name]).takes, _or_null("a text", _is_text)) for key, name in OPTIONS.items()},
     "release": ('a text such as "1.16"', _is_text),
-    "policy": _FILE,
-    "profile": _FILE,
-    "config": _FILE,
     "provider": _or_null("a name such as DefaultProvider", _is_text),
     "feature-gates": _or_null("a text such as EvenPodsSpread=true", _is_text),
     "percentage": _whole(0, 100),
     "hard-pod-affinity-weight": _whole(1, 100),
-    "preemption": ("true or false", lambda value: isinstance(value, bool)),
-    "tie-break": _one_of(*TIE_BREAKS),
-    SEED: _whole(0, 2**63 - 1),
     ORDER: _one_of(*ORDERS, SHUFFLED),
     EDITS: _or_null('an edit such as "pod web/* requests.cpu=500m", or a list of them', _are_edits),
 }
 """Key -> its values; ``weights.NAME`` comes on top of these."""
-_NAMES = {declared_of(field).key or name.replace("_", "-"): name for name, field in FIELDS.items()}
-OPTIONS: Mapping[str, str] = {key: _NAMES[key] for key in AXES if key in _NAMES}
-"""Key -> the option of :class:`~kubeclassic.Scheduler` that it is."""
 KEYS = (*AXES, f"{WEIGHT}NAME")
 
 

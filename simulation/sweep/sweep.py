@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -25,7 +26,7 @@ from ...framework.plugin import Plugin
 from ...framework.registry import registry_of
 from ...framework.releases import FRAMEWORK_RELEASES
 from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
-from ...framework.userrules import execute_files, rule_files
+from ...framework.userrules import execute_files, names_catalogue, rule_files
 from ..compare.contestants import SUCCESSORS
 from ..executors import run_on
 from ..input import edits_of, objects_of, paths_among, scenario_of, spec_of
@@ -35,7 +36,7 @@ from ..replay.replay import Replay
 from ..scenario import Scenario
 from ..simulate import Simulation
 from .measures import Measures, replay_measures, simulation_measures
-from .spec import EDITS, FILES, OPTIONS, ORDER, SEED, SHUFFLED, WEIGHT, Spec
+from .spec import EDITS, FILES, OPTIONS, ORDER, RULES, SEED, SHUFFLED, WEIGHT, Spec
 
 Weights = Mapping[str, int]
 """Name -> weight; 0: the rule does not count at all."""
@@ -235,6 +236,8 @@ class Sweep:
     spec: Spec
     catalogue: Catalogue = CATALOGUE
     plugins: Sequence[type[Plugin]] = ()
+    rules: Sequence[str] = ()
+    """Places of more of them; each release takes those of its kind."""
     executor: Executor | None = None
     progress: Progress = attrs.field(default=lambda done, total: None)
     shared: Shared = attrs.field(init=False)
@@ -294,6 +297,9 @@ class Sweep:
             OPTIONS[key]: str(self.spec.folder / value) if key in FILES else value
             for key, value in settings.items() if key in OPTIONS and value is not None
         }  # fmt: skip
-        is_framework = version_of(options) in FRAMEWORK_RELEASES
+        own = [os.path.join(self.spec.folder, place) if ".py:" in place else place for place in edits_of(options.pop(RULES, ()))]
+        places = {place: names_catalogue([place]) for place in (*self.rules, *own)}
+        is_framework = version_of({**options, RULES: own}) in FRAMEWORK_RELEASES
+        options[RULES] = [place for place, is_catalogue in places.items() if is_catalogue != is_framework]
         rules: dict[str, Any] = {"plugins": tuple(self.plugins)} if is_framework else {"catalogue": self.catalogue}
         return spec_of(options_of({**options, **rules}))

@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-import kubeclassic
-from kubeclassic.exceptions import WrongTypeError
 from tests.cli.conftest import Ran
 from tests.conftest import ROOT
-from tests.support.keywords import keywords_of
 from tests.support.manifests import node, pod
 from tests.support.program import ran
 
@@ -141,13 +138,3 @@ class TestQuestions:
         """A pod of the cluster that has the name of a copy stays."""
         cluster = write("named.yaml", node("a", 2), pod("web-0", 1, on="a"))
         assert ask("-o", "json", cluster=cluster).document["fits"] == 1
-
-
-class TestPython:
-    @pytest.mark.parametrize("given", [
-        {"pods": "3"}, {"max_limit": True}, {"ratio": [1.5]}, {"ratio": "1"}, {"exclude_nodes": 3}, {"exclude_nodes": [None]},
-    ])  # fmt: skip
-    def test_python_refuses_other_types(self, given: Any) -> None:
-        """A value of another type is refused with its name."""
-        with pytest.raises(WrongTypeError, match=f"^{next(iter(given))}: got "):
-            kubeclassic.capacity(node("a"), pod("p"), **keywords_of(given, "preemption"))

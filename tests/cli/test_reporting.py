@@ -5,14 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import click
 import pytest
-from click.testing import CliRunner
 
 from kubeclassic.cli.answering import about, counts, write_report
-from kubeclassic.cli.console.output import OutputError
-from kubeclassic.cli.declaring.commands import command
-from kubeclassic.cli.declaring.outputs import takes_report
 from kubeclassic.simulation.scenario import Scenario, read_scenario
 from tests.conftest import ROOT
 from tests.support.build import node, pod
@@ -20,31 +15,7 @@ from tests.support.build import node, pod
 CLUSTER = ROOT / "examples" / "cluster"
 
 
-@command()
-@click.argument("path", type=click.Path(path_type=Path))
-@takes_report
-def made(path: Path, report: str | None) -> None:
-    """A command that makes a page."""
-    write_report(report, lambda: "<p>page</p>")
-    click.echo("done")
-
-
 class TestOption:
-    def test_the_page_stands_beside_the_output(self, tmp_path: Path) -> None:
-        """The page goes to its file; the output is as ever, and without the option nothing is written."""
-        file = tmp_path / "page.html"
-        assert CliRunner().invoke(made, ["in.yaml", "--report", str(file)]).output == "done\n"
-        assert file.read_text() == "<p>page</p>\n"
-        assert CliRunner().invoke(made, ["in.yaml"]).output == "done\n"
-
-    def test_an_input_is_refused(self, tmp_path: Path) -> None:
-        """A page does not replace what is read."""
-        file = tmp_path / "in.yaml"
-        file.write_text("{}")
-        with pytest.raises(OutputError):
-            CliRunner().invoke(made, [str(file), "--report", str(file)], catch_exceptions=False)
-        assert file.read_text() == "{}"
-
     def test_whole_or_not_at_all(self, tmp_path: Path) -> None:
         """An error while the page is made leaves what was there."""
         file = tmp_path / "page.html"

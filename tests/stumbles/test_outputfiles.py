@@ -168,7 +168,7 @@ class TestSameFiles:
             ("simulate cluster.yaml --pods more.json --output more.json", "--output: got more.json, which is an input too"),
             ("simulate cluster.yaml --policy more.json --output more.json", "--output: got more.json, which is an input too"),
             ("compare cluster.yaml --a release=1.16 --b policy=more.json --output more.json", "--output: got more.json, which is an input"),
-            ("replay cluster.yaml --output new --series new", "--series: got new, which is the file of --output too, wanted another file"),
+            ("replay cluster.yaml --output new --series new", "--output: got new, which is the file of --series too, wanted another file"),
             ("policy migrate more.json --output more.json", "--output: got more.json, which is an input too"),
         ],
     )

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-import kubeclassic
 from kubeclassic import Cluster, capacity
 from kubeclassic.api.objects import Pod
-from kubeclassic.exceptions import KubeclassicError, WrongTypeError
 from kubeclassic.framework.options import Classic
 from kubeclassic.plugins import Plugin, unschedulable, wait
 from kubeclassic.rules import CATALOGUE, Failures, Reads, Reason, predicate
@@ -121,17 +119,3 @@ class TestResults:
         """A result is a value of its own."""
         found = capacity(EXAMPLE, SMALL)
         assert pickle.loads(pickle.dumps(found)).record() == found.record()
-
-    @pytest.mark.parametrize(
-        ("arguments", "kind"),
-        [
-            ({"pod": 7}, WrongTypeError), ({"pod": []}, WrongTypeError), ({"pods": 0}, KubeclassicError),
-            ({"ratio": (1, 2)}, KubeclassicError), ({"ratio": (0,)}, KubeclassicError), ({"order": "x"}, KubeclassicError),
-            ({"exclude_nodes": "nobody"}, KubeclassicError),
-            ({"release": "9"}, KubeclassicError), ({"pod": "nowhere.yaml"}, KubeclassicError), ({"max_limit": -1}, KubeclassicError),
-        ],
-    )  # fmt: skip
-    def test_wrong_arguments(self, arguments: Json, kind: type[Exception]) -> None:
-        """What cannot be asked raises an error of the package."""
-        with pytest.raises(kind):
-            kubeclassic.capacity(node(), **keywords_of({"pod": pod(cpu=1), **arguments}, "preemption"))

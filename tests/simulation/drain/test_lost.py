@@ -9,7 +9,7 @@ import pytest
 
 from kubeclassic import Cluster, add_nodes, drain
 from kubeclassic.api.objects import KubeObject
-from kubeclassic.exceptions import UnknownNameError
+from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.results import DrainResult
 from tests.conftest import ROOT
 from tests.support.build import node
@@ -76,7 +76,7 @@ class TestWho:
     @pytest.mark.parametrize("options", [{"auto": True, "nodes": ()}, {"pod_selector": "app=web"}])
     def test_what_does_not_go_with_it(self, options: Any) -> None:
         """Nothing is looked for, and no pod may stay."""
-        with pytest.raises(UnknownNameError, match="gone: got it beside "):
+        with pytest.raises(KubeclassicError, match="gone cannot be combined with "):
             lost(node("a"), node("b"), **options)
 
 

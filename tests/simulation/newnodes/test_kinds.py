@@ -163,7 +163,7 @@ class TestWrongInput:
             ({"pods": None}, "pods: got none, wanted the number of copies that new nodes are for"),
             ({"pods": -2}, "pods: got -2, wanted 1 or more"),
             ({"pod": None}, "pods needs pod"),
-            ({"most_nodes": 0}, "most-nodes: got 0, wanted 1 or more"),
+            ({"most_nodes": 0}, "most_nodes: got 0, wanted 1 or more"),
         ],
     )
     def test_one_clear_line(self, options: Json, told: str) -> None:

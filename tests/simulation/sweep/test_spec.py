@@ -53,7 +53,7 @@ class TestReading:
         ({"cluster": "nowhere"}, r': cluster: got "nowhere", wanted a file or a folder: there is none at .*nowhere$'),
         ({"cluster": []}, r": cluster: got \[\], wanted a path at least$"),
         ({"cluster": 7}, r": cluster: got 7, wanted a path or a list of paths$"),
-        ({"grid": {"releases": ["1.16"]}}, r': grid: got "releases", wanted one of release, .*; did you mean "release"\?$'),
+        ({"grid": {"releases": ["1.16"]}}, r': grid: got "releases", wanted one of release, .*; did you mean "release" or "rules"\?$'),
         ({"grid": {"release": [1.16]}}, r'grid\.release\[0\]: got 1\.16, wanted a text such as "1\.16"$'),
         ({"grid": {"release": []}}, r"grid\.release: got \[\], wanted a value at least$"),
         ({"grid": {"seed": [1, 2, 1]}}, r"grid\.seed\[2\]: got 1, wanted each value once$"),

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import click
 
-from ...choices import LEAVE_OUT, ORDERS, TIE_BREAKS
+from ...choices import LEAVE_OUT, TIE_BREAKS
 from ...framework.options import FIELDS, declared_of
+from ...questions.options.base import ClusterOptions, MorePods
 from ..console.output import warn
 from .commands import INPUT, SECTIONS, CommonOption
 from .commands import SCHEDULER as SCHEDULER_SECTION
-from .paramtypes import FILE, WHOLE, ExtendersOption, Whole, in_bytes
+from .paramtypes import CONFIGURATION, FILE, WHOLE, ExtendersOption, FileName, Whole, in_bytes, ratio, seconds
 
 if TYPE_CHECKING:
-    from ...simulation.scenario import Files
     from .setup import Setup
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class ClusterChoice(ClusterOptions, MorePods):
+    """Which files, and how to read them."""
 
 
 def environments_max_pd_vols() -> int | None:
@@ -38,6 +42,7 @@ def _or_environment(context: click.Context, parameter: click.Parameter, given: i
     return environments_max_pd_vols() if given is None and not context.resilient_parsing else given
 
 
+WRITTEN_FILE = FileName(allow_dash=False)
 TYPES: Mapping[str, dict[str, Any]] = {
     "text": {},
     "file": {"type": FILE},
@@ -49,6 +54,15 @@ TYPES: Mapping[str, dict[str, Any]] = {
     "flag": {"is_flag": True},
     "no-flag": {"is_flag": True, "callback": lambda context, parameter, given: not given},
     "places": {"multiple": True},
+    "list": {},
+    "seconds": {"type": seconds},
+    "factor": {"type": click.FloatRange(min=0, min_open=True)},
+    "switch": {},
+    "written": {"type": WRITTEN_FILE, "metavar": "FILE"},
+    "texts": {"multiple": True},
+    "files": {"type": FILE, "multiple": True},
+    "ratio": {"type": ratio},
+    "configuration": {"type": CONFIGURATION},
     "extenders": {"cls": ExtendersOption},
 }
 """What a flag takes -> how click reads it."""
@@ -56,75 +70,38 @@ TYPES: Mapping[str, dict[str, Any]] = {
 
 def scheduler_option(name: str) -> Callable[[Any], Any]:
     """The option of the scheduler of that *name*, for a command line."""
-    field = FIELDS[name]
+    return click_option(FIELDS[name], **({"callback": _or_environment} if name == "max_pd_vols" else {}))
+
+
+def click_option(field: attrs.Attribute[Any], **more: Any) -> Callable[[Any], Any]:
+    """The option that *field* declares, for a command line; one of a scheduler has its name for itself."""
     declared = declared_of(field)
-    attributes: dict[str, Any] = {"help": declared.help, "metavar": declared.metavar, **TYPES[declared.takes]}
-    if type(field.default) in (str, int) and declared.takes != "bytes":
+    name = f"own_{field.name}" if field.name in FIELDS and FIELDS[field.name] is not field else field.name
+    if declared.takes == "argument":
+        return click.argument(name)
+    metavar = "N" if declared.takes == "whole" else None
+    attributes: dict[str, Any] = {"help": declared.help, "metavar": declared.metavar or metavar, **TYPES[declared.takes]}
+    if declared.takes == "switch":
         attributes |= {"default": field.default, "show_default": True}
-    if declared.common:
-        attributes["cls"] = CommonOption
-    if name == "max_pd_vols":
-        attributes["callback"] = _or_environment
-    return click.option(*declared.flags, name, **attributes)
+    if declared.choices:
+        attributes["type"] = click.Choice(list(declared.choices))
+    elif declared.least is not None:
+        attributes["type"] = Whole(declared.least, declared.most)
+    if type(field.default) in (str, int, float) and declared.takes != "bytes":
+        attributes |= {"default": field.default, "show_default": declared.shows}
+    attributes |= {"cls": CommonOption} if declared.common else {}
+    attributes |= {"required": declared.required, "hidden": declared.hidden} if declared.required or declared.hidden else {}
+    return click.option(*declared.flags, name, **{**attributes, **more})
 
 
-EXTENDERS = scheduler_option("extenders")
 SCHEDULER = tuple(scheduler_option(name) for name, field in FIELDS.items() if declared_of(field).flags)
 
-STRICT = click.option(
-    "--strict",
-    is_flag=True,
-    help="Refuse unknown fields, keys given twice, wrong values, and what the release does not read, instead of a warning.",
-)
-
-CLUSTER = (
-    click.option("--pods", cls=CommonOption, type=FILE, multiple=True, help="More pods (or workloads) that wait for a node."),
-    click.option(
-        "--order", type=click.Choice(ORDERS), default="input", show_default=True,
-        help="In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
-    ),
-    click.option("--cron-jobs", is_flag=True, help="Make the pods of one Job for each CronJob that has none and is not suspended."),
-    click.option(
-        "--set", "edits", cls=CommonOption, multiple=True, metavar="EDIT",
-        help="Change what is chosen before anything runs: 'pod web/* requests.cpu=500m', 'node pool=a taints-=x'. May be given again.",
-    ),
-    click.option("--no-defaults", is_flag=True, help="Take objects as they are, without the API server's defaults."),
-    STRICT,
-)  # fmt: skip
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def process_options(default: int | Callable[[], int], said: str) -> Callable[[F], F]:
+def process_options(default: int | None, said: str) -> Callable[[F], F]:
     """Give a command the options that say in which processes it runs; it gets *jobs* and *dask*. *said*: the *default* number in words."""
     told = f"Run in that many processes.  [default: {said}]"
     jobs = click.option("--jobs", "-j", type=Whole(1), metavar="N", default=default, help=told)
     dask = click.option("--dask", metavar="ADDRESS", help="Run on the Dask scheduler at this address, such as tcp://10.0.0.1:8786.")
     return lambda command: jobs(dask(command))
-
-
-@attrs.frozen(kw_only=True, repr=False)
-class ClusterChoice:
-    """Which files, and how to read them."""
-
-    pods: tuple[Path, ...] = ()
-    order: str = "input"
-    cron_jobs: bool = False
-    edits: tuple[str, ...] = ()
-    no_defaults: bool = False
-    strict: bool = False
-
-    def files(self, paths: tuple[Path, ...], *, keeps_manifests: bool = False) -> Files:
-        """What *paths* and ``--pods`` hold, before a scheduler is chosen; *keeps_manifests* for extenders."""
-        from ...simulation.scenario import Files
-
-        strict = self.strict
-        return Files.read(
-            paths, self.pods, defaults=not self.no_defaults, strict_fields=strict, keeps_manifests=keeps_manifests, edits=self.edits
-        )
 
 
 def scheduler_options(command: F) -> F:
@@ -134,12 +111,7 @@ def scheduler_options(command: F) -> F:
 
 def cluster_options(command: F) -> F:
     """Give *command* the options about the manifests; it gets them as one :class:`ClusterChoice`, named *cluster*."""
-    return packed(command, CLUSTER, INPUT, ClusterChoice, "cluster")
-
-
-def input_options(command: F) -> F:
-    """As :func:`cluster_options`, without ``--pods``, which means something else there."""
-    return packed(command, CLUSTER[1:], INPUT, ClusterChoice, "cluster")
+    return packed(command, list(map(click_option, ClusterChoice.declared().values())), INPUT, ClusterChoice, "cluster")
 
 
 def _setup(**values: Any) -> Setup:
@@ -148,7 +120,7 @@ def _setup(**values: Any) -> Setup:
     return Setup(values)
 
 
-def packed(command: F, options: tuple[Callable[[Any], Any], ...], section: str, made: Callable[..., Any], name: str) -> F:
+def packed(command: F, options: Sequence[Callable[[Any], Any]], section: str, made: Callable[..., Any], name: str) -> F:
     """*command* with *options*, whose values it gets as *name*, which is what *made* makes of them."""
     fields: list[str] = []
 

@@ -1,0 +1,153 @@
+"""Commands that are made of questions: flags, help and checks from the options, then the input, the answer and its page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from ..framework.options import declared_of
+from ..questions.options.base import ClusterOptions, MorePods, Question
+from .console.output import STANDARD
+from .declaring.commands import Command
+from .declaring.flags import click_option, process_options, scheduler_options
+from .declaring.outputs import Output, output_options
+from .declaring.paramtypes import FILE, FileName
+from .declaring.paths import takes_cluster, takes_paths
+
+if TYPE_CHECKING:
+    from .report.page.about import About
+
+NO_FLAG = ("scheduler", "executor", "python")
+"""What options take that the command line has no flag for, or flags of its own."""
+
+
+@attrs.frozen(repr=False)
+class Asking:
+    """A question as the command line asks it."""
+
+    name: str
+    question: Question
+    paths: Sequence[Path]
+    options: Any
+    output: Output
+    setup: Any
+    given: Any
+    """The input, read."""
+
+    def answer(self) -> Any:
+        """The answer, a result."""
+        from .opening import Console
+
+        function = self.question.function()
+        return getattr(function, "ask", function)(self.given, self.options, Console(self.output.verbose))
+
+    def about(self, found: Any) -> About:
+        """What the page of *found* says of its origin."""
+        from ..api.view import CodeText, Words
+        from .answering import about, about_input
+
+        read = [*self.paths, *self.options.read()]
+        match self.name:
+            case "compare":
+                sides = found.document.configurations
+                rules = [Words(f"{one.name}: ", CodeText(one.text)) for one in sides]
+                return about(self.given.scenario, read, releases=[one.release for one in sides], rules=rules)
+            case "upgrade":
+                return about(self.given, read, releases=[stage.release for stage in found.document.stages])
+            case "sweep":
+                releases = [row["release"] for row in found.rows if row.get("release")]
+                unread = [group.text for group in found.warnings if group.is_unread]
+                told = [*map(str, found.warnings)]
+                return about(None, read, releases=releases, rules=self.options.rules, warnings=told, unread=unread)
+        return about_input(self.given, read)
+
+
+def command_of(name: str, short_help: str) -> click.Command:
+    """The command *name*, made of its question."""
+    question: Question = import_module(f"..questions.options.{name}", __package__).QUESTION
+    kind, shared, declared = question.options, dict[str, Any](), question.options.declared()
+    for base in (MorePods, ClusterOptions):
+        shared |= attrs.fields_dict(base) if issubclass(kind, base) else {}
+    flags = {name: click_option(field) for name, field in declared.items() if declared_of(field).takes not in NO_FLAG}
+    arguments = [flags.pop(name) for name, field in declared.items() if declared_of(field).takes == "argument"]
+    own = [option for name, option in flags.items() if name not in shared]
+    own += [process_options(*question.jobs)] if question.jobs else []
+    cluster: list[Any] = [scheduler_options] if "scheduler" in declared else []
+    cluster += [option for name, option in flags.items() if name in shared]
+    if question.argument:
+        paths: list[Any] = [click.argument(question.argument, type=FILE)]
+    elif question.cases:
+        paths = [click.argument("paths", nargs=-1, required=True, type=FileName(allow_dash=False))]
+    elif question.besides:
+        metavar = f"PATHS... [{question.besides.upper()}]..."
+        paths = [takes_cluster(*question.reads), click.argument("paths", nargs=-1, type=FILE, metavar=metavar)]
+    else:
+        paths = [takes_paths(*question.reads)]
+    output = output_options(
+        question.forms, question.told_forms, verbose=question.verbose, what=question.what, headers=question.headers, page=question.page
+    )
+
+    def run(output: Output, paths: tuple[Path, ...] = (), setup: Any = None, **values: Any) -> None:
+        sys.exit(_run(name, question, paths, setup, output, values))
+
+    for layer in reversed([*paths, *arguments, *(own + cluster if question.own_first else cluster + own), output]):
+        run = layer(run)
+    return click.command(
+        name, cls=Command, short_help=short_help, help=kind.__doc__, outputs=question.outputs, ignored=question.ignored,
+        reads_folders=not (question.argument or question.cases),
+    )(run)  # fmt: skip
+
+
+def _run(
+    name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]
+) -> int:  # fmt: skip
+    from .answering import answer
+    from .opening import OPENERS, opened, version_read
+
+    running = _executor(values.pop("jobs"), values.pop("dask")) if question.jobs else nullcontext()
+    if question.argument:
+        paths = (values.pop(question.argument),)
+    if question.besides:
+        paths, others = _paths_and_others(paths)
+        values[question.besides] = (*others, *values[question.besides])
+    output = output.widened() if question.widens else output
+    chosen = {name.removeprefix("own_"): value for name, value in values.items() if value is not None}
+    if setup is not None and "," in (setup.get("release") or ""):
+        start, *_, end = setup.get("release").split(",")
+        instead = f"kubeclassic upgrade ... --from {start} --to {end}" + (f" --pod {chosen['pod']}" if name == "explain" else "")
+        raise click.UsageError(f"--release: got {setup.get('release')}, wanted one release; what differs between two: {instead}")
+    with running as executor:
+        options: Any = question.options(
+            **chosen, **({"executor": executor} if question.jobs else {}), forms=output.forms, called=question.options.flag_of,
+            server=version_read(),
+        )  # fmt: skip
+        given = OPENERS[name](paths, options) if name in OPENERS else opened(paths, options, setup)
+        asking = Asking(name, question, paths, options, output, setup, given)
+        if question.prints:
+            status: int = import_module(f".{name}", __package__).answered(asking)
+            return status
+        found = asking.answer()
+    return answer(found, output, partial(asking.about, found))
+
+
+def _executor(jobs: int | None, dask: str | None) -> AbstractContextManager[Any]:
+    from ..simulation.executors import cores, executor_of
+
+    return executor_of(jobs or cores(), dask)
+
+
+def _paths_and_others(given: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The arguments that are files or folders, and the others, which must be names."""
+    paths = tuple(path for path in given if str(path) == STANDARD or path.exists())
+    if not paths:
+        missing = f"{given[0]}: got neither a path that is there nor, without any, a cluster with a node of that name. " if given else ""
+        raise click.UsageError(f"{missing}Missing argument 'PATHS...', or --kubeconfig FILE, or --context NAME.")
+    return paths, tuple(str(path) for path in given if path not in paths)

@@ -1,0 +1,112 @@
+"""Questions as functions of Python: what answers an input takes a cluster, and its options by name or as one value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import wraps
+from inspect import Parameter, Signature
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+import attrs
+
+from ..api.words import count_doing
+from ..exceptions import did_you_mean
+from ..framework.options import WrongOptionError, declared_of
+from ..simulation.input import SILENT, GivenCluster, Input, Observer, release_asked, scenario_of, spec_of
+from .options.base import AskedOptions, ClusterOptions
+
+__all__ = ["SILENT", "GivenCluster", "Input", "Observer", "asked_by", "tell_left_out"]
+
+P = ParamSpec("P")
+O_contra = TypeVar("O_contra", contravariant=True, bound=AskedOptions)
+O = TypeVar("O", bound=AskedOptions)  # noqa: E741
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class AskedQuestion(Protocol[P, O_contra, R_co]):
+    """A question as Python asks it; *ask* answers an input that was read."""
+
+    def __call__(self, cluster: GivenCluster, /, *options: P.args, **named: P.kwargs) -> R_co: ...
+
+    def ask(self, given: Any, options: O_contra, observer: Observer = SILENT) -> R_co:
+        """The answer to *options* about *given*."""
+        ...
+
+
+def cluster_input(cluster: GivenCluster, options: ClusterOptions) -> Input:
+    """*cluster* as *options* say it, read, with a new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError`."""
+    chosen = getattr(options, "scheduler", None)
+    spec = spec_of(chosen, cluster, **options.changes())
+    scenario = scenario_of(
+        cluster, options.waiting(), scheduler_names=spec.scheduler_names, defaults=options.defaults, edits=options.edits,
+        priorities=spec.keeps_priorities,
+    )  # fmt: skip
+    return Input.of(scenario, spec, release=release_asked(chosen), order=options.order, defaults=options.defaults)
+
+
+def tell_left_out(given: Input, options: ClusterOptions, observer: Observer) -> None:
+    """Remark on the pods that wait, unless *options* place them first."""
+    waiting = len(given.scenario.pending)
+    if waiting and not options.has("pending_first"):
+        first = options.called("pending_first")
+        observer.remark(f"{count_doing(waiting, 'pod', 'wait')} in the cluster, left out here: {first} places them first")
+
+
+def asked_by(
+    options: Callable[P, O], first: str = "cluster", *positional: str, opens: Callable[[Any, Any], Any] = cluster_input, **always: Any
+) -> Callable[[Callable[[Any, O, Observer], R]], AskedQuestion[P, O, R]]:
+    """Make a question of Python of what answers it: *first* is what is asked about, as *opens* reads it; then come the *options*.
+
+    *positional*: those that need no name; *always*: what the function itself says.
+    """
+    kind: Any = options
+    declared = {name: field for name, field in kind.declared().items() if declared_of(field).python is not None and name not in always}
+    names = [*positional, *(name for name in declared if name not in positional)]
+
+    def asked_with(ask: Callable[[Any, O, Observer], R]) -> Any:
+        @wraps(ask)
+        def asked(*values: Any, **named: Any) -> R:
+            for name in named:
+                if name not in signature.parameters:
+                    raise WrongOptionError(f'{ask.__name__}: got an option "{name}", which it does not have{did_you_mean(name, names)}')
+            if len(values) == 2 and isinstance(values[1], kind):
+                return answered(values[0], attrs.evolve(values[1], **named))
+            try:
+                bound = signature.bind(*values, **named).arguments
+            except TypeError as error:
+                raise WrongOptionError(f"{ask.__name__}: {error}") from None
+            return answered(bound.pop(first), kind(**bound, **always))
+
+        def answered(given: Any, chosen: O) -> R:
+            return ask(opens(given, chosen), chosen, SILENT)
+
+        kinds = [Parameter.POSITIONAL_OR_KEYWORD if name in positional else Parameter.KEYWORD_ONLY for name in names]
+        parameters = [
+            Parameter(name, place, default=Parameter.empty if (field := declared[name]).default is attrs.NOTHING else field.default,
+                      annotation=field.type)
+            for name, place in zip(names, kinds, strict=True)
+        ]  # fmt: skip
+        head = Parameter(first, Parameter.POSITIONAL_OR_KEYWORD, annotation="GivenCluster" if opens is cluster_input else Parameter.empty)
+        signature = Signature([head, *parameters], return_annotation=ask.__annotations__["return"])
+        asked.__doc__ = "".join(_help(ask.__doc__ or "", kind, names))
+        vars(asked).update(__signature__=signature, ask=ask)
+        return asked
+
+    return asked_with
+
+
+def _help(text: str, options: type[AskedOptions], names: list[str]) -> Iterator[str]:
+    """The docstring *text* with a line for each option before its examples."""
+    about, shown, examples = text.partition("    >>> ")
+    yield f"{about.rstrip()}\n\n"
+    fields = options.declared()
+    flags = {flag: name for name, field in fields.items() for flag in declared_of(field).flags}
+    for name in names:
+        declared = declared_of(fields[name])
+        said = re.sub(r"\s+\[default: [^]]*\]", "", declared.python or declared.help)
+        said = re.sub(r"--?[a-z][a-z-]*", lambda found: f"*{flags[found[0]]}*" if found[0] in flags else found[0], said)
+        said = said[:1].lower() + said[1:] if said[1:2].islower() else said
+        yield f"    :param {name}: {'False: ' * (declared.takes == 'no-flag')}{said}\n"
+    yield "\n    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.\n\n" + shown + examples
