@@ -77,7 +77,6 @@ def _template_labels(document: Mapping[str, Any]) -> Map[str]:
 # --- resources ------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=_CACHED)
 def _rounded(amounts: Map[Quantity]) -> Map[Quantity]:
     """The API server stores resource lists in thousandths."""
     rounded = {name: amount.rounded_to_milli() for name, amount in amounts.items()}
@@ -94,12 +93,22 @@ def _pod(pod: Pod) -> Pod:
 
 def pod_spec_with_defaults(spec: PodSpec) -> PodSpec:
     """A pod's specification with its defaults: requests from limits, protocols, host ports of pods in the host's network and so on."""
-    needed = _needed(spec.scheduler_name, spec.host_network, spec.containers, spec.init_containers, spec.overhead, spec.volumes)
-    return replace(spec, **needed) if needed else spec
+    given = spec.scheduler_name, spec.host_network, spec.containers, spec.init_containers, spec.overhead, spec.volumes
+    if _are_complete(*given):
+        return spec
+    # Equal amounts may be written otherwise: 1Gi and 1073741824. Each pod keeps its own.
+    amounts = [spec.overhead, *(held for one in (*spec.containers, *spec.init_containers) for held in (one.requests, one.limits))]
+    return replace(spec, **_needed(tuple([amount.form for held in amounts for amount in held.values()]), *given))
+
+
+@lru_cache(maxsize=_CACHED)
+def _are_complete(*given: Any) -> bool:
+    return not _needed((), *given)
 
 
 @lru_cache(maxsize=_CACHED)
 def _needed(
+    written: tuple[object, ...],
     scheduler_name: str,
     host_network: bool,
     containers: tuple[Container, ...],
@@ -124,7 +133,6 @@ def _each(complete: Callable[[Any], Any], values: tuple[Any, ...]) -> tuple[Any,
     return values if all(map(is_, completed, values)) else completed
 
 
-@lru_cache(maxsize=_CACHED)
 def _containers(containers: tuple[Container, ...], host_network: bool) -> tuple[Container, ...]:
     return _each(lambda container: _container(container, host_network), containers)
 

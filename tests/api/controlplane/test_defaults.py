@@ -105,3 +105,14 @@ class TestOtherDefaults:
         """A kind without defaults is returned itself."""
         service = Service()
         assert with_defaults(service) is service
+
+
+@pytest.mark.parametrize("texts", [("1Gi", "1073741824"), ("1073741824", "1Gi"), ("1", "1000m")])
+def test_equal_amounts_stay_as_they_are_written(texts: tuple[str, str]) -> None:
+    """An object has its amounts in its own words, whatever came before it."""
+    for text in texts:
+        container = Container(name="c", resources=ResourceRequirements(limits=amounts(memory=text)))
+        pod = with_defaults(Pod(spec=PodSpec(containers=(container,))))
+        volume = with_defaults(PersistentVolume(spec=PersistentVolumeSpec(capacity=amounts(storage=text))))
+        found = pod.spec.containers[0].requests["memory"], volume.spec.capacity["storage"]
+        assert [amount.form for amount in found] == [Quantity.parse(text).form] * 2
