@@ -9,7 +9,7 @@ import pytest
 from kubeclassic.api.objects import Pod
 from kubeclassic.core.pods import resized
 from kubeclassic.core.pods.template import Templates
-from kubeclassic.framework.tables.newer import V1_33
+from kubeclassic.framework.releases import ALL_RELEASES
 from tests.support.build import pod
 
 Json = dict[str, Any]
@@ -53,13 +53,13 @@ class TestRules:
 class TestTemplates:
     def test_a_pod_that_is_not_resized_is_like_others(self) -> None:
         """A status that says what the spec says, in other words, makes no other template."""
-        templates = Templates(V1_33, ON)
+        templates = Templates(ALL_RELEASES["1.33"], ON)
         plain, same = running("1", {}), running("1", {**reported("1000m"), "allocatedResources": {"cpu": "1000m"}})
         assert templates.entry(plain).template is templates.entry(same).template
 
     def test_a_resized_pod_counts_its_status_on_a_node_alone(self) -> None:
         """It counts what it has on a node and for the balance of resources; for room and in NodeResourcesFit's score its spec counts."""
-        templates = Templates(V1_33, ON)
+        templates = Templates(ALL_RELEASES["1.33"], ON)
         found = templates.entry(running("1", reported("3"))).template
         assert (found.footprint, found.nonzero_footprint[0]) == ({"cpu": 3000}, 3000)
         assert (found.requests, found.nonzero[0]) == ({"cpu": 1000}, 1000)
