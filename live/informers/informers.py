@@ -80,7 +80,9 @@ class Reflector:
                     await self._watch()
             except (ApiError, TransportError) as error:
                 self._lost()
-                self._tell(error)
+                if not (isinstance(error, ApiError) and error.is_expired):
+                    text = f"{error.status} {error.reason}: {error}" if isinstance(error, ApiError) else str(error)
+                    self.report(f"{self.resource.plural}: {' '.join(text.split())}; it is tried again")
             await asyncio.sleep(ABSENT_PAUSE if self.is_absent else self._pauses.next(_now()))
 
     # --- lists ------------------------------------------------------------------------------------------------------
@@ -199,12 +201,6 @@ class Reflector:
     def _lost(self) -> None:
         if self.lost_at is None:
             self.lost_at = _now()
-
-    def _tell(self, error: ApiError | TransportError) -> None:
-        """Report *error*, unless it is part of normal life: a version that is too old."""
-        if not (isinstance(error, ApiError) and error.is_expired):
-            text = f"{error.status} {error.reason}: {error}" if isinstance(error, ApiError) else str(error)
-            self.report(f"{self.resource.plural}: {' '.join(text.split())}; it is tried again")
 
 
 def _now() -> float:

@@ -178,7 +178,12 @@ def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
         renew=flags.of("leader-elect-renew-deadline", said.renew_deadline or 10.0),
         retry=flags.of("leader-elect-retry-period", said.retry_period or 2.0),
     )
-    _check_times(times)
+    if times.lease <= times.renew:
+        raise FlagError("leaseDuration must be greater than renewDeadline")
+    if times.renew <= JITTER * times.retry:
+        raise FlagError("renewDeadline must be greater than retryPeriod*JitterFactor")
+    if times.retry <= 0:
+        raise FlagError("retryPeriod must be greater than zero")
     kind = flags.of("leader-elect-resource-lock", said.resource_lock or LOCK)
     if kind != LOCK:
         raise _wrong("leader-elect-resource-lock", kind, f"{LOCK}: a Lease names the leader in every release")
@@ -187,15 +192,6 @@ def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
         namespace=flags.of("leader-elect-resource-namespace", said.lock_object_namespace or said.resource_namespace or "kube-system"),
         times=times,
     )
-
-
-def _check_times(times: LeaseTimes) -> None:
-    if times.lease <= times.renew:
-        raise FlagError("leaseDuration must be greater than renewDeadline")
-    if times.renew <= JITTER * times.retry:
-        raise FlagError("renewDeadline must be greater than retryPeriod*JitterFactor")
-    if times.retry <= 0:
-        raise FlagError("retryPeriod must be greater than zero")
 
 
 def _listeners(flags: Values, found: Surroundings) -> Iterator[Listener]:

@@ -70,7 +70,9 @@ class LiveScheduler:
             while not self.is_stopping:
                 if not await self.step():
                     await self._wait()
-            await self._bindings_end()
+            while self.bindings.under_way:
+                self.state.awake.clear()
+                await self.state.awake.wait()
         finally:
             self.is_running = False
             self.state.worker.shutdown(wait=False)
@@ -81,11 +83,6 @@ class LiveScheduler:
         """Take no more pods out of the queue; :meth:`run` ends when the pods that have a node are bound."""
         self.is_stopping = True
         self.state.awake.set()
-
-    async def _bindings_end(self) -> None:
-        while self.bindings.under_way:
-            self.state.awake.clear()
-            await self.state.awake.wait()
 
     async def step(self) -> bool:
         """One cycle and what follows from it; False if no pod is active."""

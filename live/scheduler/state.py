@@ -115,14 +115,11 @@ class LiveState:
             return await task
         finally:
             if not task.cancelled():  # else the scheduler is ending, and the thread is still at work
-                self._end_busy()
-
-    def _end_busy(self) -> None:
-        self._is_busy = False
-        backlog, self._backlog = self._backlog, []
-        for tell, item in backlog:
-            self._tell(tell, item)
-        self._freed.set()
+                self._is_busy = False
+                backlog, self._backlog = self._backlog, []
+                for tell, item in backlog:
+                    self._tell(tell, item)
+                self._freed.set()
 
     async def free(self) -> None:
         """Wait until no other thread uses the engine. Until the next await it stays so."""

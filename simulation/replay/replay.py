@@ -226,13 +226,11 @@ class Replay:
             if decision.nominated == "":
                 self.pods.drop_nomination(pod)
             if decision.preemption is not None:
-                self._preempt(pod, decision.preemption)
-
-    def _preempt(self, pod: Pod, plan: Preemption) -> None:
-        if plan.node is not None:
-            self._make_room(pod, plan.node, plan)
-        for other in plan.clear_nominations:
-            self.pods.nominate(other, "")
+                plan = decision.preemption
+                if plan.node is not None:
+                    self._make_room(pod, plan.node, plan)
+                for other in plan.clear_nominations:
+                    self.pods.nominate(other, "")
 
     def _make_room(self, pod: Pod, node_name: str, plan: Preemption) -> None:
         cluster = self.cluster

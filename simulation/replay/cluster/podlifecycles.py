@@ -150,16 +150,13 @@ class PodLifecycles:
             life.node = pod.spec.node_name
             cluster.ledger.place(key, life.node, asked)
             self._run(life)
-        elif self._is_ours(pod):
+        elif (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.cluster.engine.scheduler_names(self.cluster.scheduler_name):
             cluster.tally.arrived += 1
             if template.requests != template.footprint:
                 asked = cluster.ledger.vector(template.requests)
             cluster.ledger.wait(key, asked)
             cluster.fragmentation.see(asked)
             cluster.journal.note(PodArrived(pod=key, gated=cluster.is_gated(key) or UNSET))
-
-    def _is_ours(self, pod: Pod) -> bool:
-        return (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.cluster.engine.scheduler_names(self.cluster.scheduler_name)
 
     def _time_is_up(self, life: PodLifecycle) -> None:
         if self._is_there(life):
@@ -276,21 +273,18 @@ class PodLifecycles:
         if not self._is_there(life) or pod is None:
             return
         if self._claims_bound(pod):
-            self._bound(life, pod)
+            cluster = self.cluster
+            if (failure := cluster.binding.bind(pod, life.node)) is not None:
+                self._unbind(life, pod, failure)
+                return
+            # The scheduler sees it at once, so there is no time in which its place could expire, in any release.
+            cluster.put(cluster.written(pod.bound_to(life.node)))
+            cluster.journal.note(PodOnNode(event="Bound", pod=life.key, node=life.node))
+            cluster.agenda.put(cluster.after(cluster.delays.startup), partial(self._run, life))
         elif self.cluster.now >= deadline or not any(map(self.volumes.is_coming, self._claims(pod))):
             self._give_up(life, pod, "timed out waiting for the condition")
         else:
             self.cluster.agenda.put(min(self.cluster.after(1.0), deadline), partial(self._bind_when_ready, life, deadline))
-
-    def _bound(self, life: PodLifecycle, pod: Pod) -> None:
-        cluster = self.cluster
-        if (failure := cluster.binding.bind(pod, life.node)) is not None:
-            self._unbind(life, pod, failure)
-            return
-        # The scheduler sees it at once, so there is no time in which its place could expire, in any release.
-        cluster.put(cluster.written(pod.bound_to(life.node)))
-        cluster.journal.note(PodOnNode(event="Bound", pod=life.key, node=life.node))
-        cluster.agenda.put(cluster.after(cluster.delays.startup), partial(self._run, life))
 
     def _give_up(self, life: PodLifecycle, pod: Pod, error: str) -> None:
         """A pod's volumes are not bound in time."""
@@ -410,9 +404,7 @@ class PodLifecycles:
         uid = root.metadata.uid and root.metadata.uid + again
         metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
         spec = replace(root.spec, node_name="")
-        status = replace(
-            root.status, phase="", nominated_node_name="", start_time=None, conditions=(), resource_claim_statuses=()
-        )
+        status = replace(root.status, phase="", nominated_node_name="", start_time=None, conditions=(), resource_claim_statuses=())
         self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
 

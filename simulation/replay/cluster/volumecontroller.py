@@ -199,7 +199,8 @@ class VolumeController:
                 volume = self._own_volume(claim)
                 if volume is None and not claim.spec.volume_name and not self._waits_for_pod(claim, kind):
                     if SELECTED_NODE not in claim.annotations:
-                        volume = self._best_volume(claim)
+                        fitting = (volume for volume in self.cluster.listings.volumes if _satisfies(volume, claim))
+                        volume = min(fitting, key=size, default=None)
                     if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
                         self._making[claim.key] = None
                         self.cluster.agenda.put(self.cluster.after(self.cluster.delays.provisioning), partial(self._provision, claim.key))
@@ -217,11 +218,6 @@ class VolumeController:
             named = volumes.get(claim.spec.volume_name)
             return named if named is not None and (named.spec.claim_ref is None or is_bound_to(named, claim)) else None
         return next((volume for volume in volumes if is_bound_to(volume, claim)), None)
-
-    def _best_volume(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
-        """The smallest free volume that satisfies the claim."""
-        fitting = (volume for volume in self.cluster.listings.volumes if _satisfies(volume, claim))
-        return min(fitting, key=size, default=None)
 
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
