@@ -32,7 +32,7 @@ from ..scheduler.flags import RunSettings, config_maps_of
 from ..scheduler.following import STATUS
 from ..scheduler.metrics import Gauges, SchedulerMetrics, build_values
 from ..scheduler.scheduler import LiveScheduler
-from ..scheduler.state import LiveClocks, LiveState, handler_of
+from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes import ClusterApi, DryApi, WireApi
 from .locks import LeaseLock
 from .logs import REQUESTS, Log
@@ -96,10 +96,6 @@ LAST_EVENTS = 2.0
 SYNCED = "all lists are there"
 
 
-def _ignore(decision: Decision) -> None:
-    """The default: decisions are not reported."""
-
-
 @attrs.define(eq=False, kw_only=True)
 class Process:
     """A scheduler of *engine* with *settings*, over *link*. :meth:`run` is its whole life, on one event loop."""
@@ -110,7 +106,7 @@ class Process:
     server: str = ""
     """The API server's URL, for the metrics."""
     scheduler_name: str = DEFAULT_SCHEDULER
-    on_decision: Callable[[Decision], None] = _ignore
+    on_decision: Callable[[Decision], None] = lambda decision: None
     details: bool = False
     """Decisions keep their details."""
     is_dry: bool = False
@@ -224,7 +220,7 @@ class Process:
         self.engine.on_phase, state.queue.on_incoming = observer.phase_ended, observer.incoming
         self.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
-        self.informers = informers_of(release, self.engine.gates, link, handler_of(state), self.log.again)
+        self.informers = informers_of(release, self.engine.gates, link, state, self.log.again)
         if events is not None:
             self.elector = self._elector(events)
 

@@ -142,23 +142,19 @@ def read_settings(
     Raises :class:`FlagError`, and what :func:`~kubeclassic.live.settings.configdocument.load_surroundings` raises.
     """
     flags, found = Values(given), Surroundings() if config is None else load_surroundings(str(config))
+    connection = found.client_connection
     return RunSettings(
         config=str(config or ""),
-        client=_client(flags, found, kubeconfig),
+        client=ClientSettings(
+            kubeconfig=connection.kubeconfig if kubeconfig is None else str(kubeconfig),
+            master=flags.of("master", ""),
+            qps=flags.of("kube-api-qps", connection.qps or 50.0),
+            burst=flags.of("kube-api-burst", connection.burst or 100),
+        ),
         election=None if is_dry else _election(flags, found),
         listeners=tuple(listener for listener in _listeners(flags, found) if not is_dry or PLACES[bool(listener.certificate)] & set(given)),
         longest_parked=flags.of(PARKED, 0.0) if PARKED in given else None,
         logs=_logs(flags),
-    )
-
-
-def _client(flags: Values, found: Surroundings, kubeconfig: Path | None) -> ClientSettings:
-    connection = found.client_connection
-    return ClientSettings(
-        kubeconfig=connection.kubeconfig if kubeconfig is None else str(kubeconfig),
-        master=flags.of("master", ""),
-        qps=flags.of("kube-api-qps", connection.qps or 50.0),
-        burst=flags.of("kube-api-burst", connection.burst or 100),
     )
 
 

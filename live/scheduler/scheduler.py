@@ -26,10 +26,6 @@ EXPIRY_PERIOD = 1.0
 SHORTEST_WAIT = 0.001
 
 
-def _ignore(decision: Decision) -> None:
-    """The default: decisions are not reported."""
-
-
 @attrs.define(eq=False)
 class LiveScheduler:
     """Schedules the pods of *state*, which informers tell of what happens.
@@ -38,7 +34,7 @@ class LiveScheduler:
     """
 
     state: LiveState
-    on_decision: Callable[[Decision], None] = _ignore
+    on_decision: Callable[[Decision], None] = lambda decision: None
     """Called after each cycle, before anything follows from its decision."""
     details: bool = False
     """Decisions keep their details, which takes longer."""

@@ -237,7 +237,7 @@ class Replay:
         if self.engine.release.preemption.nominates_before_api:
             self.engine.nominations.add(cluster.pod(pod.key) or pod, node_name)
         self.pods.nominate(pod, node_name)
-        cluster.journal.note(PodPreempts(pod=pod.key, node=node_name, victims=[victim.key for victim in plan.victims]))
+        cluster.note(PodPreempts(pod=pod.key, node=node_name, victims=[victim.key for victim in plan.victims]))
         cluster.tally.preemptions += 1
         holds = len(plan.victims) > 1 and self.engine.enabled("SchedulerAsyncPreemption")
         for number, victim in enumerate(plan.victims, 1):

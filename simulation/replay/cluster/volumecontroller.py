@@ -203,7 +203,7 @@ class VolumeController:
                         volume = min(fitting, key=size, default=None)
                     if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
                         self._making[claim.key] = None
-                        self.cluster.agenda.put(self.cluster.after(self.cluster.delays.provisioning), partial(self._provision, claim.key))
+                        self.cluster.later(self.cluster.delays.provisioning, partial(self._provision, claim.key))
                 if volume is not None:
                     self._bind(claim, volume)
 
@@ -226,7 +226,7 @@ class VolumeController:
         metadata = replace(claim.metadata, annotations=Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}))
         bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name)).in_phase("Bound")
         self.put(self.cluster.written(bound))
-        self.cluster.journal.note(VolumeBound(claim=claim.key, volume=volume.name))
+        self.cluster.note(VolumeBound(claim=claim.key, volume=volume.name))
 
     # --- provisioning -----------------------------------------------------------------------------------------------
 
@@ -241,7 +241,7 @@ class VolumeController:
         volume = new_volume(claim, kind, self.cluster.node(name), listings.csi_nodes.get(name))
         self._made[volume.key] = key
         self.put(volume)
-        self.cluster.journal.note(VolumeProvisioned(volume=volume.name, claim=key, node=name or UNSET))
+        self.cluster.note(VolumeProvisioned(volume=volume.name, claim=key, node=name or UNSET))
         self._bind(claim, volume)
 
 

@@ -77,12 +77,6 @@ class TestPreemption:
 
 
 class TestBind:
-    def test_a_pod_of_the_cluster(self, caller: Caller) -> None:
-        """A waiting pod gets its node, and takes room there."""
-        body = {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}
-        assert caller.asked("/bind", body) == {"Error": ""}
-        assert caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})["NodeNames"] == []
-
     def test_a_pod_of_an_earlier_question(self, caller: Caller) -> None:
         """A pod that the server knows from a filter call can be bound."""
         caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})
@@ -90,9 +84,10 @@ class TestBind:
         assert caller.asked("/filter", {"Pod": pod_json("y", cpu="2"), "NodeNames": ["a"]})["NodeNames"] == []
 
     def test_twice(self, caller: Caller) -> None:
-        """A pod that has a node is not bound again: the answer's Error says so."""
+        """A waiting pod gets its node, takes room there, and is not bound again: the answer's Error says so."""
         body = {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}
-        caller.asked("/bind", body)
+        assert caller.asked("/bind", body) == {"Error": ""}
+        assert caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})["NodeNames"] == []
         assert caller.asked("/bind", {**body, "Node": "b"}) == {"Error": "pod default/w is already assigned to node a"}
 
     @pytest.mark.parametrize(
