@@ -58,11 +58,11 @@ class Reflector:
     """The server does not have the resource in any version."""
     lost_at: float | None = attrs.field(default=None, init=False)
     """When the server began to answer no more; None: it answers."""
-    _heard_at: float | None = attrs.field(default=None, init=False)
+    _heard_at: float | None = None
     """When this watch last had an event, if it had a bookmark; None: the server may send none."""
-    _is_unavailable: bool = attrs.field(default=False, init=False)
+    _is_unavailable: bool = False
     """The last resourceVersion was refused by a list."""
-    _is_paged: bool = attrs.field(default=False, init=False)
+    _is_paged: bool = False
     """The first list came in pages, so the server has no watch cache."""
     _pauses: Pauses = attrs.field(init=False)
     _watch_pauses: Pauses = attrs.field(init=False)
@@ -226,7 +226,7 @@ class Pauses:
     longest: float
     random: Callable[[], float]
     _base: float = attrs.field(default=attrs.Factory(lambda self: self.shortest, takes_self=True), init=False)
-    _last: float = attrs.field(default=float("-inf"), init=False)
+    _last: float = float("-inf")
 
     def next(self, now: float) -> float:
         """The pause that begins *now*."""

@@ -133,12 +133,12 @@ class Events:
     on_drop: Callable[[], None] = lambda: None
     """Called for each event that is lost, as too many wait."""
     wall: Callable[[], float] = time.time
-    _known: OrderedDict[object, CoreEvent] = attrs.field(factory=OrderedDict, init=False)
-    _waiting: deque[CoreEvent] = attrs.field(factory=deque, init=False)
-    _awake: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
-    _last_name: int = attrs.field(default=0, init=False)
-    _is_sending: bool = attrs.field(default=False, init=False)
-    _is_dropping: bool = attrs.field(default=False, init=False)
+    _known: OrderedDict[object, CoreEvent] = attrs.field(factory=OrderedDict)
+    _waiting: deque[CoreEvent] = attrs.field(factory=deque)
+    _awake: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _last_name: int = 0
+    _is_sending: bool = False
+    _is_dropping: bool = False
     """Events were lost since the queue was empty."""
 
     def recorder(self, component: str) -> Recorder:

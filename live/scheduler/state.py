@@ -163,7 +163,7 @@ class LiveState:
 
     broken: list[BaseException] = attrs.field(init=False, factory=list)
     """Defects in tasks; the scheduler ends with the first one."""
-    _is_busy: bool = attrs.field(init=False, default=False)
-    _freed: asyncio.Event = attrs.field(init=False, factory=asyncio.Event)
-    _backlog: list[tuple[Callable[[KubeObject], None], KubeObject]] = attrs.field(init=False, factory=list)
+    _is_busy: bool = False
+    _freed: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _backlog: list[tuple[Callable[[KubeObject], None], KubeObject]] = attrs.field(factory=list)
     """Events that wait for the end of a decision on another thread."""

@@ -252,7 +252,7 @@ class Following:
     on_event: Callable[[], None] = lambda: None
     is_complete: bool = attrs.field(default=False, init=False)
     """Whether everything has been listed once."""
-    _informers: Informers | None = attrs.field(default=None, init=False)
+    _informers: Informers | None = None
 
     async def run(self, on_complete: Callable[[], None] = lambda: None) -> None:
         """List and watch until this is cancelled. Raises what the transport raises where no request can be sent at all."""

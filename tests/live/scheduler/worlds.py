@@ -16,6 +16,7 @@ from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import informers_of, retries_of
 from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.flags import read_settings
+from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
@@ -159,6 +160,12 @@ def live(release: str, play: Callable[[World], Coroutine[Any, Any, None]], fault
     return found
 
 
+def numbers(metrics: SchedulerMetrics) -> dict[str, float]:
+    """Name with labels -> value."""
+    lines = (line for line in metrics.text().decode().splitlines() if not line.startswith("#"))
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
 @attrs.define(eq=False)
 class Replica:
     """A process, and what it says."""
@@ -177,8 +184,7 @@ class Replica:
 
     def metrics(self) -> dict[str, float]:
         """Its metrics: name with labels -> value."""
-        lines = (line for line in self.process.metrics.text().decode().splitlines() if not line.startswith("#"))
-        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+        return numbers(self.process.metrics)
 
     def called(self, method: str, part: str) -> int:
         """How many requests of that method had *part* in their path."""
