@@ -31,7 +31,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 def selector(call: Call) -> Matcher | None:
-    """The test of the field selector; None where it is empty. An unknown field is a 400, and so are labels, which no scheduler selects by."""
+    """The test of the field selector; None where it is empty. An unknown field is a 400, and so are labels: no scheduler sends any."""
     if call.query.get("labelSelector"):
         raise bad_request("label selectors are not supported")
     tests = [_field_test(part, call.resource.kind) for part in call.query.get("fieldSelector", "").split(",") if part]
