@@ -196,7 +196,7 @@ class SimulatedCluster:
         return self.clock.now + nanoseconds(seconds)
 
     def later(self, seconds: float, task: Task) -> None:
-        """Do *task* in so many seconds."""
+        """Do *task* after *seconds*."""
         self.agenda.put(self.after(seconds), task)
 
     def note(self, event: ReplayEvent) -> None:
@@ -242,7 +242,7 @@ class SimulatedCluster:
         return replace(item, metadata=replace(item.metadata, resource_version=str(self._version)))
 
     def write(self, item: KubeObject) -> None:
-        """*item* appears or changes, with a new resourceVersion."""
+        """An object appears or changes, with a new resourceVersion."""
         self.put(self.written(item))
 
     @property
