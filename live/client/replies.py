@@ -16,7 +16,7 @@ from .transport import Response, Stream
 
 Manifest = dict[str, Any]
 MOST_TEXT = 500
-_Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 
 
 class StatusCause(msgspec.Struct):
@@ -30,7 +30,7 @@ class StatusDetails(msgspec.Struct, rename="camel"):
     """The details of a Status, as far as they are read."""
 
     causes: list[StatusCause] | None = None
-    retry_after_seconds: _Int32 | None = None
+    retry_after_seconds: Int32 | None = None
 
 
 class ApiStatus(msgspec.Struct):
@@ -39,7 +39,7 @@ class ApiStatus(msgspec.Struct):
     kind: Literal["Status"] | None = None
     reason: str | None = None
     message: str | None = None
-    code: _Int32 | None = None
+    code: Int32 | None = None
     details: StatusDetails | None = None
 
 

@@ -112,7 +112,7 @@ class ThrottledTransport:
     """No limit if it is not above 0."""
     burst: int
     _tokens: float = attrs.field(init=False)
-    _counted_at: float = attrs.field(default=0.0, init=False)
+    _counted_at: float = 0.0
 
     def __attrs_post_init__(self) -> None:
         self._tokens = float(self.burst)

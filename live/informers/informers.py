@@ -58,11 +58,11 @@ class Reflector:
     """The server does not have the resource in any version."""
     lost_at: float | None = attrs.field(default=None, init=False)
     """When the server began to answer no more; None: it answers."""
-    _heard_at: float | None = attrs.field(default=None, init=False)
+    _heard_at: float | None = None
     """When this watch last had an event, if it had a bookmark; None: the server may send none."""
-    _is_unavailable: bool = attrs.field(default=False, init=False)
+    _is_unavailable: bool = False
     """The last resourceVersion was refused by a list."""
-    _is_paged: bool = attrs.field(default=False, init=False)
+    _is_paged: bool = False
     """The first list came in pages, so the server has no watch cache."""
     _pauses: Pauses = attrs.field(init=False)
     _watch_pauses: Pauses = attrs.field(init=False)
@@ -80,7 +80,9 @@ class Reflector:
                     await self._watch()
             except (ApiError, TransportError) as error:
                 self._lost()
-                self._tell(error)
+                if not (isinstance(error, ApiError) and error.is_expired):
+                    text = f"{error.status} {error.reason}: {error}" if isinstance(error, ApiError) else str(error)
+                    self.report(f"{self.resource.plural}: {' '.join(text.split())}; it is tried again")
             await asyncio.sleep(ABSENT_PAUSE if self.is_absent else self._pauses.next(_now()))
 
     # --- lists ------------------------------------------------------------------------------------------------------
@@ -200,12 +202,6 @@ class Reflector:
         if self.lost_at is None:
             self.lost_at = _now()
 
-    def _tell(self, error: ApiError | TransportError) -> None:
-        """Report *error*, unless it is part of normal life: a version that is too old."""
-        if not (isinstance(error, ApiError) and error.is_expired):
-            text = f"{error.status} {error.reason}: {error}" if isinstance(error, ApiError) else str(error)
-            self.report(f"{self.resource.plural}: {' '.join(text.split())}; it is tried again")
-
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
@@ -230,7 +226,7 @@ class Pauses:
     longest: float
     random: Callable[[], float]
     _base: float = attrs.field(default=attrs.Factory(lambda self: self.shortest, takes_self=True), init=False)
-    _last: float = attrs.field(default=float("-inf"), init=False)
+    _last: float = float("-inf")
 
     def next(self, now: float) -> float:
         """The pause that begins *now*."""

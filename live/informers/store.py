@@ -39,8 +39,8 @@ class Store:
     handler: Handler
     report: Callable[[str], None]
     """Is told of objects that cannot be decoded, one line each."""
-    _objects: dict[str, KubeObject] = attrs.field(factory=dict, init=False)
-    _unreadable: set[str] = attrs.field(factory=set, init=False)
+    _objects: dict[str, KubeObject] = attrs.field(factory=dict)
+    _unreadable: set[str] = attrs.field(factory=set)
     """Keys of objects that were reported."""
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Any
 
 import attrs
 import msgspec
@@ -15,12 +15,11 @@ import msgspec
 from ...api.meaning.durations import duration_text
 from ...api.wire.ownfields import compact_json
 from ...exceptions import KubeclassicError
-from ..client.replies import ApiStatus, metadata_of, read_object, read_status
+from ..client.replies import ApiStatus, Int32, metadata_of, read_object, read_status
 from ..client.resources import resource
 from ..client.transport import Request, Response, Transport
 from ..scheduler.events import Reference
 
-_Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
 _JSON = {"Accept": "application/json, */*", "Content-Type": "application/json"}
 LEASES = resource("Lease", "coordination.k8s.io/v1")
 
@@ -51,10 +50,10 @@ class _Spec(msgspec.Struct, rename="camel"):
     """The spec of a Lease."""
 
     holder_identity: str | None = None
-    lease_duration_seconds: _Int32 | None = None
+    lease_duration_seconds: Int32 | None = None
     acquire_time: str | None = None
     renew_time: str | None = None
-    lease_transitions: _Int32 | None = None
+    lease_transitions: Int32 | None = None
 
 
 def moment(text: object) -> datetime | None:

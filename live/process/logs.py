@@ -54,9 +54,9 @@ class Log:
     write: Callable[[str], None] = _nowhere
     settings: LogSettings = LogSettings()
     wall: Callable[[], float] = time.time
-    _told: str = attrs.field(default="", init=False)
-    _recent: dict[str, float] = attrs.field(factory=dict, init=False)
-    _lock: Lock = attrs.field(factory=Lock, init=False)
+    _told: str = ""
+    _recent: dict[str, float] = attrs.field(factory=dict)
+    _lock: Lock = attrs.field(factory=Lock)
 
     def info(self, text: str, level: int = 0) -> None:
         """Something happened; *level* is how much one has to want to know."""

@@ -94,18 +94,7 @@ class Metering:
 
     def decided(self, item: QueuedPod, decision: Decision, seconds: float) -> None:
         """A cycle ended after *seconds*."""
-        self._last_part_ended(decision)
-        if decision.host is not None:
-            self.feed(Feed.ALGORITHM, seconds)
-        else:
-            self._attempt("unschedulable" if decision.is_fit_error else "error", seconds, self._profile)
-        if decision.preemption is not None:
-            self.feed(Feed.PREEMPTIONS, 1)
-            self.made_plan(decision.preemption)
-        self._since = time.perf_counter()
-
-    def _last_part_ended(self, decision: Decision) -> None:
-        """The decision says which part ended the cycle, if no part said so itself."""
+        # The decision says which part ended the cycle, if no part said so itself.
         parts, took = self._parts, time.perf_counter() - self._since
         if decision.is_fit_error:
             makes_room = decision.preemption is not None and decision.preemption.node is not None
@@ -117,6 +106,14 @@ class Metering:
         elif decision.host is not None and Phase.FILTER in parts and Phase.SCORE not in parts:
             # Upstream: with one feasible node priorities are not asked, and counted by the metric of their own, not among the operations.
             self.feed(Feed.PRIORITIES, took)
+        if decision.host is not None:
+            self.feed(Feed.ALGORITHM, seconds)
+        else:
+            self._attempt("unschedulable" if decision.is_fit_error else "error", seconds, self._profile)
+        if decision.preemption is not None:
+            self.feed(Feed.PREEMPTIONS, 1)
+            self.made_plan(decision.preemption)
+        self._since = time.perf_counter()
 
     def made_plan(self, plan: Preemption) -> None:
         """Who has to leave for a pod was found out, perhaps after its cycle, as extenders were asked."""

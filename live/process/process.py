@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from typing import Any
 
@@ -32,7 +32,7 @@ from ..scheduler.flags import RunSettings, config_maps_of
 from ..scheduler.following import STATUS
 from ..scheduler.metrics import Gauges, SchedulerMetrics, build_values
 from ..scheduler.scheduler import LiveScheduler
-from ..scheduler.state import LiveClocks, LiveState, handler_of
+from ..scheduler.state import LiveClocks, LiveState
 from ..scheduler.writes import ClusterApi, DryApi, WireApi
 from .locks import LeaseLock
 from .logs import REQUESTS, Log
@@ -96,10 +96,6 @@ LAST_EVENTS = 2.0
 SYNCED = "all lists are there"
 
 
-def _ignore(decision: Decision) -> None:
-    """The default: decisions are not reported."""
-
-
 @attrs.define(eq=False, kw_only=True)
 class Process:
     """A scheduler of *engine* with *settings*, over *link*. :meth:`run` is its whole life, on one event loop."""
@@ -110,7 +106,7 @@ class Process:
     server: str = ""
     """The API server's URL, for the metrics."""
     scheduler_name: str = DEFAULT_SCHEDULER
-    on_decision: Callable[[Decision], None] = _ignore
+    on_decision: Callable[[Decision], None] = lambda decision: None
     details: bool = False
     """Decisions keep their details."""
     is_dry: bool = False
@@ -161,26 +157,23 @@ class Process:
             beside = [self.informers.run()] + ([] if events is None else [events.run()])
             tasks = [asyncio.create_task(work) for work in beside]
             stack.push_async_callback(_cancelled, *tasks)
-            await self._until(end, tasks)
+            # Take part in the election and schedule until *end*, or until something fails, which is raised.
+            main, ended = asyncio.create_task(self._led()), asyncio.create_task(end.wait())
+            try:
+                await asyncio.wait((main, ended, *tasks), return_when=asyncio.FIRST_COMPLETED)
+                led, begun = self.elector is not None and self.elector.leads, self.scheduler.bindings.under_way
+                if ended.done() and self.scheduler.is_running:
+                    self.scheduler.stop()
+                    await asyncio.wait((main,), timeout=0.0 if self.is_dry else LAST_BINDINGS)
+                left = self.scheduler.bindings.under_way
+            finally:
+                await _cancelled(main, ended)
+            self.ending = Ending(being_bound=begun, not_bound=left, lease=lease_words(self.elector, led=led), is_dry=self.is_dry)
+            for task in (main, *tasks):
+                if task.done() and not task.cancelled():
+                    task.result()
             if events is not None and (unsent := await events.drain(LAST_EVENTS)):
                 self.log.warning(f"{unsent} events are not sent: {LAST_EVENTS:g} seconds were over")
-
-    async def _until(self, end: asyncio.Event, beside: Sequence[asyncio.Task[None]]) -> None:
-        """Take part in the election and schedule until *end*, or until something fails, which is raised."""
-        main, ended = asyncio.create_task(self._led()), asyncio.create_task(end.wait())
-        try:
-            await asyncio.wait((main, ended, *beside), return_when=asyncio.FIRST_COMPLETED)
-            led, begun = self.elector is not None and self.elector.leads, self.scheduler.bindings.under_way
-            if ended.done() and self.scheduler.is_running:
-                self.scheduler.stop()
-                await asyncio.wait((main,), timeout=0.0 if self.is_dry else LAST_BINDINGS)
-            left = self.scheduler.bindings.under_way
-        finally:
-            await _cancelled(main, ended)
-        self.ending = Ending(being_bound=begun, not_bound=left, lease=lease_words(self.elector, led=led), is_dry=self.is_dry)
-        for task in (main, *beside):
-            if task.done() and not task.cancelled():
-                task.result()
 
     async def _led(self) -> None:
         await self.informers.synced()
@@ -227,7 +220,7 @@ class Process:
         self.engine.on_phase, state.queue.on_incoming = observer.phase_ended, observer.incoming
         self.scheduler = LiveScheduler(state, self.on_decision, self.details)
         self.metrics.on_read = Gauges(self.metrics, self.scheduler).read
-        self.informers = informers_of(release, self.engine.gates, link, handler_of(state), self.log.again)
+        self.informers = informers_of(release, self.engine.gates, link, state, self.log.again)
         if events is not None:
             self.elector = self._elector(events)
 

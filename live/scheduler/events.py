@@ -133,12 +133,12 @@ class Events:
     on_drop: Callable[[], None] = lambda: None
     """Called for each event that is lost, as too many wait."""
     wall: Callable[[], float] = time.time
-    _known: OrderedDict[object, CoreEvent] = attrs.field(factory=OrderedDict, init=False)
-    _waiting: deque[CoreEvent] = attrs.field(factory=deque, init=False)
-    _awake: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
-    _last_name: int = attrs.field(default=0, init=False)
-    _is_sending: bool = attrs.field(default=False, init=False)
-    _is_dropping: bool = attrs.field(default=False, init=False)
+    _known: OrderedDict[object, CoreEvent] = attrs.field(factory=OrderedDict)
+    _waiting: deque[CoreEvent] = attrs.field(factory=deque)
+    _awake: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _last_name: int = 0
+    _is_sending: bool = False
+    _is_dropping: bool = False
     """Events were lost since the queue was empty."""
 
     def recorder(self, component: str) -> Recorder:
@@ -148,7 +148,11 @@ class Events:
     def put(self, component: str, about: About, type: str, reason: str, text: str) -> None:
         """Take an event; it is lost where too many wait."""
         if len(self._waiting) >= MOST_WAITING:
-            self._drop()
+            # Count an event that is lost, and say so, once for all of a burst.
+            self.on_drop()
+            if not self._is_dropping:
+                self._is_dropping = True
+                self.say(f"Events are dropped: {MOST_WAITING:,} wait to be sent; kubeclassic_events_dropped_total counts them")
             return
         now, target = self.wall(), reference(about)
         # Names are times in nanoseconds. No two events have the same, whatever the clock says.
@@ -158,13 +162,6 @@ class Events:
             CoreEvent(name=name, about=target, type=type, reason=reason, text=text, component=component, first=now, last=now)
         )
         self._awake.set()
-
-    def _drop(self) -> None:
-        """Count an event that is lost, and say so, once for all of a burst."""
-        self.on_drop()
-        if not self._is_dropping:
-            self._is_dropping = True
-            self.say(f"Events are dropped: {MOST_WAITING:,} wait to be sent; kubeclassic_events_dropped_total counts them")
 
     async def run(self) -> None:
         """Send events until this is cancelled."""

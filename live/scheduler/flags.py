@@ -142,23 +142,19 @@ def read_settings(
     Raises :class:`FlagError`, and what :func:`~kubeclassic.live.settings.configdocument.load_surroundings` raises.
     """
     flags, found = Values(given), Surroundings() if config is None else load_surroundings(str(config))
+    connection = found.client_connection
     return RunSettings(
         config=str(config or ""),
-        client=_client(flags, found, kubeconfig),
+        client=ClientSettings(
+            kubeconfig=connection.kubeconfig if kubeconfig is None else str(kubeconfig),
+            master=flags.of("master", ""),
+            qps=flags.of("kube-api-qps", connection.qps or 50.0),
+            burst=flags.of("kube-api-burst", connection.burst or 100),
+        ),
         election=None if is_dry else _election(flags, found),
         listeners=tuple(listener for listener in _listeners(flags, found) if not is_dry or PLACES[bool(listener.certificate)] & set(given)),
         longest_parked=flags.of(PARKED, 0.0) if PARKED in given else None,
         logs=_logs(flags),
-    )
-
-
-def _client(flags: Values, found: Surroundings, kubeconfig: Path | None) -> ClientSettings:
-    connection = found.client_connection
-    return ClientSettings(
-        kubeconfig=connection.kubeconfig if kubeconfig is None else str(kubeconfig),
-        master=flags.of("master", ""),
-        qps=flags.of("kube-api-qps", connection.qps or 50.0),
-        burst=flags.of("kube-api-burst", connection.burst or 100),
     )
 
 
@@ -178,7 +174,12 @@ def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
         renew=flags.of("leader-elect-renew-deadline", said.renew_deadline or 10.0),
         retry=flags.of("leader-elect-retry-period", said.retry_period or 2.0),
     )
-    _check_times(times)
+    if times.lease <= times.renew:
+        raise FlagError("leaseDuration must be greater than renewDeadline")
+    if times.renew <= JITTER * times.retry:
+        raise FlagError("renewDeadline must be greater than retryPeriod*JitterFactor")
+    if times.retry <= 0:
+        raise FlagError("retryPeriod must be greater than zero")
     kind = flags.of("leader-elect-resource-lock", said.resource_lock or LOCK)
     if kind != LOCK:
         raise _wrong("leader-elect-resource-lock", kind, f"{LOCK}: a Lease names the leader in every release")
@@ -187,15 +188,6 @@ def _election(flags: Values, found: Surroundings) -> ElectionSettings | None:
         namespace=flags.of("leader-elect-resource-namespace", said.lock_object_namespace or said.resource_namespace or "kube-system"),
         times=times,
     )
-
-
-def _check_times(times: LeaseTimes) -> None:
-    if times.lease <= times.renew:
-        raise FlagError("leaseDuration must be greater than renewDeadline")
-    if times.renew <= JITTER * times.retry:
-        raise FlagError("renewDeadline must be greater than retryPeriod*JitterFactor")
-    if times.retry <= 0:
-        raise FlagError("retryPeriod must be greater than zero")
 
 
 def _listeners(flags: Values, found: Surroundings) -> Iterator[Listener]:

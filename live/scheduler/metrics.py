@@ -110,7 +110,13 @@ class Gauges:
         feed(Feed.BUILD, 1, **build_values(engine.release.version))
         for name, gate in engine.release.gates.items():
             feed(Feed.GATE, int(engine.gates.get(name, gate.default)), name=name, stage=gate.stage)
-        self._set_rejections()
+        # How many pods of the queue each plugin rejected in their last attempts.
+        found: Tally[tuple[str, str]] = Tally()
+        for item in self.scheduler.state.queue.entries():
+            found.update((plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins)
+        for plugin, profile in self._rejecting | set(found):
+            self.metrics.feed(Feed.REASON, found[plugin, profile], plugin=plugin, profile=profile)
+        self._rejecting |= set(found)
 
     def _pending(self) -> dict[str, int]:
         """How many pods wait, by queue; releases without profiles have no gated pods."""
@@ -120,12 +126,3 @@ class Gauges:
             gated = sum(queue.is_gated(pod) for pod in queue.contents().unschedulable)
         pending = {"active": found.active, "backoff": found.backoff, "unschedulable": found.unschedulable - gated}
         return pending | ({"gated": gated} if self.metrics.has_profiles else {})
-
-    def _set_rejections(self) -> None:
-        """How many pods of the queue each plugin rejected in their last attempts."""
-        found: Tally[tuple[str, str]] = Tally()
-        for item in self.scheduler.state.queue.entries():
-            found.update((plugin, item.pod.spec.scheduler_name or DEFAULT_SCHEDULER) for plugin in item.plugins)
-        for plugin, profile in self._rejecting | set(found):
-            self.metrics.feed(Feed.REASON, found[plugin, profile], plugin=plugin, profile=profile)
-        self._rejecting |= set(found)

@@ -26,10 +26,6 @@ EXPIRY_PERIOD = 1.0
 SHORTEST_WAIT = 0.001
 
 
-def _ignore(decision: Decision) -> None:
-    """The default: decisions are not reported."""
-
-
 @attrs.define(eq=False)
 class LiveScheduler:
     """Schedules the pods of *state*, which informers tell of what happens.
@@ -38,7 +34,7 @@ class LiveScheduler:
     """
 
     state: LiveState
-    on_decision: Callable[[Decision], None] = _ignore
+    on_decision: Callable[[Decision], None] = lambda decision: None
     """Called after each cycle, before anything follows from its decision."""
     details: bool = False
     """Decisions keep their details, which takes longer."""
@@ -70,7 +66,9 @@ class LiveScheduler:
             while not self.is_stopping:
                 if not await self.step():
                     await self._wait()
-            await self._bindings_end()
+            while self.bindings.under_way:
+                self.state.awake.clear()
+                await self.state.awake.wait()
         finally:
             self.is_running = False
             self.state.worker.shutdown(wait=False)
@@ -81,11 +79,6 @@ class LiveScheduler:
         """Take no more pods out of the queue; :meth:`run` ends when the pods that have a node are bound."""
         self.is_stopping = True
         self.state.awake.set()
-
-    async def _bindings_end(self) -> None:
-        while self.bindings.under_way:
-            self.state.awake.clear()
-            await self.state.awake.wait()
 
     async def step(self) -> bool:
         """One cycle and what follows from it; False if no pod is active."""

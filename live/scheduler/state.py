@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import attrs
@@ -19,20 +18,14 @@ from ...core.queue.backoff import Clock, nanoseconds
 from ...core.queue.protocol import SchedulingQueue
 from ...core.release import Release
 from ...core.router import EventRouter
-from ..informers.store import Handler
 from ..process.logs import Log
 from ..process.metering import Metering
-from .events import Recorder
+from .events import Recorder, in_seconds
 from .writes import ClusterApi, DryApi
 
 T = TypeVar("T")
 LEASE_LOOK = 0.1
 """Seconds between two looks whether this replica leads."""
-
-
-def _always() -> bool:
-    """The default: there is no other replica."""
-    return True
 
 
 @attrs.frozen
@@ -58,8 +51,8 @@ class LiveState:
     scheduler_name: str = DEFAULT_SCHEDULER
     log: Log = attrs.field(factory=Log)
     observer: Metering = attrs.field(factory=Metering)
-    leads: Callable[[], bool] = _always
-    """Whether this replica leads for certain."""
+    leads: Callable[[], bool] = lambda: True
+    """Whether this replica leads for certain; so it is where there is no other one."""
     is_dry: bool = False
     """Nothing is written: a binding ends when somebody else has bound the pod."""
     clock: Clock = attrs.field(init=False)
@@ -79,6 +72,8 @@ class LiveState:
         flow = self.engine.flow
         self.queue = flow.queue(self.clock)
         self.router, self.binding = flow.router(self.queue, self.scheduler_name), flow.binding
+        if isinstance(self.api, DryApi):
+            self.api.known = self.router.pods
 
     @property
     def listings(self) -> Listings:
@@ -97,7 +92,7 @@ class LiveState:
     @property
     def timestamp(self) -> str:
         """The time as the API writes it: whole seconds."""
-        return datetime.fromtimestamp(self.times.wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return in_seconds(self.times.wall())
 
     async def leading(self) -> None:
         """Wait until this replica leads for certain: before a pod is bound or deleted. It ends if it never leads again."""
@@ -115,14 +110,11 @@ class LiveState:
             return await task
         finally:
             if not task.cancelled():  # else the scheduler is ending, and the thread is still at work
-                self._end_busy()
-
-    def _end_busy(self) -> None:
-        self._is_busy = False
-        backlog, self._backlog = self._backlog, []
-        for tell, item in backlog:
-            self._tell(tell, item)
-        self._freed.set()
+                self._is_busy = False
+                backlog, self._backlog = self._backlog, []
+                for tell, item in backlog:
+                    self._tell(tell, item)
+                self._freed.set()
 
     async def free(self) -> None:
         """Wait until no other thread uses the engine. Until the next await it stays so."""
@@ -132,12 +124,16 @@ class LiveState:
     # --- events -----------------------------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
-        """An informer saw that an object was added or updated."""
+        """An informer saw that an object was added or updated. In a dry run that a pod has a node ends its binding."""
         self._tell(self.router.put, item)
+        if isinstance(self.api, DryApi) and isinstance(item, Pod) and item.spec.node_name:
+            self.api.settle(item.key, is_bound=True)
 
     def delete(self, item: KubeObject) -> None:
         """An informer saw that an object was deleted."""
         self._tell(self.router.delete, item)
+        if isinstance(self.api, DryApi) and isinstance(item, Pod):
+            self.api.settle(item.key, is_bound=False)
 
     def _tell(self, tell: Callable[[KubeObject], None], item: KubeObject) -> None:
         if self._is_busy:
@@ -167,35 +163,7 @@ class LiveState:
 
     broken: list[BaseException] = attrs.field(init=False, factory=list)
     """Defects in tasks; the scheduler ends with the first one."""
-    _is_busy: bool = attrs.field(init=False, default=False)
-    _freed: asyncio.Event = attrs.field(init=False, factory=asyncio.Event)
-    _backlog: list[tuple[Callable[[KubeObject], None], KubeObject]] = attrs.field(init=False, factory=list)
+    _is_busy: bool = False
+    _freed: asyncio.Event = attrs.field(factory=asyncio.Event)
+    _backlog: list[tuple[Callable[[KubeObject], None], KubeObject]] = attrs.field(factory=list)
     """Events that wait for the end of a decision on another thread."""
-
-
-@attrs.define(eq=False)
-class DryRun:
-    """The handler of informers in a dry run: what happens to pods ends their bindings."""
-
-    state: LiveState
-    api: DryApi
-
-    def put(self, item: KubeObject) -> None:
-        """An object was added or updated."""
-        self.state.put(item)
-        if isinstance(item, Pod) and item.spec.node_name:
-            self.api.settle(item.key, is_bound=True)
-
-    def delete(self, item: KubeObject) -> None:
-        """An object was deleted."""
-        self.state.delete(item)
-        if isinstance(item, Pod):
-            self.api.settle(item.key, is_bound=False)
-
-
-def handler_of(state: LiveState) -> Handler:
-    """What informers tell of objects: *state*, or in a dry run what ends bindings, too."""
-    if not isinstance(state.api, DryApi):
-        return state
-    state.api.known = state.router.pods
-    return DryRun(state, state.api)

@@ -57,9 +57,6 @@ class ExtenderApp:
         routes = [*asked, Route("/bind", self.bind, methods=["POST"]), *shown]
         self._router = Router(routes, redirect_slashes=False)
         self._guard = ConnectionGuard(self._route, self.gate, self.metrics, frozenset(route.path for route in routes), self.log)
-        self._measure()
-
-    def _measure(self) -> None:
         cluster, show = self.service.cluster, self.metrics.show
         show("nodes", "Nodes in the cluster.", lambda: cluster.engine.node_count)
         show("objects", "Objects in the cluster.", lambda: len(cluster.objects))

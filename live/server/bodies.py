@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import attrs
 
@@ -15,6 +15,7 @@ from ...api.reading.mismatch import shown
 from ...core.decision.preemptionplan import Victims
 from ...exceptions import KubeclassicError, ManifestError
 
+T = TypeVar("T")
 BAD_REQUEST, TOO_LARGE, UNPROCESSABLE = 400, 413, 422
 MOST_VALUES = 4_000_000
 """About how many values a body may have, since many small ones take far more memory than the body; 5,000 nodes have half as many."""
@@ -83,7 +84,7 @@ def preemption_args(body: bytes) -> tuple[Pod, NodesAsked, Mapping[str, Sequence
     if all(fields.get(form) is None for form in forms):
         raise RequestError("body", f"neither {' nor '.join(forms)}", "one of them")
     form = next((form for form in forms if fields.get(form)), forms[0])
-    nodes = _object(fields.get(form) or {}, form)
+    nodes = _checked(fields.get(form) or {}, form, dict)
     victims = {name: list(_uids(given, f"{form}[{shown(name)}]", are_whole=form == forms[0])) for name, given in nodes.items()}
     return _pod(fields), NodesAsked(list(victims), form), victims
 
@@ -92,7 +93,7 @@ def binding_args(body: bytes) -> BindingArgs:
     """The call of bind in *body*."""
     names = ("PodName", "PodNamespace", "PodUID", "Node")
     fields = _fields(read_json(body), names, "body")
-    name, namespace, uid, node = (_text(fields.get(name) or "", name) for name in names)
+    name, namespace, uid, node = (_checked(fields.get(name) or "", name, str) for name in names)
     for value, field in ((name, "PodName"), (node, "Node")):
         if not value:
             raise RequestError(field, "nothing", "a name")
@@ -126,25 +127,16 @@ def _no_number(text: str) -> NoReturn:
 def _fields(value: Any, names: Sequence[str], where: str) -> dict[str, Any]:
     """The fields of an object by their names in *names*, whatever their case is there; others are ignored, the last one counts."""
     known = {name.lower(): name for name in names}
-    found = ((known.get(key.lower()), item) for key, item in _object(value, where).items())
+    found = ((known.get(key.lower()), item) for key, item in _checked(value, where, dict).items())
     return {name: item for name, item in found if name is not None}
 
 
-def _object(value: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise RequestError(where, shown(value), "an object")
-    return value
+_WANTED: Mapping[type, str] = {dict: "an object", list: "a list", str: "a string"}
 
 
-def _list(value: Any, where: str) -> Sequence[Any]:
-    if not isinstance(value, list):
-        raise RequestError(where, shown(value), "a list")
-    return value
-
-
-def _text(value: Any, where: str) -> str:
-    if not isinstance(value, str):
-        raise RequestError(where, shown(value), "a string")
+def _checked(value: Any, where: str, kind: type[T]) -> T:
+    if not isinstance(value, kind):
+        raise RequestError(where, shown(value), _WANTED[kind])
     return value
 
 
@@ -176,7 +168,7 @@ def _as_refusal(text: str, where: str) -> RequestError:
 
 
 def _names(value: Any) -> NodesAsked:
-    names = _list(value, "NodeNames")
+    names = _checked(value, "NodeNames", list)
     if not set(map(type, names)) <= {str}:
         i = next(i for i, name in enumerate(names) if type(name) is not str)
         raise RequestError(f"NodeNames[{i}]", shown(names[i]), "the name of a node")
@@ -185,7 +177,8 @@ def _names(value: Any) -> NodesAsked:
 
 def _manifests(value: Any) -> NodesAsked:
     items = _fields(value, ("items",), "Nodes").get("items")
-    manifests = [_object(item, f"Nodes.items[{i}]") for i, item in enumerate(_list([] if items is None else items, "Nodes.items"))]
+    listed = _checked([] if items is None else items, "Nodes.items", list)
+    manifests = [_checked(item, f"Nodes.items[{i}]", dict) for i, item in enumerate(listed)]
     return NodesAsked([_name_in(manifest, f"Nodes.items[{i}]") for i, manifest in enumerate(manifests)], "Nodes.items", manifests)
 
 
@@ -200,12 +193,12 @@ def _name_in(manifest: Mapping[str, Any], where: str) -> str:
 def _uids(value: Any, where: str, *, are_whole: bool) -> Iterator[str]:
     """The UIDs of victims, of which the request has whole pods or the UIDs alone."""
     pods = _fields({} if value is None else value, ("Pods",), where).get("Pods")
-    for i, pod in enumerate(_list([] if pods is None else pods, f"{where}.Pods")):
+    for i, pod in enumerate(_checked([] if pods is None else pods, f"{where}.Pods", list)):
         place = f"{where}.Pods[{i}]"
         if are_whole:
-            yield read_object("Pod", _object(pod, place), place).uid
+            yield read_object("Pod", _checked(pod, place, dict), place).uid
         else:
-            yield _text(_fields(pod, ("UID",), place).get("UID"), f"{place}.UID")
+            yield _checked(_fields(pod, ("UID",), place).get("UID"), f"{place}.UID", str)
 
 
 # --- answers --------------------------------------------------------------------------------------------------------

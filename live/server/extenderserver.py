@@ -110,7 +110,9 @@ def _begun(engine: Engine, pod: Pod) -> tuple[Any, Details]:
 
 def _judged(engine: Engine, details: Details, rows: Rows) -> NodeJudgements:
     if details.search is None:
-        return _all_refused(engine, details, rows)
+        refusal = details.refusal(engine.flow.node_list()[0])
+        is_final = refusal is not None and refusal.code != UNSCHEDULABLE
+        return NodeJudgements(np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [_joined(refusal)] * len(rows))
     verdict = details.search.verdict
     fits, unresolvable, texts = verdict.fits[rows], verdict.unresolvable()[rows], [""] * len(rows)
     outside = np.isin(rows, details.outside)
@@ -124,13 +126,6 @@ def _judged(engine: Engine, details: Details, rows: Rows) -> NodeJudgements:
     for at in away:
         texts[at] = _joined(details.refusal(int(rows[away[0]])))
     return NodeJudgements(fits, unresolvable, texts)
-
-
-def _all_refused(engine: Engine, details: Details, rows: Rows) -> NodeJudgements:
-    """A plugin refused the pod before any node was looked at."""
-    refusal = details.refusal(engine.flow.node_list()[0])
-    is_final = refusal is not None and refusal.code != UNSCHEDULABLE
-    return NodeJudgements(np.zeros(len(rows), np.bool_), np.full(len(rows), is_final), [_joined(refusal)] * len(rows))
 
 
 def _joined(refusal: NodeFailure | None) -> str:

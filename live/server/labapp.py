@@ -106,7 +106,21 @@ class LabApp:
 
     def _answering(self, answer: Callable[[Json], Any]) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
-            asked = await _body(request)
+            # The JSON object of a request. Raises :class:`~starlette.exceptions.HTTPException`.
+            if request.headers.get("content-type", "").partition(";")[0] != JSON:
+                raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: wanted {JSON}")
+            content = bytearray()
+            async for part in request.stream():
+                content += part
+                if len(content) > BODY_BYTES:
+                    raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: got more than {BODY_BYTES} bytes")
+            try:
+                value = msgspec.json.decode(bytes(content))
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                raise HTTPException(HTTPStatus.BAD_REQUEST, "body: got no JSON, wanted an object") from None
+            if not isinstance(value, dict):
+                raise HTTPException(HTTPStatus.BAD_REQUEST, "body: wanted a JSON object")
+            asked = value
             try:
                 return _json(await self.worker.ask(answer, asked))
             except KubeclassicError as error:
@@ -137,21 +151,3 @@ def check(scope: Scope, token: str) -> None:
 
 def _json(value: Json, status: int = HTTPStatus.OK) -> Response:
     return Response(msgspec.json.encode(value), status, HEADERS, JSON)
-
-
-async def _body(request: Request) -> Json:
-    """The JSON object of a request. Raises :class:`~starlette.exceptions.HTTPException`."""
-    if request.headers.get("content-type", "").partition(";")[0] != JSON:
-        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"content-type: wanted {JSON}")
-    content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > BODY_BYTES:
-            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: got more than {BODY_BYTES} bytes")
-    try:
-        value = msgspec.json.decode(bytes(content))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise HTTPException(HTTPStatus.BAD_REQUEST, "body: got no JSON, wanted an object") from None
-    if not isinstance(value, dict):
-        raise HTTPException(HTTPStatus.BAD_REQUEST, "body: wanted a JSON object")
-    return value

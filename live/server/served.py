@@ -252,7 +252,7 @@ class Following:
     on_event: Callable[[], None] = lambda: None
     is_complete: bool = attrs.field(default=False, init=False)
     """Whether everything has been listed once."""
-    _informers: Informers | None = attrs.field(default=None, init=False)
+    _informers: Informers | None = None
 
     async def run(self, on_complete: Callable[[], None] = lambda: None) -> None:
         """List and watch until this is cancelled. Raises what the transport raises where no request can be sent at all."""
@@ -270,19 +270,16 @@ class Following:
             await self.worker.ask(self.cluster.engine.warm)
             self.is_complete = True
             on_complete()
-            await self._tell_absence()
-
-    async def _tell_absence(self) -> None:
-        """Tell when the API server could not be followed for longer than is tolerated, and when it is followed again."""
-        before = 0.0
-        while True:
-            await asyncio.sleep(LOOK)
-            behind = self.seconds_behind
-            if before < TOLERATED <= behind:
-                self.news(f"the API server has not answered for {behind:.0f} s: answers say so, and /readyz fails")
-            elif behind < TOLERATED <= before:
-                self.news(f"the API server answers again, after {before:.0f} s")
-            before = behind
+            # Tell when the API server could not be followed for longer than is tolerated, and when it is followed again.
+            before = 0.0
+            while True:
+                await asyncio.sleep(LOOK)
+                behind = self.seconds_behind
+                if before < TOLERATED <= behind:
+                    self.news(f"the API server has not answered for {behind:.0f} s: answers say so, and /readyz fails")
+                elif behind < TOLERATED <= before:
+                    self.news(f"the API server answers again, after {before:.0f} s")
+                before = behind
 
     @property
     def seconds_behind(self) -> float:

@@ -43,7 +43,7 @@ class ExternalEvents:
                 self.pods.arrive(item, event.lifetime)
         elif isinstance(item, Node):
             if event.where and self.cluster.node(item.name) is None:
-                self.cluster.journal.note(NodeEvent(event="NodeAdded", node=item.name))
+                self.cluster.note(NodeEvent(event="NodeAdded", node=item.name))
             self.cluster.put(item)
         elif not self.volumes.made_claim(item):
             self.create(item)

@@ -184,14 +184,11 @@ class ReplayHistory:
                 life.ended = time if life.ended is None else life.ended
                 life.outcome = kind.lower() if life.outcome not in ("finished", "evicted") else life.outcome
             case "Preempted" | "Evicted":
-                self._evicted(life, record)
-
-    def _evicted(self, life: PodHistory, record: Record) -> None:
-        ran = None if life.started is None else record["time"] - life.started
-        why = record.get("reason", "preempted")
-        found = {"pod": life.pod, "node": record["node"], "time": record["time"], "reason": why, "by": record.get("by"), "ran": ran}
-        self.lost.append(found)
-        life.outcome, life.started = "evicted", None
+                ran = None if life.started is None else record["time"] - life.started
+                why = record.get("reason", "preempted")
+                found = {"pod": life.pod, "node": record["node"], "time": record["time"], "reason": why, "by": record.get("by"), "ran": ran}
+                self.lost.append(found)
+                life.outcome, life.started = "evicted", None
 
     # --- instants ---------------------------------------------------------------------------------------------------
 

@@ -43,7 +43,16 @@ class Recording:
     def writing(self) -> Iterator[None]:
         """Inside, the files are open. An error leaves none of them; a stop leaves all that was written, in whole lines."""
         try:
-            self._begin()
+            self._series = Series(self._add_row, self.places.series_every)
+            growing: dict[str, Path | None] = {"events": self.places.events, "series": None if self._is_parquet else self.places.series}
+            for name, path in growing.items():
+                if path is not None:
+                    self._files[name] = GrowingFile.begin(path)
+            if "series" in self._files:
+                self._files["series"].write(as_csv_line(columns(self.replay.inputs.resources)))
+            self.replay.cluster.journal.sink = self._add_event
+            if self.watcher is not None or self._has_series:
+                self.replay.at_instant = self._show_instant
             yield
         except Exception:
             for file in self._files.values():
@@ -51,18 +60,6 @@ class Recording:
             raise
         finally:
             self._close()
-
-    def _begin(self) -> None:
-        self._series = Series(self._add_row, self.places.series_every)
-        growing: dict[str, Path | None] = {"events": self.places.events, "series": None if self._is_parquet else self.places.series}
-        for name, path in growing.items():
-            if path is not None:
-                self._files[name] = GrowingFile.begin(path)
-        if "series" in self._files:
-            self._files["series"].write(as_csv_line(columns(self.replay.inputs.resources)))
-        self.replay.cluster.journal.sink = self._add_event
-        if self.watcher is not None or self._has_series:
-            self.replay.at_instant = self._show_instant
 
     @property
     def _is_parquet(self) -> bool:

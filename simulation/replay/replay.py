@@ -226,20 +226,18 @@ class Replay:
             if decision.nominated == "":
                 self.pods.drop_nomination(pod)
             if decision.preemption is not None:
-                self._preempt(pod, decision.preemption)
-
-    def _preempt(self, pod: Pod, plan: Preemption) -> None:
-        if plan.node is not None:
-            self._make_room(pod, plan.node, plan)
-        for other in plan.clear_nominations:
-            self.pods.nominate(other, "")
+                plan = decision.preemption
+                if plan.node is not None:
+                    self._make_room(pod, plan.node, plan)
+                for other in plan.clear_nominations:
+                    self.pods.nominate(other, "")
 
     def _make_room(self, pod: Pod, node_name: str, plan: Preemption) -> None:
         cluster = self.cluster
         if self.engine.release.preemption.nominates_before_api:
             self.engine.nominations.add(cluster.pod(pod.key) or pod, node_name)
         self.pods.nominate(pod, node_name)
-        cluster.journal.note(PodPreempts(pod=pod.key, node=node_name, victims=[victim.key for victim in plan.victims]))
+        cluster.note(PodPreempts(pod=pod.key, node=node_name, victims=[victim.key for victim in plan.victims]))
         cluster.tally.preemptions += 1
         holds = len(plan.victims) > 1 and self.engine.enabled("SchedulerAsyncPreemption")
         for number, victim in enumerate(plan.victims, 1):

@@ -21,7 +21,7 @@ from ...core.queue.backoff import SECOND, Clock, nanoseconds
 from ...core.queue.protocol import SchedulingQueue
 from ...core.router import EventRouter
 from .inputs.times import as_timestamp, plain
-from .journal import ReplayJournal
+from .journal import ReplayEvent, ReplayJournal
 from .ledger import Fragmentation, Ledger
 from .settings import Delays
 
@@ -195,6 +195,14 @@ class SimulatedCluster:
         """The time *seconds* from now, in nanoseconds."""
         return self.clock.now + nanoseconds(seconds)
 
+    def later(self, seconds: float, task: Task) -> None:
+        """Do *task* after *seconds*."""
+        self.agenda.put(self.after(seconds), task)
+
+    def note(self, event: ReplayEvent) -> None:
+        """Log an event that happens now."""
+        self.journal.note(event)
+
     # --- objects ----------------------------------------------------------------------------------------------------
 
     def put(self, item: KubeObject) -> None:
@@ -232,6 +240,10 @@ class SimulatedCluster:
             return item
         self._version += 1
         return replace(item, metadata=replace(item.metadata, resource_version=str(self._version)))
+
+    def write(self, item: KubeObject) -> None:
+        """An object appears or changes, with a new resourceVersion."""
+        self.put(self.written(item))
 
     @property
     def listings(self) -> Listings:

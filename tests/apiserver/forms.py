@@ -191,16 +191,14 @@ def _node(item: Object, flavour: Flavour, storage: Storage) -> Object:
     return {**item, "spec": {**spec, "taints": [*taints, NOT_READY]}, "status": status}
 
 
-def _claim(item: Object, flavour: Flavour, storage: Storage) -> Object:
-    metadata = {**item["metadata"], "finalizers": [*item["metadata"].get("finalizers", ()), "kubernetes.io/pvc-protection"]}
-    spec = {"volumeMode": "Filesystem", **(item.get("spec") or {})}
-    return {**item, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
+def _claim(item: Object, flavour: Flavour, storage: Storage, finalizer: str = "pvc", **more: str) -> Object:
+    finalizers = [*item["metadata"].get("finalizers", ()), f"kubernetes.io/{finalizer}-protection"]
+    spec = {"volumeMode": "Filesystem", **more, **(item.get("spec") or {})}
+    return {**item, "metadata": {**item["metadata"], "finalizers": finalizers}, "spec": spec, "status": {"phase": "Pending"}}
 
 
 def _volume_object(item: Object, flavour: Flavour, storage: Storage) -> Object:
-    metadata = {**item["metadata"], "finalizers": [*item["metadata"].get("finalizers", ()), "kubernetes.io/pv-protection"]}
-    spec = {"volumeMode": "Filesystem", "persistentVolumeReclaimPolicy": "Retain", **(item.get("spec") or {})}
-    return {**item, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
+    return _claim(item, flavour, storage, "pv", persistentVolumeReclaimPolicy="Retain")
 
 
 def _storage_class(item: Object, flavour: Flavour, storage: Storage) -> Object:

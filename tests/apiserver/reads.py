@@ -1,4 +1,4 @@
-"""Get, list and watch, with label and field selectors."""
+"""Get, list and watch, with field selectors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from .storage import Event, Key, Watch, event
 
 Matcher: TypeAlias = Callable[[Object], bool]
 
-_TOKEN = re.compile(r"\s*(==|!=|=|!|,|\(|\)|[^\s=!,()]+)")
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "Event": (
         "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion",
@@ -31,54 +30,12 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 """Kind -> the field labels that it has besides the name and the namespace."""
 
 
-def selector(labels: str, fields: str, kind: str) -> Matcher | None:
-    """The test of both selectors; None where both are empty. An unknown field or a wrong selector is a 400."""
-    tests = [*_label_tests(labels), *_field_tests(fields, kind)]
+def selector(call: Call) -> Matcher | None:
+    """The test of the field selector; None where it is empty. An unknown field is a 400, and so are labels: no scheduler sends any."""
+    if call.query.get("labelSelector"):
+        raise bad_request("label selectors are not supported")
+    tests = [_field_test(part, call.resource.kind) for part in call.query.get("fieldSelector", "").split(",") if part]
     return (lambda item: all(test(item) for test in tests)) if tests else None
-
-
-def _label_tests(text: str) -> list[Matcher]:
-    return [_label_test(words) for words in _requirements(text)]
-
-
-def _requirements(text: str) -> list[list[str]]:
-    """The words of each requirement; a set's values are one word, joined by commas."""
-    found: list[list[str]] = [[]]
-    depth = 0
-    for word in _TOKEN.findall(text):
-        depth += (word == "(") - (word == ")")
-        if word == "," and not depth:
-            found.append([])
-        else:
-            found[-1].append(word)
-    return [words for words in found if words]
-
-
-def _label_test(words: list[str]) -> Matcher:
-    match words:
-        case ["!", key]:
-            return lambda item: key not in _labels(item)
-        case ["=" | "==" | "!=", *_]:
-            raise bad_request(f"found '{words[0]}', expected: !, identifier, or 'end of string'")
-        case [key]:
-            return lambda item: key in _labels(item)
-        case [key, "=" | "==", *value]:
-            return lambda item: _labels(item).get(key) == "".join(value)
-        case [key, "!=", *value]:
-            return lambda item: _labels(item).get(key) != "".join(value)
-        case [key, "in", "(", *values, ")"]:
-            return lambda item: _labels(item).get(key) in values[::2]
-        case [key, "notin", "(", *values, ")"]:
-            return lambda item: _labels(item).get(key) not in values[::2]
-    raise bad_request(f"unable to parse requirement: {' '.join(words)}")
-
-
-def _labels(item: Object) -> Mapping[str, str]:
-    return item["metadata"].get("labels") or {}
-
-
-def _field_tests(text: str, kind: str) -> list[Matcher]:
-    return [_field_test(part, kind) for part in text.split(",") if part]
 
 
 def _field_test(part: str, kind: str) -> Matcher:
@@ -132,8 +89,8 @@ def revision_of(call: Call) -> int | None:
 
 
 def list_(call: Call) -> Answer:
-    """The objects that both selectors choose, a page of them with ``limit``."""
-    matches = selector(call.query.get("labelSelector", ""), call.query.get("fieldSelector", ""), call.resource.kind)
+    """The objects that the selector chooses, a page of them with ``limit``."""
+    matches = selector(call)
     revision, start, limit = _page(call)
     objects = call.storage.of(call.resource.plural) if revision is None else call.storage.at(call.resource.plural, revision)
     keys = sorted(key for key in objects if not call.namespace or key[0] == call.namespace)
@@ -214,7 +171,7 @@ def _continued(call: Call, token: str) -> tuple[int | None, Key]:
 
 def watch(call: Call) -> Answer:
     """A watch from a revision on; without one, or from 0, the present objects come first. Too old is an ERROR event, status 200."""
-    matches = selector(call.query.get("labelSelector", ""), call.query.get("fieldSelector", ""), call.resource.kind)
+    matches = selector(call)
     revision = revision_of(call)
     watches = call.storage.watches.setdefault(call.resource.plural, [])
     found = Watch(

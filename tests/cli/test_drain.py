@@ -10,6 +10,7 @@ import pytest
 
 from kubeclassic.extenders import choice
 from tests.apiserver.app import serving_store
+from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.conftest import ROOT
@@ -85,9 +86,8 @@ class TestPathsAndNodes:
     def test_a_live_cluster(self, tmp_path: Path) -> None:
         """With --kubeconfig names alone are enough."""
         store = Store(NEW_SERVER)
-        for name in (b"a", b"b"):
-            body = b'{"metadata":{"name":"%b"}}' % name
-            store.handle("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"})
+        for name in "ab":
+            User(store).create("nodes", {"metadata": {"name": name}})
         with serving_store(store) as address:
             file = kubeconfig(tmp_path, {"server": address})
             assert document("--kubeconfig", str(file), "b")["can"] == ["b"]

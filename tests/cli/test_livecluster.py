@@ -11,12 +11,12 @@ import attrs
 import pytest
 
 from tests.apiserver.app import serving_store
+from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER, Flavour
 from tests.apiserver.store import Store
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
 
-TYPE = {"content-type": "application/json"}
 SILENT = "no node says status.nodeInfo.kubeletVersion"
 
 
@@ -26,10 +26,9 @@ def store(version: str = NEW_SERVER.version, **info: str) -> Store:
     found = Store(flavour)
     room = {"cpu": "4", "memory": "8Gi", "pods": "110"}
     status = {"allocatable": room, "nodeInfo": info, "conditions": [{"type": "Ready", "status": "True"}]}
-    found.handle("POST", "/api/v1/nodes", "", json.dumps({"metadata": {"name": "a"}, "status": status}).encode(), TYPE)
-    found.handle("PATCH", "/api/v1/nodes/a", "", b'{"spec":{"taints":null}}', {"content-type": "application/merge-patch+json"})
-    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
-    found.handle("POST", "/api/v1/namespaces/default/pods", "", json.dumps(pod).encode(), TYPE)
+    user = User(found)
+    user.add_node({"metadata": {"name": "a"}, "spec": {}, "status": status})
+    user.create("pods", {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
     return found
 
 

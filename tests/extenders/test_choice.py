@@ -76,7 +76,7 @@ class TestPython:
     def test_not_by_default(self, answering: Answering) -> None:
         """A Policy, which others may have written, does not send a cluster anywhere by itself; the answer says what does not count."""
         for given in ({"policy": POLICY}, {"profile": PROFILE}, {"policy": POLICY, "release": "1.18"}):
-            assert hosts(**given) == hosts(**given, extenders="off")
+            assert hosts(**given) == hosts(**given, extenders="off") == hosts(**given, extenders=[])
             (warning,) = simulate(OBJECTS, options_of(given)).warnings
             assert (warning.is_unread, warning.text.startswith("1 configured extender is not called")) == (True, True)
         assert [group.text for group in simulate(OBJECTS, options_of({"policy": POLICY, "extenders": "off"})).warnings] == []
@@ -86,11 +86,6 @@ class TestPython:
         """Without an answer the pods fail with the original's error."""
         assert hosts(policy=POLICY, extenders="call") == [REFUSED, REFUSED]
         assert hosts(profile=PROFILE, extenders="call") == [REFUSED, REFUSED]
-
-    def test_off(self, answering: Answering) -> None:
-        """They can be switched off."""
-        assert hosts(policy=POLICY, extenders="off") == hosts(policy=POLICY, extenders=[]) == ["a", "a"]
-        assert answering.calls == 0
 
     def test_recorded_and_replayed(self, answering: Answering, tmp_path: Path) -> None:
         """What is recorded is replayed without a call, as often as wanted."""

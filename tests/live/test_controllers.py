@@ -6,15 +6,13 @@ import json
 from typing import Any
 
 import attrs
-import httpx
 import pytest
 
 from kubeclassic.live.client.transport import Request, TransportError
-from tests.apiserver.app import make_app, serving
-from tests.apiserver.cluster import Refused, User, node_manifest, pod_manifest
+from tests.apiserver.cluster import Refused, User, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport
 from tests.apiserver.watcher import Watcher
 
 POD = {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "c", "image": "a:1"}]}}
@@ -102,24 +100,3 @@ class TestWatcher:
         pod = user.get("pods", "pod-0")
         user.store.storage.put(user.resource("pods"), {**pod, "spec": {**pod["spec"], "nodeName": "other"}})
         assert watcher.bound_twice == ["default/pod-0: on node-0, then on other"]
-
-
-def test_the_server_over_http(user: User) -> None:
-    """Requests, their headers, errors and streams go over the wire as they are, and so do faults."""
-
-    def decide(request: Any) -> Fault:
-        return Fault(cut_after=1) if "watch" in request.query else refused(429) if request.path == "/api/v1/pods" else NO_FAULT
-
-    with serving(make_app(StoreTransport(user.store, decide))) as address, httpx.Client(base_url=address, timeout=60) as client:
-        assert client.get("/healthz").text == "ok"
-        assert [client.post("/api/v1/nodes", json=node_manifest(name)).status_code for name in ("n", "o")] == [201, 201]
-        assert client.get("/api/v1/nodes", params={"limit": "1"}).json()["items"][0]["metadata"]["name"] == "n"
-        assert client.get("/api/v1/nodes/other").json()["reason"] == "NotFound"
-        assert client.get("/api/v1/nodes", params={"resourceVersion": "999"}).headers["retry-after"] == "1"
-        assert (client.options("/api/v1/nodes").status_code, client.get("/api/v1/pods").status_code) == (405, 429)
-        with client.stream("GET", "/api/v1/nodes", params={"watch": "true"}) as reply:
-            lines = reply.iter_lines()
-            assert json.loads(next(lines))["type"] == "ADDED"
-            with pytest.raises(httpx.RemoteProtocolError):
-                next(lines)
-    assert user.store.storage.watches["nodes"] == []

@@ -14,6 +14,7 @@ import pytest
 
 from kubeclassic.cli import run
 from tests.apiserver.app import serving_store
+from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
 from tests.conftest import ROOT
@@ -29,7 +30,7 @@ SCHEDULING = [line for line in dict.fromkeys((*BESIDE, *LIVE)) if line.split()[1
 def with_a_node(server: str) -> Store:
     """An API server's store with one node."""
     store = Store(server)
-    store.handle("POST", "/api/v1/nodes", "", b'{"metadata":{"name":"a"}}', {"content-type": "application/json"})
+    User(store).create("nodes", {"metadata": {"name": "a"}})
     return store
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from kubeclassic.live.client.resources import VERSIONS, resource
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.rights import MissingRightError, check_rights
 from tests.apiserver.app import make_app, serving
+from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
@@ -21,7 +21,6 @@ from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
 
 Json = dict[str, Any]
-TYPE = {"content-type": "application/json"}
 CLASS: Json = {"metadata": {"name": "fast"}, "volumeBindingMode": "WaitForFirstConsumer"}
 CLAIM = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}
 SELECTOR = {"topologyKey": "zone", "namespaceSelector": {}}
@@ -77,8 +76,8 @@ def one_node() -> Store:
     owner = {"kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}
     spec = {"nodeName": "n1", "containers": [{"name": "c", "image": "i"}]}
     pod = {"metadata": {"name": "p", "ownerReferences": [owner]}, "spec": spec}
-    store.handle("POST", "/api/v1/nodes", "", json.dumps(node).encode(), TYPE)
-    store.handle("POST", "/api/v1/namespaces/default/pods", "", json.dumps(pod).encode(), TYPE)
+    User(store).create("nodes", node)
+    User(store).create("pods", pod)
     return store
 
 

@@ -20,6 +20,7 @@ from kubeclassic.live.snapshot import ClusterSnapshot, take_snapshot
 from kubeclassic.live.snapshotredaction import Redaction, redact
 from kubeclassic.scheduler import Scheduler
 from tests.apiserver.answers import Answer
+from tests.apiserver.cluster import User, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport
@@ -27,19 +28,17 @@ from tests.conftest import ROOT
 from tests.support.virtualtime import run_virtually
 
 Json = dict[str, Any]
-TYPE = {"content-type": "application/json"}
 
 
 def store(flavour: Flavour = NEW_SERVER, count: int = 3) -> Store:
     """A server with nodes, and a pod that has finished beside two that have not."""
     found = Store(flavour)
+    user = User(found)
     for number in range(count):
-        found.handle("POST", "/api/v1/nodes", "", json.dumps({"metadata": {"name": f"n{number:04d}"}}).encode(), TYPE)
+        user.create("nodes", {"metadata": {"name": f"n{number:04d}"}})
     for name in ("done", "bound", "waits"):
-        body = {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
-        found.handle("POST", "/api/v1/namespaces/default/pods", "", json.dumps(body).encode(), TYPE)
-    patch = {"content-type": "application/merge-patch+json"}
-    found.handle("PATCH", "/api/v1/namespaces/default/pods/done/status", "", b'{"status":{"phase":"Succeeded"}}', patch)
+        user.create("pods", pod_manifest(name))
+    user.patch("pods", "done", {"status": {"phase": "Succeeded"}}, part="status")
     return found
 
 
@@ -78,7 +77,7 @@ class TestTaking:
         def change(request: Request) -> Fault:
             if request.path == "/api/v1/nodes":
                 asked.append(request)
-                found.handle("DELETE", f"/api/v1/nodes/n{1200 - len(asked):04d}", "", b"", TYPE)
+                User(found).delete("nodes", f"n{1200 - len(asked):04d}")
             return NO_FAULT
 
         taken = take(found, change)

@@ -29,7 +29,6 @@ from kubeclassic.live.client.resources import resource as resource_of
 from kubeclassic.live.client.transport import Request, Stream
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.state import handler_of
 from kubeclassic.live.scheduler.writes import DryApi, WireApi
 from tests.apiserver.transport import StoreTransport
 from tests.live.scheduler.worlds import World, live
@@ -140,7 +139,7 @@ def _watch(content: bytes) -> None:
         else:
             api = WireApi(Api(transport), release) if follower == 1 else DryApi()
             scheduler = LiveScheduler(world.state(api))
-            world.follow(transport, handler_of(scheduler.state), scheduler.run)
+            world.follow(transport, scheduler.state, scheduler.run)
         for number in range(3):
             world.add_pod(f"pod-{number}", cpu="2")
         await asyncio.sleep(WATCHED)

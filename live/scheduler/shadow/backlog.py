@@ -80,7 +80,8 @@ class Backlog:
     def candidates(self) -> list[UnjudgedPod]:
         """The pods of which one was taken next, the likeliest first; an outcome may not be known yet."""
         if not self.is_ordered:
-            return self._by_outcome()
+            known = [each for each in self._waiting.values() if each.outcome is not None]
+            return sorted(known, key=lambda each: each.outcome or 0)[:UNORDERED] or list(self._waiting.values())[:1]
         firsts, likely = self._outcome_of_class(), list(self._possible())
         others = [each for each in self._heads() if each not in likely]
         return [each for part in (likely, others) for each in sorted(part, key=lambda each: firsts.get(each.priority, inf))]
@@ -115,7 +116,3 @@ class Backlog:
             if each.outcome is not None:
                 found[each.priority] = min(each.outcome, found.get(each.priority, each.outcome))
         return found
-
-    def _by_outcome(self) -> list[UnjudgedPod]:
-        known = [each for each in self._waiting.values() if each.outcome is not None]
-        return sorted(known, key=lambda each: each.outcome or 0)[:UNORDERED] or list(self._waiting.values())[:1]

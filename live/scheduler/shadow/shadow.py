@@ -97,9 +97,29 @@ class Shadow:
         if not isinstance(item, Pod) or not self._is_ours(item):
             self._hold(self.state.put, item)
         elif self._is_waiting(item):
-            self._changed(item)
+            # A waiting pod was bound, was refused, or changed in another way.
+            known = self._outcomes.get(item.key, [])
+            is_refused = is_unschedulable(item) and self._told.get(item.key) != message(item)
+            if known and known[-1].pod.spec.node_name:
+                known[-1].pod = item
+            elif item.spec.node_name or is_refused:
+                self._told[item.key] = message(item)
+                self._outcomes.setdefault(item.key, []).append(ObservedOutcome(self._event, self._now(), item))
+                self._backlog.decided(item.key, self._event)
+            elif known:
+                known[-1].pod = item
+            else:
+                was_gated = self.state.queue.is_gated(item)
+                self._take_effect(self.state.put, item, self._now())
+                if was_gated:
+                    self._enter(item)
         elif self.state.pod(item.key) is None and not item.spec.node_name:
-            self._came(item)
+            # A new pod without a node. One that was refused before we looked is awaited at no time.
+            self._take_effect(self.state.put, item, self._now())
+            if is_unschedulable(item):
+                self._told[item.key] = message(item)
+            else:
+                self._enter(item)
         else:
             self._hold(self.state.put, item)
         self.state.awake.set()
@@ -120,37 +140,11 @@ class Shadow:
         known = self.state.pod(pod.key)
         return known is not None and known.uid == pod.uid and not known.spec.node_name
 
-    def _came(self, pod: Pod) -> None:
-        """A new pod without a node. One that was refused before we looked is awaited at no time."""
-        self._take_effect(self.state.put, pod, self._now())
-        if is_unschedulable(pod):
-            self._told[pod.key] = message(pod)
-        else:
-            self._enter(pod)
-
     def _enter(self, pod: Pod) -> None:
         if not self.state.queue.is_gated(pod):
             self._since[pod.key] = self._now()
             priority = pod.priority if queues_by_priority(self.state.engine.algorithm) else 0
             self._backlog.add(pod.key, priority, self._event)
-
-    def _changed(self, pod: Pod) -> None:
-        """A waiting pod was bound, was refused, or changed in another way."""
-        known = self._outcomes.get(pod.key, [])
-        is_refused = is_unschedulable(pod) and self._told.get(pod.key) != message(pod)
-        if known and known[-1].pod.spec.node_name:
-            known[-1].pod = pod
-        elif pod.spec.node_name or is_refused:
-            self._told[pod.key] = message(pod)
-            self._outcomes.setdefault(pod.key, []).append(ObservedOutcome(self._event, self._now(), pod))
-            self._backlog.decided(pod.key, self._event)
-        elif known:
-            known[-1].pod = pod
-        else:
-            was_gated = self.state.queue.is_gated(pod)
-            self._take_effect(self.state.put, pod, self._now())
-            if was_gated:
-                self._enter(pod)
 
     def _forget(self, key: str) -> None:
         self._backlog.discard(key)
@@ -173,12 +167,6 @@ class Shadow:
 
     def _known(self, item: KubeObject) -> KubeObject | None:
         return self.state.pod(item.key) if isinstance(item, Pod) else self.state.router.feed.known(item)
-
-    def _let_go(self) -> None:
-        """Deliver what was held back long enough, or until the last decision; everything if no pod waits."""
-        self._trials.forget(min((found[0].seen for found in self._outcomes.values()), default=self._now()))
-        while self._held and self._counts_now(self._held[0]):
-            self._deliver()
 
     def _counts_now(self, held: DelayedEvent) -> bool:
         if not self._backlog and not self._outcomes:
@@ -214,38 +202,47 @@ class Shadow:
             self._deliver()
         while True:
             self.state.touch()
-            self._let_go()
+            self._trials.forget(min((found[0].seen for found in self._outcomes.values()), default=self._now()))
+            while self._held and self._counts_now(self._held[0]):
+                self._deliver()
             if self._step():
                 self._waits_since = None
                 await asyncio.sleep(0)
             else:
-                await self._wait()
-
-    async def _wait(self) -> None:
-        """Wait until something happens, or for so long that an outcome will not come soon."""
-        self.state.awake.clear()
-        ends = [self._held[0].seen + self.patience] if self._held else []
-        ends += [] if self._waits_since is None else [self._waits_since + self.patience]
-        ends += [found[0].seen + delay for found in self._outcomes.values() for delay in (self.linger, WINDOW)]
-        left = min((end for end in ends if end > self._now()), default=0.0) - self._now()
-        handle = asyncio.get_running_loop().call_later(max(left, SHORTEST), self.state.awake.set) if ends else None
-        try:
-            await self.state.awake.wait()
-        finally:
-            if handle is not None:
-                handle.cancel()
+                # Wait until something happens, or for so long that an outcome will not come soon.
+                self.state.awake.clear()
+                ends = [self._held[0].seen + self.patience] if self._held else []
+                ends += [] if self._waits_since is None else [self._waits_since + self.patience]
+                ends += [found[0].seen + delay for found in self._outcomes.values() for delay in (self.linger, WINDOW)]
+                left = min((end for end in ends if end > self._now()), default=0.0) - self._now()
+                handle = asyncio.get_running_loop().call_later(max(left, SHORTEST), self.state.awake.set) if ends else None
+                try:
+                    await self.state.awake.wait()
+                finally:
+                    if handle is not None:
+                        handle.cancel()
 
     def _step(self) -> bool:
         """Judge the next decision, or give up an outcome; False if there is nothing to do yet."""
         tried: dict[str, ShadowTrial] = {}
         for key in self._next():
             if key not in self._outcomes:
-                return self._is_given_up(key)
+                # Whether the outcome of a pod was waited for too long: then it is no longer waited for.
+                if self._waits_since is None:
+                    self._waits_since = self._now()
+                if self._now() - self._waits_since < self.patience - SHORTEST:
+                    return False
+                self._backlog.discard(key)
+                return True
             if not tried and self._outcomes[key][0].seen + self.linger > self._now():
                 return False
             if tried and self._outcomes[key][0].seen > self._outcomes[next(iter(tried))][0].seen + APART:
                 continue
-            trial = self._tried(key)
+            # Our decision as things stand; None if there is none.
+            if key not in self._tries:
+                pod = self.state.pod(key)
+                self._tries[key] = None if pod is None else self._trials.now(pod, self._outcomes[key][0].pod)
+            trial = self._tries[key]
             if trial is None:
                 self._forget(key)
                 return True
@@ -291,23 +288,7 @@ class Shadow:
         if first is not None:
             yield from (key for key in again if self._outcomes[key][0].event > first)
 
-    def _is_given_up(self, key: str) -> bool:
-        """Whether the outcome of a pod was waited for too long: then it is no longer waited for."""
-        if self._waits_since is None:
-            self._waits_since = self._now()
-        if self._now() - self._waits_since < self.patience - SHORTEST:
-            return False
-        self._backlog.discard(key)
-        return True
-
     # --- one decision -----------------------------------------------------------------------------------------------
-
-    def _tried(self, key: str) -> ShadowTrial | None:
-        """Our decision as things stand; None if there is none."""
-        if key not in self._tries:
-            pod = self.state.pod(key)
-            self._tries[key] = None if pod is None else self._trials.now(pod, self._outcomes[key][0].pod)
-        return self._tries[key]
 
     def _count(self, key: str, trial: ShadowTrial) -> None:
         """This was the next decision: tell it, and let what the other one did count."""

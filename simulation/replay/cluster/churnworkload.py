@@ -63,7 +63,7 @@ class ChurnWorkload:
             if self._waits():
                 return
             if seconds:
-                self.cluster.agenda.put(self.cluster.after(seconds), self._go_on)
+                self.cluster.later(seconds, self._go_on)
                 return
             self.position += 1
 
@@ -74,7 +74,7 @@ class ChurnWorkload:
 
     def _do(self, operation: Operation) -> float:
         """Do one operation; answers how many seconds later the next one comes."""
-        self.cluster.journal.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
+        self.cluster.note(OperationBegun(opcode=operation.opcode, number=self.position + 1))
         failures = self.outside.failures
         steps: Mapping[str, Callable[[Operation], float | None]] = {
             "createNodes": self._create_nodes, "createPods": self._create_pods, "createAny": self._create_any, "churn": self._start_churn,
@@ -107,7 +107,7 @@ class ChurnWorkload:
             self.pods.arrive(item, Lifetime(runs_for=run_time))
             return
         if isinstance(item, Node):
-            self.cluster.journal.note(NodeEvent(event="NodeAdded", node=item.name))
+            self.cluster.note(NodeEvent(event="NodeAdded", node=item.name))
         self.outside.create(item)
 
     def _create_any(self, operation: Operation) -> None:
@@ -127,7 +127,7 @@ class ChurnWorkload:
             pod = self._named(operation.templates[0], operation.namespace)
             self.created.setdefault(pod.namespace, {})[pod.key] = None
             if seconds:
-                self.cluster.agenda.put(self.cluster.after(seconds), partial(self.make, pod, operation.run_time))
+                self.cluster.later(seconds, partial(self.make, pod, operation.run_time))
             else:
                 self.make(pod, operation.run_time)
         if not operation.skip_wait:
@@ -148,7 +148,7 @@ class ChurnWorkload:
             if not all(map(self._is_settled, [self.created.get(space, {}) for space in spaces])):
                 if self.cluster.now < self.deadline:
                     return
-                self.cluster.journal.note(BarrierGivenUp(number=self.position + 1))
+                self.cluster.note(BarrierGivenUp(number=self.position + 1))
             self._go_on()
 
     def _is_settled(self, pods: dict[str, None]) -> bool:
@@ -164,7 +164,7 @@ class ChurnWorkload:
     # --- churn ------------------------------------------------------------------------------------------------------
 
     def _start_churn(self, operation: Operation) -> None:
-        self.cluster.agenda.put(self.cluster.after(operation.interval or 0.5), partial(self._churn, self.position, 0))
+        self.cluster.later(operation.interval or 0.5, partial(self._churn, self.position, 0))
 
     def _churn(self, place: int, step: int) -> None:
         """One step of churn; it goes on until the scenario is over."""
@@ -181,7 +181,7 @@ class ChurnWorkload:
             self.make(made, operation.run_time)
             if operation.mode == RECREATE:
                 self._slots[slot] = made
-        self.cluster.agenda.put(self.cluster.after(operation.interval or 0.5), partial(self._churn, place, step + 1))
+        self.cluster.later(operation.interval or 0.5, partial(self._churn, place, step + 1))
 
     # --- removing ---------------------------------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@ class NodeFailures:
 
     def drain(self, node: Node) -> None:
         """Cordon the node and evict all pods but those of DaemonSets and static ones."""
-        self.cluster.journal.note(NodeEvent(event="NodeDrained", node=node.name))
+        self.cluster.note(NodeEvent(event="NodeDrained", node=node.name))
         spec = replace(node.spec, unschedulable=True, taints=_with(node.spec.taints, CORDONED))
         self._update(replace(node, spec=spec))
         for life in self._pods_on(node.name):
@@ -47,7 +47,7 @@ class NodeFailures:
 
     def fail(self, node: Node) -> None:
         """The node stops answering: it is tainted, and its pods are evicted after a while."""
-        self.cluster.journal.note(NodeEvent(event="NodeFailed", node=node.name))
+        self.cluster.note(NodeEvent(event="NodeFailed", node=node.name))
         self._count += 1
         self._failures[node.name] = self._count
         spec = replace(node.spec, taints=_with(node.spec.taints, *UNREACHABLE))
@@ -56,26 +56,26 @@ class NodeFailures:
             pod = self.cluster.pod(life.key)
             delay = None if pod is None else self._seconds_to_eviction(pod)
             if delay is not None:
-                self.cluster.agenda.put(self.cluster.after(delay), partial(self._evict_if_failed, life, self._count))
+                self.cluster.later(delay, partial(self._evict_if_failed, life, self._count))
 
     def recover(self, node: Node) -> None:
         """The node takes pods again, whether it had failed or was drained."""
-        self.cluster.journal.note(NodeEvent(event="NodeRecovered", node=node.name))
+        self.cluster.note(NodeEvent(event="NodeRecovered", node=node.name))
         self._failures.pop(node.name, None)
         spec = replace(node.spec, unschedulable=False, taints=tuple(taint for taint in node.spec.taints if taint not in OURS))
         self._update(replace(node, spec=spec, status=replace(node.status, conditions=_ready(node, "True"))))
 
     def remove(self, node: Node) -> None:
         """The node is deleted, and its pods are evicted after a while."""
-        self.cluster.journal.note(NodeEvent(event="NodeDeleted", node=node.name))
+        self.cluster.note(NodeEvent(event="NodeDeleted", node=node.name))
         self._failures.pop(node.name, None)
         pods = self._pods_on(node.name)
         self.cluster.delete(node)
         for life in pods:
-            self.cluster.agenda.put(self.cluster.after(self.cluster.delays.failure), partial(self._evict_if_deleted, life))
+            self.cluster.later(self.cluster.delays.failure, partial(self._evict_if_deleted, life))
 
     def _update(self, node: Node) -> None:
-        self.cluster.put(self.cluster.written(node))
+        self.cluster.write(node)
 
     def _pods_on(self, name: str) -> list[PodLifecycle]:
         return [life for life in self.pods.all.values() if life.node == name]

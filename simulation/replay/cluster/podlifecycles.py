@@ -46,7 +46,7 @@ class PermitWaits:
         self.count += 1
         self.cluster.passing_changes += 1
         life.held, waiting.on_end = waiting, partial(self._ended, life, waiting)
-        self.cluster.journal.note(PodWaitsOnPermit(pod=life.key, node=life.node, plugins=list(waiting.pending_plugins)))
+        self.cluster.note(PodWaitsOnPermit(pod=life.key, node=life.node, plugins=list(waiting.pending_plugins)))
         self._arm(life, waiting, self.cluster.now)
 
     def drop(self, life: PodLifecycle) -> None:
@@ -138,7 +138,7 @@ class PodLifecycles:
         elif pod.spec.resource_claims:
             pod, claims = with_claims(pod, cluster.engine)
             for claim in claims:
-                cluster.put(cluster.written(claim))
+                cluster.write(claim)
         key, asked = pod.key, cluster.ledger.vector(template.footprint)
         life = self.all[key] = PodLifecycle(key, cluster.now, lifetime, asked, root or pod)
         self.seen.setdefault(key, 0)
@@ -150,16 +150,13 @@ class PodLifecycles:
             life.node = pod.spec.node_name
             cluster.ledger.place(key, life.node, asked)
             self._run(life)
-        elif self._is_ours(pod):
+        elif (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.cluster.engine.scheduler_names(self.cluster.scheduler_name):
             cluster.tally.arrived += 1
             if template.requests != template.footprint:
                 asked = cluster.ledger.vector(template.requests)
             cluster.ledger.wait(key, asked)
             cluster.fragmentation.see(asked)
-            cluster.journal.note(PodArrived(pod=key, gated=cluster.is_gated(key) or UNSET))
-
-    def _is_ours(self, pod: Pod) -> bool:
-        return (pod.spec.scheduler_name or DEFAULT_SCHEDULER) in self.cluster.engine.scheduler_names(self.cluster.scheduler_name)
+            cluster.note(PodArrived(pod=key, gated=cluster.is_gated(key) or UNSET))
 
     def _time_is_up(self, life: PodLifecycle) -> None:
         if self._is_there(life):
@@ -194,8 +191,8 @@ class PodLifecycles:
         cluster.tally.scheduled += 1
         wait = (cluster.now - life.arrived) / SECOND
         cluster.tally.waits.append(wait)
-        cluster.journal.note(PodScheduled(pod=life.key, node=life.node, wait=plain(wait), attempts=life.attempts))
-        cluster.agenda.put(cluster.after(cluster.delays.binding), partial(self._bind, life))
+        cluster.note(PodScheduled(pod=life.key, node=life.node, wait=plain(wait), attempts=life.attempts))
+        cluster.later(cluster.delays.binding, partial(self._bind, life))
 
     def fail(self, pod: Pod, cycle: int, error: str, reason: str, plugins: frozenset[str] | None = None) -> None:
         """An attempt failed: the pod goes back to the queue, with a condition that says why.
@@ -217,7 +214,7 @@ class PodLifecycles:
             cluster.router.put(marked)
         if error != life.message:
             life.message = error
-            cluster.journal.note(PodFailedScheduling(pod=life.key, attempts=life.attempts, message=error))
+            cluster.note(PodFailedScheduling(pod=life.key, attempts=life.attempts, message=error))
 
     def _failed_condition(self, pod: Pod, reason: str, message: str) -> Condition:
         """The condition PodScheduled after an attempt that failed now. Upstream: UpdatePodCondition in pkg/api/v1/pod/util.go."""
@@ -237,7 +234,7 @@ class PodLifecycles:
         current = self.cluster.pod(pod.key)
         if current is not None and current.status.nominated_node_name != node_name:
             changed = replace(current, status=replace(current.status, nominated_node_name=node_name))
-            self.cluster.put(self.cluster.written(changed))
+            self.cluster.write(changed)
 
     def drop_nomination(self, pod: Pod) -> None:
         """A pod is not nominated any more."""
@@ -276,21 +273,18 @@ class PodLifecycles:
         if not self._is_there(life) or pod is None:
             return
         if self._claims_bound(pod):
-            self._bound(life, pod)
+            cluster = self.cluster
+            if (failure := cluster.binding.bind(pod, life.node)) is not None:
+                self._unbind(life, pod, failure)
+                return
+            # The scheduler sees it at once, so there is no time in which its place could expire, in any release.
+            cluster.write(pod.bound_to(life.node))
+            cluster.note(PodOnNode(event="Bound", pod=life.key, node=life.node))
+            cluster.later(cluster.delays.startup, partial(self._run, life))
         elif self.cluster.now >= deadline or not any(map(self.volumes.is_coming, self._claims(pod))):
             self._give_up(life, pod, "timed out waiting for the condition")
         else:
             self.cluster.agenda.put(min(self.cluster.after(1.0), deadline), partial(self._bind_when_ready, life, deadline))
-
-    def _bound(self, life: PodLifecycle, pod: Pod) -> None:
-        cluster = self.cluster
-        if (failure := cluster.binding.bind(pod, life.node)) is not None:
-            self._unbind(life, pod, failure)
-            return
-        # The scheduler sees it at once, so there is no time in which its place could expire, in any release.
-        cluster.put(cluster.written(pod.bound_to(life.node)))
-        cluster.journal.note(PodOnNode(event="Bound", pod=life.key, node=life.node))
-        cluster.agenda.put(cluster.after(cluster.delays.startup), partial(self._run, life))
 
     def _give_up(self, life: PodLifecycle, pod: Pod, error: str) -> None:
         """A pod's volumes are not bound in time."""
@@ -324,10 +318,10 @@ class PodLifecycles:
             return
         started = self._as_started(pod)
         if started is not pod:
-            cluster.put(cluster.written(started))
-        cluster.journal.note(PodOnNode(event="Started", pod=life.key, node=life.node))
+            cluster.write(started)
+        cluster.note(PodOnNode(event="Started", pod=life.key, node=life.node))
         if life.lifetime.runs_for is not None:
-            cluster.agenda.put(cluster.after(life.lifetime.runs_for), partial(self._finish, life))
+            cluster.later(life.lifetime.runs_for, partial(self._finish, life))
 
     def _as_started(self, pod: Pod) -> Pod:
         if pod.status.phase == "Running" and pod.status.start_time:
@@ -338,7 +332,7 @@ class PodLifecycles:
     def _finish(self, life: PodLifecycle) -> None:
         if self._is_there(life):
             self.cluster.tally.finished += 1
-            self.cluster.journal.note(PodOnNode(event="Finished", pod=life.key, node=life.node))
+            self.cluster.note(PodOnNode(event="Finished", pod=life.key, node=life.node))
             self._remove(life)
 
     # --- leaving ----------------------------------------------------------------------------------------------------
@@ -349,7 +343,7 @@ class PodLifecycles:
             return
         self.cluster.tally.evicted += 1
         why = PodPreempted(pod=life.key, node=life.node, by=by) if by else PodEvicted(pod=life.key, node=life.node, reason=reason)
-        self.cluster.journal.note(why)
+        self.cluster.note(why)
         self._leave(life, why.event)
         if self.recreate and life.original.metadata.controller is not None and not stays_with_node(life.original):
             self._replace(life)
@@ -361,7 +355,7 @@ class PodLifecycles:
             return
         message = f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod"
         condition = Condition(type="DisruptionTarget", status="True", reason="PreemptionByScheduler", message=message)
-        self.cluster.put(self.cluster.written(_with_condition(pod, condition)))
+        self.cluster.write(_with_condition(pod, condition))
 
     def delete(self, life: PodLifecycle) -> None:
         """A user deletes a pod."""
@@ -377,12 +371,12 @@ class PodLifecycles:
             self._gone(life)
             return
         metadata = replace(pod.metadata, deletion_timestamp=self.cluster.timestamp)
-        self.cluster.put(self.cluster.written(replace(pod, metadata=metadata)))
-        self.cluster.agenda.put(self.cluster.after(delay), partial(self._gone, life))
+        self.cluster.write(replace(pod, metadata=metadata))
+        self.cluster.later(delay, partial(self._gone, life))
 
     def _gone(self, life: PodLifecycle) -> None:
         if self._is_there(life):
-            self.cluster.journal.note(PodDeleted(pod=life.key, node=life.node or UNSET))
+            self.cluster.note(PodDeleted(pod=life.key, node=life.node or UNSET))
             self._remove(life)
 
     def _remove(self, life: PodLifecycle) -> None:
@@ -399,7 +393,7 @@ class PodLifecycles:
         self.cluster.delete(pod)
         self.volumes.drop_claims(pod)
         for claim, left in tuple(claims_left_by(pod, self.cluster.engine)):
-            self.cluster.delete(claim) if left is None else self.cluster.put(self.cluster.written(left))
+            self.cluster.delete(claim) if left is None else self.cluster.write(left)
         if is_reserved:
             self.cluster.router.pod_given_up(pod.bound_to(life.node), but_itself=False)
 
@@ -410,9 +404,7 @@ class PodLifecycles:
         uid = root.metadata.uid and root.metadata.uid + again
         metadata = replace(root.metadata, name=root.name + again, uid=uid, creation_timestamp=None)
         spec = replace(root.spec, node_name="")
-        status = replace(
-            root.status, phase="", nominated_node_name="", start_time=None, conditions=(), resource_claim_statuses=()
-        )
+        status = replace(root.status, phase="", nominated_node_name="", start_time=None, conditions=(), resource_claim_statuses=())
         self.arrive(replace(root, metadata=metadata, spec=spec, status=status), life.lifetime, root)
 
 

@@ -199,10 +199,11 @@ class VolumeController:
                 volume = self._own_volume(claim)
                 if volume is None and not claim.spec.volume_name and not self._waits_for_pod(claim, kind):
                     if SELECTED_NODE not in claim.annotations:
-                        volume = self._best_volume(claim)
+                        fitting = (volume for volume in self.cluster.listings.volumes if _satisfies(volume, claim))
+                        volume = min(fitting, key=size, default=None)
                     if volume is None and kind is not None and kind.provisioner not in ("", NO_PROVISIONER):
                         self._making[claim.key] = None
-                        self.cluster.agenda.put(self.cluster.after(self.cluster.delays.provisioning), partial(self._provision, claim.key))
+                        self.cluster.later(self.cluster.delays.provisioning, partial(self._provision, claim.key))
                 if volume is not None:
                     self._bind(claim, volume)
 
@@ -218,11 +219,6 @@ class VolumeController:
             return named if named is not None and (named.spec.claim_ref is None or is_bound_to(named, claim)) else None
         return next((volume for volume in volumes if is_bound_to(volume, claim)), None)
 
-    def _best_volume(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
-        """The smallest free volume that satisfies the claim."""
-        fitting = (volume for volume in self.cluster.listings.volumes if _satisfies(volume, claim))
-        return min(fitting, key=size, default=None)
-
     def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
         spec = replace(volume.spec, claim_ref=volume.spec.claim_ref or reference)
@@ -230,7 +226,7 @@ class VolumeController:
         metadata = replace(claim.metadata, annotations=Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}))
         bound = replace(claim, metadata=metadata, spec=replace(claim.spec, volume_name=volume.name)).in_phase("Bound")
         self.put(self.cluster.written(bound))
-        self.cluster.journal.note(VolumeBound(claim=claim.key, volume=volume.name))
+        self.cluster.note(VolumeBound(claim=claim.key, volume=volume.name))
 
     # --- provisioning -----------------------------------------------------------------------------------------------
 
@@ -245,7 +241,7 @@ class VolumeController:
         volume = new_volume(claim, kind, self.cluster.node(name), listings.csi_nodes.get(name))
         self._made[volume.key] = key
         self.put(volume)
-        self.cluster.journal.note(VolumeProvisioned(volume=volume.name, claim=key, node=name or UNSET))
+        self.cluster.note(VolumeProvisioned(volume=volume.name, claim=key, node=name or UNSET))
         self._bind(claim, volume)
 
 

@@ -174,7 +174,11 @@ class _Reader:
         objects = [*loaded.objects, *self.given, *made.objects, *self._traced()]
         events = self._admitted([*timed(filter(self._takes_part, objects), self.choice.reading, self.times), *self.events])
         events, origin = self._placed(events)
-        resources = self._resources(events)
+        nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
+        amounts = (of_node(node.status.allocatable) for node in [*nodes, *nodes_of(self.operations)])
+        had = {name for found in amounts for name, amount in found.items() if amount}
+        native = [name for name in NATIVE if name in had or name in NATIVE[:2]]
+        resources = (*native, *sorted(had - {*NATIVE, PODS}), PODS)
         counts, warnings = dict(self.ignored), tuple(self.odd.notices)
         operations = tuple(self.operations)
         return Inputs(tuple(events), operations, resources, origin, counts, warnings, self.config_maps)
@@ -237,10 +241,3 @@ class _Reader:
             runs_for=None if runs is None else runs / self.choice.compress,
             leaves_at=None if leaves is None else self._since(leaves, origin),
         )
-
-    def _resources(self, events: Sequence[Event]) -> tuple[str, ...]:
-        nodes = [event.item for event in events if isinstance(event.item, Node) and event.verb != DELETE]
-        amounts = (of_node(node.status.allocatable) for node in [*nodes, *nodes_of(self.operations)])
-        had = {name for found in amounts for name, amount in found.items() if amount}
-        native = [name for name in NATIVE if name in had or name in NATIVE[:2]]
-        return (*native, *sorted(had - {*NATIVE, PODS}), PODS)

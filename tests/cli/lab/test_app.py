@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from kubeclassic.live.server.labapp import check
 from tests.apiserver.app import serving_store
+from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.support.kubeconfigs import kubeconfig
@@ -206,9 +207,8 @@ class TestProgram:
     def test_a_live_cluster(self, tmp_path: Path) -> None:
         """With --kubeconfig the cluster is read from its API server, and the saved commands name the same file."""
         store = Store(NEW_SERVER)
-        for name in (b"a", b"b"):
-            body = b'{"metadata":{"name":"%b"},"status":{"allocatable":{"cpu":"4","pods":"9"}}}' % name
-            store.handle("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"})
+        for name in "ab":
+            User(store).create("nodes", {"metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}})
         with serving_store(store) as server:
             file = str(kubeconfig(tmp_path, {"server": server}))
             with started(command("lab", "--no-open", "--kubeconfig", file)) as process:

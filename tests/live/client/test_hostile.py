@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.release import Release
 from kubeclassic.exceptions import KubeclassicError
 from kubeclassic.framework.releases import find_any_release
@@ -29,6 +28,7 @@ from kubeclassic.live.informers.informers import Reflector, retries_of
 from kubeclassic.live.informers.store import Store
 from kubeclassic.live.process.locks import LeaseLock, LockError
 from tests.support.examples import examples
+from tests.support.followed import Followed
 from tests.support.virtualtime import run_virtually
 
 RELEASE: Release = find_any_release("1.27")
@@ -104,24 +104,9 @@ async def _frames(line: bytes | None) -> AsyncIterator[bytes]:
         yield line
 
 
-@attrs.define
-class Seen:
-    """A handler that remembers names."""
-
-    names: set[str] = attrs.field(factory=set)
-
-    def put(self, item: KubeObject) -> None:
-        """Remember the name."""
-        self.names.add(item.name)
-
-    def delete(self, item: KubeObject) -> None:
-        """Forget the name."""
-        self.names.discard(item.name)
-
-
 def followed(server: Scripted) -> list[str]:
     """What a reflector of *server* reports; it has to know the node in the end."""
-    reports, seen = list[str](), Seen()
+    reports, seen = list[str](), Followed()
 
     async def work() -> None:
         store = Store("Node", seen, reports.append)
@@ -132,7 +117,7 @@ def followed(server: Scripted) -> list[str]:
         task.cancel()
 
     run_virtually(work(), until=400.0)
-    assert seen.names == {"n"}
+    assert seen.names("Node") == {"n"}
     assert all("\n" not in text for text in reports)
     return reports
 
@@ -157,17 +142,13 @@ def test_any_shape(listed: dict[str, Any], watched: dict[str, Any]) -> None:
     followed(Scripted(listed=json.dumps({"kind": "Status", **listed}).encode(), status=503))
 
 
-def test_a_list_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_list_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """A list that always says that there is more is an error after so many pages."""
     monkeypatch.setattr(api_module, "MOST_PAGES", 7)
     body = b'{"kind":"NodeList","metadata":{"resourceVersion":"1","continue":"x"},"items":[]}'
     server = Scripted(body, is_endless=True)
-
-    async def work() -> None:
-        with pytest.raises(ApiError, match="got more than 7 pages"):
-            await Api(server).list(NODES)
-
-    run_virtually(work())
+    with pytest.raises(ApiError, match="got more than 7 pages"):
+        await Api(server).list(NODES)
     assert server.asked == 7
 
 

@@ -230,13 +230,6 @@ class TestNoAnswer:
                 send(access)
 
 
-def failure(access: Access, request: Request = NODES) -> tuple[str, str]:
-    """The cause of the failure of a request, and the place that its text names."""
-    with pytest.raises(TransportError) as raised:
-        send(access, request)
-    return raised.value.cause, str(raised.value).split(": ")[0]
-
-
 class TestStreams:
     """Watches over HTTP."""
 

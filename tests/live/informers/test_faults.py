@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from random import Random
 from typing import Any
 
@@ -14,14 +13,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.client.transport import Request, Stream
 from kubeclassic.live.informers.informers import Informers
+from tests.apiserver.cluster import Refused, User, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
 from tests.support.examples import examples
+from tests.support.followed import Followed
 from tests.support.virtualtime import run_virtually
 
 QUIET = 400.0
@@ -57,21 +57,6 @@ STEPS = st.builds(
 
 
 @attrs.define
-class Followed:
-    """A handler that holds what it is told against itself: no object is deleted that was not put."""
-
-    objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
-
-    def put(self, item: KubeObject) -> None:
-        """An object was added or changed."""
-        self.objects[item.kind, item.key] = item
-
-    def delete(self, item: KubeObject) -> None:
-        """An object was deleted."""
-        assert self.objects.pop((item.kind, item.key)).uid
-
-
-@attrs.define
 class Trouble:
     """Decides which request fails, until it is over."""
 
@@ -89,23 +74,20 @@ class Trouble:
 
 def happen(store: Store, step: Step) -> None:
     """Do what *step* says; what is not possible is refused by the server, and nothing happens."""
-    where = "/api/v1/nodes" if step.kind == "nodes" else f"/api/v1/namespaces/default/{step.kind}"
-    spec: dict[str, Any] = {"pods": {"containers": [{"name": "c", "image": "i"}]}, "services": {"ports": [{"port": 80}]}}.get(step.kind, {})
-    body = {"metadata": {"name": step.name}, "spec": spec}
-    json_type, merge = {"content-type": "application/json"}, {"content-type": "application/merge-patch+json"}
-    if step.verb == "add":
-        store.handle("POST", where, "", json.dumps(body).encode(), json_type)
-    elif step.verb == "change":
-        patch = {"metadata": {"labels": {"version": str(step.wait)}}}
-        store.handle("PATCH", f"{where}/{step.name}", "", json.dumps(patch).encode(), merge)
-    elif step.verb == "finish" and step.kind == "pods":
-        store.handle("PATCH", f"{where}/{step.name}/status", "", b'{"status":{"phase":"Succeeded"}}', merge)
-    elif step.verb == "compact":
-        store.storage.compact()
-    elif step.verb == "restart":
-        store.storage.restart()
-    elif step.verb == "delete":
-        store.handle("DELETE", f"{where}/{step.name}", "", b'{"gracePeriodSeconds":0}', json_type)
+    user = User(store)
+    with suppress(Refused):
+        if step.verb == "add":
+            user.create(step.kind, pod_manifest(step.name) if step.kind == "pods" else {"metadata": {"name": step.name}})
+        elif step.verb == "change":
+            user.patch(step.kind, step.name, {"metadata": {"labels": {"version": str(step.wait)}}})
+        elif step.verb == "finish" and step.kind == "pods":
+            user.patch("pods", step.name, {"status": {"phase": "Succeeded"}}, part="status")
+        elif step.verb == "compact":
+            store.storage.compact()
+        elif step.verb == "restart":
+            store.storage.restart()
+        elif step.verb == "delete":
+            user.delete(step.kind, step.name, grace=0)
 
 
 def there(store: Store, informers: Informers) -> dict[tuple[str, str], str]:
@@ -113,8 +95,7 @@ def there(store: Store, informers: Informers) -> dict[tuple[str, str], str]:
     found: dict[tuple[str, str], str] = {}
     for kind, reflector in informers.reflectors.items():
         query = "fieldSelector=status.phase%21%3DFailed%2Cstatus.phase%21%3DSucceeded" if kind == "Pod" else ""
-        answer = store.handle("GET", reflector.resource.path(), query, b"", {})
-        for item in json.loads(answer.encoded())["items"]:
+        for item in User(store).ask("GET", reflector.resource.path(), query=query)["items"]:
             metadata = item["metadata"]
             name = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
             found[kind, name] = metadata["resourceVersion"]
@@ -191,23 +172,19 @@ class Silent(StoreTransport):
 
 
 @pytest.mark.parametrize(("release", "flavour", "is_noticed"), [("1.27", NEW_SERVER, True), ("1.15", OLD_SERVER, False)])
-def test_a_server_that_is_silent_on_open_watches(release: str, flavour: Any, is_noticed: bool) -> None:
+async def test_a_server_that_is_silent_on_open_watches(release: str, flavour: Any, is_noticed: bool) -> None:
     """Where watches have bookmarks, their absence is noticed after two and a half minutes; a quiet cluster is no absence."""
-
-    async def work() -> None:
-        transport = Silent(Store(flavour))
-        informers = Informers(transport, ALL_RELEASES[release].client, Followed(), report=lambda text: None, random=Random(0).random)
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(informers.run())
-            await informers.synced()
-            for _ in range(120):
-                await asyncio.sleep(5.0)
-                assert informers.seconds_behind == 0
-            transport.since = asyncio.get_running_loop().time()
-            await asyncio.sleep(80.0)  # the last bookmark came at most a minute before
+    transport = Silent(Store(flavour))
+    informers = Informers(transport, ALL_RELEASES[release].client, Followed(), report=lambda text: None, random=Random(0).random)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(informers.run())
+        await informers.synced()
+        for _ in range(120):
+            await asyncio.sleep(5.0)
             assert informers.seconds_behind == 0
-            await asyncio.sleep(130.0)
-            assert (informers.seconds_behind > 150) is is_noticed
-            task.cancel()
-
-    run_virtually(work())
+        transport.since = asyncio.get_running_loop().time()
+        await asyncio.sleep(80.0)  # the last bookmark came at most a minute before
+        assert informers.seconds_behind == 0
+        await asyncio.sleep(130.0)
+        assert (informers.seconds_behind > 150) is is_noticed
+        task.cancel()

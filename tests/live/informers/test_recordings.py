@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-import attrs
 import pytest
 
-from kubeclassic.api.objects import KubeObject
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.informers.informers import Informers
+from tests.support.followed import Followed
 from tests.support.recordings import Exchange, Player, exchanges, without_times
 from tests.support.virtualtime import run_virtually
 
@@ -28,21 +27,6 @@ LATE = 0.35
 """Seconds by which a recorded request may be later than ours: the machine was busy."""
 
 
-@attrs.define
-class Told:
-    """A handler that keeps what there is."""
-
-    objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
-
-    def put(self, item: KubeObject) -> None:
-        """An object was added or changed."""
-        self.objects[item.kind, item.key] = item
-
-    def delete(self, item: KubeObject) -> None:
-        """An object was deleted."""
-        del self.objects[item.kind, item.key]
-
-
 def of_informers(version: str, scenario: str) -> list[Exchange]:
     """The lists and watches of a scenario's first scheduler."""
     found = [exchange for exchange in exchanges(version, scenario) if exchange.method == "GET" and is_list(exchange.path)]
@@ -55,9 +39,9 @@ def is_list(path: str) -> bool:
     return path.startswith(OF_INFORMERS) and "/namespaces/" not in path and NOT_OURS not in path
 
 
-def play(release: str, recorded: list[Exchange], chance: float) -> tuple[Player, Told]:
+def play(release: str, recorded: list[Exchange], chance: float) -> tuple[Player, Followed]:
     """What informers of *release* ask and tell when they are answered as recorded."""
-    player, told = Player(recorded), Told()
+    player, told = Player(recorded), Followed()
     informers = Informers(player, ALL_RELEASES[release].client, told, report=lambda text: None, random=lambda: chance)
     run_virtually(informers.run(), until=max(exchange.end for exchange in recorded) - min(exchange.t for exchange in recorded))
     assert informers.has_synced == all(any(one.status == 200 for one in same) for same in by_path(recorded).values())
@@ -97,7 +81,7 @@ class TestRequests:
         recorded = of_informers(version, scenario)
         player, draws = Player(recorded), iter(range(10**9))
         chances = (number * 0.6180339887 % 1 for number in draws)
-        informers = Informers(player, ALL_RELEASES[release].client, Told(), report=lambda text: None, random=lambda: next(chances))
+        informers = Informers(player, ALL_RELEASES[release].client, Followed(), report=lambda text: None, random=lambda: next(chances))
         run_virtually(informers.run(), until=max(one.end for one in recorded) - min(one.t for one in recorded))
         for path, found in by_path(recorded).items():
             if path in unknown_to_the_server(recorded):

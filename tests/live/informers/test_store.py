@@ -5,25 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import attrs
-
-from kubeclassic.api.objects import KubeObject
 from kubeclassic.live.informers.store import Store
-
-
-@attrs.define
-class Log:
-    """A handler that keeps what it is told."""
-
-    told: list[tuple[str, str, str]] = attrs.field(factory=list)
-
-    def put(self, item: KubeObject) -> None:
-        """An object was added or changed."""
-        self.told.append(("put", item.name, item.metadata.resource_version))
-
-    def delete(self, item: KubeObject) -> None:
-        """An object was deleted."""
-        self.told.append(("delete", item.name, item.metadata.resource_version))
+from tests.support.followed import Followed
 
 
 def node(name: str, version: str = "1", **status: Any) -> dict[str, Any]:
@@ -31,10 +14,9 @@ def node(name: str, version: str = "1", **status: Any) -> dict[str, Any]:
     return {"metadata": {"name": name, "resourceVersion": version}, "status": status}
 
 
-def store() -> tuple[Store, Log, list[str]]:
+def store() -> tuple[Store, Followed, list[str]]:
     """An empty store of nodes, its handler and its reports."""
-    log: Log = Log()
-    reports: list[str] = []
+    log, reports = Followed(), list[str]()
     return Store("Node", log, reports.append), log, reports
 
 

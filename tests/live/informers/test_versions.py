@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import attrs
 import pytest
@@ -15,9 +13,11 @@ from kubeclassic.api.objects import PodDisruptionBudget
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.informers.informers import Informers
+from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER, OLD, OLD_SERVER, Flavour
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport, refused
+from tests.support.followed import Followed
 
 BUDGETS = "poddisruptionbudgets: the API server has no policy/v1beta1, so policy/v1 is read"
 OLD_BUDGETS = "poddisruptionbudgets: the API server has no policy/v1, so policy/v1beta1 is read"
@@ -34,43 +34,25 @@ BOTH = attrs.evolve(NEW_SERVER, resources=(*NEW_SERVER.resources, next(one for o
 
 
 @attrs.define
-class Told:
-    """A handler that keeps budgets."""
-
-    budgets: dict[str, PodDisruptionBudget] = attrs.field(factory=dict)
-
-    def put(self, item: Any) -> None:
-        """An object was added or changed."""
-        if isinstance(item, PodDisruptionBudget):
-            self.budgets[item.name] = item
-
-    def delete(self, item: Any) -> None:
-        """An object was deleted."""
-        self.budgets.pop(item.name, None)
-
-
-@attrs.define
 class Following:
     """Informers beside a server."""
 
     store: Store
     transport: StoreTransport
     informers: Informers
-    told: Told
+    told: Followed
     said: list[str]
 
     def add_budget(self, name: str) -> None:
         """A new budget that selects the pods of an app."""
-        resource = self.store.flavour.resource("poddisruptionbudgets")
         body = {"metadata": {"name": name}, "spec": {"selector": {"matchLabels": {"app": "x"}}}}
-        made = self.store.handle("POST", resource.path("default"), "", json.dumps(body).encode(), {"content-type": "application/json"})
-        assert made.status == 201
+        User(self.store).create("poddisruptionbudgets", body)
 
 
 @asynccontextmanager
 async def following(flavour: Flavour, release: str, faults: Decide = lambda request: NO_FAULT) -> AsyncIterator[Following]:
     """Informers of *release* beside a server."""
-    said, told = list[str](), Told()
+    said, told = list[str](), Followed()
     transport = StoreTransport(Store(flavour), faults, records=True)
     informers = Informers(transport, ALL_RELEASES[release].client, told, said.append, lambda: 0.5)
     task = asyncio.create_task(informers.run())
@@ -89,7 +71,8 @@ async def test_the_versions_that_the_server_has(flavour: Flavour, release: str, 
         found.add_budget("after")
         await asyncio.sleep(1.0)
     assert sorted(found.said) == sorted(said)
-    assert {name: budget.selector is not None for name, budget in found.told.budgets.items()} == {"before": True, "after": True}
+    budgets = [item for item in found.told.objects.values() if isinstance(item, PodDisruptionBudget)]
+    assert {budget.name: budget.selector is not None for budget in budgets} == {"before": True, "after": True}
 
 
 async def test_a_server_that_is_upgraded() -> None:
@@ -109,7 +92,7 @@ async def test_a_server_that_is_upgraded() -> None:
         await asyncio.sleep(5.0)
         found.add_budget("after")
         await asyncio.sleep(5.0)
-    assert set(found.told.budgets) == {"before", "cut", "after"}
+    assert found.told.names("PodDisruptionBudget") == {"before", "cut", "after"}
     assert found.said[-1] == BUDGETS
 
 
@@ -127,5 +110,5 @@ async def test_a_fault_is_no_lack() -> None:
         await asyncio.sleep(5.5)
         found.add_budget("second")
         await asyncio.sleep(40.0)
-    assert set(found.told.budgets) == {"first", "second"}
+    assert found.told.names("PodDisruptionBudget") == {"first", "second"}
     assert not any("has none" in line for line in found.said)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections.abc import Callable
 
@@ -14,6 +13,7 @@ from kubeclassic.live.client.transport import Request
 from kubeclassic.live.process.locks import LeaseLock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseTimes
 from kubeclassic.live.scheduler.events import About
+from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
@@ -47,11 +47,8 @@ class Pair:
 
     def holder(self) -> str:
         """Whom the lock names."""
-        item = json.loads(self.store.handle("GET", LEASE).encoded())
+        item = User(self.store).get("leases", "kube-scheduler", namespace="kube-system")
         return str(item["spec"].get("holderIdentity", ""))
-
-
-LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 
 
 async def forever() -> None:
@@ -66,18 +63,6 @@ async def stop(task: asyncio.Task[None]) -> None:
 
 
 class TestOneReplica:
-    async def test_it_leads_and_renews(self) -> None:
-        """A lone replica leads at once, says so, and keeps the lease."""
-        pair = Pair()
-        elector = pair.replica("a")
-        task = asyncio.create_task(elector.lead(forever))
-        await asyncio.sleep(100)
-        assert elector.leads
-        assert elector.holds_lease
-        assert pair.holder() == "a"
-        assert elector.recorder.texts == ["a became leader"]  # type: ignore[attr-defined]  # it is a Told
-        await stop(task)
-
     async def test_sigterm_during_a_renewal(self) -> None:
         """A renewal that the server has written, and whose answer is on its way, does not keep the lock."""
         pair = Pair()
@@ -159,8 +144,7 @@ class TestOneReplica:
         elector = pair.replica("a")
         task = asyncio.create_task(elector.lead(forever))
         await asyncio.sleep(5)
-        body = json.dumps({"spec": {"holderIdentity": "thief"}}).encode()
-        pair.store.handle("PATCH", LEASE, "", body, {"content-type": "application/merge-patch+json"})
+        User(pair.store).patch("leases", "kube-scheduler", {"spec": {"holderIdentity": "thief"}}, namespace="kube-system")
         with pytest.raises(LeaderLostError):
             await task
         assert pair.holder() == "thief"

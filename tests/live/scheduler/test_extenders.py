@@ -43,14 +43,10 @@ class Extender:
         found = json.loads(body)
         if url.endswith("bind"):
             self.bound.append(f"{found['PodName']} {found['Node']}")
-            self._bind(found["PodName"], found["Node"])
+            assert self.world is not None
+            self.world.bind(found["PodName"], found["Node"])
             return PostReply(200, b"{}")
         return PostReply(200, json.dumps({"NodeNames": found["NodeNames"][-1:]}).encode())
-
-    def _bind(self, name: str, node: str) -> None:
-        assert self.world is not None
-        body = {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}}
-        assert self.world.send("POST", f"/api/v1/namespaces/default/pods/{name}/binding", body).status == 201
 
 
 def scheduler_of(world: World, extender: Extender, config: ExtenderConfig) -> LiveScheduler:
@@ -134,9 +130,7 @@ def test_an_extender_binds(release: str) -> None:
 
     async def play(world: World) -> None:
         world.add_node("node-0")
-        world.send(
-            "PATCH", "/api/v1/nodes/node-0/status", {"status": {"allocatable": {"example.com/gpu": "2"}}}, "application/merge-patch+json"
-        )
+        world.user.patch("nodes", "node-0", {"status": {"allocatable": {"example.com/gpu": "2"}}}, part="status")
         extender = Extender()
         extender.going.set()
         scheduler_of(world, extender, config)

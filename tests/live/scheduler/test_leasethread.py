@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -15,6 +14,7 @@ from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.process.locks import LeaseLock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseThread, LeaseTimes
 from tests.apiserver.app import make_app, serving
+from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.storage import Change
 from tests.apiserver.store import Store
@@ -25,7 +25,6 @@ pytestmark = pytest.mark.whole
 PATIENCE = 60.0
 """Seconds after which a test is given up."""
 TIMES = LeaseTimes(lease=2.0, renew=1.0, retry=0.01)
-LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 
 
 @attrs.define(eq=False)
@@ -57,8 +56,7 @@ class Site:
 
     def holder(self) -> str:
         """Whom the lock names."""
-        found: str = json.loads(self.store.handle("GET", LEASE).encoded())["spec"]["holderIdentity"]
-        return found
+        return str(User(self.store).get("leases", "kube-scheduler", namespace="kube-system")["spec"]["holderIdentity"])
 
 
 def test_it_renews_while_the_loop_of_the_work_is_blocked() -> None:

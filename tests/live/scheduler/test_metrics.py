@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from kubeclassic.live.client.transport import MeasuredRequest, Request
 from kubeclassic.live.process.metrictables import BUILD_LABELS, CLASSIC, NEWER, SHARED, Feed
 from kubeclassic.live.scheduler.metrics import SchedulerMetrics
-from tests.live.scheduler.worlds import Site, at
+from tests.live.scheduler.worlds import Site, at, numbers
 from tests.support.recordings import recorded
 
 SERVER = "http://127.0.0.1:18001"
@@ -27,12 +27,6 @@ LABELS = dict.fromkeys(
 def of(release: str) -> SchedulerMetrics:
     """The metrics of a release, without those of this process."""
     return SchedulerMetrics(has_profiles=release not in CLASSICS, with_process=False)
-
-
-def numbers(metrics: SchedulerMetrics) -> dict[str, float]:
-    """Name with labels -> value."""
-    lines = (line for line in metrics.text().decode().splitlines() if not line.startswith("#"))
-    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
 
 class TestTables:

@@ -46,7 +46,7 @@ async def test_a_node_comes_and_room_is_made(release: str) -> None:
         await asyncio.sleep(10.0)
         site.add_node("node-1", cpu="1", disk="fast")
         await asyncio.sleep(20.0)
-        site.send("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 10})
+        site.user.create("priorityclasses", {"metadata": {"name": "high"}, "value": 10})
         site.add_pod("urgent", cpu="2", priorityClassName="high")
         await asyncio.sleep(10.0)
         status = site.store.storage.of("pods")["default", "urgent"]["status"]
@@ -61,17 +61,16 @@ async def test_a_node_comes_and_room_is_made(release: str) -> None:
 
 async def test_a_claim_gets_a_device() -> None:
     """In 1.34 a pod waits for its claim; then the claim gets its finalizer, a device and its user, and the pod the node of the device."""
-    name = "resource.k8s.io"
     async with at("1.34", NEWEST_SERVER) as site:
         site.add_node("node-0")
         site.add_node("node-1")
         for plural, form in (("deviceclasses", CLASS), ("resourceslices", SLICE)):
-            assert site.send("POST", f"/apis/{name}/v1/{plural}", form).status == 201
+            site.user.create(plural, form)
         replica = site.start(leader_elect="false")
         site.add_pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
         await asyncio.sleep(10.0)
         assert site.hosts == {"p": ""}
-        assert site.send("POST", f"/apis/{name}/v1/namespaces/default/resourceclaims", CLAIM).status == 201
+        site.user.create("resourceclaims", CLAIM)
         await asyncio.sleep(20.0)
         assert replica.warned == []
     assert site.hosts == {"p": "node-1"}
@@ -87,7 +86,7 @@ def devices_at(site: Site, device: Json, spec: Json) -> None:
         site.add_node(f"node-{number}")
     listed = {**SLICE, "spec": {**SLICE["spec"], "devices": [{"name": "gpu-0", **device}]}}
     for plural, form in (("deviceclasses", {**CLASS, "spec": spec}), ("resourceslices", listed)):
-        assert site.send("POST", f"/apis/resource.k8s.io/v1/{plural}", form).status == 201
+        site.user.create(plural, form)
 
 
 async def test_a_claim_is_made_for_an_extended_resource() -> None:
@@ -124,7 +123,7 @@ async def test_a_pod_waits_for_its_device(kind: str, host: str, told: str) -> No
     path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
     async with at("1.36", NEWEST_SERVER) as site:
         devices_at(site, {"bindingConditions": ["Ready"], "bindingFailureConditions": ["Broken"]}, {})
-        assert site.send("POST", path, CLAIM).status == 201
+        site.user.create("resourceclaims", CLAIM)
         replica = site.start(leader_elect="false")
         site.add_pod("p", resourceClaims=[{"name": "gpu", "resourceClaimName": "c"}])
         await asyncio.sleep(30.0)
@@ -135,16 +134,11 @@ async def test_a_pod_waits_for_its_device(kind: str, host: str, told: str) -> No
         if kind:
             condition = {"type": kind, "status": "True", "reason": "Gone", "message": "it is off"}
             device = {"driver": "gpu.example.com", "pool": "node-1", "device": "gpu-0", "conditions": [condition]}
-            assert site.send("PUT", f"{path}/c/status", {**claim, "status": {**claim["status"], "devices": [device]}}).status == 200
+            site.user.ask("PUT", f"{path}/c/status", {**claim, "status": {**claim["status"], "devices": [device]}})
         await asyncio.sleep(20.0 if kind else 620.0)
         assert replica.warned == []
         assert told in "".join(event["message"] for event in site.store.storage.of("events").values())
     assert site.hosts == {"p": host}
-
-
-def budget(name: str, app: str) -> Json:
-    """A budget that lets no pod of an app go."""
-    return {"metadata": {"name": name, "namespace": "default"}, "spec": {"selector": {"matchLabels": {"app": app}}, "minAvailable": 1}}
 
 
 async def test_budgets_count() -> None:
@@ -153,9 +147,9 @@ async def test_budgets_count() -> None:
         for number, app in enumerate(("kept", "other")):
             site.add_node(f"node-{number}", cpu="1")
             site.add_pod(app, cpu="1", nodeName=f"node-{number}")
-            labels = {"metadata": {"labels": {"app": app}}}
-            site.send("PATCH", f"/api/v1/namespaces/default/pods/{app}", labels, "application/merge-patch+json")
-        assert site.send("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", budget("b", "kept")).status == 201
+            site.user.patch("pods", app, {"metadata": {"labels": {"app": app}}})
+        budget = {"spec": {"selector": {"matchLabels": {"app": "kept"}}, "minAvailable": 1}}
+        site.user.create("poddisruptionbudgets", {"metadata": {"name": "b"}, **budget})
         site.start(leader_elect="false")
         site.add_pod("urgent", cpu="1", priority=10)
         await asyncio.sleep(60.0)

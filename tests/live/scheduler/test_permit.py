@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from tests.live.scheduler.worlds import World, lived, pod_form
+from tests.apiserver.cluster import pod_manifest
+from tests.live.scheduler.worlds import World, lived
 from tests.support.permitbuild import names, waiting_scheduler, waits_of
 
 
@@ -34,9 +35,9 @@ class Waiting:
 
 def add(world: World, name: str, seconds: str, cpu: str = "100m", **spec: Any) -> None:
     """A new pod that waits for Doorman so long."""
-    form = pod_form(name, cpu, **spec)
+    form = pod_manifest(name, cpu=cpu, **spec)
     form["metadata"]["annotations"] = {"Doorman": seconds}
-    assert world.send("POST", "/api/v1/namespaces/default/pods", form).status == 201
+    world.user.create("pods", form)
 
 
 async def test_an_allowed_pod_is_bound() -> None:
@@ -77,7 +78,7 @@ async def test_a_waiting_victim_is_rejected_not_deleted() -> None:
         waiting = Waiting(world)
         add(world, "low", "600", cpu="800m")
         await asyncio.sleep(1.0)
-        world.send("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
+        world.user.create("priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
         world.add_pod("high", cpu="800m", priorityClassName="high")
         await asyncio.sleep(20.0)
         assert world.hosts == {"low": "", "high": "node-0"}

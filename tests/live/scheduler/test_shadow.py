@@ -160,7 +160,7 @@ async def test_priorities_while_pods_come(release: str, seed: int) -> None:
 
     async with lived(release, slow_bindings) as world:
         for number, value in enumerate((-10, 100, 1000)):
-            world.send("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": f"class-{number}"}, "value": value})
+            world.user.create("priorityclasses", {"metadata": {"name": f"class-{number}"}, "value": value})
         for number in range(9):
             world.add_node(f"node-{number}", cpu="10" if number % 2 else "6")
         told = world.shadow(release)[1]

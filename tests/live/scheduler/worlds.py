@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,12 +16,14 @@ from kubeclassic.live.client.api import Api
 from kubeclassic.live.informers.informers import informers_of, retries_of
 from kubeclassic.live.process.process import Process
 from kubeclassic.live.scheduler.flags import read_settings
+from kubeclassic.live.scheduler.metrics import SchedulerMetrics
 from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement
 from kubeclassic.live.scheduler.shadow.shadow import Shadow
-from kubeclassic.live.scheduler.state import LiveClocks, LiveState, handler_of
+from kubeclassic.live.scheduler.state import LiveClocks, LiveState
 from kubeclassic.live.scheduler.writes import ClusterApi, DryApi, WireApi
 from kubeclassic.simulation.conform import engine_for
+from tests.apiserver.cluster import User, node_manifest, pod_manifest
 from tests.apiserver.resources import NEW_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.storage import Storage
 from tests.apiserver.store import Store
@@ -32,20 +33,6 @@ from tests.support.logs import log_to
 from tests.support.virtualtime import run_virtually
 
 Json = dict[str, Any]
-
-
-def node_form(name: str, cpu: str = "4", pods: str = "110", **labels: str) -> Json:
-    """A node as JSON."""
-    room = {"cpu": cpu, "memory": "8Gi", "pods": pods}
-    ready = [{"type": "Ready", "status": "True"}]
-    metadata = {"name": name, "labels": {"kubernetes.io/hostname": name, **labels}}
-    return {"metadata": metadata, "status": {"allocatable": room, "capacity": room, "conditions": ready}}
-
-
-def pod_form(name: str, cpu: str = "100m", **spec: Any) -> Json:
-    """A pod as JSON."""
-    container = {"name": "c", "image": "a:1", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}}}
-    return {"metadata": {"name": name, "namespace": "default"}, "spec": {"containers": [container], **spec}}
 
 
 @attrs.define(eq=False)
@@ -68,28 +55,28 @@ class World:
 
     # --- what users do ----------------------------------------------------------------------------------------------
 
-    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None, kind: str = "application/json") -> Any:
-        """A request of a user."""
-        raw = b"" if body is None else json.dumps(body).encode()
-        return self.store.handle(method, path, "", raw, {"content-type": kind})
+    @property
+    def user(self) -> User:
+        """Who asks for what is not below."""
+        return User(self.store)
 
-    def add_node(self, name: str, **form: Any) -> None:
+    def add_node(self, name: str, cpu: str = "4", pods: str = "110", **labels: str) -> None:
         """A new node, ready, without the taint that admission adds."""
-        assert self.send("POST", "/api/v1/nodes", node_form(name, **form)).status == 201
-        self.send("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": None}}, "application/merge-patch+json")
+        form = node_manifest(name, cpu=cpu, pods=pods)
+        form["metadata"]["labels"] |= labels
+        self.user.add_node(form)
 
     def add_pod(self, name: str, **form: Any) -> None:
         """A new pod."""
-        assert self.send("POST", "/api/v1/namespaces/default/pods", pod_form(name, **form)).status == 201
+        self.user.create("pods", pod_manifest(name, **form))
 
     def drop_pod(self, name: str) -> None:
         """Delete a pod at once."""
-        self.send("DELETE", f"/api/v1/namespaces/default/pods/{name}", {"kind": "DeleteOptions", "gracePeriodSeconds": 0})
+        self.user.delete("pods", name, grace=0)
 
     def bind(self, name: str, node: str) -> None:
         """Bind a pod as another scheduler does."""
-        path = f"/api/v1/namespaces/default/pods/{name}/binding"
-        assert self.send("POST", path, {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}}).status == 201
+        self.user.bind(name, node)
 
     @property
     def hosts(self) -> dict[str, str]:
@@ -118,7 +105,7 @@ class World:
         client = release.client
         api: ClusterApi = DryApi() if dry else WireApi(Api(transport, retries_of(client)), client.device_api, client.names_device_requests)
         scheduler = make(self.state(api, config, engine=engine))
-        self.follow(transport, handler_of(scheduler.state), scheduler.run)
+        self.follow(transport, scheduler.state, scheduler.run)
         return scheduler
 
     def shadow(self, release: str, config: Mapping[str, Any] | None = None) -> tuple[Shadow, list[PodJudgement]]:
@@ -173,6 +160,12 @@ def live(release: str, play: Callable[[World], Coroutine[Any, Any, None]], fault
     return found
 
 
+def numbers(metrics: SchedulerMetrics) -> dict[str, float]:
+    """Name with labels -> value."""
+    lines = (line for line in metrics.text().decode().splitlines() if not line.startswith("#"))
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
 @attrs.define(eq=False)
 class Replica:
     """A process, and what it says."""
@@ -191,8 +184,7 @@ class Replica:
 
     def metrics(self) -> dict[str, float]:
         """Its metrics: name with labels -> value."""
-        lines = (line for line in self.process.metrics.text().decode().splitlines() if not line.startswith("#"))
-        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+        return numbers(self.process.metrics)
 
     def called(self, method: str, part: str) -> int:
         """How many requests of that method had *part* in their path."""
@@ -223,9 +215,7 @@ class Site(World):
 
     def lock(self) -> dict[str, Any]:
         """What the lock says."""
-        path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
-        spec: dict[str, Any] = json.loads(self.store.handle("GET", path).encoded())["spec"]
-        return spec
+        return dict(self.user.get("leases", "kube-scheduler", namespace="kube-system")["spec"])
 
 
 @asynccontextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from kubeclassic.live.server.app import ExtenderApp
 from kubeclassic.live.server.extenderserver import ExtenderService
 from kubeclassic.live.server.served import Following, ServedCluster
 from kubeclassic.simulation.conform import engine_for
+from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER, NEWEST_SERVER, OLD_SERVER, Flavour
 from tests.apiserver.store import Store
 from tests.apiserver.transport import NO_FAULT, Decide, Fault, StoreTransport
@@ -43,18 +43,15 @@ class There:
     followed: Following
     news: list[str]
 
-    async def send(self, method: str, path: str, body: Json | None = None) -> Any:
-        """What the API server answers to its user."""
-        answer = await self.transport.send(Request(method, path, "", json.dumps(body or {}).encode(), {"content-type": "application/json"}))
-        assert 200 <= answer.status < 300, answer.body
-        return json.loads(answer.body)
+    @property
+    def user(self) -> User:
+        """A user of the API server."""
+        return User(self.transport.store)
 
-    async def create(self, *manifests: Json) -> None:
+    def create(self, *manifests: Json) -> None:
         """Create nodes and pods."""
         for manifest in manifests:
-            path = "/api/v1/namespaces/default/pods" if "containers" in manifest["spec"] else "/api/v1/nodes"
-            kind = "Pod" if path.endswith("pods") else "Node"
-            await self.send("POST", path, {"apiVersion": "v1", "kind": kind, **manifest})
+            self.user.create("pods" if "containers" in manifest["spec"] else "nodes", manifest)
 
     async def ask(self, verb: str, body: Json) -> Any:
         """What the server answers."""
@@ -102,11 +99,11 @@ def test_it_follows(flavour: Flavour, release: str) -> None:
     async def work() -> None:
         async with following(flavour, release) as there:
             await there.until(there.app.is_ready)
-            await there.create(node_json("a"), node_json("b"), pod_json("p", cpu="3", on="a"))
+            there.create(node_json("a"), node_json("b"), pod_json("p", cpu="3", on="a"))
             await there.until(lambda: there.engine().cache.node_count == 2 and len(there.app.service.cluster.pods) == 1)
             ask = {"Pod": pod_json("x", cpu="2", tolerations=EVERYTHING), "NodeNames": ["a", "b"]}
             assert (await there.ask("filter", ask))["NodeNames"] == ["b"]
-            await there.send("DELETE", "/api/v1/namespaces/default/pods/p", {"gracePeriodSeconds": 0})
+            there.user.delete("pods", "p", grace=0)
             await there.until(lambda: not there.app.service.cluster.pods)
             assert (await there.ask("filter", ask))["NodeNames"] == ["a", "b"]
             assert bool(there.said) == (flavour.version.startswith("1.28") and release in ("1.12", "1.16"))
@@ -120,14 +117,14 @@ def test_bindings_are_written() -> None:
 
     async def work() -> None:
         async with following(NEW_SERVER, "1.16") as there:
-            await there.create(node_json("a"), {**pod_json("p", cpu="3"), "metadata": {"name": "p", "namespace": "default"}})
+            there.create(node_json("a"), {**pod_json("p", cpu="3"), "metadata": {"name": "p", "namespace": "default"}})
             await there.until(lambda: there.app.is_ready() and len(there.app.service.cluster.pods) == 1)
             uid = there.app.service.cluster.pods[0].uid
             wanted = {"PodName": "p", "PodNamespace": "default", "PodUID": uid, "Node": "a"}
             ask = {"Pod": pod_json("x", cpu="2", tolerations=EVERYTHING), "NodeNames": ["a"]}
             assert (await there.ask("filter", ask))["NodeNames"] == ["a"]
             assert await there.ask("bind", wanted) == {"Error": ""}
-            assert (await there.send("GET", "/api/v1/namespaces/default/pods/p"))["spec"]["nodeName"] == "a"
+            assert there.user.get("pods", "p")["spec"]["nodeName"] == "a"
             assert (await there.ask("filter", ask))["NodeNames"] == []
             again = (await there.ask("bind", wanted))["Error"]
             assert again == 'Operation cannot be fulfilled on pods/binding "p": pod p is already assigned to node "a"'
@@ -151,8 +148,7 @@ def test_an_api_server_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
             await there.until(there.app.is_ready)
             assert there.app.seconds_behind() == 0
             is_away = True
-            node = json.dumps(node_json("a")).encode()
-            there.transport.store.handle("POST", "/api/v1/nodes", "", node, {"content-type": "application/json"})
+            there.user.create("nodes", node_json("a"))
             await there.until(lambda: bool(there.news))
             is_away = False
             await there.until(lambda: len(there.news) == 2)
@@ -171,9 +167,7 @@ def test_as_a_program(tmp_path: Path) -> None:
     from tests.support.kubeconfigs import kubeconfig
 
     store = Store(NEW_SERVER)
-    send = StoreTransport(store).send
-    body = json.dumps({"apiVersion": "v1", "kind": "Node", **node_json("a")}).encode()
-    asyncio.run(send(Request("POST", "/api/v1/nodes", "", body, {"content-type": "application/json"})))
+    User(store).create("nodes", node_json("a"))
     with serving_store(store) as address:
         path = kubeconfig(tmp_path, {"server": address})
         with serving_program("--kubeconfig", str(path), "--context", "there", "--release", "1.14") as server:

@@ -11,6 +11,7 @@ from tests.support.serverbuild import Caller, Json, as_pod, node_json, pod_json,
 
 RELEASES = ["1.12", "1.16", "1.27"]
 ALL = ["a", "b", "c"]
+BIND = {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}
 each_release = pytest.mark.parametrize("release", RELEASES)
 
 
@@ -77,12 +78,6 @@ class TestPreemption:
 
 
 class TestBind:
-    def test_a_pod_of_the_cluster(self, caller: Caller) -> None:
-        """A waiting pod gets its node, and takes room there."""
-        body = {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}
-        assert caller.asked("/bind", body) == {"Error": ""}
-        assert caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})["NodeNames"] == []
-
     def test_a_pod_of_an_earlier_question(self, caller: Caller) -> None:
         """A pod that the server knows from a filter call can be bound."""
         caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})
@@ -90,10 +85,10 @@ class TestBind:
         assert caller.asked("/filter", {"Pod": pod_json("y", cpu="2"), "NodeNames": ["a"]})["NodeNames"] == []
 
     def test_twice(self, caller: Caller) -> None:
-        """A pod that has a node is not bound again: the answer's Error says so."""
-        body = {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}
-        caller.asked("/bind", body)
-        assert caller.asked("/bind", {**body, "Node": "b"}) == {"Error": "pod default/w is already assigned to node a"}
+        """A waiting pod gets its node, takes room there, and is not bound again: the answer's Error says so."""
+        assert caller.asked("/bind", BIND) == {"Error": ""}
+        assert caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})["NodeNames"] == []
+        assert caller.asked("/bind", {**BIND, "Node": "b"}) == {"Error": "pod default/w is already assigned to node a"}
 
     @pytest.mark.parametrize(
         ("change", "status", "where"),
@@ -105,12 +100,12 @@ class TestBind:
     )  # fmt: skip
     def test_what_is_not_there(self, caller: Caller, change: Json, status: int, where: str) -> None:
         """An unknown pod or node, another UID and a wrong type are refused."""
-        found = caller.post("/bind", {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a", **change})
+        found = caller.post("/bind", {**BIND, **change})
         assert (found.status_code, found.json()["where"]) == (status, where)
 
     def test_other_types_of_content(self, caller: Caller) -> None:
         """A page in a browser, which may send plain text without asking, binds nothing."""
-        body = to_json({"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"})
+        body = to_json(BIND)
         assert caller.call("POST", "/bind", content=body, headers={"content-type": "text/plain"}).status_code == 415
 
     @pytest.mark.parametrize("error", [None, "pods w is forbidden"])
@@ -123,8 +118,7 @@ class TestBind:
             return error
 
         caller = Caller.of(three_nodes(), write_binding=write)
-        body = {"PodName": "w", "PodNamespace": "default", "PodUID": "uid-w", "Node": "a"}
-        assert caller.asked("/bind", body) == {"Error": error or ""}
+        assert caller.asked("/bind", BIND) == {"Error": error or ""}
         assert written == ["default/w uid-w a"]
         found = caller.asked("/filter", {"Pod": pod_json("x", cpu="3"), "NodeNames": ["a"]})["NodeNames"]
         assert found == ([] if error is None else ["a"])

@@ -106,25 +106,18 @@ class TestPreemption:
         assert victim is not None
         assert [(c.type, c.status, c.reason) for c in victim.status.conditions] == [("DisruptionTarget", "True", "PreemptionByScheduler")]
 
-    def test_a_nomination_that_helps_no_more(self) -> None:
-        """Where nothing can be done for a nominated pod any more, its nomination ends, in its status too."""
+    @pytest.mark.parametrize(
+        ("plugins", "reason"), [({}, "Unschedulable"), ({"preFilter": disabled("NodeResourcesFit")}, "SchedulerError")]
+    )
+    def test_a_nomination_that_helps_no_more(self, plugins: Json, reason: str) -> None:
+        """Where nothing can be done for a nominated pod any more, or its cycle fails, its nomination ends, in its status too."""
         nominated = asking("high", cpu="2", priority=9, status={"nominatedNodeName": "a"})
-        made = newer(*there(node("a", cpu="1")), at(1, nominated))
+        made = of_engine(scheduler(profile={"plugins": plugins}), *there(node("a", cpu="1")), at(1, nominated))
         played(made)
         left = made.cluster.pod("default/high")
         assert left is not None
         assert (left.status.nominated_node_name, bool(made.engine.nominations)) == ("", False)
-
-    def test_an_error_ends_it_too(self) -> None:
-        """So does a cycle that fails for another reason than that the pod fits nowhere."""
-        profile = {"plugins": {"preFilter": disabled("NodeResourcesFit")}}
-        nominated = asking("high", cpu="2", priority=9, status={"nominatedNodeName": "a"})
-        made = of_engine(scheduler(profile=profile), *there(node("a", cpu="1")), at(1, nominated))
-        played(made)
-        left = made.cluster.pod("default/high")
-        assert left is not None
-        assert (left.status.nominated_node_name, bool(made.engine.nominations)) == ("", False)
-        assert [(c.reason, "PreFilterNodeResourcesFit" in c.message) for c in left.status.conditions] == [("SchedulerError", True)]
+        assert [(c.reason, "PreFilterNodeResourcesFit" in c.message) for c in left.status.conditions] == [(reason, bool(plugins))]
 
 
 class Steps(Plugin):
@@ -178,6 +171,9 @@ def claim(name: str, owner: str = "") -> Any:
     return obj({"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": CLAIM_SPEC})
 
 
+USING = asking("one", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
+
+
 class TestStepsOfAPlugin:
     EVENTS = (*there(node("a", cpu="1")), at(1, asking("one"), runs=100))
 
@@ -201,16 +197,14 @@ class TestStepsOfAPlugin:
     @pytest.mark.parametrize("first", [False, True])
     def test_volumes_between(self, first: bool) -> None:
         """Where claims get their volumes at PreBind, plugins that stand before VolumeBinding have their turn before the wait."""
-        using = asking("one", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
-        made, plugin = with_steps(*there(node("a"), obj(CLASS), claim("data")), at(1, using), first=first, binding=5.0, provisioning=7.0)
+        made, plugin = with_steps(*there(node("a"), obj(CLASS), claim("data")), at(1, USING), first=first, binding=5.0, provisioning=7.0)
         records = played(made)
         assert told(records, "Bound") == [(13, "default/one")]
         assert {point: time for time, point in plugin.seen}["pre_bind"] == (6 if first else 13)
 
     def test_a_refusal_before_the_volumes(self) -> None:
         """A plugin that refuses before VolumeBinding has its turn leaves the claims as they were."""
-        using = asking("one", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
-        made, plugin = with_steps(*there(node("a"), obj(CLASS), claim("data")), at(1, using), first=True, binding=5.0)
+        made, plugin = with_steps(*there(node("a"), obj(CLASS), claim("data")), at(1, USING), first=True, binding=5.0)
         plugin.answers["pre_bind"] = [unschedulable("never")] * 99
         assert told(played(made), "VolumeProvisioned") == []
         assert plugin.seen[2:4] == [(6, "pre_bind"), (6, "unreserve")]
@@ -291,7 +285,6 @@ class TestVolumes:
     def test_without_volume_binding(self) -> None:
         """A profile without VolumeBinding binds pods whatever their claims lack."""
         engine = scheduler(profile={"plugins": {"multiPoint": disabled("VolumeBinding")}})
-        using = asking("one", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
-        records = played(of_engine(engine, *there(node("a"), obj(CLASS), claim("data")), at(1, using)))
+        records = played(of_engine(engine, *there(node("a"), obj(CLASS), claim("data")), at(1, USING)))
         assert told(records, "Bound") == [(1, "default/one")]
         assert told(records, "VolumeProvisioned") == []

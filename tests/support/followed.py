@@ -1,0 +1,29 @@
+"""A handler of what informers tell, which remembers it."""
+
+from __future__ import annotations
+
+import attrs
+
+from kubeclassic.api.objects import KubeObject
+
+
+@attrs.define
+class Followed:
+    """The objects that there are, and what was told of each; nothing is deleted that was not put."""
+
+    objects: dict[tuple[str, str], KubeObject] = attrs.field(factory=dict)
+    told: list[tuple[str, str, str]] = attrs.field(factory=list)
+
+    def put(self, item: KubeObject) -> None:
+        """An object was added or changed."""
+        self.objects[item.kind, item.key] = item
+        self.told.append(("put", item.name, item.metadata.resource_version))
+
+    def delete(self, item: KubeObject) -> None:
+        """An object was deleted."""
+        del self.objects[item.kind, item.key]
+        self.told.append(("delete", item.name, item.metadata.resource_version))
+
+    def names(self, kind: str) -> set[str]:
+        """The names of the objects of a kind."""
+        return {item.name for item in self.objects.values() if item.kind == kind}
