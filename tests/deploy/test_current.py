@@ -123,7 +123,7 @@ class TestDeployment:
             for name in ("a", "b"):
                 world.add_node(name)
             world.schedule({"profile": yaml.safe_load(config.read_text(encoding="utf-8"))})
-            assert world.send("POST", "/api/v1/namespaces/default/pods", pod).status == 201
+            world.user.create("pods", pod)
             world.add_pod("other")
             await asyncio.sleep(5.0)
 
