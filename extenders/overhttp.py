@@ -146,11 +146,18 @@ class HttpPost:
         refused = scheme_error(url)
         if refused is not None:
             raise PostError(refused)
-        return _exchange(self.client, url, body, timeout, self._extensions())
+        import httpx
 
-    def _extensions(self) -> dict[str, Any]:
-        tls = self.config.tls
-        return {"sni_hostname": tls.server_name} if tls is not None and tls.server_name else {}
+        deadline, tls = time.monotonic() + timeout, self.config.tls
+        extensions = {"sni_hostname": tls.server_name} if tls is not None and tls.server_name else {}
+        try:
+            with self.client.stream("POST", url, content=body, timeout=timeout, extensions=extensions) as response:
+                try:
+                    return PostReply(response.status_code, b"".join(_until(deadline, response)))
+                except httpx.ReadTimeout:
+                    raise PostError(BODY_TIMEOUT) from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise PostError(error_text(url, error)) from None
 
     def close(self) -> None:
         """Close the connections; a later request makes new ones."""
@@ -173,20 +180,6 @@ def _client(config: ExtenderConfig) -> httpx.Client:
     except ImportError:
         raise MissingExtra("extenders: got no httpx, wanted it installed: pip install 'kubeclassic[extenders]'") from None
     return httpx.Client(verify=_context(config), headers=HEADERS, follow_redirects=True)
-
-
-def _exchange(client: httpx.Client, url: str, body: bytes, timeout: float, extensions: dict[str, Any]) -> PostReply:
-    import httpx
-
-    deadline = time.monotonic() + timeout
-    try:
-        with client.stream("POST", url, content=body, timeout=timeout, extensions=extensions) as response:
-            try:
-                return PostReply(response.status_code, b"".join(_until(deadline, response)))
-            except httpx.ReadTimeout:
-                raise PostError(BODY_TIMEOUT) from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise PostError(error_text(url, error)) from None
 
 
 def _until(deadline: float, response: httpx.Response) -> Any:

@@ -214,7 +214,8 @@ class Process:
         times = LiveClocks(asyncio.get_running_loop().time, self.wall)
         observer = Metering(self.metrics.feed)
         state = LiveState(
-            self.engine, api, recorder, times, self.scheduler_name, log=self.log, observer=observer, leads=self._leads,
+            self.engine, api, recorder, times, self.scheduler_name, log=self.log, observer=observer,
+            leads=lambda: self.elector is None or self.elector.holds_lease,
             is_dry=self.is_dry,
         )  # fmt: skip
         self.engine.on_phase, state.queue.on_incoming = observer.phase_ended, observer.incoming
@@ -223,9 +224,6 @@ class Process:
         self.informers = informers_of(release, self.engine.gates, link, state, self.log.again)
         if events is not None:
             self.elector = self._elector(events)
-
-    def _leads(self) -> bool:
-        return self.elector is None or self.elector.holds_lease
 
     def _elector(self, events: Events) -> Elector | None:
         wanted, thread = self.settings.election, self.lease_thread

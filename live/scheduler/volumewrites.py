@@ -165,12 +165,11 @@ class VolumeWork:
         known = self.state.pod(pod.key)
         if known is None or known.uid != pod.uid:
             raise NotBound(f'pod "{pod.key}" does not exist any more')
-        return all(self._is_bound(item, pod.spec.node_name) for item in written)
-
-    def _is_bound(self, item: KubeObject, node_name: str) -> bool:
-        if isinstance(item, PersistentVolume):
-            return self._is_volume_bound(item, node_name)
-        return self._is_provisioned(item, node_name)
+        node = pod.spec.node_name
+        return all(
+            self._is_volume_bound(item, node) if isinstance(item, PersistentVolume) else self._is_provisioned(item, node)
+            for item in written
+        )
 
     def _is_volume_bound(self, written: PersistentVolume, node_name: str) -> bool:
         volume, claim = self.state.listings.volumes.get(written.key), self._claim_of(written)

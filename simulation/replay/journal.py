@@ -181,16 +181,12 @@ EventData = dict[str, Any]
 Sink = Callable[[EventData], None]
 
 
-def discard(event: EventData) -> None:
-    """Drop an event: the default."""
-
-
 @attrs.define(eq=False, repr=False)
 class ReplayJournal:
     """Passes each event to *sink*, as plain data."""
 
     clock: Clock
-    sink: Sink = discard
+    sink: Sink = lambda event: None
 
     def note(self, event: ReplayEvent) -> None:
         """Log an event that happens now."""

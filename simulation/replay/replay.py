@@ -28,10 +28,6 @@ from .settings import Delays
 from .simulatedcluster import SimulatedCluster
 
 
-def ignore(replay: Replay) -> None:
-    """The default: nothing happens at the end of an instant."""
-
-
 @attrs.define(eq=False, repr=False)
 class Replay:
     """Plays *inputs* to *engine*, which must be new. What happens depends on the inputs, the options and the seed alone.
@@ -49,7 +45,7 @@ class Replay:
     recreate: bool = True
     until: float | None = None
     """When to stop, in virtual seconds; None: when nothing happens any more."""
-    at_instant: Callable[[Replay], None] = ignore
+    at_instant: Callable[[Replay], None] = lambda replay: None
     """Called after everything that happens at one time, before time passes."""
     position: int = 0
     """How many events of the inputs have happened."""

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from kubeclassic.live.client.transport import Request, Transport
 
 from .store import Store
-from .transport import StoreTransport
+from .transport import NO_FAULT, Decide, StoreTransport
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
@@ -93,7 +93,7 @@ def serving(app: Any, **options: Any) -> Iterator[str]:
 
 
 @contextmanager
-def serving_store(store: Store, token: str = "") -> Iterator[str]:
-    """The address of an API server over *store*."""
-    with serving(make_app(StoreTransport(store), token=token)) as address:
+def serving_store(store: Store, token: str = "", faults: Decide = lambda request: NO_FAULT, **options: Any) -> Iterator[str]:
+    """The address of an API server over *store*; *options* as for :func:`serving`."""
+    with serving(make_app(StoreTransport(store, faults), token=token), **options) as address:
         yield address

@@ -12,11 +12,11 @@ from kubeclassic.cli import run
 from kubeclassic.live.client.resources import VERSIONS, resource
 from kubeclassic.live.client.transport import Request
 from kubeclassic.live.rights import MissingRightError, check_rights
-from tests.apiserver.app import make_app, serving
+from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver.transport import NO_FAULT, Fault, refused
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
 
@@ -136,7 +136,7 @@ def asked(words: list[str], forbidden: set[str], folder: Path, capsys: pytest.Ca
     def fault(request: Request) -> Fault:
         return refused(403, "Forbidden", "you may not") if request.path.rpartition("/")[2] in plurals else NO_FAULT
 
-    with serving(make_app(StoreTransport(one_node(), fault))) as address:
+    with serving_store(one_node(), faults=fault) as address:
         config = kubeconfig(folder, {"server": address})
         status = run([*(str(pod) if word == "POD" else word for word in words), "--kubeconfig", str(config)])
     captured = capsys.readouterr()

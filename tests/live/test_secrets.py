@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from kubeclassic.cli import run
-from tests.apiserver.app import make_app, serving
+from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import Fault, StoreTransport, refused
+from tests.apiserver.transport import Fault, refused
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 
@@ -115,7 +115,7 @@ def refusing() -> Iterator[str]:
     def refuse(request: object) -> Fault:
         return refused(403, "Forbidden", "you may not")
 
-    with serving(make_app(StoreTransport(Store(NEW_SERVER), refuse))) as address:
+    with serving_store(Store(NEW_SERVER), faults=refuse) as address:
         yield address
 
 

@@ -14,6 +14,7 @@ from kubeclassic.simulation.replay.inputs.inputs import Inputs, read_inputs
 from kubeclassic.simulation.replay.inputs.traces import ADD, START, Event
 from kubeclassic.simulation.replay.replay import Replay
 from kubeclassic.simulation.replay.settings import Delays
+from tests.support.build import pod
 
 Json = dict[str, Any]
 
@@ -35,8 +36,17 @@ def at(time: float, item: KubeObject, verb: str = ADD, *, runs: float | None = N
 
 def replay(*events: Event, release: str = "1.16", until: float | None = None, options: Json | None = None, **delays: float) -> Replay:
     """A replay of *events* in their order."""
-    resources = ("cpu", "memory", "pods")
-    return Replay(Inputs(tuple(events), resources=resources), engine(release, **options or {}), Delays(**delays), until=until)
+    return of_engine(engine(release, **options or {}), *events, until=until, **delays)
+
+
+def of_engine(made: Engine, *events: Event, until: float | None = None, **delays: float) -> Replay:
+    """The same for an engine."""
+    return Replay(Inputs(tuple(events), resources=("cpu", "memory", "pods")), made, Delays(**delays), until=until)
+
+
+def asking(name: str, cpu: str = "1", **more: Any) -> Any:
+    """A pod that asks for cpu."""
+    return pod(name, requests={"cpu": cpu}, **more)
 
 
 def played(made: Replay) -> list[Json]:

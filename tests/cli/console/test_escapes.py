@@ -11,10 +11,10 @@ import pytest
 
 from kubeclassic.cli.console.output import note
 from kubeclassic.exceptions import KubeclassicError
-from tests.apiserver.app import make_app, serving
+from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import Fault, StoreTransport, refused
+from tests.apiserver.transport import Fault, refused
 from tests.conftest import ROOT
 from tests.support.kubeconfigs import kubeconfig
 from tests.support.program import ran
@@ -88,7 +88,7 @@ class TestMessages:
         def refuse(request: object) -> Fault:
             return refused(403, "Forbidden", "no \x1b]0;pwned\x07\nforged")
 
-        with serving(make_app(StoreTransport(Store(NEW_SERVER), refuse))) as address:
+        with serving_store(Store(NEW_SERVER), faults=refuse) as address:
             yield kubeconfig(tmp_path, {"server": address})
 
     @pytest.mark.parametrize("words", [["snapshot"], ["shadow", "--for", "0.5"]], ids=["snapshot", "shadow"])

@@ -21,7 +21,7 @@ from kubeclassic.live.client.credentials import Access, ExecPlugin, TokenFile
 from kubeclassic.live.client.http import HttpTransport, tls_context
 from kubeclassic.live.client.kubeconfig import read_kubeconfig
 from kubeclassic.live.client.transport import OTHER, Request, TransportError
-from tests.apiserver.app import make_app, serving
+from tests.apiserver.app import make_app, serving, serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
 from tests.apiserver.transport import StoreTransport
@@ -271,7 +271,7 @@ class TestTls:
         certificate, key = certificates(tmp_path)
         named = {"certificate-authority": certificate.name, "tls-server-name": "api.example"}
         told = [named, {"certificate-authority": certificate.name}, {}, {"insecure-skip-tls-verify": True}]
-        with serving(make_app(StoreTransport(Store(NEW_SERVER))), ssl_certfile=certificate, ssl_keyfile=key) as address:
+        with serving_store(Store(NEW_SERVER), ssl_certfile=certificate, ssl_keyfile=key) as address:
             accesses = [read_kubeconfig(kubeconfig(tmp_path, {"server": address, **cluster})) for cluster in told]
             outcomes = [outcome(access) for access in accesses]
         assert outcomes == [200, OTHER, OTHER, 200]
@@ -281,7 +281,7 @@ class TestTls:
         certificate, key = certificates(tmp_path)
         options = {"ssl_certfile": certificate, "ssl_keyfile": key, "ssl_ca_certs": str(certificate), "ssl_cert_reqs": 2}
         user = {"client-certificate": certificate.name, "client-key": key.name}
-        with serving(make_app(StoreTransport(Store(NEW_SERVER))), **options) as address:
+        with serving_store(Store(NEW_SERVER), **options) as address:
             cluster = {"server": address, "insecure-skip-tls-verify": True}
             with_one, without = (outcome(read_kubeconfig(kubeconfig(tmp_path, cluster, given))) for given in (user, {}))
         assert with_one == 200
@@ -311,7 +311,7 @@ class TestTls:
                     now[0] += 61
                     found.append(await sent(transport))
 
-        with serving(make_app(StoreTransport(Store(NEW_SERVER))), **options) as address:
+        with serving_store(Store(NEW_SERVER), **options) as address:
             user = {"client-certificate": "shown.pem", "client-key": "shown.key"}
             asyncio.run(work(read_kubeconfig(kubeconfig(tmp_path, {"server": address, "insecure-skip-tls-verify": True}, user))))
         assert found == [None, None, 200]

@@ -13,12 +13,12 @@ import pytest
 from kubeclassic.live.client.credentials import Access
 from kubeclassic.live.process.locks import LeaseLock
 from kubeclassic.live.scheduler.election import Elector, LeaderLostError, LeaseThread, LeaseTimes
-from tests.apiserver.app import make_app, serving
+from tests.apiserver.app import serving_store
 from tests.apiserver.cluster import User
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.storage import Change
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver.transport import NO_FAULT, Fault, refused
 
 pytestmark = pytest.mark.whole
 
@@ -51,7 +51,7 @@ class Site:
                 async with asyncio.timeout(PATIENCE):
                     await elector.lead(lambda: work(elector))
 
-        with serving(make_app(StoreTransport(self.store, lambda request: self.faults()))) as address:
+        with serving_store(self.store, faults=lambda request: self.faults()) as address:
             asyncio.run(life(address))
 
     def holder(self) -> str:

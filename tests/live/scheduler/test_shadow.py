@@ -16,10 +16,10 @@ from kubeclassic.live.scheduler.scheduler import LiveScheduler
 from kubeclassic.live.scheduler.shadow.backlog import Backlog
 from kubeclassic.live.scheduler.shadow.judging import PodJudgement, refusing_rule
 from kubeclassic.predicates import reasons
-from tests.apiserver.app import make_app, serving
+from tests.apiserver.app import serving_store
 from tests.apiserver.resources import NEW_SERVER
 from tests.apiserver.store import Store
-from tests.apiserver.transport import NO_FAULT, Fault, StoreTransport, refused
+from tests.apiserver.transport import NO_FAULT, Fault, refused
 from tests.live.scheduler.worlds import World, live, lived
 from tests.support.kubeconfigs import kubeconfig
 
@@ -198,7 +198,7 @@ class TestCommand:
 
     def test_a_cluster_that_is_never_seen(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """A shadow that got no list is bad input, not a scheduler that decides alike; the kinds are named."""
-        with serving(make_app(StoreTransport(Store(NEW_SERVER)), lambda request: refused(403, "Forbidden", "no"))) as address:
+        with serving_store(Store(NEW_SERVER), faults=lambda request: refused(403, "Forbidden", "no")) as address:
             status = run(["shadow", "--for", "0.3", "--kubeconfig", str(kubeconfig(tmp_path, {"server": address}))])
         captured = capsys.readouterr()
         assert (status, captured.out) == (2, "")

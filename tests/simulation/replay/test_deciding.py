@@ -14,18 +14,13 @@ from kubeclassic.framework.options import options_of
 from kubeclassic.simulation.conform import ALL_RELEASES
 from kubeclassic.simulation.replay.replay import Replay
 from tests.conftest import ROOT
-from tests.support.build import node, obj, pod
-from tests.support.replaybuild import at, played, replay, there
+from tests.support.build import node, obj
+from tests.support.replaybuild import asking, at, played, replay, there
 
 both = pytest.mark.parametrize("release", ALL_RELEASES[-2:])
 """A release of predicates and priorities, and one of the framework."""
 NAMES = ["a", "b", "c"]
 NODES = there(node("a", cpu="2"), node("b", cpu="8"), node("c", cpu="1"))
-
-
-def asking(name: str, cpu: str, **more: Any) -> Any:
-    """A pod that asks for cpu."""
-    return pod(name, requests={"cpu": cpu}, **more)
 
 
 def three(release: str) -> Replay:

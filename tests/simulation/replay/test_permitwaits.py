@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 
 from kubeclassic.api.objects import Pod
-from kubeclassic.simulation.replay.inputs.inputs import Inputs
 from kubeclassic.simulation.replay.inputs.traces import DELETE, Event
 from kubeclassic.simulation.replay.replay import Replay
-from kubeclassic.simulation.replay.simulatedcluster import Delays
 from tests.support.build import node, pod
 from tests.support.permitbuild import doorman, names, the_one, waiting_scheduler, waits_of
-from tests.support.replaybuild import Json, at, played, there, told
+from tests.support.replaybuild import Json, at, of_engine, played, there, told
 
 GAVE_UP = "rejected due to timeout after waiting {} at plugin {}"
 
@@ -23,23 +21,19 @@ def asking(name: str, cpu: str = "1", *, priority: int = 0, **answers: str) -> P
 
 def of(*events: Event, until: float | None = None, **delays: float) -> Replay:
     """A replay with the plugins."""
-    return Replay(Inputs(tuple(events), resources=("cpu", "memory", "pods")), waiting_scheduler(), Delays(**delays), until=until)
+    return of_engine(waiting_scheduler(), *events, until=until, **delays)
 
 
 def steps_to(made: Replay, time: float) -> list[Json]:
     """What happens up to *time*, at which the clock then is."""
     found: list[Json] = []
-    made.cluster.agenda.put(made.cluster.after(time - made.now), _nothing)
+    made.cluster.later(time - made.now, lambda: None)
     made.cluster.journal.sink = found.append
     made.until = time
     while made.step():
         pass
     made.until, made.is_over = None, False
     return found
-
-
-def _nothing() -> None:
-    """Let time pass."""
 
 
 def messages(records: list[Json], name: str) -> list[tuple[float, str]]:

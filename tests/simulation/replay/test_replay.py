@@ -12,10 +12,10 @@ from kubeclassic.simulation.conform import ALL_RELEASES
 from kubeclassic.simulation.replay.inputs.traces import DELETE, DRAIN, FAIL, RECOVER, UPDATE, Event
 from kubeclassic.simulation.replay.replay import Replay
 from kubeclassic.simulation.replay.settings import Delays
-from tests.support.build import node, obj, pod
+from tests.support.build import node, obj
 from tests.support.drainbuild import with_devices
 from tests.support.examples import ENDS
-from tests.support.replaybuild import BUSY, at, engine, of_file, played, replay, there, told
+from tests.support.replaybuild import BUSY, asking, at, engine, of_file, played, replay, there, told
 
 ALL = list(ALL_RELEASES)
 
@@ -23,11 +23,6 @@ ALL = list(ALL_RELEASES)
 def small(name: str = "a", cpu: str = "2", **more: Any) -> Any:
     """A node for two pods of one cpu."""
     return node(name, cpu=cpu, **more)
-
-
-def asking(name: str, cpu: str = "1", **more: Any) -> Any:
-    """A pod that asks for a cpu."""
-    return pod(name, requests={"cpu": cpu}, **more)
 
 
 def owned(kind: str) -> Any:

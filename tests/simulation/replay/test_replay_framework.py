@@ -6,18 +6,15 @@ from typing import Any, ClassVar
 
 import pytest
 
-from kubeclassic.core.engine import Engine
 from kubeclassic.framework.cycle.state import PreFilterResult
 from kubeclassic.framework.plugin import Plugin
 from kubeclassic.framework.releases import DEFAULT_FRAMEWORK
 from kubeclassic.framework.status import Status, error, unschedulable
-from kubeclassic.simulation.replay.inputs.inputs import Inputs
 from kubeclassic.simulation.replay.inputs.traces import DELETE, UPDATE, Event
 from kubeclassic.simulation.replay.replay import Replay
-from kubeclassic.simulation.replay.settings import Delays
-from tests.support.build import node, obj, pod
+from tests.support.build import node, obj
 from tests.support.frameworkbuild import binding_methods, disabled, enabled, scheduler
-from tests.support.replaybuild import Json, at, played, replay, there, told
+from tests.support.replaybuild import Json, asking, at, of_engine, played, replay, there, told
 
 TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
 GATES = [{"name": "quota"}]
@@ -26,16 +23,6 @@ GATES = [{"name": "quota"}]
 def newer(*events: Event, **more: Any) -> Replay:
     """A replay of the framework's release."""
     return replay(*events, release=DEFAULT_FRAMEWORK, **more)
-
-
-def of_engine(engine: Engine, *events: Event, **delays: float) -> Replay:
-    """A replay of *events* for an engine."""
-    return Replay(Inputs(tuple(events), resources=("cpu", "memory", "pods")), engine, Delays(**delays))
-
-
-def asking(name: str, cpu: str = "1", **more: Any) -> Any:
-    """A pod that asks for cpu."""
-    return pod(name, requests={"cpu": cpu}, **more)
 
 
 def attempts(made: Replay, records: list[Json], name: str) -> int:
