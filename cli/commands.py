@@ -106,9 +106,7 @@ def command_of(name: str, short_help: str) -> click.Command:
     )(run)  # fmt: skip
 
 
-def _run(
-    name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]
-) -> int:  # fmt: skip
+def _run(name: str, question: Question, paths: tuple[Path, ...], setup: Any, output: Output, values: dict[str, Any]) -> int:
     from .answering import answer
     from .opening import OPENERS, opened, version_read
 

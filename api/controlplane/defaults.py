@@ -36,7 +36,7 @@ from ..objects import (
     VolumeSource,
 )
 from ..objects.pods import DEFAULT_SCHEDULER
-from ..objects.quantity import Quantity
+from ..objects.quantity import Quantity, notation
 
 K = TypeVar("K", bound=KubeObject)
 S = TypeVar("S", bound=VolumeSource)
@@ -96,9 +96,8 @@ def pod_spec_with_defaults(spec: PodSpec) -> PodSpec:
     given = spec.scheduler_name, spec.host_network, spec.containers, spec.init_containers, spec.overhead, spec.volumes
     if _are_complete(*given):
         return spec
-    # Equal amounts may be written otherwise: 1Gi and 1073741824. Each pod keeps its own.
-    amounts = [spec.overhead, *(held for one in (*spec.containers, *spec.init_containers) for held in (one.requests, one.limits))]
-    return replace(spec, **_needed(tuple([amount.form for held in amounts for amount in held.values()]), *given))
+    amounts = [held for one in (*spec.containers, *spec.init_containers) for held in (one.requests, one.limits)]
+    return replace(spec, **_needed(notation(spec.overhead, *amounts), *given))
 
 
 @lru_cache(maxsize=_CACHED)

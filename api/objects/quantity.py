@@ -7,6 +7,7 @@ decimal. The two overflow differently, so :class:`Quantity` remembers which one 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, NoReturn, TypeAlias
 
@@ -224,6 +225,11 @@ class Quantity:
         if style == "exponent":
             return f"{nanos}e{exponent}" if exponent else str(nanos)
         return f"{nanos}{_DECIMAL_SUFFIX[exponent]}"
+
+
+def notation(*amounts: Mapping[str, Quantity]) -> tuple[object, ...]:
+    """The form of each amount, for caches: equal amounts may be written otherwise, as 1Gi and 1073741824, and each object keeps its own."""
+    return tuple([amount.form for held in amounts for amount in held.values()])
 
 
 def _make(unscaled: int, scale: int, is_big: bool, style: str) -> Quantity:

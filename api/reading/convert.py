@@ -14,7 +14,7 @@ from msgspec.structs import force_setattr
 
 from .. import objects as o
 from ..objects.metadata import FieldWords, Map, OneOf, attributes, is_value, json_names
-from ..objects.quantity import Quantity
+from ..objects.quantity import Quantity, notation
 from .typed import read
 
 V = TypeVar("V")
@@ -93,11 +93,11 @@ def _fits(value: Any, words: Worded) -> bool:
 _known: dict[Any, Any] = {}
 
 
-def _one(value: V) -> V:
-    """The first of all values that are equal to *value*."""
+def _one(value: V, *amounts: Map[Quantity]) -> V:
+    """The first of all values that are equal to *value*, with *amounts* written as in it."""
     if len(_known) >= _REMEMBERED:
         _known.clear()
-    found: V = _known.setdefault(value, value)
+    found: V = _known.setdefault((value, notation(*amounts)) if amounts else value, value)
     return found
 
 
@@ -108,7 +108,10 @@ def shared(found: V) -> V:
     if found.metadata.owner_references:
         force_setattr(found.metadata, "owner_references", _one(found.metadata.owner_references))
     if isinstance(found, o.Pod) and found.status.container_statuses:
-        force_setattr(found.status, "container_statuses", _one(found.status.container_statuses))
+        statuses = found.status.container_statuses
+        resources = [one.resources for one in statuses if one.resources is not None]
+        amounts = [one.allocated_resources for one in statuses] + [held for one in resources for held in (one.requests, one.limits)]
+        force_setattr(found.status, "container_statuses", _one(statuses, *amounts))
     if isinstance(found, o.Node):
         force_setattr(found.status, "images", tuple(map(_one, found.status.images)))
         force_setattr(found.spec, "taints", _one(found.spec.taints))

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ...simulation.input import GivenCluster
 
 
-
 class OptionsError(KubeclassicError):
     """Options that do not go together."""
 
@@ -136,7 +135,7 @@ class ClusterOptions(AskedOptions):
 
     def waiting(self) -> GivenCluster:
         """The pods that wait besides those of the cluster."""
-        return getattr(self, "pods", ()) if isinstance(self, MorePods) else ()
+        return self.pods if isinstance(self, MorePods) else ()
 
     def changes(self) -> Mapping[str, Any]:
         """What the question itself changes of the scheduler's options."""

@@ -9,6 +9,7 @@ from kubeclassic.api.objects import (
     RBD,
     Container,
     ContainerPort,
+    ContainerStatus,
     Map,
     Node,
     NodeStatus,
@@ -19,12 +20,14 @@ from kubeclassic.api.objects import (
     PersistentVolumeSpec,
     Pod,
     PodSpec,
+    PodStatus,
     ResourceRequirements,
     Service,
     StorageClass,
     Volume,
 )
 from kubeclassic.api.objects.quantity import Quantity
+from kubeclassic.api.reading.convert import shared
 
 
 def amounts(**texts: str) -> Map[Quantity]:
@@ -114,5 +117,9 @@ def test_equal_amounts_stay_as_they_are_written(texts: tuple[str, str]) -> None:
         container = Container(name="c", resources=ResourceRequirements(limits=amounts(memory=text)))
         pod = with_defaults(Pod(spec=PodSpec(containers=(container,))))
         volume = with_defaults(PersistentVolume(spec=PersistentVolumeSpec(capacity=amounts(storage=text))))
+        status = ContainerStatus(resources=ResourceRequirements(limits=amounts(memory=text)), allocated_resources=amounts(memory=text))
+        (one,) = shared(Pod(status=PodStatus(container_statuses=(status,)))).status.container_statuses
+        assert one.resources is not None
         found = pod.spec.containers[0].requests["memory"], volume.spec.capacity["storage"]
-        assert [amount.form for amount in found] == [Quantity.parse(text).form] * 2
+        found += one.resources.limits["memory"], one.allocated_resources["memory"]
+        assert [amount.form for amount in found] == [Quantity.parse(text).form] * 4
