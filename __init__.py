@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from .exceptions import KubeclassicError as KubeclassicError
     from .framework.options import Classic as Classic
     from .framework.options import Framework as Framework
-    from .questions.capacity import capacity as capacity
-    from .questions.compare import compare as compare
-    from .questions.conform import conform as conform
-    from .questions.drain import drain as drain
-    from .questions.explain import explain as explain
-    from .questions.migrate import migrate as migrate
-    from .questions.newnodes import add_nodes as add_nodes
-    from .questions.replay import new_replay as new_replay
-    from .questions.replay import replay as replay
-    from .questions.simulate import simulate as simulate
-    from .questions.sweep import sweep as sweep
-    from .questions.upgrade import upgrade as upgrade
-    from .questions.whatif import what_if as what_if
+    from .questions.capacity.ask import capacity as capacity
+    from .questions.compare.ask import compare as compare
+    from .questions.conform.ask import conform as conform
+    from .questions.drain.ask import drain as drain
+    from .questions.explain.ask import explain as explain
+    from .questions.migrate.ask import migrate as migrate
+    from .questions.newnodes.ask import add_nodes as add_nodes
+    from .questions.replay.ask import new_replay as new_replay
+    from .questions.replay.ask import replay as replay
+    from .questions.simulate.ask import simulate as simulate
+    from .questions.sweep.ask import sweep as sweep
+    from .questions.upgrade.ask import upgrade as upgrade
+    from .questions.whatif.ask import what_if as what_if
     from .scheduler import Scheduler as Scheduler
 else:
     from .exports import lazy

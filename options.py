@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .questions.options.capacity import CapacityOptions as CapacityOptions
-    from .questions.options.capacity import NewNodesOptions as NewNodesOptions
-    from .questions.options.compare import CompareOptions as CompareOptions
-    from .questions.options.conform import ConformOptions as ConformOptions
-    from .questions.options.drain import DrainOptions as DrainOptions
-    from .questions.options.explain import ExplainOptions as ExplainOptions
-    from .questions.options.explain import WhatIfOptions as WhatIfOptions
-    from .questions.options.migrate import MigrateOptions as MigrateOptions
-    from .questions.options.replay import ReplayOptions as ReplayOptions
-    from .questions.options.simulate import SimulationOptions as SimulationOptions
-    from .questions.options.sweep import SweepOptions as SweepOptions
-    from .questions.options.upgrade import UpgradeOptions as UpgradeOptions
+    from .questions.capacity.options import CapacityOptions as CapacityOptions
+    from .questions.capacity.options import NewNodesOptions as NewNodesOptions
+    from .questions.compare.options import CompareOptions as CompareOptions
+    from .questions.conform.options import ConformOptions as ConformOptions
+    from .questions.drain.options import DrainOptions as DrainOptions
+    from .questions.explain.options import ExplainOptions as ExplainOptions
+    from .questions.explain.options import WhatIfOptions as WhatIfOptions
+    from .questions.migrate.options import MigrateOptions as MigrateOptions
+    from .questions.replay.options import ReplayOptions as ReplayOptions
+    from .questions.simulate.options import SimulationOptions as SimulationOptions
+    from .questions.sweep.options import SweepOptions as SweepOptions
+    from .questions.upgrade.options import UpgradeOptions as UpgradeOptions
 else:
     from .exports import lazy
 

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .core.decision.decision import Decision as Decision
-    from .questions.capacity import CapacityResult as CapacityResult
-    from .questions.compare import CompareResult as CompareResult
-    from .questions.conform import ConformResult as ConformResult
-    from .questions.drain import DrainResult as DrainResult
-    from .questions.explain import ExplainResult as ExplainResult
-    from .questions.migrate import MigrateResult as MigrateResult
-    from .questions.newnodes import NewNodesResult as NewNodesResult
-    from .questions.replay import ReplayResult as ReplayResult
+    from .questions.capacity.ask import CapacityResult as CapacityResult
+    from .questions.compare.ask import CompareResult as CompareResult
+    from .questions.conform.ask import ConformResult as ConformResult
+    from .questions.drain.ask import DrainResult as DrainResult
+    from .questions.explain.ask import ExplainResult as ExplainResult
+    from .questions.migrate.ask import MigrateResult as MigrateResult
+    from .questions.newnodes.ask import NewNodesResult as NewNodesResult
+    from .questions.replay.ask import ReplayResult as ReplayResult
+    from .questions.replay.replay import Replay as Replay
     from .questions.result import Result as Result
-    from .questions.simulate import SimulationResult as SimulationResult
-    from .questions.sweep import SweepResult as SweepResult
-    from .questions.upgrade import UpgradeResult as UpgradeResult
-    from .questions.whatif import WhatIfResult as WhatIfResult
-    from .simulation.replay.replay import Replay as Replay
+    from .questions.simulate.ask import SimulationResult as SimulationResult
+    from .questions.sweep.ask import SweepResult as SweepResult
+    from .questions.upgrade.ask import UpgradeResult as UpgradeResult
+    from .questions.whatif.ask import WhatIfResult as WhatIfResult
 else:
     from .exports import lazy
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .questions.importing import ImportResult as ImportResult
-    from .questions.importing import import_csv as import_csv
-    from .questions.importing import import_openb as import_openb
-    from .questions.importing import import_simkube as import_simkube
+    from .questions.importing.ask import ImportResult as ImportResult
+    from .questions.importing.ask import import_csv as import_csv
+    from .questions.importing.ask import import_openb as import_openb
+    from .questions.importing.ask import import_simkube as import_simkube
 else:
     from .exports import lazy
 

@@ -14,7 +14,7 @@ import attrs
 import click
 
 from ..framework.options import declared_of
-from ..questions.options.base import ClusterOptions, MorePods, Question
+from ..questions.options import ClusterOptions, MorePods, Question
 from .console.output import STANDARD
 from .declaring.commands import Command
 from .declaring.flags import click_option, process_options, scheduler_options
@@ -72,7 +72,7 @@ class Asking:
 
 def command_of(name: str, short_help: str) -> click.Command:
     """The command *name*, made of its question."""
-    question: Question = import_module(f"..questions.options.{name}", __package__).QUESTION
+    question: Question = import_module(f"..questions.{name}.options", __package__).QUESTION
     kind, shared, declared = question.options, dict[str, Any](), question.options.declared()
     for base in (MorePods, ClusterOptions):
         shared |= attrs.fields_dict(base) if issubclass(kind, base) else {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ..api.record import as_document
-from ..questions.conform import families_in, manner_of
+from ..questions.conform.ask import families_in, manner_of
 from ..simulation.conform import emitted, read_cases
 from .answering import answer
 from .console.output import writing

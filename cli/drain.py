@@ -6,7 +6,7 @@ import shlex
 import sys
 from typing import IO, TYPE_CHECKING
 
-from ..questions.drain import DrainResult, summary_lines
+from ..questions.drain.ask import DrainResult, summary_lines
 from .answering import answer
 from .console.output import note, note_lines
 from .notices import tell_unread

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..api.words import count_of
-from ..questions.options.base import OptionsError
+from ..questions.options import OptionsError
 from .declaring.commands import CommandGroup
 from .declaring.outputs import Output, output_options
 from .declaring.paramtypes import FileName, FormOrFile
@@ -43,7 +43,7 @@ def _write(output: Output, name: str, *given: Any, profile: str | None = None) -
 
     *profile*: a file for the configuration of its scheduler.
     """
-    from ..questions.importing import ask
+    from ..questions.importing.ask import ask
     from .answering import answer, write_yaml
     from .console.output import note, writing
     from .console.progress import telling

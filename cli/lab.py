@@ -21,7 +21,7 @@ from .declaring.paths import takes_paths
 
 if TYPE_CHECKING:
     from ..live.server.labapp import LabApp
-    from ..simulation.lab.session import Given, Session
+    from ..questions.lab.session import Given, Session
     from .declaring.setup import Setup
 
 
@@ -78,7 +78,7 @@ def _session(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live
     from ..api.reading.notices import refuse_unread
     from ..framework.options import options_of
     from ..framework.releases import is_auto
-    from ..simulation.lab.session import Given, kept_words, session_of
+    from ..questions.lab.session import Given, kept_words, session_of
     from .opening import files_of, settled_for
 
     if not is_auto(setup.release):
@@ -97,8 +97,8 @@ def _session(paths: tuple[Path, ...], setup: Setup, cluster: ClusterChoice, live
 def lab_app(session: Session, given: Given, **more: Any) -> LabApp:
     """The application of the lab's page; *given*: what the command to repeat it needs, *more*: other fields."""
     from ..live.server.labapp import LabApp
-    from ..simulation.lab.questions import LabQuestions
-    from ..simulation.lab.session import saves
+    from ..questions.lab.questions import LabQuestions
+    from ..questions.lab.session import saves
 
     return LabApp(questions=LabQuestions(session), files=page_file, saves=saves(session, given), **more)
 

@@ -14,8 +14,8 @@ import attrs
 import click
 
 from ..exceptions import UnknownNameError
-from ..questions.options.base import OptionsError
-from ..questions.options.migrate import MigrateOptions
+from ..questions.migrate.options import MigrateOptions
+from ..questions.options import OptionsError
 from .declaring.commands import command
 from .declaring.flags import click_option, environments_max_pd_vols
 from .declaring.outputs import Output, output_options
@@ -23,7 +23,7 @@ from .declaring.paramtypes import FILE, FormOrFile
 from .declaring.paths import takes_cluster
 
 if TYPE_CHECKING:
-    from ..questions.migrate import MigrateResult
+    from ..questions.migrate.ask import MigrateResult
     from ..simulation.scenario import Scenario
     from .answering import Writer
 
@@ -69,7 +69,7 @@ def migrate_policy(
     \b
     kubeclassic policy migrate scheduler.json --release 1.16 --to 1.36 --output profile.yaml --check cluster/
     """
-    from ..questions.migrate import migrate, migrating
+    from ..questions.migrate.ask import migrate, migrating
     from ..simulation.scenario import Files
     from .answering import answer, write_yaml
     from .notices import tell_line

@@ -15,7 +15,7 @@ from ..api.reading.notices import Notice
 from ..api.words import count_doing, count_of
 from ..core.engine import Engine
 from ..framework.releases import find_any_release, is_auto
-from ..questions.options.base import ClusterOptions, OptionsError
+from ..questions.options import ClusterOptions, OptionsError
 from ..simulation.input import ComparisonInput, Input, Observer, paths_among
 from ..simulation.releasenotes import auto_notice, auto_told
 from ..simulation.scenario import DEFAULT_SCHEDULER, Files, Scenario
@@ -29,7 +29,7 @@ from .notices import tell_line, tell_notices
 if TYPE_CHECKING:
     from ..live.client.transport import Transport
     from ..live.process.logs import Log
-    from ..questions.options.compare import CompareOptions
+    from ..questions.compare.options import CompareOptions
 
 
 def files_of(paths: Sequence[Path], options: ClusterOptions, *, keeps_manifests: bool = False) -> Files:
@@ -169,7 +169,7 @@ def _with_server_notice(scenario: Scenario, release: str) -> Scenario:
 
 def contestants(paths: Sequence[Path], options: CompareOptions) -> ComparisonInput:
     """As :func:`opened`, for several configurations; the first one says whose pods wait, and what admission does."""
-    from ..questions.options.compare import NAMES
+    from ..questions.compare.options import NAMES
 
     limit = environments_max_pd_vols()
     wanted = [NamedSetup.parse(name, text, limit) for name in NAMES if (text := getattr(options, name)) is not None]

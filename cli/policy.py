@@ -19,7 +19,7 @@ from .migrate import migrate_policy
 
 if TYPE_CHECKING:
     from ..algorithmprovider.extenders import ExtenderConfig
-    from ..questions.policycheck import Check
+    from ..questions.migrate.policycheck import Check
 
 
 @click.group(cls=CommandGroup, short_help="What a Policy means, and what replaces it.")
@@ -76,7 +76,7 @@ def check_policy(
 
 
 def _tell(report: Check, file: Path, output: Output, extenders: Sequence[ExtenderConfig] = ()) -> NoReturn:
-    from ..questions.policycheck import PolicyCheckResult
+    from ..questions.migrate.policycheck import PolicyCheckResult
     from .answering import about, answer
     from .console.output import note, one_line
     from .notices import tell_line

@@ -15,10 +15,10 @@ import attrs
 from ..api.reading.notices import in_groups, unread_sentences
 from ..api.words import count_of, duration
 from ..framework.releases import is_auto
-from ..questions.replay import ReplayInput, choices_of, replayed
+from ..questions.replay.ask import ReplayInput, choices_of, replayed
+from ..questions.replay.outputs import check_places
+from ..questions.replay.settings import Places
 from ..simulation.input import SILENT
-from ..simulation.replay.outputs import check_places
-from ..simulation.replay.settings import Places
 from .answering import about, page_of, write_report
 from .console.exitstatus import INTERRUPTED
 from .console.output import note, note_lines, warn
@@ -27,9 +27,9 @@ from .opening import Console, reading, settled_for
 from .report.tables import view_lines, width_of
 
 if TYPE_CHECKING:
-    from ..questions.options.replay import ReplayOptions
-    from ..questions.replay import ReplayResult
-    from ..simulation.replay.recording import Recording
+    from ..questions.replay.ask import ReplayResult
+    from ..questions.replay.options import ReplayOptions
+    from ..questions.replay.recording import Recording
     from .commands import Asking
     from .declaring.setup import Setup
     from .report.page.about import About

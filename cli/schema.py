@@ -14,22 +14,22 @@ from .declaring.commands import command
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 DOCUMENTS = {
-    "capacity": "simulation.capacity.answer:CapacityDocument",
-    "compare": "simulation.compare.document:ComparisonDocument",
+    "capacity": "questions.capacity.answer:CapacityDocument",
+    "compare": "questions.compare.document:ComparisonDocument",
     "conform": "simulation.conform:ConformanceDocument",
-    "drain": "simulation.drain.plan:DrainDocument",
+    "drain": "questions.drain.plan:DrainDocument",
     "explain": "simulation.explain.explanation:ExplanationDocument",
-    "new-nodes": "simulation.newnodes.answer:NewNodesDocument",
+    "new-nodes": "questions.newnodes.answer:NewNodesDocument",
     "policy-check": "algorithmprovider.check:PolicyCheck",
     "policy-migrate": "framework.migrate.profiledocument:WrittenConfiguration",
     "policy-check-profile": "framework.profilecheck:ProfileCheck",
     "releases": "framework.describe:ReleasesDocument",
-    "replay-line": "simulation.replay.journal:ReplayLine",
+    "replay-line": "questions.replay.journal:ReplayLine",
     "simulate": "simulation.records:SimulationDocument",
     "simulate-line": "core.decision.decision:CycleRecord",
-    "sweep": "questions.sweep:SweepDocument",
-    "upgrade": "simulation.upgrade.upgradedocument:UpgradeDocument",
-    "what-if": "simulation.whatif.whatif:WhatIfDocument",
+    "sweep": "questions.sweep.ask:SweepDocument",
+    "upgrade": "questions.upgrade.upgradedocument:UpgradeDocument",
+    "what-if": "questions.whatif.whatif:WhatIfDocument",
 }
 """Name -> the class of what is printed, or a union, as ``package.module:Class``. A name with ``-line`` is that of a line of JSON Lines."""
 

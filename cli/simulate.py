@@ -14,7 +14,7 @@ from ..api.garbage import settled
 from ..api.objects import Node, Pod
 from ..api.record import plain
 from ..exceptions import did_you_mean
-from ..questions.simulate import SimulationResult, SimulationRun
+from ..questions.simulate.ask import SimulationResult, SimulationRun
 from ..simulation.input import SILENT
 from .answering import answer, page_of, write_report
 from .console.output import note, note_lines, writing

@@ -14,7 +14,7 @@ from ..api.words import count_doing
 from ..exceptions import did_you_mean
 from ..framework.options import WrongOptionError, declared_of
 from ..simulation.input import SILENT, GivenCluster, Input, Observer, release_asked, scenario_of, spec_of
-from .options.base import AskedOptions, ClusterOptions
+from .options import AskedOptions, ClusterOptions
 
 __all__ = ["SILENT", "GivenCluster", "Input", "Observer", "asked_by", "tell_left_out"]
 

@@ -6,7 +6,7 @@ What a release reads follows from its cells and gates: where it is a sum, from w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -49,9 +49,6 @@ from ..core.release import Release
 from ..core.rule import Algorithm
 from ..framework.releases import FRAMEWORK_RELEASES, is_auto, is_newest, is_of, judged_as, minor_of, nearest_release, telling_versions
 from .scenario import Scenario
-
-if TYPE_CHECKING:
-    from .replay.inputs.inputs import Inputs
 
 Known: TypeAlias = Callable[[Algorithm], bool]
 
@@ -427,15 +424,16 @@ def with_pod_notices(scenario: Scenario, algorithms: Sequence[Algorithm], pods: 
     return attrs.evolve(scenario, warnings=tuple(dict.fromkeys([*scenario.warnings, *found])))
 
 
-def input_notices(inputs: Inputs, algorithm: Algorithm, release: str | None) -> tuple[Notice, ...]:
-    """The warnings of what a replay starts from; *release*: as it was given."""
-    pods = [item for item in inputs.objects if isinstance(item, Pod)]
-    others = [item for item in inputs.objects if not isinstance(item, Pod)]
+def input_notices(objects: Sequence[KubeObject], algorithm: Algorithm, release: str | None) -> tuple[Notice, ...]:
+    """The warnings about the release, of the *objects* that a replay starts from; *release*: as it was given."""
+    nodes = [item for item in objects if isinstance(item, Node)]
+    pods = [item for item in objects if isinstance(item, Pod)]
+    others = [item for item in objects if not isinstance(item, Pod)]
     found = [
-        *(auto_notice(algorithm.release, inputs.nodes) if is_auto(release) else ()), *release_notices(algorithm, others, pods),
-        *(other_release(algorithm.release, inputs.nodes) if release is None else ()),
+        *(auto_notice(algorithm.release, nodes) if is_auto(release) else ()), *release_notices(algorithm, others, pods),
+        *(other_release(algorithm.release, nodes) if release is None else ()),
     ]  # fmt: skip
-    return (*inputs.warnings, *dict.fromkeys(found))
+    return tuple(dict.fromkeys(found))
 
 
 def _newest(nodes: Iterable[Node], server: str) -> tuple[Release, str] | None:

@@ -70,7 +70,7 @@ def pytest_configure() -> None:
 
 WHOLE = (
     "browser", "deploy", "live/server/test_serving.py", "live/test_live_bench.py", "live/test_pages.py",
-    "simulation/drain/test_drain_openb.py", "cli/test_commandline.py",
+    "questions/drain/test_drain_openb.py", "cli/test_commandline.py",
     "test_docs_site.py", "test_notebooks.py", "test_packaging.py",
 )  # fmt: skip
 """Files and folders whose tests have the mark ``whole``: they start browsers, sites, processes or servers, or read the largest data."""

@@ -9,9 +9,9 @@ from kubeclassic import choices
 from kubeclassic.algorithmprovider.cells import TIE_BREAKS
 from kubeclassic.framework.config.configuration import KIND
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES, NEWEST_RELEASE
-from kubeclassic.simulation.compare.agreement import LOCKED, MODES
+from kubeclassic.questions.compare.agreement import LOCKED, MODES
+from kubeclassic.questions.replay.settings import Delays
 from kubeclassic.simulation.conform import WITHOUT
-from kubeclassic.simulation.replay.settings import Delays
 from kubeclassic.simulation.scenario import ORDERS
 
 

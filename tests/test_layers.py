@@ -72,7 +72,7 @@ ROWS = {
     "framework": f"{CONFIG} predicates priorities",
     "scheduler.py": "exceptions.py choices.py api core algorithmprovider framework extenders",
     "simulation": "exceptions.py choices.py api core predicates priorities algorithmprovider framework scheduler.py extenders",
-    "questions": "exceptions.py choices.py api core algorithmprovider framework scheduler.py extenders simulation",
+    "questions": "exceptions.py choices.py api core predicates priorities algorithmprovider framework scheduler.py extenders simulation",
     "exports.py": "",
     "rules.py": "exports.py core predicates priorities algorithmprovider",
     "plugins.py": "exports.py framework",
@@ -82,7 +82,7 @@ ROWS = {
     "__init__.py": "exports.py exceptions.py api framework scheduler.py questions rules.py plugins.py traces.py results.py options.py",
     "live/client": "exceptions.py choices.py api",
     "live/informers": "exceptions.py choices.py api core/release live/client",
-    "live": "exceptions.py choices.py api core algorithmprovider framework extenders scheduler.py simulation live",
+    "live": "exceptions.py choices.py api core algorithmprovider framework extenders scheduler.py simulation questions live",
     "cli/report": BELOW_COMMANDS,
     "cli/console": "exceptions.py choices.py __init__.py",
     "cli": f"{BELOW_COMMANDS} __init__.py extenders cli/report cli/console",
@@ -102,7 +102,7 @@ TABLES = (
 MINORS = tuple(range(12, 37))
 VERSIONS = {f"{prefix}1.{minor}" for prefix in ("", "v") for minor in MINORS}
 CONSTANTS = {f"V1_{minor}" for minor in MINORS}
-SOURCE_TOKENS, TEST_TOKENS = 656_900, 590_900
+SOURCE_TOKENS, TEST_TOKENS = 656_720, 590_950
 """The size of the house, from above; ``python -m tests.support.house`` prints it. A change that makes it smaller lowers these."""
 MAX_LINES, MAX_BODY = 700, 45
 MAX_KINDS_ASKED, MAX_IGNORED = 2, 2

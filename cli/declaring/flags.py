@@ -12,7 +12,7 @@ import click
 
 from ...choices import LEAVE_OUT, TIE_BREAKS
 from ...framework.options import FIELDS, declared_of
-from ...questions.options.base import ClusterOptions, MorePods
+from ...questions.options import ClusterOptions, MorePods
 from ..console.output import warn
 from .commands import INPUT, SECTIONS, CommonOption
 from .commands import SCHEDULER as SCHEDULER_SECTION

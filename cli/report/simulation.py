@@ -10,7 +10,7 @@ import attrs
 from ...api.record import as_document, plain, replace
 from ...api.words import short_name
 from ...exceptions import visible
-from ...questions.simulate import SimulationResult
+from ...questions.simulate.ask import SimulationResult
 from ...simulation.nodesbyuse import NodeRecord
 from ...simulation.records import POD_COLUMNS, PodRecord, ScoredPod
 from .listing import Path, Sorting, plain_name, write_csv, write_rows

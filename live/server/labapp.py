@@ -20,10 +20,10 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from ...exceptions import KubeclassicError
+from ...questions.lab.labconfiguration import LabError
+from ...questions.lab.questions import LabQuestions
+from ...questions.lab.session import Saved
 from ...simulation.edits import without_flag
-from ...simulation.lab.labconfiguration import LabError
-from ...simulation.lab.questions import LabQuestions
-from ...simulation.lab.session import Saved
 from .limits import defect_at, foreign_page, headers_of
 from .serving import Listening, Worker, make_server
 

@@ -32,7 +32,7 @@ from ...predicates.csivolumes import csi_excess
 from ...predicates.reasons import MAX_VOLUME_COUNT_EXCEEDED
 from ...predicates.volumecounts import Count as DiskCount
 from ...predicates.volumecounts import disk_count
-from ..drain.rules import is_mirror
+from ..drainrules import is_mirror
 from ..reasons import shortage_of
 from ..records import RefusedPod
 from ..scenario import Scenario

@@ -172,10 +172,10 @@ def lab_step(path: str) -> float:
 
     from kubeclassic.framework.options import options_of
     from kubeclassic.framework.schedulerspec import SchedulerSpec
-    from kubeclassic.simulation.lab.actions import scorers_of
-    from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
-    from kubeclassic.simulation.lab.labinput import LabInput
-    from kubeclassic.simulation.lab.session import Session
+    from kubeclassic.questions.lab.actions import scorers_of
+    from kubeclassic.questions.lab.labconfiguration import LabConfiguration
+    from kubeclassic.questions.lab.labinput import LabInput
+    from kubeclassic.questions.lab.session import Session
     from kubeclassic.simulation.scenario import Files
 
     start = LabConfiguration.of(SchedulerSpec.of(options_of({"release": "1.16"})).read())

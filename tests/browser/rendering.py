@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from kubeclassic.cli import run
-from kubeclassic.simulation.traces.openb import manifests
+from kubeclassic.questions.importing.openb import manifests
 
 ROOT = Path(__file__).resolve().parents[2]
 OPENB = "OPENB"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from kubeclassic.live.server.labapp import LabApp
-    from kubeclassic.simulation.lab.session import Session
+    from kubeclassic.questions.lab.session import Session
 
 PLACES = """() => {
   const { model } = document.lab, { pods, nodes } = model.plot;

@@ -20,8 +20,8 @@ from tests.support.program import ROOT, heavy_modules, program, ran
 HELPS = [[], ["--help"], ["--version"], ["policy", "check", "--help"], ["policy", "migrate", "--help"], ["import", "openb", "--help"]]
 NOT_TO_SIMULATE = (
     "framework.plugins", "framework.queue.queue", "framework.queue.eventhandlers", "framework.hints", "core.devices",
-    "core.queue", "core.router", "core.equivalence", "api.wire", "extenders.extender", "live.client", "simulation.replay", "rich",
-    "cli.report.page", "simulation.compare",
+    "core.queue", "core.router", "core.equivalence", "api.wire", "extenders.extender", "live.client", "questions.replay", "rich",
+    "cli.report.page", "questions.compare",
 )  # fmt: skip
 """Modules that a simulation with predicates and priorities may not import."""
 COUNTED = """

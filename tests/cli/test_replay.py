@@ -18,10 +18,10 @@ from kubeclassic import cli
 from kubeclassic.cli import run
 from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import ManifestError, UnknownNameError
-from kubeclassic.simulation.replay.inputs.inputs import read_inputs
-from kubeclassic.simulation.replay.outputs import ResultFileError, check_places
-from kubeclassic.simulation.replay.recording import Recording
-from kubeclassic.simulation.replay.settings import Places
+from kubeclassic.questions.replay.inputs.inputs import read_inputs
+from kubeclassic.questions.replay.outputs import ResultFileError, check_places
+from kubeclassic.questions.replay.recording import Recording
+from kubeclassic.questions.replay.settings import Places
 from tests.support.program import ran, started
 from tests.support.refusals import refusal_text
 from tests.support.replaybuild import BUSY

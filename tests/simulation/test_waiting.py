@@ -13,8 +13,8 @@ from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.api.record import UNSET
 from kubeclassic.framework.options import Framework
 from kubeclassic.framework.status import Status, wait
-from kubeclassic.questions.simulate import summary_lines
-from kubeclassic.simulation.compare.compare import LOCKED, compare
+from kubeclassic.questions.compare.compare import LOCKED, compare
+from kubeclassic.questions.simulate.ask import summary_lines
 from kubeclassic.simulation.explain import explain
 from kubeclassic.simulation.records import PodRecord
 from kubeclassic.simulation.scenario import Scenario

@@ -17,9 +17,9 @@ from kubeclassic.cli.report.tables import write_view
 from kubeclassic.core.decision.decision import Details
 from kubeclassic.core.engine import Engine
 from kubeclassic.framework.cycle.diagnosis import Diagnosis
-from kubeclassic.questions.compare import CompareResult
-from kubeclassic.simulation.compare.agreement import FREE, LOCKED
-from kubeclassic.simulation.compare.compare import compare
+from kubeclassic.questions.compare.agreement import FREE, LOCKED
+from kubeclassic.questions.compare.ask import CompareResult
+from kubeclassic.questions.compare.compare import compare
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.conftest import ROOT

@@ -24,8 +24,8 @@ from kubeclassic.api.objects.quantity import Quantity
 from kubeclassic.api.reading.formats import files, jsonvalues
 from kubeclassic.exceptions import ManifestError, PolicyError, QuantityError
 from kubeclassic.framework.config.configuration import load_configuration
+from kubeclassic.questions.replay.inputs.inputs import read_inputs
 from kubeclassic.simulation.conform import read_cases
-from kubeclassic.simulation.replay.inputs.inputs import read_inputs
 from tests.support.refusals import refusal_text
 
 POD = "kind: Pod\nmetadata: {name: p}\n"

@@ -15,7 +15,7 @@ import yaml
 
 import kubeclassic
 from kubeclassic.cli import run
-from kubeclassic.simulation.lab.labconfiguration import LabError
+from kubeclassic.questions.lab.labconfiguration import LabError
 from tests.conftest import ROOT
 from tests.support.labbuild import session
 from tests.support.manifests import pod

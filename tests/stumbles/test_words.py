@@ -16,7 +16,7 @@ from kubeclassic.api.words import short_name, used_up
 from kubeclassic.cli import COMMANDS
 from kubeclassic.cli.schema import DOCUMENTS
 from kubeclassic.questions import compare, upgrade
-from kubeclassic.simulation.compare.agreement import MODES, Mode
+from kubeclassic.questions.compare.agreement import MODES, Mode
 from tests.conftest import ROOT
 from tests.support.program import ran
 

@@ -14,7 +14,7 @@ from kubeclassic.api.objects import KubeObject, Node, Pod, PodDisruptionBudget
 from kubeclassic.core.decision.decision import Decision
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.questions.drain import drain
+from kubeclassic.questions.drain.ask import drain
 from tests.support.build import node, obj, pod
 from tests.support.keywords import keywords_of
 

@@ -28,8 +28,8 @@ from kubeclassic.cli.declaring.setup import NamedSetup
 from kubeclassic.exceptions import KubeclassicError, PolicyError
 from kubeclassic.framework.building import build_engine
 from kubeclassic.framework.config.configuration import load_configuration
+from kubeclassic.questions.replay.inputs.inputs import read_inputs
 from kubeclassic.simulation.conform import emitted, read_answers, read_cases
-from kubeclassic.simulation.replay.inputs.inputs import read_inputs
 from tests.conftest import ROOT
 from tests.support.livefuzzing import LIVE
 from tests.support.questionfuzzing import QUESTIONS, Entry, bytes_of, file_with

@@ -14,12 +14,12 @@ from kubeclassic.core.engine import Engine
 from kubeclassic.framework.options import options_of
 from kubeclassic.framework.releases import ALL_RELEASES
 from kubeclassic.framework.schedulerspec import SchedulerSpec
-from kubeclassic.questions.simulate import simulate
-from kubeclassic.simulation.lab.actions import filters_of, scorers_of
-from kubeclassic.simulation.lab.labconfiguration import LabConfiguration
-from kubeclassic.simulation.lab.labinput import LabInput
-from kubeclassic.simulation.lab.session import Given, Session, commands
-from kubeclassic.simulation.lab.workbench import LabState
+from kubeclassic.questions.lab.actions import filters_of, scorers_of
+from kubeclassic.questions.lab.labconfiguration import LabConfiguration
+from kubeclassic.questions.lab.labinput import LabInput
+from kubeclassic.questions.lab.session import Given, Session, commands
+from kubeclassic.questions.lab.workbench import LabState
+from kubeclassic.questions.simulate.ask import simulate
 from kubeclassic.simulation.scenario import Files, Scenario
 from kubeclassic.simulation.simulate import Simulation
 from tests.conftest import ROOT

@@ -521,17 +521,17 @@ MUTANTS = (
     ),
     Mutant(
         "capacity: no second try after preemption",
-        "simulation/capacity/counting.py",
+        "questions/capacity/counting.py",
         "        for again in run.retries():\n            decision = run.cycle(again, retry=True)\n",
         "",
-        "simulation/capacity",
+        "questions/capacity",
     ),
     Mutant(
         "capacity: room without pods",
-        "simulation/capacity/room.py",
+        "questions/capacity/room.py",
         "{**requests, PODS: 1}",
         "{**requests}",
-        "simulation/capacity cli/test_capacity.py",
+        "questions/capacity cli/test_capacity.py",
     ),
     Mutant(
         "quantity: negatives rounded toward zero",

@@ -15,7 +15,7 @@ import msgspec
 
 import kubeclassic
 from kubeclassic.exceptions import KubeclassicError
-from kubeclassic.simulation.traces import columnmap, simkube
+from kubeclassic.questions.importing import columnmap, simkube
 from tests.conftest import ROOT
 from tests.support.keywords import keywords_of
 from tests.support.program import inside

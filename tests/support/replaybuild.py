@@ -8,12 +8,12 @@ from typing import Any
 
 from kubeclassic.api.objects import KubeObject
 from kubeclassic.core.engine import Engine
+from kubeclassic.questions.replay.cluster.podlifecycle import EVER, Lifetime
+from kubeclassic.questions.replay.inputs.inputs import Inputs, read_inputs
+from kubeclassic.questions.replay.inputs.traces import ADD, START, Event
+from kubeclassic.questions.replay.replay import Replay
+from kubeclassic.questions.replay.settings import Delays
 from kubeclassic.simulation.conform import engine_for
-from kubeclassic.simulation.replay.cluster.podlifecycle import EVER, Lifetime
-from kubeclassic.simulation.replay.inputs.inputs import Inputs, read_inputs
-from kubeclassic.simulation.replay.inputs.traces import ADD, START, Event
-from kubeclassic.simulation.replay.replay import Replay
-from kubeclassic.simulation.replay.settings import Delays
 from tests.support.build import pod
 
 Json = dict[str, Any]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import kubeclassic
 from kubeclassic import Cluster, Scheduler
-from kubeclassic.simulation.whatif.context import Suggestion
+from kubeclassic.questions.whatif.context import Suggestion
 from tests.support.keywords import keywords_of
 
 Json = dict[str, Any]

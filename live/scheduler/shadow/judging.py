@@ -16,9 +16,9 @@ from ....api.record import plain
 from ....core.decision.decision import Decision
 from ....core.decision.fiterror import reasons_in
 from ....core.engine import Engine
-from ....simulation.compare.agreement import DIFFERENT, EQUALLY_GOOD, SAME, best
-from ....simulation.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
-from ....simulation.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, JudgedNode, node_view
+from ....questions.compare.agreement import DIFFERENT, EQUALLY_GOOD, SAME, best
+from ....questions.compare.causes import ERROR, KINDS, PREDICATE, SAMPLING, SCORE, TIE, Cause
+from ....questions.compare.contestants import NOT_VISITED, TURNED_DOWN, UNKNOWN, JudgedNode, node_view
 from ....simulation.reasons import about, shortage_of
 
 _PODS = "MatchInterPodAffinity InterPodAffinity"

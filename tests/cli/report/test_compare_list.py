@@ -6,9 +6,9 @@ from typing import Any
 
 from kubeclassic.api.objects import KubeObject, Pod
 from kubeclassic.core.engine import Engine
-from kubeclassic.questions.comparisonpods import PodList
-from kubeclassic.simulation.compare.agreement import FREE, LOCKED
-from kubeclassic.simulation.compare.compare import compare
+from kubeclassic.questions.compare.agreement import FREE, LOCKED
+from kubeclassic.questions.compare.compare import compare
+from kubeclassic.questions.compare.pods import PodList
 from kubeclassic.simulation.conform import engine_for
 from kubeclassic.simulation.scenario import Scenario
 from tests.support.build import node, pod

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.questions.explainview import verdict
+from kubeclassic.questions.explain.view import verdict
 from kubeclassic.simulation.explain.explanation import ExplanationDocument, NodeCounts
 from kubeclassic.simulation.explain.values import CloseUp, HostChoice, Lead, ReasonGroup, RuleVerdict
 from tests.conftest import ROOT

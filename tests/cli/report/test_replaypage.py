@@ -14,9 +14,9 @@ import attrs
 import pytest
 
 from kubeclassic.cli import run
-from kubeclassic.questions.replay import ReplayResult
-from kubeclassic.simulation.replay.history import ROWS, Thinned
-from kubeclassic.simulation.replay.journal import ReplaySummary
+from kubeclassic.questions.replay.ask import ReplayResult
+from kubeclassic.questions.replay.history import ROWS, Thinned
+from kubeclassic.questions.replay.journal import ReplaySummary
 from tests.conftest import ROOT
 from tests.support.pages import data_of_page
 from tests.support.program import ran

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kubeclassic.questions.simulate import FEW, verdict
+from kubeclassic.questions.simulate.ask import FEW, verdict
 from kubeclassic.simulation.reasons import about, phrase
 from kubeclassic.simulation.records import POD_COLUMNS, PodRecord, ScoredPod, UnplacedPods
 from kubeclassic.simulation.summary import Summary

@@ -13,7 +13,7 @@ from kubeclassic.core.release.fact import CONFIGURATION, EVERYTHING, PREEMPTION,
 from kubeclassic.framework.facts.facttable import BY_ID, FACTS, facts_between, facts_of, life_of, release_before, undone
 from kubeclassic.framework.registry import DEFAULT_REGISTRY
 from kubeclassic.framework.releases import ALL_RELEASES
-from kubeclassic.simulation.upgrade.traits import TRAITS
+from kubeclassic.questions.upgrade.traits import TRAITS
 from tests.framework.facts import forms
 from tests.framework.facts.trials import TRIALS
 from tests.support.factshows import Json, answer_of, answers, cut_down, differs, sides

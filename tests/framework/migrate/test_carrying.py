@@ -16,7 +16,7 @@ from kubeclassic.framework.migrate.translation import Migration
 from kubeclassic.framework.profile import Profile, build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from kubeclassic.questions.migrate import migrate
+from kubeclassic.questions.migrate.ask import migrate
 from tests.support.examples import examples
 
 GROUP = "kubescheduler.config.k8s.io"

@@ -15,7 +15,7 @@ from kubeclassic.framework.migrate.translation import Migration
 from kubeclassic.framework.profile import build_profiles
 from kubeclassic.framework.registry import registry_of
 from kubeclassic.framework.releases import FRAMEWORK_RELEASES
-from kubeclassic.questions.migrate import migrate
+from kubeclassic.questions.migrate.ask import migrate
 
 HEAD = {"kind": "Policy", "apiVersion": "v1"}
 LABELS = {"labelsPresence": {"labels": ["disk"], "presence": True}}

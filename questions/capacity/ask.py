@@ -1,0 +1,382 @@
+"""How many more fit?"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import attrs
+
+from ...api.load import Loaded, load_documents
+from ...api.meaning.labels import zone_of
+from ...api.objects import KubeObject, Node, Pod
+from ...api.reading.documents import Document
+from ...api.reading.notices import NoticeGroup
+from ...api.view import (
+    DATA,
+    EVERYWHERE,
+    MEANINGS,
+    PAGE,
+    SEEN,
+    SEEN_AND_DATA,
+    WIDE,
+    Amount,
+    BulletList,
+    Column,
+    MapSide,
+    NodeMap,
+    Paragraph,
+    Section,
+    Table,
+    View,
+    bar,
+    block,
+    kind_of,
+    on_page,
+)
+from ...api.words import amount, count_of, listed, quoted, rounded, short_name, used_up
+from ...core.pods.requests import PODS
+from ...simulation.input import Part, parts_of
+from ...simulation.nodesbyuse import grouped, labels_of, pods_on
+from ...simulation.summary import UNITS
+from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
+from ..result import Result
+from .answer import CapacityDocument, CopyShortage, Headroom, PendingPods, PlacedTemplate, Stop
+from .counting import Counted, count_copies
+from .options import CapacityOptions, NewNodesOptions
+from .question import CapacityQuestion, asked, limit_of
+from .templates import READ_KINDS
+
+MOST_NODES = 20
+"""How many nodes short text lists at most."""
+TAKES = "takes copies"
+"""A node of the map."""
+
+
+@attrs.frozen(eq=False, repr=False, slots=False)
+class CapacityResult(Result):
+    """How many copies fit, where they go, and what stops the next one."""
+
+    release: str
+    counted: Counted
+    cluster: tuple[Node, ...]
+    """The nodes, in the order in which they were given."""
+    pods_before: Sequence[Sequence[str]]
+    """The pods of the cluster on each node."""
+    pods_after: Sequence[Sequence[str]]
+    """The same with all copies there, which do not count."""
+    excluded: tuple[str, ...] = ()
+    wanted: int | None = None
+    """How many were asked for; None: as many as fit."""
+    warnings: tuple[NoticeGroup, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether as many fit as were asked for; without such a number, whether any fits."""
+        return self.counted.fits >= (self.wanted or 1)
+
+    @property
+    def fits(self) -> int:
+        """How many copies fit, of all templates together."""
+        return self.counted.fits
+
+    @property
+    def templates(self) -> dict[str, int]:
+        """Template -> how many copies of it fit."""
+        return {placed.name: placed.fits for placed in self.counted.placed}
+
+    @property
+    def nodes(self) -> dict[str, int]:
+        """Node -> copies on it, for nodes that have any; most copies first."""
+        return self.counted.nodes
+
+    @cached_property
+    def zone_of(self) -> Mapping[str, str]:
+        """Node -> its zone, empty where it has none."""
+        return {node.name: zone_of(node.labels) for node in self.cluster}
+
+    @property
+    def zones(self) -> dict[str, int]:
+        """Zone -> copies on its nodes; empty if no node has a zone."""
+        found = Counter(dict.fromkeys((zone for zone in self.zone_of.values() if zone), 0))
+        for node, number in self.nodes.items():
+            if any(self.zone_of.values()):
+                found[self.zone_of.get(node, "")] += number
+        return dict(found)
+
+    @property
+    def stop(self) -> Stop:
+        """Why there are not more."""
+        return self.counted.stop
+
+    @cached_property
+    def headroom(self) -> tuple[Headroom, ...]:
+        """A row a resource: what nodes have of it, what pods request before and after, and what is free after."""
+        before, after, placed = self.counted.before, self.counted.after, self.counted.placed
+        copies = before.copies(placed[0].requests, self.counted.barred) if len(placed) == 1 else {}
+        requested = {name: int(before.requested[at].sum()) for at, name in enumerate(before.resources)}
+        return tuple(
+            Headroom(
+                name, UNITS.get(name, "pieces"), int(after.allocatable[at].sum()), requested.get(name, 0), int(after.requested[at].sum()),
+                int(after.free[at].sum()), copies.get(name),
+            )
+            for at, name in enumerate(after.resources)
+        )  # fmt: skip
+
+    @property
+    def document(self) -> CapacityDocument:
+        counted = self.counted
+        return CapacityDocument(
+            warnings=self.told_warnings(), release=self.release, fits=counted.fits, wanted=self.wanted,
+            templates=counted.placed, nodes=counted.nodes, zones=self.zones, stop=counted.stop,
+            headroom=self.headroom, excluded_nodes=self.excluded, pending=PendingPods(counted.pending, counted.still_waiting),
+            evicted=counted.evicted,
+        )  # fmt: skip
+
+    def view(self) -> View:
+        return View(
+            title=type(self).__name__,
+            verdict=_verdict(self),
+            facts={"release": self.release, "fits": self.fits, "nodes": len(self.nodes), "stop": self.stop.message},
+            sections=list(_sections(self)),
+            main="nodes",
+        )
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def question_of(given: Input, options: CapacityOptions, observer: Observer) -> CapacityQuestion:
+    """The question to *given*. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked."""
+    templates = [_loaded(number, part, given, observer) for number, part in enumerate(parts_of("pod", options.pod), 1)]
+    return asked(
+        given.scenario, templates, given.spec, ratio=options.ratio, limit=limit_of(options.pods, options.max_limit),
+        exclude=options.exclude_nodes, gone=isinstance(options, NewNodesOptions) and options.gone, pending_first=options.pending_first,
+        order=given.order, defaults=given.defaults,
+    )  # fmt: skip
+
+
+@asked_by(CapacityOptions, "cluster", "pod", "scheduler")
+def capacity(given: Input, options: CapacityOptions, observer: Observer = SILENT) -> CapacityResult:
+    """Count how many more copies of *pod* fit into *cluster*, one by one as kube-scheduler would place them; the cluster does not change.
+
+    Pods that wait in it are left out.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
+    >>> capacity(node, web, "1.14")
+    <CapacityResult: release 1.14, fits 2, nodes 1, stop 0/1 nodes are available: 1 Insufficient cpu.>
+    """
+    question = question_of(given, options, observer)
+    given = given.with_pods(question.pods)
+    # Warnings are told about the pods that are copied; about everything if those that wait come first.
+    observer.ready(given, None if options.pending_first else {f"Pod {pod.key}" for pod in question.pods})
+    tell_left_out(given, options, observer)
+    with observer.counting(question.limit, "counting", "copies") as progress:
+        counted = count_copies(question, given.engine, lambda done: progress(done, ""))
+    nodes = question.scenario.nodes
+    names = [node.name for node in nodes]
+    there = {pod.key: pod.spec.node_name for pod in question.scenario.objects if isinstance(pod, Pod)}
+    after = pods_on(given.engine, names, known={*there, *(pod.key for pod in question.scenario.pending)})
+    placed = [(pod, node) for node, pods in zip(names, after, strict=True) for pod in pods if pod not in there]
+    before = grouped([*there.items(), *placed], names)
+    return CapacityResult(given.release, counted, tuple(nodes), before, after, question.excluded, options.pods, given.warnings)
+
+
+def _loaded(number: int, part: Part, given: Input, observer: Observer) -> tuple[str, Loaded]:
+    """A template, with the words for where it is from."""
+    where = f"pod {number}"
+    if isinstance(part, str | os.PathLike):
+        where, found = os.fspath(part), given.load(part, READ_KINDS)
+    elif isinstance(part, KubeObject):
+        found = Loaded((part,))
+    else:
+        found = load_documents([Document(part, where)], defaults=given.defaults, raw_kinds=READ_KINDS)
+    observer.noticed(found.warnings)
+    return where, found
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(found: CapacityResult) -> str:
+    """The count in one sentence, with what stops the next copy."""
+    fits, wanted = found.fits, found.wanted
+    names = [quoted(placed.name) for placed in found.counted.placed]
+    of = f" of {' and '.join(names)}"
+    if wanted is not None and fits >= wanted:
+        return f"All {wanted:,} copies{of} fit." if wanted > 1 else f"A copy{of} fits."
+    if wanted is not None:
+        return f"Only {fits:,} of the {wanted:,} copies{of} fit{_then(found)}."
+    if not fits:
+        return f"No copy{of} fits{_then(found)}."
+    return f"{count_of(fits, 'more copy', 'more copies')}{of}{' fit' + 's' * (fits == 1)}{_then(found)}."
+
+
+def _then(found: CapacityResult) -> str:
+    """What stops the next copy, in a few words."""
+    stop, then = found.stop, "then " if found.fits else ""
+    if stop.kind == "LimitReached":
+        return ", as many as were to be counted"
+    if stop.shortages and sum(one.nodes for one in stop.shortages) >= len(found.nodes):
+        first = stop.shortages[0]
+        return f"; {then}{short_name(first.resource)}{used_up(first.resource)} on {count_of(first.nodes, 'node')}"
+    if stop.kind == "Unschedulable" and stop.reasons:
+        reason, often = next(iter(stop.reasons.items()))
+        return f"; {then}{count_of(often, 'node turns it down: ', 'nodes turn it down: ')}{reason}"
+    return f"; {then}{'no node is left for it' if stop.kind == 'Unschedulable' else 'the API server refuses the next one'}"
+
+
+def _paragraphs(found: CapacityResult) -> Iterator[Paragraph | str]:
+    for placed in found.counted.placed:
+        yield Paragraph(f"{placed.name} pod requirements: {requests_told(placed)}", WIDE)
+    for placed in found.counted.placed:
+        yield Paragraph(f"The cluster can schedule {placed.fits:,} instance(s) of the pod {quoted(placed.name)}.", hanging="")
+    yield ""
+    stop, counted = found.stop, found.counted
+    yield f"Termination reason: {stop.kind}: {stop.message}"
+    yield from stop_lines(stop)
+    if counted.pending:
+        left = f"; {counted.still_waiting:,} found no node" if counted.still_waiting else ""
+        yield f"{count_of(counted.pending, 'pod')} that waited got a node before all copies{left}"
+    if counted.evicted:
+        yield f"{count_of(len(counted.evicted), 'pod')} evicted to make room: {listed(list(counted.evicted))}"
+    if found.excluded:
+        yield f"Without {count_of(len(found.excluded), 'node')}: {listed(found.excluded)}"
+
+
+def _sections(found: CapacityResult) -> Iterator[Section]:
+    stop, alone = found.stop, len(found.counted.placed) == 1
+    yield block(*_paragraphs(found))
+    message, lines = on_page(stop.message, look=""), BulletList(items=list(stop_lines(stop)))
+    several = on_page("A node can have several." if stop.reasons else "")
+    yield Section("What stops the next copy", [*message, lines, _reasons(stop), *several])
+    lead = "Room for copies by it alone: how many would fit if no other resource counted, on nodes that take such pods."
+    yield Section("What is left", [_headroom(found)], lead if alone else "")
+    yield Section("Where the copies go", [_map(found), _zones(found)])
+    yield Section(parts=[_fullest(found)])
+    yield Section("Every node", [_nodes(found)])
+    yield Section("Evicted to make room", [_evicted(found.counted.evicted)])
+    requested = (f"{one.name} ({one.kind} in namespace {one.namespace}): {requests_told(one)}"
+                 for one in found.counted.placed)  # fmt: skip
+    left_out = f"Left out: {', '.join(found.excluded)}" if found.excluded else ""
+    yield Section("What a copy requests", [*on_page(*requested, look=""), *on_page(left_out, look="note")])
+
+
+def _map(found: CapacityResult) -> NodeMap:
+    names, copies = [node.name for node in found.cluster], found.nodes
+    states = [TAKES if name in copies else "" for name in names]
+    words = [count_of(copies[name], "copy", "copies") if name in copies else "" for name in names]
+    before = MapSide("before", found.counted.before.uses(names), found.pods_before)
+    after = MapSide("with all copies", found.counted.after.uses(names), found.pods_after, states, words)
+    return NodeMap(names, [before, after], labels_of(found.cluster), {TAKES: MEANINGS["good"]}, follows=True)
+
+
+def requests_told(placed: PlacedTemplate) -> str:
+    """What a copy requests, exact."""
+    return ", ".join(f"{name}: {amount(name, number)}" for name, number in placed.requests.items() if number) or "nothing"
+
+
+def stop_lines(stop: Stop) -> Iterator[str]:
+    """What has run out, and what is free where no copy can use it."""
+    yield from map(_short, stop.shortages)
+    stranded, beyond = "Stranded on nodes that are short of something else", "Out of reach on nodes that turn the pod down"
+    for what, amounts in ((stranded, stop.stranded), (beyond, stop.out_of_reach)):
+        found = [f"{rounded(name, number)} {short_name(name)}" for name, number in amounts.items() if name != PODS]
+        if found:
+            yield f"{what}: {', '.join(found)}"
+
+
+def _short(shortage: CopyShortage) -> str:
+    names = listed([*shortage.examples, *[""] * (shortage.nodes - len(shortage.examples))], len(shortage.examples))
+    left = f"; {rounded(shortage.resource, shortage.left)} left there in all" if shortage.left else ""
+    return f"{short_name(shortage.resource)}{used_up(shortage.resource)} on {count_of(shortage.nodes, 'node')}: {names}{left}"
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _reasons(stop: Stop) -> Table:
+    most = max(stop.reasons.values(), default=1)
+    columns = (Column("reason", "name"), Column("nodes", "count"), bar("near"))
+    rows = [[reason, nodes, nodes / most] for reason, nodes in stop.reasons.items()]
+    return Table("reasons", columns, rows, forms=SEEN if rows else ())
+
+
+def _headroom(found: CapacityResult) -> Table:
+    """What is left of each resource; short text has only those that copies or pods request."""
+    alone = () if len(found.counted.placed) > 1 else SEEN_AND_DATA
+    columns = (
+        Column("resource", "name", forms=SEEN), Column("resource", forms=DATA), Column("unit", forms=DATA),
+        Column("allocatable", "amount"),
+        Column("requested before", "amount", field="requestedBefore"),
+        Column("after", "amount", field="requested"), bar("good"), Column("free", "amount"),
+        Column("room for copies by it alone", "count", field="copies", forms=alone or DATA),
+    )  # fmt: skip
+    rows = []
+    for one in found.headroom:
+        name = one.resource
+        has, before, after, free = (Amount(name, number) for number in (one.allocatable, one.requested_before, one.requested, one.free))
+        rows.append([short_name(name), name, one.unit, has, before, after, one.requested / max(one.allocatable, 1), free, one.copies])
+    hidden = {at for at, one in enumerate(found.headroom) if not (one.requested or one.copies is not None)}
+    return Table("headroom", columns, rows, forms=SEEN_AND_DATA, minor=hidden)
+
+
+def _zones(found: CapacityResult) -> Table:
+    zones = found.zones
+    most = max(1, *zones.values()) if zones else 1
+    columns = (Column("zone", "name"), Column("copies", "count"), bar("good"))
+    rows = [[zone or None, copies, copies / most] for zone, copies in zones.items()]
+    return Table("zones", columns, rows, forms=SEEN if rows else (), caption="Copies by zone")
+
+
+def _nodes(found: CapacityResult) -> Table:
+    """Every node with what is free on it."""
+    before, after, placed = found.counted.before, found.counted.after, found.counted.placed
+    several = placed if len(placed) > 1 else ()
+    asked_for = {PODS, *(name for one in placed for name, number in one.requests.items() if number)}
+    earlier = {name: before.free[at] for at, name in enumerate(before.resources)}
+    columns = [
+        Column("node", "name"), Column("zone", "name", filter=True, forms=EVERYWHERE if found.zones else ("wide", "data", "csv")),
+        Column("copies", "count"),
+    ]  # fmt: skip
+    columns += [Column(one.name, "count", forms=PAGE) for one in several]
+    for name in after.resources:
+        page = PAGE if name in asked_for else ()
+        wide = WIDE if name in earlier and earlier[name].any() else ()
+        title, kind = f"{short_name(name)} free", kind_of(name)
+        columns += [
+            Column(f"{title} before", kind, forms=("csv", *page), field=f"resources.{name}.freeBefore"),
+            Column(title, kind, forms=wide), Column(f"{title} after", kind, forms=page),
+            Column(f"{name} free", kind, forms=DATA), Column(f"{name} free", kind, forms=("csv",), field=f"resources.{name}.free"),
+        ]  # fmt: skip
+    rows = []
+    for at, name in enumerate(after.names):
+        row: list[Any] = [name, found.zone_of.get(name) or None, found.nodes.get(name, 0), *(one.nodes.get(name, 0) for one in several)]
+        for place, resource in enumerate(after.resources):
+            free = int(after.free[place, at])
+            row += [int(earlier[resource][at]) if resource in earlier else 0, free, free, free, free]
+        rows.append(row)
+    return Table("nodes", columns, rows, noun="node", sort="-copies", forms=("wide", "page", "data", "csv"))
+
+
+def _fullest(found: CapacityResult) -> Table:
+    """The nodes with most copies."""
+    several = found.counted.placed if len(found.counted.placed) > 1 else ()
+    columns = ("node", "zone", "copies", *(placed.name for placed in several))
+    rows = [
+        [node, found.zone_of.get(node) or None, number, *(placed.nodes.get(node, 0) for placed in several)]
+        for node, number in found.nodes.items()
+    ]
+    return Table(
+        "fullest", list(map(Column, columns)), rows, noun="node with copies", several="nodes with copies", most=MOST_NODES,
+        forms=("table",) if rows else (),
+    )  # fmt: skip
+
+
+def _evicted(evicted: Mapping[str, str]) -> Table:
+    columns = (Column("pod that has to leave", "name"), Column("the copy that takes its place", "name"))
+    return Table("evicted", columns, list(evicted.items()), noun="pod", forms=PAGE if evicted else ())

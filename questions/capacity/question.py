@@ -1,0 +1,292 @@
+"""What is asked: which pods, in which ratio, on which nodes, and what the API server has to say about them first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import cycle
+
+import attrs
+from msgspec.structs import replace
+
+from ...api.controlplane.admission import admit
+from ...api.controlplane.limitranges import limit_ranges, out_of_bounds, with_limits
+from ...api.controlplane.quotas import CLAIMS, claim_usage, counts, counts_claim, exceeded, hard, unspecified, usage
+from ...api.load import Loaded
+from ...api.meaning.labels import SelectorError, parse_selector
+from ...api.objects import KubeObject, Node, PersistentVolumeClaim, Pod, ResourceQuota
+from ...api.objects.quantity import ZERO, Quantity
+from ...exceptions import KubeclassicError, UnknownNameError, did_you_mean
+from ...framework.schedulerspec import SchedulerSpec
+from ...simulation.scenario import Scenario
+from ..drain.trial import SteadyState, after_loss
+from .templates import PodTemplate, numbers_for, template_of
+
+FORBIDDEN = '{} "{}" is forbidden: {}'
+"""The API server's words."""
+
+
+@attrs.define(eq=False, repr=False)
+class Account:
+    """A quota, and what is used of it."""
+
+    quota: ResourceQuota
+    used: dict[str, Quantity]
+
+    @classmethod
+    def of(cls, quota: ResourceQuota, objects: Iterable[KubeObject]) -> Account:
+        """What the status of *quota* says; what it does not say is counted over the pods and claims among *objects*."""
+        names = hard(quota)
+        used = dict.fromkeys(names, ZERO) | {name: quantity for name, quantity in quota.status.used.items() if name in names}
+        unknown = [name for name in names if name not in quota.status.used]
+        for item in objects if unknown else ():
+            asked = _asked(quota, item) if item.namespace == quota.namespace else {}
+            used |= {name: used[name] + quantity for name, quantity in asked.items() if name in unknown}
+        return cls(quota, used)
+
+    def add(self, asked: dict[str, Quantity]) -> None:
+        """A pod that uses *asked* is there."""
+        self.used |= {name: self.used[name] + quantity for name, quantity in asked.items() if name in self.used}
+
+
+def _asked(quota: ResourceQuota, item: KubeObject) -> dict[str, Quantity]:
+    """What *item* uses of a quota of its namespace; nothing if the quota does not count it."""
+    if isinstance(item, Pod):
+        return usage(item) if counts(quota, item) else {}
+    return claim_usage(item) if isinstance(item, PersistentVolumeClaim) and counts_claim(quota, item) else {}
+
+
+@attrs.frozen(eq=False, repr=False)
+class Charge:
+    """What every copy of a template is charged: itself, or one of its claims."""
+
+    asked: dict[str, Quantity]
+    accounts: Sequence[Account] = ()
+    claim: str | None = None
+    """The claim, by the name of its template."""
+    refused: str | None = None
+    """Why each copy is refused, whatever is used."""
+
+
+@attrs.define(eq=False, repr=False)
+class Gate:
+    """Admits copies while the quotas of their namespaces have room."""
+
+    charges: Sequence[Sequence[Charge]] = ()
+    """For each template those of its claims, and last that of its pod; empty where every copy is admitted."""
+    accounts: Sequence[Account] = ()
+
+    @classmethod
+    def of(cls, there: Sequence[KubeObject], templates: Sequence[PodTemplate], refused: Sequence[str | None]) -> Gate:
+        """The gate of a cluster with the objects *there*; *refused*: for each template why the API server refuses it."""
+        quotas = sorted((item for item in there if isinstance(item, ResourceQuota)), key=lambda quota: quota.key)
+        accounts = [Account.of(quota, there) for quota in quotas]
+        charges = [list(_charges(template, why, there, accounts)) for template, why in zip(templates, refused, strict=True)]
+        return cls(charges, accounts)
+
+    def refusal(self, at: int, pod: Pod) -> str | None:
+        """Why *pod*, a copy of template number *at*, is refused now; None if it is not."""
+        for charge in self.charges[at] if self.charges else ():
+            why = charge.refused
+            for account in charge.accounts if why is None else ():
+                why = why or exceeded(account.quota, account.used, charge.asked)
+            if why is not None:
+                what, name = ("pods", pod.name) if charge.claim is None else (CLAIMS, f"{charge.claim}-{pod.name}")
+                return FORBIDDEN.format(what, name, why)
+        return None
+
+    def admitted(self, at: int) -> None:
+        """A copy of template number *at* is there."""
+        for charge in self.charges[at] if self.charges else ():
+            for account in charge.accounts:
+                account.add(charge.asked)
+
+    def removed(self, pod: Pod) -> None:
+        """A pod is gone; claims stay."""
+        for account in self.accounts:
+            if account.quota.namespace == pod.namespace:
+                account.add({name: -quantity for name, quantity in _asked(account.quota, pod).items()})
+
+
+def _charges(template: PodTemplate, refused: str | None, there: Iterable[KubeObject], accounts: Sequence[Account]) -> Iterator[Charge]:
+    pod = template.pod
+    mine = [account for account in accounts if account.quota.namespace == pod.namespace]
+    for claim in template.claims:
+        yield Charge(claim_usage(claim), [account for account in mine if counts_claim(account.quota, claim)], claim.name)
+    counting = [account for account in mine if counts(account.quota, pod)]
+    why = refused or out_of_bounds(pod, limit_ranges(there, pod.namespace))
+    for account in counting:
+        why = why or unspecified(account.quota, pod)
+    yield Charge(usage(pod), counting, refused=why)
+
+
+_SELECTS = re.compile(r"[=!()\s]")
+"""What no list of names has in it."""
+
+
+class QuestionError(KubeclassicError):
+    """A question about capacity that has no answer; the text says what was got and what is wanted."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class CapacityQuestion:
+    """A cluster without the excluded nodes, and the templates as the API server would admit them."""
+
+    scenario: Scenario
+    templates: tuple[PodTemplate, ...]
+    refused: tuple[str | None, ...] = ()
+    """For each template why the API server refuses all of its pods; None where it does not."""
+    ratio: tuple[int, ...] = ()
+    limit: int | None = None
+    excluded: tuple[str, ...] = ()
+    """The excluded nodes."""
+    pending_first: bool = False
+    order: str = "input"
+    admits: bool = True
+    """The API server has a say."""
+    existing: tuple[KubeObject, ...] = ()
+    """All that it knows: pods on excluded nodes and pods that have finished, too."""
+
+    @property
+    def pods(self) -> list[Pod]:
+        """The pods whose copies are counted."""
+        return [template.pod for template in self.templates]
+
+    @property
+    def objects(self) -> tuple[KubeObject, ...]:
+        """What is there before any copy: the cluster, and what comes with the templates."""
+        return (*self.scenario.objects, *(item for template in self.templates for item in template.objects))
+
+    def gate(self) -> Gate:
+        """What the API server has to say about copies."""
+        if not self.admits:
+            return Gate()
+        there = (*self.existing, *(item for template in self.templates for item in template.objects))
+        return Gate.of(there, self.templates, self.refused or (None,) * len(self.templates))
+
+    def copies(self) -> Iterator[tuple[int, Pod, Sequence[PersistentVolumeClaim]]]:
+        """Copies without end, in turn: the number of the template, the copy, and the claims that are made for it."""
+        taken = {item.key for item in (*self.scenario.objects, *self.scenario.pending) if isinstance(item, Pod)}
+        numbers = [numbers_for(template, taken) for template in self.templates]
+        ratio = self.ratio or (1,) * len(self.templates)
+        for at in cycle(at for at, times in enumerate(ratio) for _ in range(times)):
+            yield at, *self.templates[at].copy(next(numbers[at]))
+
+
+def asked(
+    scenario: Scenario, given: Sequence[tuple[str, Loaded]], spec: SchedulerSpec, *, ratio: Sequence[int] | None = None,
+    limit: int | None = None, exclude: Sequence[str] = (), gone: bool = False, pending_first: bool = False, order: str = "input",
+    defaults: bool = True,
+) -> CapacityQuestion:  # fmt: skip
+    """The question to the scheduler of *spec* for the templates that are *given*, each with the words for where it is from.
+
+    *exclude*: names of nodes, or label selectors; with *gone* only what is made in place of the pods there waits. With *defaults*
+    copies are admitted as the API server would do it.
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be asked.
+    """
+    # The nodes that *exclude* means: each text is names with commas between them, or a label selector.
+    nodes = scenario.nodes
+    names = [node.name for node in nodes]
+    found: dict[str, None] = {}
+    for text in exclude:
+        if _SELECTS.search(text.replace(", ", ",").strip()):
+            found |= dict.fromkeys(_selected(nodes, text))
+        else:
+            found |= dict.fromkeys(_named(names, text))
+    if names and len(found) == len(names):
+        raise QuestionError(f"exclude-nodes: got {', '.join(exclude)}, which is every node, wanted one left at least")
+    excluded = tuple(name for name in names if name in found)
+    left = without_nodes(scenario, excluded)
+    if gone:
+        steady = SteadyState(scenario.objects, (), 0, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
+        left = after_loss(steady, scenario, excluded)
+    made = [template_of(loaded, where, left.objects, strict=defaults) for where, loaded in given]
+    _check_names(made)
+    served = [_served(template, spec.scheduler_names) for template in made]
+    admitted = [_admitted(template, left.objects, spec.keeps_priorities) if defaults else (template, None) for template in served]
+    return CapacityQuestion(
+        scenario=left, templates=tuple(template for template, _ in admitted), refused=tuple(why for _, why in admitted),
+        ratio=_checked_ratio(ratio, len(made)), limit=limit, excluded=excluded, pending_first=pending_first, order=order,
+        admits=defaults, existing=(*scenario.objects, *scenario.pending, *scenario.set_aside),
+    )  # fmt: skip
+
+
+def limit_of(pods: int | None, max_limit: int | None) -> int | None:
+    """After how many copies the count stops: after *pods*, which are asked for, or *max_limit*; 0 is no limit. Raises QuestionError."""
+    if max_limit and max_limit < (pods or 0):
+        raise QuestionError(f"max-limit: got {max_limit}, wanted as many as pods {pods} at least, or none")
+    return pods if pods is not None else max_limit or None
+
+
+def _checked_ratio(ratio: Sequence[int] | None, templates: int) -> tuple[int, ...]:
+    if ratio is None:
+        return (1,) * templates
+    written = ":".join(map(str, ratio))
+    if len(ratio) != templates:
+        raise QuestionError(f"ratio: got {written}, wanted a number for each pod: {templates} of them")
+    if any(part < 1 for part in ratio):
+        raise QuestionError(f"ratio: got {written}, wanted numbers of 1 or more")
+    return tuple(ratio)
+
+
+def _check_names(templates: Sequence[PodTemplate]) -> None:
+    seen: set[tuple[str, str]] = set()
+    for template in templates:
+        identity = template.pod.namespace, template.name
+        if identity in seen:
+            raise QuestionError(f"pod: got two of the name {'/'.join(identity)}, wanted different names: copies are named after them")
+        seen.add(identity)
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------------
+
+
+def _selected(nodes: Sequence[Node], text: str) -> list[str]:
+    try:
+        matches = parse_selector(text)
+    except SelectorError as error:
+        raise UnknownNameError(f"exclude-nodes: {error}") from None
+    chosen = [node.name for node in nodes if matches(node.labels)]
+    if not chosen:
+        raise UnknownNameError(f'exclude-nodes: got "{text}", which chooses no node')
+    return chosen
+
+
+def _named(names: Sequence[str], text: str) -> list[str]:
+    wanted = [name for part in text.split(",") if (name := part.strip())]
+    for name in wanted:
+        if name not in names:
+            raise UnknownNameError(f'exclude-nodes: got "{name}", wanted the name of a node or a selector{did_you_mean(name, names)}')
+    return wanted
+
+
+def without_nodes(scenario: Scenario, excluded: Collection[str]) -> Scenario:
+    """*scenario* without the nodes *excluded*, and without the pods on them."""
+    if not excluded:
+        return scenario
+    nodes = ((item.name if isinstance(item, Node) else item.spec.node_name if isinstance(item, Pod) else "") for item in scenario.objects)
+    return attrs.evolve(scenario, objects=tuple(item for item, node in zip(scenario.objects, nodes, strict=True) if node not in excluded))
+
+
+# --- the API server -------------------------------------------------------------------------------------------------
+
+
+def _served(template: PodTemplate, scheduler_names: Collection[str]) -> PodTemplate:
+    """The copies ask for the scheduler that is asked, whatever the template says."""
+    spec = template.pod.spec
+    if spec.scheduler_name in scheduler_names:
+        return template
+    spec = replace(spec, scheduler_name=min(scheduler_names))
+    return attrs.evolve(template, pod=replace(template.pod, spec=spec))
+
+
+def _admitted(template: PodTemplate, known: Sequence[KubeObject], priorities: bool) -> tuple[PodTemplate, str | None]:
+    """*template* with its priority and with defaults of LimitRanges; and why its pods are refused, or None."""
+    there = (*known, *template.objects)
+    pod = with_limits(template.pod, limit_ranges(there, template.pod.namespace))
+    found = admit([pod, *template.objects, *template.claims], known, priorities=priorities)
+    if found.refused:
+        return template, found.refused[0][1]
+    ready = next(item for item in found.objects if isinstance(item, Pod))
+    claims = tuple(item for item in found.objects[1 + len(template.objects) :] if isinstance(item, PersistentVolumeClaim))
+    return attrs.evolve(template, pod=ready, objects=found.objects[1 : 1 + len(template.objects)], claims=claims), None

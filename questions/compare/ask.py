@@ -1,0 +1,114 @@
+"""What does another configuration change?"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+
+import attrs
+
+from ...api.reading.notices import Notice, NoticeGroup, grouped
+from ...api.view import View
+from ...framework.options import FIELDS, GivenOptions, declared_of
+from ...framework.releases import AUTO, is_auto
+from ...simulation.input import ComparisonInput, options_given, release_asked, scenario_of, spec_of
+from ...simulation.nodesbyuse import NodeUses, pods_on_nodes
+from ..asking import SILENT, GivenCluster, Observer, asked_by
+from ..result import Result
+from .agreement import LOCKED
+from .compare import Comparison
+from .compare import compare as compare_all
+from .document import ComparisonDocument, DifferingCycle
+from .migration import with_newer_labels, zones_warning
+from .options import NAMES, CompareOptions
+from .view import ClusterEnd, comparison_view
+
+
+@attrs.frozen(eq=False, repr=False)
+class CompareResult(Result):
+    """Which pods get another node under another configuration, and why."""
+
+    document: ComparisonDocument
+    """Everything."""
+    warnings: tuple[NoticeGroup, ...] = ()
+    ends: tuple[ClusterEnd, ...] = ()
+    """How each cluster ends: one for each configuration, or in mode locked that of the first."""
+    show: int | None = None
+    """How many decisions that differ text lists; None: all."""
+
+    @classmethod
+    def of(
+        cls, comparison: Comparison, warnings: tuple[NoticeGroup, ...] = (), doubts: Sequence[str] = (), *, with_ends: bool = True
+    ) -> CompareResult:
+        """The result of *comparison*, whose schedulers are not needed any more; *doubts*: warnings that the document does not have."""
+        own = comparison.contestants[:1] if comparison.mode == LOCKED else comparison.contestants
+        ends = [ClusterEnd(tuple(NodeUses(one.engine).found()), pods_on_nodes(one.engine)) for one in (own if with_ends else ())]
+        document = comparison.document(tuple(group.record() for group in warnings))
+        return cls(document, (*warnings, *grouped(Notice("", text) for text in doubts)), tuple(ends))
+
+    @property
+    def ok(self) -> bool:
+        """Whether every decision is the same."""
+        return self.document.same
+
+    @property
+    def differences(self) -> tuple[DifferingCycle, ...]:
+        """Each cycle in which not all decide the same, with the first rule that differs."""
+        return self.document.differences
+
+    @property
+    def hosts(self) -> dict[str, dict[str, str | None]]:
+        """Configuration -> pod -> its node; None where it has none."""
+        return {found.name: dict(found.hosts) for found in self.document.configurations}
+
+    def view(self) -> View:
+        return comparison_view(type(self).__name__, self.document, self.show, self.ends)
+
+
+def compared_input(cluster: GivenCluster, options: CompareOptions) -> ComparisonInput:
+    """*cluster* read, and a new scheduler for each configuration; the first one says whose pods wait, and what admission does."""
+    asked = {name: value for name in NAMES if (value := getattr(options, name)) is not None or name in "ab"}
+    given = {name: options_given(one, cluster, name) for name, one in asked.items()}
+    specs = {name: spec_of(found) for name, found in given.items()}
+    first = specs["a"]
+    scenario = scenario_of(
+        cluster, options.waiting(), scheduler_names=[first.first_scheduler_name], defaults=options.defaults, edits=options.edits,
+        priorities=first.keeps_priorities,
+    )  # fmt: skip
+    engines = {name: spec.engine(scenario.config_maps) for name, spec in specs.items()}
+    texts = {name: f"release={one or AUTO}" if isinstance(one, str | None) else _told(one) for name, one in asked.items()}
+    named = {name: release_asked(one) for name, one in asked.items()}
+    by_nodes = [name for name, release in named.items() if is_auto(release)]
+    return ComparisonInput.of(scenario, engines, texts, by_nodes=by_nodes, asked=named.values(), order=options.order)
+
+
+@asked_by(CompareOptions, "cluster", *NAMES, opens=compared_input, show=None)
+def compare(given: ComparisonInput, options: CompareOptions, observer: Observer = SILENT) -> CompareResult:
+    """Schedule the pods that wait in *cluster* under two or more configurations, and say which get another node, and why.
+
+    A configuration is what :class:`~kubeclassic.Scheduler` takes: options, or a release alone. They are named a, b and so on::
+
+        compare("cluster/", "1.12", Classic(release="1.16", policy="policy.json"))
+
+    The others are compared with *a*, which also says whose pods wait.
+    """
+    observer.ready(given)
+    newer = options.newer_labels
+    missing = None if newer or not given.runs_profiles else zones_warning(given.scenario)
+    if missing is not None:
+        observer.doubt(missing)
+    scenario = with_newer_labels(given.scenario) if newer else given.scenario
+    made = compare_all(scenario, given.engines, mode=options.mode, order=given.order, texts=given.texts, following=observer.following)
+    found = CompareResult.of(made, given.warnings, () if missing is None else (missing,), with_ends=options.makes("data", "page"))
+    return attrs.evolve(found, show=options.show)
+
+
+def _told(options: GivenOptions) -> str:
+    """The options as ``--a`` takes them; what is no text, number or path is named by its kind."""
+    given = attrs.asdict(options, recurse=False, filter=lambda field, value: value is not None and value != field.default)
+    return " ".join(f"{declared_of(FIELDS[name]).key or name}={_value(value)}" for name, value in given.items())
+
+
+def _value(value: object) -> str:
+    return shlex.quote(str(value)) if isinstance(value, str | int | os.PathLike) else type(value).__name__

@@ -1,0 +1,120 @@
+"""Do we decide as the original scheduler did?"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import active_children
+from pathlib import Path
+
+import attrs
+
+from ...api.view import DATA, TEXT, Column, Paragraph, Section, Table, View
+from ...exceptions import ManifestError
+from ...simulation.conform import ConformanceDocument, Family, FamilyReport, Manner, check_family, find_families
+from ...simulation.input import paths_of
+from ..asking import SILENT, Observer, asked_by
+from ..result import Result
+from .options import ConformOptions
+
+GivenPaths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+COUNTED = ("conforming", "families")
+"""What progress says."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class ConformResult(Result):
+    """How many cases are identical, by family."""
+
+    reports: tuple[FamilyReport, ...]
+    show: int = 0
+    """How many cases that differ text shows, field by field."""
+
+    @property
+    def document(self) -> ConformanceDocument:
+        """The counts, of all families and of each."""
+        families = tuple(report.counts for report in self.reports)
+        return ConformanceDocument(
+            cases=sum(counts.cases for counts in families), identical=sum(counts.identical for counts in families),
+            left_out=sum(counts.left_out for counts in families), families=families,
+        )  # fmt: skip
+
+    @property
+    def ok(self) -> bool:
+        """Whether every case that was run is identical."""
+        return not self.different
+
+    @property
+    def different(self) -> dict[str, list[str]]:
+        """Case -> where it differs."""
+        return {name: lines for report in self.reports for name, lines in report.different.items()}
+
+    def view(self) -> View:
+        found, different = self.document, self.different
+        facts = {"families": len(self.reports), "cases": found.cases, "identical": found.identical, "different": len(different)}
+        counts = f"{found.identical} identical, {found.left_out} left out, {found.cases - found.identical - found.left_out} different"
+        lines = [f"{found.cases} cases: {counts}"]
+        for name in list(different)[: self.show]:
+            lines += ["", name, *(f"  {line}" for line in different[name])]
+        verdict = f"{found.identical:,} of {found.cases:,} cases are identical."
+        families, said = _families(self.reports), [Paragraph(line, wraps=False) for line in lines]
+        return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=[Section(parts=[families, *said])])
+
+
+def _families(reports: Sequence[FamilyReport]) -> Table:
+    """A row a family."""
+    has_decisions, has_steps = any(one.counts.decisions for one in reports), any(one.counts.steps for one in reports)
+    entries = "steps" if not has_decisions else "decisions or steps" if has_steps else "decisions"
+    columns = [
+        Column("release"), Column("family"), Column("cases", "count"), Column(entries, "count", forms=TEXT),
+        Column("decisions", "count", forms=DATA), Column("steps", "count", forms=DATA), Column("identical", "count"),
+        Column("left out", "count", field="leftOut"), Column("first difference", forms=TEXT),
+    ]  # fmt: skip
+    rows = []
+    for report in reports:
+        first, one = next((f"{name}: {lines[0]}" for name, lines in report.different.items()), ""), report.counts
+        counts = [one.cases, one.decisions or one.steps, one.decisions, one.steps, one.identical, one.left_out]
+        rows.append([one.release, one.family, *counts, first])
+    return Table("families", columns, rows, noun="family", several="families")
+
+
+def families_in(paths: GivenPaths, options: ConformOptions) -> list[Family]:
+    """The families in *paths* that are asked for. Raises :class:`~kubeclassic.exceptions.ManifestError` if there is none."""
+    found = find_families([Path(path) for path in paths_of("paths", paths)])
+    chosen = [family for family in found if not options.families or family.name in options.families]
+    if not chosen:
+        raise ManifestError(f"no family {', '.join(options.families)} in {', '.join(map(str, paths_of('paths', paths)))}")
+    return chosen
+
+
+def manner_of(options: ConformOptions) -> Manner:
+    """How a case is decided."""
+    memory = 0 if options.no_memory else options.memory
+    return Manner(engine={} if memory is None else {"memory_bytes": memory}, details=options.details)
+
+
+@asked_by(ConformOptions, "paths", opens=families_in)
+def conform(families: Sequence[Family], options: ConformOptions, observer: Observer = SILENT) -> ConformResult:
+    """Run conformance cases and compare each answer with the original's; *paths* are files of cases, or directories of them."""
+    check, total = partial(check_family, without=tuple(options.without), manner=manner_of(options)), len(families)
+    if options.jobs == 1:
+        return ConformResult(tuple(observer.following(map(check, families), total, *COUNTED)))
+    with ProcessPoolExecutor(options.jobs, initializer=_end_quietly) as pool:
+        try:
+            return ConformResult(tuple(observer.following(pool.map(check, families), total, *COUNTED)))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # first: a pool that finds its workers gone complains of what is cancelled
+            for process in active_children():
+                process.terminate()
+            raise
+
+
+def _end_quietly() -> None:
+    """Let a worker leave Ctrl-C to the main process, which then ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)

@@ -1,0 +1,60 @@
+"""The options of ``conform``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import attrs
+
+from ...choices import WITHOUT
+from ...exceptions import UnknownNameError
+from ..options import AskedOptions, Question, option, texts
+
+
+def _names(option: str) -> Callable[[Any], tuple[str, ...]]:
+    read = texts(option, "names")
+    return lambda given: tuple(name.strip() for text in read(given or ()) for name in text.split(",") if name.strip())
+
+
+@attrs.frozen(repr=False)
+class ConformOptions(AskedOptions):
+    """Run the conformance cases in PATHS and compare each answer with the original's.
+
+    A case is a scheduling problem. Next to a file X.cases.jsonl[.gz] is X.answers.jsonl[.gz] with what the original Go scheduler
+    decided: feasible nodes, every failure reason, every score, the host, the victims. A case can also be a script of the scheduling
+    queue; the answer is what each part of the queue holds after every step. Exit status 0: all identical, 1: any difference, 2: bad
+    input.
+
+    \b
+    kubeclassic conform cases/1.16 --family taints,preemption --show 1
+    """
+
+    families: Collection[str] = option(
+        (), "Only these families (the file's name before its first dot).", flags=("--family",), takes="list", converter=_names("families"),
+        metavar="A,B",
+    )  # fmt: skip
+    without: Sequence[str] = option(
+        (), f"Leave out the cases that need these: {', '.join(WITHOUT)}.", takes="list", converter=_names("without"), metavar="A,B",
+    )  # fmt: skip
+    emit: bool = option(False, "Write our answers as JSON Lines instead of comparing; no answers are needed.", python=None)
+    jobs: int = option(1, "Families to run at once.", least=1)
+    details: bool = option(
+        True, "Decide without details, as bench does; compare hosts, errors and victims only.", flags=("--quick",),
+    )  # fmt: skip
+    memory: int | None = option(
+        None, "Cache answers up to this size, such as 64Mi.  [default: 1Gi]", takes="bytes", metavar="BYTES", python=None,
+    )  # fmt: skip
+    no_memory: bool = option(False, "Cache no answers: compute everything in every cycle.", python=None)
+    show: int = option(0, "Print the first N differing cases, field by field.", least=0, shows=False, python=None)
+
+    def __attrs_post_init__(self) -> None:
+        for name in self.without:
+            if name not in WITHOUT:
+                raise UnknownNameError(f'{self.called("without")}: got "{name}", wanted {", ".join(WITHOUT)}')
+
+
+QUESTION = Question(
+    options=ConformOptions, ask="conform:conform", prints=True, cases=True, page=False, headers=False, forms=("table", "json"),
+    what="the answer, or with --emit the answers,", told_forms="How to write it.",
+)  # fmt: skip

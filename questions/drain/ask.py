@@ -1,0 +1,348 @@
+"""Which nodes can go?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+import attrs
+
+from ...api.garbage import settled as without_collection
+from ...api.objects import Node
+from ...api.reading.notices import NoticeGroup
+from ...api.view import (
+    CHANGES,
+    DATA,
+    EVERYWHERE,
+    MEANINGS,
+    PAGE,
+    SEEN,
+    TEXT,
+    WIDE,
+    Column,
+    Item,
+    MapSide,
+    NextStep,
+    NodeMap,
+    Part,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Share,
+    Table,
+    View,
+    block,
+    on_page,
+)
+from ...api.words import count_doing, count_of
+from ...core.decision.fiterror import reasons_in
+from ...simulation.drainrules import DrainFlags
+from ...simulation.nodesbyuse import labels_of
+from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
+from ..result import Result
+from .auto import ORDERS
+from .options import DrainOptions
+from .plan import (
+    DrainDocument,
+    DrainEviction,
+    DrainMove,
+    DrainPlan,
+    DrainQuestion,
+    NodeOccupancy,
+    before_and_after,
+    matcher,
+)
+from .trial import VOLUMES, engines_like, settle
+
+MOST_REASONS = 10
+"""Of those against nodes that short text lists."""
+GOOD, NEAR, BAD = (MEANINGS[name] for name in ("good", "near", "bad"))
+MOVES, GONE, PREEMPTED = "moves", "gone for good", "preempted, moves"
+WAITS = CHANGES["waits"][0]
+OUTCOMES = {MOVES: GOOD, PREEMPTED: NEAR, WAITS: BAD, GONE: BAD}
+
+
+@attrs.frozen(eq=False, repr=False, slots=False)
+class DrainResult(Result):
+    """Which nodes can go together, which cannot and why, and who moves where."""
+
+    plan: DrainPlan
+    cluster: tuple[Node, ...]
+    """The nodes, in the order in which they were given."""
+    warnings: tuple[NoticeGroup, ...] = ()
+    occupancy: tuple[NodeOccupancy, NodeOccupancy] | None = None
+    """What nodes have, and which pods are on them, before and after; None unless it was asked for."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether all nodes that were named can go, or a search found any."""
+        return self.plan.answer.ok
+
+    @property
+    def can(self) -> list[str]:
+        """The nodes that can go, all of them together, in the order in which they are emptied."""
+        return list(self.plan.answer.can)
+
+    @property
+    def cannot(self) -> dict[str, str]:
+        """Node that cannot go -> why."""
+        return dict(self.plan.answer.cannot)
+
+    @cached_property
+    def reasons(self) -> Counter[str]:
+        """The reasons against nodes, without names and numbers -> how many have to stay for it; of nodes that are gone: pods wait."""
+        answer = self.plan.answer
+        waits = [one.reason or without_names(one.why or "") for one in answer.evictions if one.waits]
+        return Counter(waits or map(without_names, answer.cannot.values()))
+
+    @property
+    def about_reasons(self) -> str | None:
+        """Which nodes the reasons call unschedulable, where none of the input is: those that the drain closes."""
+        if any(node.spec.unschedulable for node in self.cluster) or not any("unschedulable" in why for why in self.reasons):
+            return None
+        return "the nodes that were unschedulable are those that the drain itself closes: none of the input is cordoned"
+
+    @property
+    def moves(self) -> tuple[DrainMove, ...]:
+        """Who moves, from where, and to which node."""
+        return self.plan.answer.moves
+
+    @property
+    def document(self) -> DrainDocument:
+        return self.plan.document(self.told_warnings())
+
+    def view(self) -> View:
+        answer = self.plan.answer
+        return View(
+            title=type(self).__name__,
+            verdict=_verdict(answer),
+            facts={
+                "release": answer.release, "nodes": len(self.plan.asked), "can": len(self.can),
+                "moves": len(self.moves), "rounds": answer.summary.rounds,
+            },
+            shares=[] if answer.gone else [Share("can go", len(self.can), "good"), Share("cannot go", len(self.cannot), "bad")],
+            who=_who(answer), next=[NextStep("Which nodes to add:", ("capacity", *answer.add_nodes))] if answer.add_nodes else [],
+            sections=list(_sections(self)),
+        )  # fmt: skip
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+@asked_by(DrainOptions, "cluster", "nodes", "scheduler")
+def drain(given: Input, options: DrainOptions, observer: Observer = SILENT) -> DrainResult:
+    """Say which nodes of *cluster* can go: every pod on them is evicted as ``kubectl drain`` does it, and placed elsewhere.
+
+    Pods that wait in *cluster* are left out.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> drain([node], "a").can
+    ['a']
+    """
+    values = {name: getattr(options, name) for name in (*attrs.fields_dict(DrainQuestion), *attrs.fields_dict(DrainFlags))}
+    leaves = {**values, "pod_selector": matcher(options.called("pod_selector"), options.pod_selector)}
+    flags = DrainFlags(**{name: leaves[name] for name in attrs.fields_dict(DrainFlags)})
+    question = DrainQuestion(**{name: values[name] for name in attrs.fields_dict(DrainQuestion)}).checked(given.scenario.nodes)
+    observer.ready(given)
+    tell_left_out(given, options, observer)
+    # A search tries each node in several orders.
+    total, unit = (given.scenario.node_count * len(ORDERS), "tries") if question.auto else (len(question.nodes), "nodes")
+    with without_collection():
+        with observer.telling("scheduling"):
+            make_engine = engines_like(given.engine, given.spec, given.scenario)
+            left_out = () if question.pending_first else given.scenario.pending
+            scenario = attrs.evolve(given.scenario, pending=()) if left_out else given.scenario
+            steady = settle(scenario, make_engine, given.spec.scheduler_names, given.order)
+            steady = attrs.evolve(steady, left_out=len(left_out))
+        with observer.counting(total, "emptying", unit) as progress:
+            number = count(1)
+            plan = question.answer(steady, flags, lambda node: progress(next(number), node))
+    return DrainResult(plan, tuple(steady.nodes), given.warnings, before_and_after(steady, plan) if options.makes("page") else None)
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(answer: DrainDocument) -> str:
+    """How many nodes can go, and what it takes, in one sentence; of nodes that are gone what becomes of their pods."""
+    summary = answer.summary
+    if answer.gone:
+        return f"{count_of(summary.can, 'node')} gone: {', '.join(_fates(answer)) or 'no pod loses its node'}."
+    can, asked = f"{summary.can:,}", f"{summary.asked:,}"
+    if summary.asked == 1:
+        node = next(iter([*answer.can, *answer.cannot]))
+        return f"{node}{' can go' if summary.can else ' cannot go'}{_takes(answer)}."
+    if summary.can == summary.asked:
+        return f"{('Both' if summary.asked == 2 else f'All {asked}')} nodes can go together{_takes(answer)}."
+    only = "" if answer.searched else "Only " if summary.can else ""
+    together = " together" if summary.can > 1 else ""
+    return f"{only}{can if summary.can else 'None'} of {asked} nodes can go{together}{_takes(answer)}."
+
+
+def _takes(answer: DrainDocument) -> str:
+    """What has to happen for it."""
+    summary = answer.summary
+    if not (summary.can and summary.evictions):
+        return "; no pod has to move" if summary.can else ""
+    return f": {count_of(summary.moved, 'pod moves', 'pods move')} in {count_of(summary.rounds, 'round')}"
+
+
+def _sections(found: DrainResult) -> Iterator[Section]:
+    answer, about = found.plan.answer, found.about_reasons
+    if answer.gone:
+        yield block(_verdict(answer))
+    gone = [one.pod for one in answer.evictions if one.replacement is None]
+    some = f"{', '.join(gone[:5])}{', ...' if len(gone) > 5 else ''}"
+    notes = on_page(f"{count_doing(len(gone), 'pod', 'leave')} for good, as they are not made again: {some}" if gone else "", look="note")
+    why: list[Item] = [*notes, _reasons(found, PAGE if answer.cannot else ()), *on_page(f"{about[0].upper()}{about[1:]}." if about else "")]
+    yield Section("What stops nodes" if answer.cannot else "The nodes", [*why, _nodes(found)])
+    yield Section(parts=[_reasons(found, ("table",) if answer.searched or answer.gone else ())])
+    if found.occupancy is not None:
+        placed = answer.summary.placed_before
+        first = on_page(f"{count_of(placed, 'waiting pod')} got a node before the drain." if placed else "")
+        yield Section("Before and after", [*first, _map(found, found.occupancy)])
+    yield Section("Who moves where", [_evictions(answer)], "In this order; pods of one round leave at the same time.")
+    yield Section("Pods that stay on nodes that go", [_staying(answer)])
+    lead = "How many evictions each budget allows at first, how many there are, and how many it had left when it was tightest."
+    yield Section("Disruption budgets", [_budgets(answer)], lead)
+
+
+def _map(found: DrainResult, occupancy: tuple[NodeOccupancy, NodeOccupancy]) -> NodeMap:
+    answer, names, can = found.plan.answer, [node.name for node in found.cluster], set(found.can)
+    word = "gone" if answer.gone else "can go"
+    states = [word if name in can else "cannot go" if name in answer.cannot else "" for name in names]
+    sides = [
+        MapSide(title, one.room.uses(names), [one.pods.get(name, ()) for name in names], states)
+        for title, one in zip(("before", "after"), occupancy, strict=True)
+    ]
+    colours = {state: colour for state, colour in (("can go", GOOD), ("cannot go", BAD), ("gone", BAD)) if state in states}
+    return NodeMap(names, sides, labels_of(found.cluster), colours, follows=True)
+
+
+def _who(answer: DrainDocument) -> PodOutcomes:
+    """The pods that have to leave, those that are not made again first."""
+    found = dict[str, list[tuple[str, Part]]](evicted=[], waits=[], moved=[])
+    for one in answer.evictions:
+        if one.replacement is None:
+            found["evicted"].append((one.pod, "for good, as it is not made again"))
+        elif one.waits:
+            found["waits"].append((one.pod, one.reason or one.why or ""))
+    found["moved"] = [(one.pod, f"from {one.origin} to {one.to}") for one in answer.moves]
+    title = "Who waits, who moves" if found["waits"] else "Who leaves for good, who moves" if found["evicted"] else "Who moves"
+    return PodOutcomes(title, [PodOutcome(pod, change, why) for change, pods in found.items() for pod, why in pods], "evictions")
+
+
+def _fates(answer: DrainDocument) -> Iterator[str]:
+    """What becomes of the pods of nodes that are gone, and of those that make room."""
+    summary, preempted = answer.summary, sum(one.by is not None for one in answer.evictions)
+    for number, verb, what in (
+        (summary.evictions - preempted, "lose", "their node"), (preempted, "make", "room"), (summary.moved, "find", "another"),
+        (summary.without_node, "wait", "for a node"), (sum(one.replacement is None for one in answer.evictions), "leave", "for good"),
+        (len(answer.staying), "end", "with their node"),
+    ):  # fmt: skip
+        if number:
+            yield f"{count_doing(number, 'pod', verb)} {what.replace('their', 'its') if number == 1 else what}"
+
+
+def summary_lines(answer: DrainDocument) -> Iterator[str]:
+    """The answer, and what it takes; of nodes that are gone its text begins with that."""
+    summary = answer.summary
+    if answer.gone:
+        return
+    yield f"{summary.can:,} of {count_of(summary.asked, 'node')} can go" + (" together" if summary.can > 1 else "")
+    gone = sum(one.replacement is None for one in answer.evictions)
+    told = [count_doing(summary.moved, "pod", "move") + f" in {count_of(summary.rounds, 'round')}"] if answer.evictions else []
+    told += [f"{count_of(gone, 'pod')} gone for good"] if gone else []
+    told += [f"{count_of(len(answer.staying), 'pod')} left on these nodes"] if answer.staying else []
+    if told:
+        yield ", ".join(told)
+    if summary.placed_before or summary.waiting:
+        waiting = f", {summary.waiting:,} found no node" if summary.waiting else ""
+        yield f"before the drain: {count_of(summary.placed_before, 'waiting pod')} placed{waiting}"
+
+
+def without_names(why: str) -> str:
+    """The reason without names and numbers, so that equal ones can be counted.
+
+    >>> without_names("a/b finds no other node: 0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.")
+    'a pod finds no other node: Insufficient cpu, node(s) were unschedulable'
+    """
+    _, found, after = why.partition(" finds no other node: ")
+    if found:
+        return f"a pod finds no other node: {', '.join(sorted(reasons_in(after.partition(VOLUMES)[0])))}"
+    return why.partition(": ")[0]
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _nodes(found: DrainResult) -> Table:
+    """A row a node: those that can go in the order in which they are emptied, then the others, which short text of a search leaves out."""
+    answer = found.plan.answer
+    columns = (
+        Column("node", "name"),
+        Column("gone" if answer.gone else "can go", "tag", filter=True, colours={"yes": GOOD, "no": BAD}, forms=SEEN),
+        Column("can", forms=("data", "csv")), Column("evicted", "count", forms=(*TEXT, "page", "csv")),
+        Column("staying", "count", forms=(*TEXT, "page", "csv")), Column("why not", forms=TEXT), Column("what stops it", forms=PAGE),
+        Column("why", forms=("data", "csv")),
+    )  # fmt: skip
+    evicted = found.plan.evictions_by_node()
+    staying = Counter(one.node for one in answer.staying)
+    rows: list[list[Any]] = [[name, "yes", True, evicted[name], staying[name], None, None, None] for name in answer.can]
+    rows += [[name, "no", False, None, None, why, without_names(why), why] for name, why in answer.cannot.items()]
+    details = [None if row[-1] is None else [["why", row[-1]]] for row in rows]
+    minor = range(len(answer.can), len(rows)) if answer.searched else ()
+    return Table("nodes", columns, rows, noun="node", details=details, minor=minor, forms=EVERYWHERE[answer.gone :])
+
+
+def _reasons(found: DrainResult, forms: Sequence[str]) -> Table:
+    """Of a search: why the other nodes stay, the most frequent reason first; of nodes that are gone: why pods wait."""
+    rows: list[list[Any]] = [[often, why] for why, often in found.reasons.most_common(MOST_REASONS)]
+    if rest := found.reasons.total() - sum(often for often, _ in rows):
+        rows.append([rest, "other reasons (-o wide)"])
+    who = "pods that wait" if found.plan.answer.gone else "nodes that stay"
+    return Table("reasons", (Column(who, "count"), Column("why")), rows, forms=forms if rows else ())
+
+
+def _evictions(answer: DrainDocument) -> Table:
+    """In the order in which pods leave."""
+    by_others = PAGE if any(one.by for one in answer.evictions) else ()
+    columns = (
+        Column("round", "count", forms=(*TEXT, "data")), Column("pod", "name"), Column("node", forms=DATA),
+        Column("by", forms=DATA), Column("replacement", forms=DATA), Column("from", "name", filter=True, forms=SEEN),
+        Column("to", "name"), Column("as", "name", forms=TEXT), Column("why", forms=TEXT), Column("as", "name", forms=PAGE),
+        Column("round", "count", forms=PAGE), Column("outcome", "tag", filter=True, colours=OUTCOMES, forms=PAGE),
+        Column("preempted by", "name", forms=by_others), Column("message", forms=("wide", "page") if answer.summary.without_node else ()),
+    )  # fmt: skip
+    rows = [_eviction(one) for one in answer.evictions]
+    text = () if not rows else WIDE if answer.searched else TEXT
+    forms = (*text, "page", "data")
+    return Table("evictions", columns, rows, noun="pod that leaves", several="pods that leave", forms=forms)
+
+
+def _eviction(one: DrainEviction) -> list[Any]:
+    new = one.replacement
+    outcome = GONE if new is None else WAITS if one.waits else PREEMPTED if one.by else MOVES
+    why = f"preempted by {one.by}" if one.by else outcome if outcome in (GONE, WAITS) else None
+    why = f"{WAITS}: {one.reason}" if one.reason and not one.by else why
+    renamed = new if new != one.pod else None
+    return [one.round, one.pod, one.node, one.by, new, one.node, one.to, renamed, why, new, one.round, outcome, one.by, one.why]
+
+
+def _staying(answer: DrainDocument) -> Table:
+    """Pods that stay on nodes that go."""
+    columns = (
+        Column("pod that stays", "name", forms=WIDE), Column("pod", "name", forms=PAGE), Column("node", "name", filter=True),
+        Column("why", filter=True),
+    )  # fmt: skip
+    rows = [[one.pod, one.pod, one.node, one.why] for one in answer.staying]
+    return Table("staying", columns, rows, noun="pod", forms=("wide", "page") if rows else ())
+
+
+def _budgets(answer: DrainDocument) -> Table:
+    columns = (Column("budget", "name"), Column("allows", "count"), Column("evicted", "count"), Column("fewest left", "count"))
+    rows = [[one.budget, one.allowed, one.evictions, one.lowest] for one in answer.budgets]
+    return Table("budgets", columns, rows, noun="budget", forms=SEEN if rows else ())

@@ -1,0 +1,393 @@
+"""The cluster that a drain begins with: what waits is scheduled first; and how its nodes are emptied, one in a savepoint each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+import attrs
+from msgspec.structs import replace
+
+from ...api.controlplane.admission import admit
+from ...api.garbage import no_garbage_collection
+from ...api.objects import (
+    KubeObject,
+    Map,
+    Node,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    ResourceClaim,
+)
+from ...api.objects.storage import BIND_COMPLETED
+from ...api.words import listed
+from ...core.decision.decision import Decision
+from ...core.decision.preemptionplan import Preemption
+from ...core.engine import Engine
+from ...core.run import Run
+from ...core.volumes.assumecache import VolumeError
+from ...core.volumes.binder import BOUND_BY_CONTROLLER
+from ...core.volumes.volumesearch import SELECTED_NODE
+from ...framework.schedulerspec import SchedulerSpec
+from ...simulation.drainrules import UNSCHEDULABLE, Budgets, DrainFlags, foreign_scheduler, is_made_again
+from ...simulation.explain.volumes import VolumeDemands
+from ...simulation.reasons import leading
+from ...simulation.replacements import Replacements, give_back, with_claims
+from ...simulation.scenario import Scenario, in_order
+from ...simulation.simulate import Simulation
+from ..replay.cluster.volumecontroller import new_volume, volume_claims
+
+DELAYED = "WaitForFirstConsumer"
+
+
+def volumes_of(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
+    """The volumes and claims of a pod that has just found its node, as the volume controller and provisioners leave them."""
+    state = engine.pod_state(pod)
+    try:
+        written = engine.bind_volumes(pod if state is None else state.pod)
+    except VolumeError:
+        return  # all its claims had volumes before
+    listings = engine.listings
+    for item in written:
+        if isinstance(item, PersistentVolume) and item.spec.claim_ref is not None:
+            claim = listings.claims.get(f"{item.spec.claim_ref.namespace}/{item.spec.claim_ref.name}")
+            yield from () if claim is None else bound_to_each_other(claim, item)
+        elif isinstance(item, PersistentVolumeClaim):
+            name, kind = item.annotations.get(SELECTED_NODE, ""), listings.classes.get(item.storage_class)
+            if kind is not None:
+                yield from bound_to_each_other(item, new_volume(item, kind, engine.node(name), listings.csi_nodes.get(name)))
+
+
+def bound_to_each_other(claim: PersistentVolumeClaim, volume: PersistentVolume) -> tuple[KubeObject, KubeObject]:
+    """*volume* and *claim*, bound as the volume controller leaves them."""
+    reference = ObjectReference(kind=claim.kind, namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
+    annotations = Map({**claim.annotations, BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"})
+    return (
+        replace(volume, spec=replace(volume.spec, claim_ref=reference)).in_phase("Bound"),
+        replace(
+            claim, metadata=replace(claim.metadata, annotations=annotations),
+            spec=replace(claim.spec, volume_name=volume.name),
+        ).in_phase("Bound"),
+    )  # fmt: skip
+
+
+# --- generic ephemeral volumes --------------------------------------------------------------------------------------
+
+
+def own_claims(pod: Pod, engine: Engine) -> list[PersistentVolumeClaim]:
+    """The claims of *pod*'s generic ephemeral volumes that are there, if the release has such volumes: they go with the pod."""
+    found = (engine.listings.claims.get(claim.key) for claim in volume_claims(pod, engine))
+    return [claim for claim in found if claim is not None]
+
+
+def new_claims(pod: Pod, engine: Engine) -> Iterator[KubeObject]:
+    """The claims that are made for a new *pod*, with their volumes where these do not wait for the pod's node."""
+    classes = engine.listings.classes
+    for claim in admit(volume_claims(pod, engine), classes).objects:
+        assert isinstance(claim, PersistentVolumeClaim)
+        kind = classes.get(claim.storage_class)
+        if kind is None or kind.volume_binding_mode == DELAYED:
+            yield claim
+        else:
+            yield from bound_to_each_other(claim, new_volume(claim, kind, None, None))
+
+
+# --- emptying nodes -------------------------------------------------------------------------------------------------
+
+
+class NotDrainable(Exception):
+    """Why a node cannot go."""
+
+
+@attrs.define(eq=False)
+class EvictedPod:
+    """A pod that leaves its node."""
+
+    pod: Pod
+    node: str
+    round: int
+    by: str | None = None
+    """The pod that preempted it; None: the drain evicts it."""
+    replacement: str | None = None
+    """The pod that its owner makes in its place; None: it is gone for good."""
+    to: str | None = None
+    """The node of that pod."""
+    why: str | None = None
+    """Why it has none, or why there is no such pod, where that does not stop the drain."""
+    reason: str | None = None
+    """What in short keeps it from the nodes, where it fits on none."""
+
+
+MadeAgain = list[tuple[Pod, EvictedPod]]
+"""New pods, and in whose place they are."""
+
+
+@attrs.define(eq=False)
+class DrainTrial:
+    """What is done to the cluster of *run*; in a savepoint each step notes how it is undone."""
+
+    run: Run
+    budgets: Budgets
+    replacements: Replacements
+    scheduler_names: frozenset[str]
+    order: str = "input"
+    stops: bool = True
+    """A pod that finds no other node keeps its own from going; False: it waits."""
+    cordoned: dict[str, Node] = attrs.field(factory=dict)
+    """The nodes that are being emptied, as they were before."""
+    evictions: list[EvictedPod] = attrs.field(factory=list)
+    rounds: int = 0
+
+    @property
+    def engine(self) -> Engine:
+        """The scheduler."""
+        return self.run.engine
+
+    # --- steps ------------------------------------------------------------------------------------------------------
+
+    def pods_on(self, node: str) -> list[Pod]:
+        """The pods on a node, in the order in which the API lists them."""
+        return sorted(self.engine.pods_on(node), key=lambda pod: pod.key.split("/"))
+
+    def cordon(self, name: str) -> None:
+        """Let no more pods come to a node, until :meth:`uncordon`."""
+        node = self.engine.node(name)
+        assert node is not None
+        self.cordoned[name] = node
+        self.run.put(cordoned(node))
+
+    def uncordon(self, name: str) -> None:
+        """Let the node be as it was before :meth:`cordon`."""
+        self.run.put(self.cordoned.pop(name))
+
+    def empty(self, node: str, pods: Sequence[Pod], *, asks_budgets: bool) -> None:
+        """Evict *pods*, those of a cordoned node, in as many rounds as budgets make of it. Raises :class:`NotDrainable` if that fails."""
+        left = list(pods)
+        while left:
+            left = self._round(node, left, asks_budgets)
+
+    def _round(self, node: str, pods: Sequence[Pod], asks_budgets: bool) -> list[Pod]:
+        """Evict all that budgets let go at the same time, and place what their owners make instead; answers who is still there."""
+        self.engine.on_undo(setattr, self, "rounds", self.rounds)
+        self.rounds += 1
+        made: MadeAgain = []
+        left: list[Pod] = []
+        for pod in pods:
+            if asks_budgets and not pod.is_terminating and self.budgets.blocking(pod) is not None:
+                left.append(pod)
+            else:
+                self.leave(pod)
+                made += self.replaced(EvictedPod(pod, node, self.rounds))
+        if len(left) == len(pods):
+            raise NotDrainable(f"{self.budgets.blocking(left[0])}: {listed([pod.key for pod in left])}")
+        self.place(made)
+        return left
+
+    def leave(self, pod: Pod) -> None:
+        """*pod* is gone, with the claims that were made for it."""
+        self.run.delete(pod)
+        for claim in own_claims(pod, self.engine) if pod.spec.volumes else ():
+            self.run.delete(claim)
+        if self.engine.has_device_claims(pod):
+            give_back(pod, self.run)
+        if not pod.is_terminating:
+            self._disrupted(pod)
+
+    def _disrupted(self, pod: Pod) -> None:
+        self.budgets.take(pod)
+        self.engine.on_undo(self.budgets.take, pod, -1)
+
+    def replaced(self, eviction: EvictedPod) -> MadeAgain:
+        """Note *eviction*, and what the pod's owner makes in its place, if it does."""
+        self.evictions.append(eviction)
+        self.engine.on_undo(self.evictions.pop)
+        pod = eviction.pod
+        if not is_made_again(pod):
+            return []
+        other = foreign_scheduler(pod, self.scheduler_names)
+        if other is not None and (pod.metadata.controller is not None or self.replacements.recreates_bare):
+            return self._without_node(eviction, f'the pod in place of {pod.key} asks for another scheduler, "{other}"')
+        made = self.replacements.of(pod)
+        if made is None:
+            if eviction.by is not None:
+                return self._without_node(eviction, f"{eviction.by} would preempt {pod.key} on {eviction.node}, which is not made again")
+            return []
+        eviction.replacement = made.key
+        self.engine.on_undo(self.replacements.take_back, made)
+        made, claims = with_claims(made, self.engine) if made.spec.resource_claims else (made, [])
+        for claim in claims:
+            self.run.put(claim)
+        return [(made, eviction)]
+
+    def _without_node(self, eviction: EvictedPod, why: str) -> MadeAgain:
+        if self.stops:
+            raise NotDrainable(why)
+        eviction.why = why
+        return []
+
+    # --- placing ----------------------------------------------------------------------------------------------------
+
+    def place(self, made: MadeAgain) -> None:
+        """Place new pods, those that preempt others once more, and then those that are made in place of the preempted ones."""
+        while made:
+            of = {pod.uid: eviction for pod, eviction in made}
+            for pod, _ in made:
+                for item in (*(new_claims(pod, self.engine) if pod.spec.volumes else ()), pod):
+                    self.run.put(item)
+            victims: MadeAgain = []
+            for pod in in_order([pod for pod, _ in made], self.order, self.engine):
+                victims += self._cycle(pod, of[pod.uid])
+            for pod in self.run.retries():
+                victims += self._cycle(pod, of[pod.uid], retry=True)
+            made = victims
+
+    def _cycle(self, pod: Pod, eviction: EvictedPod, *, retry: bool = False) -> MadeAgain:
+        decision = self.run.cycle(pod, retry=retry)
+        plan = decision.preemption
+        if decision.host is not None and not decision.is_waiting:
+            self._placed(decision, decision.host, eviction)
+            return []
+        if plan is None or plan.node is None or (retry and not plan.victims):
+            if decision.is_fit_error and not self.stops:
+                eviction.reason = next(iter(leading(decision.reasons, self.engine.only_reasons(pod))), None)
+            return self._without_node(eviction, _why(decision, eviction, self.run.engine))
+        return self._preempted(pod, plan)
+
+    def _placed(self, decision: Decision, host: str, eviction: EvictedPod) -> None:
+        pod = decision.pod
+        if host in self.cordoned:
+            raise NotDrainable(
+                f"{pod.key}, made in place of {eviction.pod.key}, comes back to {host}, as it tolerates that the node is cordoned"
+            )
+        eviction.to = host
+        self.budgets.give(pod)
+        self.engine.on_undo(self.budgets.give, pod, -1)
+
+    def _preempted(self, pod: Pod, plan: Preemption) -> MadeAgain:
+        assert plan.node is not None
+        made: MadeAgain = []
+        for victim in plan.victims:
+            self._disrupted(victim)
+        for victim in plan.victims:
+            made += self.replaced(EvictedPod(victim, plan.node, self.rounds, by=pod.key))
+        return made
+
+
+def cordoned(node: Node) -> Node:
+    """*node* as ``kubectl cordon`` and the node controller leave it."""
+    taints = node.spec.taints if UNSCHEDULABLE in node.spec.taints else (*node.spec.taints, UNSCHEDULABLE)
+    return replace(node, spec=replace(node.spec, unschedulable=True, taints=taints))
+
+
+VOLUMES = " (volume "
+"""What comes before the volumes that keep a pod where it is."""
+
+
+def _why(decision: Decision, eviction: EvictedPod, engine: Engine) -> str:
+    what = f"{decision.pod.key}, made in place of {eviction.pod.key}," if decision.pod.key != eviction.pod.key else eviction.pod.key
+    if decision.is_waiting:
+        return f"{what} waits on {decision.host} for plugins that permit the binding"
+    if decision.is_gated:
+        return f"{what} is gated, and not tried"
+    demands = VolumeDemands(engine, decision.pod)
+    volumes = {text: None for node in engine.nodes() for _, text in demands.unreached(node)} if demands.claims else {}
+    told = f"{VOLUMES}{'; volume '.join(volumes)})" if volumes else ""
+    return f"{what} finds no other node: {decision.error}{told}"
+
+
+# --- what a drain begins with ---------------------------------------------------------------------------------------
+
+
+MakeEngine = Callable[[], Engine]
+
+
+@attrs.frozen(eq=False)
+class SteadyState:
+    """A cluster in which nothing waits that could be placed."""
+
+    objects: tuple[KubeObject, ...]
+    """All that there is; pods have nodes."""
+    waiting: tuple[Pod, ...]
+    """Pods that find no node even before the drain."""
+    placed: int
+    """How many waiting pods were placed first."""
+    make_engine: MakeEngine
+    """Makes new schedulers of one configuration."""
+    scheduler_names: frozenset[str]
+    order: str = "input"
+    left_out: int = 0
+    """How many pods wait that are left out."""
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes."""
+        return [item for item in self.objects if isinstance(item, Node)]
+
+    def trial(self, *, recreates_bare: bool = False) -> DrainTrial:
+        """A new scheduler that knows the cluster."""
+        run = Run(self.make_engine(), details=False)
+        with no_garbage_collection():
+            for item in (*self.objects, *self.waiting):
+                run.put(item)
+        pods = [*self.waiting, *(item for item in self.objects if isinstance(item, Pod))]
+        replacements = Replacements.beside(pods, self.scheduler_names)
+        replacements.recreates_bare = recreates_bare
+        release = run.engine.release
+        budgets = (item for item in self.objects if isinstance(item, PodDisruptionBudget))
+        empty_selects_all = release.client.resources[PodDisruptionBudget.kind] == "policy/v1"
+        return DrainTrial(
+            run, Budgets.of(budgets, pods, empty_selects_all=empty_selects_all), replacements, self.scheduler_names, self.order,
+        )  # fmt: skip
+
+
+def engines_like(first: Engine, spec: SchedulerSpec, scenario: Scenario) -> MakeEngine:
+    """Makes schedulers of *spec*, as *first* is one, with the same extenders: what is recorded of these is one record of all."""
+    shared = attrs.evolve(spec, extenders=tuple(first.extenders))
+    return lambda: shared.engine(scenario.config_maps)
+
+
+def settle(scenario: Scenario, make_engine: MakeEngine, scheduler_names: frozenset[str], order: str = "input") -> SteadyState:
+    """Schedule the pods of *scenario* that wait. Evicted pods are made again by their owners."""
+    if not scenario.pending:
+        return SteadyState(scenario.objects, (), 0, make_engine, scheduler_names, order)
+    engine = make_engine()
+    pods = (item for item in (*scenario.objects, *scenario.pending) if isinstance(item, Pod))
+    simulation = Simulation(scenario, engine, order, replacements=Replacements.beside(pods, scheduler_names))
+    for _ in simulation.decisions():
+        pass
+    waiting = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is None and outcome.eviction is None]
+    placed = [outcome.pod for outcome in simulation.outcomes.values() if outcome.host is not None]
+    written = {(item.kind, item.key): item for pod in placed if pod.spec.volumes for item in volumes_of(pod, engine)}
+    others = [written.pop((item.kind, item.key), item) for item in scenario.objects if not isinstance(item, Pod)]
+    objects = (*others, *written.values(), *engine.pods())
+    return SteadyState(objects, tuple(waiting), len(placed), make_engine, scheduler_names, order)
+
+
+# --- nodes that are gone --------------------------------------------------------------------------------------------
+
+UNASKED = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True, force=True)
+"""As nodes that fail: what a drain would leave on its node ends with it."""
+
+
+def lose(steady: SteadyState, nodes: Collection[str], *, recreates_bare: bool = False) -> tuple[DrainTrial, MadeAgain]:
+    """The cluster without *nodes*, which are gone at once, and what owners make in place of the pods on them, without a node yet."""
+    order = "queue" if steady.order == "input" else steady.order
+    trial = attrs.evolve(steady.trial(recreates_bare=recreates_bare), order=order, stops=False, rounds=1)
+    lost = [(pod, name) for name in nodes for pod in UNASKED.sort(trial.pods_on(name)).leaving]
+    for node in (node for node in steady.nodes if node.name in nodes):
+        for pod in trial.pods_on(node.name):
+            trial.leave(pod)
+        trial.run.delete(node)
+    return trial, [one for pod, name in lost for one in trial.replaced(EvictedPod(pod, name, 1))]
+
+
+def after_loss(steady: SteadyState, scenario: Scenario, nodes: Collection[str]) -> Scenario:
+    """*scenario*, which is that of *steady*, where *nodes* are gone, and what owners make in place of the pods on them waits."""
+    trial, made = lose(steady, nodes)
+    engine, others = trial.engine, (Node, Pod, PersistentVolumeClaim, ResourceClaim)
+    objects = (
+        *engine.nodes(), *(item for item in steady.objects if not isinstance(item, others)), *engine.listings.claims,
+        *engine.listings.resource_claims, *(claim for pod, _ in made for claim in new_claims(pod, engine)), *engine.pods(),
+    )  # fmt: skip
+    return attrs.evolve(scenario, objects=objects, pending=tuple(pod for pod, _ in made))

@@ -1,0 +1,143 @@
+"""Why does a pod go there, or nowhere?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from ...api.objects import Node
+from ...api.reading.notices import NoticeGroup
+from ...api.view import DATA, REST, MapSide, NextStep, NodeMap, Section, Share, View, shortened
+from ...core.decision.decision import Decision
+from ...simulation.explain import Explanation, NodeReport
+from ...simulation.explain.explain import explain_subject
+from ...simulation.explain.explanation import ExplanationDocument
+from ...simulation.explain.subject import Subject, find_subject
+from ...simulation.nodesbyuse import labels_of, pods_on
+from ...simulation.scenario import Scenario
+from ...simulation.simulate import Simulation
+from ..asking import SILENT, Input, Observer, asked_by
+from ..capacity.room import FreeRoom
+from ..result import Result
+from .closeup import close_up_sections
+from .options import ExplainOptions
+from .view import STATES, explanation_parts, explanation_sections, node_list, state_of, subject_lines, verdict, who_leaves
+
+
+@attrs.frozen
+class ExplainedCluster:
+    """The cluster when the pod is decided."""
+
+    nodes: Sequence[Node]
+    room: FreeRoom
+    pods: Sequence[Sequence[str]]
+
+
+@attrs.frozen(eq=False, repr=False)
+class ExplainResult(Result):
+    """A decision, and every node's part in it."""
+
+    explanation: Explanation
+    warnings: tuple[NoticeGroup, ...] = ()
+    every: bool = False
+    cluster: ExplainedCluster | None = None
+    """For a map."""
+
+    @property
+    def decision(self) -> Decision:
+        """The decision on the pod."""
+        return self.explanation.decision
+
+    @property
+    def host(self) -> str | None:
+        """The node that the pod gets; None if it gets none."""
+        return self.decision.host
+
+    @property
+    def nodes(self) -> tuple[NodeReport, ...]:
+        """Each node's part: first those that fit, by total."""
+        return self.explanation.nodes
+
+    @property
+    def ok(self) -> bool:
+        """Whether the pod gets a node, or with *node* that one fits."""
+        return self.explanation.is_yes
+
+    @property
+    def document(self) -> ExplanationDocument:
+        return self.explanation.document(self.told_warnings())
+
+    def view(self) -> View:
+        found, close, fit = self.explanation, self.explanation.close_up, sum(node.fits for node in self.nodes)
+        return View(
+            title=type(self).__name__,
+            verdict=verdict(self.document),
+            facts={
+                "pod": self.decision.pod.key, "host": self.host,
+                "error": None if self.decision.error is None else shortened(self.decision.error),
+            },
+            shares=[Share("fit", fit, "good"), Share("do not fit", len(self.nodes) - fit, "bad")] if self.nodes else [],
+            lead=list(subject_lines(found)), who=who_leaves(found) if close is None else None, next=self._next(), main="nodes",
+            sections=[*([] if close is not None else explanation_parts(found, self.every)), *self.page_sections()],
+        )  # fmt: skip
+
+    def page_sections(self) -> list[Section]:
+        """What a page shows, and the nodes as data."""
+        found, close = self.explanation, self.explanation.close_up
+        nodes, alone = node_list(found)
+        the_map = [] if self.cluster is None else [_map(found, self.cluster)]
+        return [
+            *(explanation_sections(found) if close is None else close_up_sections(found, close)),
+            Section("The nodes" if close is None else "", [*the_map, nodes] if close is None else [nodes], name="all-nodes",
+                    forms=REST if close is None else DATA),
+            Section(parts=[alone]),
+        ]  # fmt: skip
+
+    def _next(self) -> list[NextStep]:
+        """What would help, where the pod has no node, or not the one that is asked about."""
+        close, pod = self.explanation.close_up, self.decision.pod.key
+        if self.host is not None and (close is None or close.node == self.host):
+            return []
+        return [NextStep("What would help:", ("explain", pod, *(("--what-if",) if close is None else ("--want", close.node))))]
+
+
+def _map(found: Explanation, cluster: ExplainedCluster) -> NodeMap:
+    """The nodes when the pod is decided, each with how it fares."""
+    reports, names = {node.name: node for node in found.nodes}, [node.name for node in cluster.nodes]
+    states = [state_of(found, reports[name]) if name in reports else "" for name in names]
+    notes = ["; ".join(reports[name].reasons) if name in reports else "" for name in names]
+    side = MapSide("", cluster.room.uses(names), cluster.pods, states, notes)
+    return NodeMap(names, [side], labels_of(cluster.nodes), {state: colour for state, colour in STATES.items() if state in states})
+
+
+@asked_by(ExplainOptions, "cluster", "pod", "scheduler")
+def explain(given: Input, options: ExplainOptions, observer: Observer = SILENT) -> ExplainResult:
+    """Show for every node of *cluster* why it rejects *pod*, or how it scores; and which resources are short, by how much.
+
+    The pods that :func:`~kubeclassic.simulate` tries before it are scheduled first, so that both say the same.
+    """
+    scenario, engine = given.scenario, given.engine
+    subject = find_subject(scenario, options.name, options.namespace)
+    observer.ready(given, subject.concerns)
+    with observer.telling("explaining") as tell:
+        tell(subject.pod.key)
+        scenario, subject, alone = with_all_pods(given, subject, options.alone)
+        simulation = Simulation(scenario, engine, given.order)
+        found = explain_subject(simulation, subject, given.spec.scheduler_names, node=options.node, alone=alone)
+    names = [node.name for node in scenario.nodes]
+    cluster = ExplainedCluster(scenario.nodes, FreeRoom.of(engine), pods_on(engine, names)) if options.makes("page") else None
+    return ExplainResult(found, given.warnings, options.every, cluster)
+
+
+def with_all_pods(given: Input, subject: Subject, alone: bool) -> tuple[Scenario, Subject, bool]:
+    """Of a workload: its first pod that finds no node, in a scenario without the pods of others where it is asked about *alone*.
+
+    Also gives whether the pods before it are still to be left out.
+    """
+    scenario, ours = given.scenario, {pod.key for pod in subject.pods}
+    if subject.workload is None:
+        return scenario, subject, alone
+    if alone:
+        scenario = attrs.evolve(scenario, pending=tuple(pod for pod in scenario.pending if pod.key in ours))
+    return scenario, subject.after(Simulation(scenario, given.spec.engine(scenario.config_maps), given.order)), False

@@ -1,0 +1,538 @@
+"""What an explanation looks like: the verdict, sentences, and tables of nodes and reasons; or all about one node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ...api.objects import Pod
+from ...api.view import (
+    DATA,
+    EVERYWHERE,
+    MEANINGS,
+    PAGE,
+    REST,
+    TEXT,
+    WIDE,
+    Amount,
+    Column,
+    Matrix,
+    MatrixLine,
+    PodOutcome,
+    PodOutcomes,
+    RuleScore,
+    Section,
+    Table,
+    bar,
+    block,
+    on_page,
+)
+from ...api.words import count_of, listed, quoted, rounded, short_name
+from ...core.decision.decision import Decision
+from ...simulation.explain.explanation import Explanation, ExplanationDocument, PodQuestion
+from ...simulation.explain.values import (
+    NO_HELP,
+    NONE_LOWER,
+    NOT_ENOUGH,
+    STAYS,
+    CloseUp,
+    EvictionOutcome,
+    HostChoice,
+    NodeReport,
+    NodeScore,
+    ReasonGroup,
+    by_subject,
+)
+from .closeup import Part, device_part, lead_told, leads_table, paragraphs, rule_name, score_cell, short_of
+
+NO_HOST = "<none>"
+NEAREST, BEST, SHOWN = 5, 5, 3
+"""How many nodes text shows that do not fit, and that do, unless all are asked for; and how many reasons are in the verdict."""
+MOST_CAUSES = 12
+"""What fails, where text does not show all."""
+CHOSEN, FITS, NOT_REACHED, TURNED_DOWN = "chosen", "fits", "fits, not reached", "turned down"
+STATES = {CHOSEN: MEANINGS["good"], FITS: MEANINGS["near"], NOT_REACHED: MEANINGS["held"], TURNED_DOWN: MEANINGS["bad"]}
+
+
+# --- the verdict ----------------------------------------------------------------------------------------------------
+
+
+def verdict(found: ExplanationDocument) -> str:
+    """Where the pod goes and what decided, or what rules out the nodes; of one node, whether the pod fits there."""
+    if found.close_up is not None:
+        return _on_node(found, found.close_up)
+    pod, lost = found.pod, len(found.workload_waiting or ())
+    if found.ignored is not None:
+        return f"{pod} is not scheduled: {found.ignored}."
+    if found.gated:
+        return f"{pod} is gated and not tried."
+    start: str = pod
+    if lost:
+        count = len(found.workload_pods)
+        start = f"{count - lost:,} of {count:,} pods find a node; {pod}"
+    start = start if found.placed_on is None else f"{start}, which is on {found.placed_on},"
+    if found.host is None and found.eviction is not None and found.eviction.node is not None:
+        leave = len(found.eviction.victims)
+        return f"{start} makes room on {found.eviction.node}: {count_of(leave, 'pod has', 'pods have')} to leave."
+    if found.host is None:
+        why = f". {found.missing[0]}" if found.missing else f"{_against(found)}."
+        return f"{start} finds no node{why}"
+    if found.placed_on == found.host:
+        return f"{start} would stay there{_because(found)}."
+    return f"{start}{' would go to ' if found.placed_on else ' goes to '}{found.host}{_because(found)}."
+
+
+def _on_node(found: ExplanationDocument, close: CloseUp) -> str:
+    """Whether the pod fits on the node that was asked for, and why it does not go there."""
+    pod, node, host = found.pod, close.node, found.host
+    if host == close.node:
+        return f"{pod} fits on {node}, and goes there."
+    if not close.fits:
+        failing = (rule.reasons for rule in close.verdicts if rule.outcome == "fails")
+        reasons = dict.fromkeys([*close.whole_pod, *(reason for texts in failing for reason in texts)])
+        why = f": {'; '.join(reasons)}" if reasons else ""
+        return f"{pod} does not fit on {node}{why}{(f', so it goes to {host}' if host else '')}."
+    if host is None:
+        return f"{pod} fits on {node}."
+    return f"{pod} fits on {node}, but goes to {host}{_behind(close)}."
+
+
+def _against(found: ExplanationDocument) -> str:
+    """What rules out the nodes."""
+    pieces = [f"{what} on {count_of(count, 'node')}" for what, count in by_subject(found.reasons).items()]
+    if not pieces:
+        return f": {found.error.rstrip('.')}" if found.error else ""
+    rest = [f"{len(pieces) - SHOWN:,} other reasons"] if len(pieces) > SHOWN + 1 else pieces[SHOWN:]
+    return f": stopped by {', '.join([*pieces[:SHOWN], *rest])}"
+
+
+def _because(found: ExplanationDocument) -> str:
+    """Why this node."""
+    choice, counts = found.choice, found.counts
+    if choice is None:
+        if counts.fit != 1 or counts.visited <= 1:
+            return ", which is taken without scoring"
+        return f", the only one of {count_of(counts.visited, 'node')} that fits"
+    fit, ties = f"{counts.fit:,}", len(choice.ties)
+    if ties == counts.fit == 2:
+        return ": both nodes that fit have the same score, and the tie-break takes it"
+    if ties == counts.fit:
+        return f": all {fit} nodes that fit have the same score, and the tie-break takes it"
+    if ties > 1:
+        number = f"{ties:,}"
+        return f": {number} of {fit} nodes that fit share the best score, and the tie-break takes it"
+    return f", the best of {fit} nodes that fit{(f', by {rule_name(choice.decided)}' if choice.decided else '')}"
+
+
+def _behind(close: CloseUp) -> str:
+    if close.would_score:
+        return ": the search had found enough nodes before it came here"
+    worse = [lead.rule for lead in close.leads if lead.ahead < 0]
+    if not worse:
+        return ": both score the same, and the tie-break takes that one"
+    return f", which scores better by {', '.join([rule_name(rule) for rule in worse[-SHOWN:][::-1]])}"
+
+
+# --- text -----------------------------------------------------------------------------------------------------------
+
+
+def explanation_parts(found: Explanation, every: bool) -> list[Section]:
+    """The whole explanation as text; *every*: every node, not only the best and the nearest ones."""
+    decision = found.decision
+    head = [where_to(found), *subject_lines(found)]
+    if found.question.ignored is not None:
+        return [block(*paragraphs(head))]
+    error = message_parts(decision)
+    if found.missing:
+        return [block(*paragraphs(head), *error, *paragraphs(found.missing))]
+    nearest = next((node for node in found.nodes if node.devices), None)
+    devices = device_part(nearest.name, nearest.devices or ()) if nearest is not None and decision.host is None else []
+    parts: list[Part] = [
+        [*paragraphs(head), *error], paragraphs(_why(found)), _fitting(found, every), _groups(found),
+        _causes(found, every), _nearest(found, every),
+        devices, paragraphs(eviction_lines(found.eviction)),
+    ]  # fmt: skip
+    return [block(*part) for part in parts if part]
+
+
+def explanation_sections(found: Explanation) -> Iterator[Section]:
+    """The explanation as a page, without the list of nodes."""
+    choice, error, host = found.choice, found.decision.error, found.decision.host or ""
+    if choice is not None:
+        same = ", ".join(map(rule_name, choice.constant))
+        constant = f"These rules give every node the same score, so they decide nothing: {same}." if same else ""
+        leads = leads_table(choice.leads, host, choice.against or "")
+        yield Section("What decided", [*on_page(best_told(host, choice), look=""), leads, *on_page(constant, *reached(found))])
+    if found.groups:
+        lead = "A node can have several reasons. Only this: nodes that have no other."
+        causes = attrs.evolve(causes_table(found), caption="What fails")
+        yield Section("Reasons against nodes", [reasons_table(found), causes], lead, forms=PAGE)
+    elif error:
+        yield Section("Why it has no node", on_page(error, look="note"))
+    yield Section("What is missing", on_page(*found.missing, look=""))
+    yield Section("Would evictions help?", on_page(*eviction_lines(found.eviction), look=""), name="evictions")
+    if found.rules and found.nodes:
+        lead = "✓ passed, ✗ turned down, · not asked. Nodes that fare alike share a line; the rule that decides is marked."
+        idle = ", ".join(rule for rule, concerned in found.rules.items() if not concerned)
+        rest = f"The pod wants nothing that these rules look at: {idle}." if idle else ""
+        yield Section("Nodes by rules", [matrix(found), *on_page(rest)], lead)
+
+
+def who_leaves(found: Explanation) -> PodOutcomes:
+    """The pods that would have to make room."""
+    victims = found.eviction.victims if found.eviction is not None and found.eviction.node is not None else ()
+    pods = [PodOutcome(one.pod, "evicted", f"priority {one.priority:,}") for one in victims]
+    return PodOutcomes("Who would have to leave", pods, "evictions")
+
+
+def where_to(found: Explanation) -> str:
+    """The pod, and the node that it gets or on which it makes room."""
+    room = f"makes room on {found.room}" if found.room else NO_HOST
+    return f"{found.decision.pod.key}: {found.decision.host or room}"
+
+
+def message_parts(decision: Decision) -> Part:
+    """The scheduler's message; short text leaves out what PostFilter said, as evictions have sentences of their own."""
+    error, found = decision.error or "", decision.fit_error
+    if found is None or found.headline == error:
+        return paragraphs([error])
+    return [*paragraphs([found.headline], ("table",)), *paragraphs([error], WIDE)]
+
+
+def subject_lines(found: Explanation) -> Iterator[str]:
+    """Which pod it is, and how it was decided."""
+    question, pod = found.question, found.decision.pod
+    if question.workload is not None:
+        yield of_workload(question, pod)
+    if found.decision.is_gated:
+        yield "It is gated, so it is not tried."
+    if question.ignored is not None:
+        yield question.not_scheduled
+    elif question.placed_on is not None:
+        yield (
+            f"It is on {question.placed_on}. Below is what would be decided now if it had no node, with the pod itself taken off"
+            f" {question.placed_on}."
+        )
+        yield _still_there(found, question.placed_on)
+        yield _elsewhere(found)
+
+
+def of_workload(question: PodQuestion, pod: Pod) -> str:
+    """Which pod of its workload it is, and how many of them find a node."""
+    count, waiting, nodes = len(question.workload_pods), question.workload_waiting or (), question.waiting_nodes or ()
+    if waiting:
+        which = f"{quoted(pod.name)} waits" if len(waiting) == 1 else f"{quoted(pod.name)} is the first that waits"
+        those = f"; the pods for {listed(nodes, len(nodes))} wait" if len(nodes) > 1 else ""
+        return f"{count - len(waiting):,} of {count_of(count, 'pod')} of {question.workload} find a node; {which}{those}."
+    others = f"; {quoted(pod.name)} stands for {count_of(count, 'pod')}" if count > 1 else ""
+    return f"A pod of {question.workload}{others}."
+
+
+def _still_there(found: Explanation, node: str) -> str:
+    report, host, choice = found.report_of(node), found.decision.host, found.choice
+    if report is None:
+        return f"Node {node} is not in the input." if found.nodes else ""
+    if host == node:
+        return "It would stay there."
+    if not report.fits:
+        return f"Its node would not take it any more: {'; '.join(report.reasons)}."
+    if choice is not None and node in choice.ties:
+        return f"Its node is as good as {host}: both have the best total, {choice.best:,}."
+    if report.total is None or choice is None:
+        return f"It would go to {host}; the search did not reach its own node, which would fit too."
+    return f"It would go to {host} now, whose total is {choice.best:,}; its own node has {report.total:,}."
+
+
+def _elsewhere(found: Explanation) -> str:
+    names = found.elsewhere
+    if not names:
+        return "It fits on no other node." if found.nodes else ""
+    return f"It could be on {count_of(len(names), 'other node')}: {listed(names)}."
+
+
+def _why(found: Explanation) -> Iterator[str]:
+    """Why the host is the host, or how near the pod is to one."""
+    host, counts, choice = found.decision.host, found.counts, found.choice
+    if not found.nodes:
+        return
+    if host is None:
+        yield _no_host(found)
+    elif choice is None and counts.fit == counts.visited and found.decision.pod.status.nominated_node_name == host:
+        yield f"The pod waited for {host}, which was tried first; it fits, so no other node is looked at."
+    elif choice is None:
+        yield f"Of {count_of(counts.visited, 'node')} only {host} fits, so it is taken without scoring."
+    else:
+        yield f"{counts.fit:,} of {count_of(counts.visited, 'node')} fit. {best_told(host, choice)}"
+        yield from _decided(choice, host)
+    yield from reached(found)
+
+
+def reached(found: Explanation) -> Iterator[str]:
+    """How far the search went, where it did not look at every node."""
+    counts = found.counts
+    if counts.visited < counts.nodes and found.choice is not None:
+        more = sum(node.fits and not node.visited for node in found.nodes)
+        looked = f"The search looked at {counts.visited:,} of {count_of(counts.nodes, 'node')} and had found enough then"
+        yield f"{looked}; of the others {more:,} would fit too."
+
+
+def _no_host(found: Explanation) -> str:
+    if found.fitting or not found.decision.is_fit_error:
+        return ""
+    near = found.turned_down[0]
+    obstacles = f"; {count_of(near.obstacles, 'reason')} in all"
+    why = "; ".join(near.causes or near.reasons)
+    lacking = f", short of {'; '.join(map(short_of, near.shortages))}" if near.shortages else f": {why}"
+    return f"No node fits. The nearest is {near.name}{lacking}{obstacles if near.obstacles > 1 else ''}."
+
+
+def best_told(host: str, choice: HostChoice) -> str:
+    if len(choice.ties) == 1:
+        return f"{host} has the best total, {choice.best:,}."
+    of_these = f"of these, {choice.tie_break}"
+    if choice.against is None:
+        return f"All have the same total, {choice.best:,}, so no rule decides; {of_these}."
+    return f"{len(choice.ties):,} share the best total, {choice.best:,} ({listed(choice.ties)}); {of_these}."
+
+
+def _decided(choice: HostChoice, host: str) -> Iterator[str]:
+    if choice.against is None or choice.decided is None:
+        return
+    first, *more = choice.leads
+    yield f"What decided: {lead_told(first, f' of {choice.max_score}')} on {choice.against}, the next best."
+    helped, against = ([lead_told(lead) for lead in more if (lead.ahead > 0) is better] for better in (True, False))
+    told = [f"Also for {host}: {listed(helped)}." if helped else "", f"Against it: {listed(against)}." if against else ""]
+    yield " ".join(filter(None, told))
+
+
+def eviction_lines(eviction: EvictionOutcome | None) -> Iterator[str]:
+    """What evicting pods would do."""
+    if eviction is None:
+        return
+    if eviction.node is not None:
+        told = [f"{victim.pod} (priority {victim.priority:,})" for victim in eviction.victims]
+        budgets = f"; {count_of(eviction.budget_violations, 'of them is', 'of them are')} protected by a PodDisruptionBudget"
+        who = listed(told, 10) if told else "no pod"
+        yield f"It would preempt on {eviction.node} and evict {who}{budgets if eviction.budget_violations else ''}."
+        if eviction.candidates > 1:
+            yield f"Evicting pods would make room on {count_of(eviction.candidates, 'node')}; on {eviction.node} it matters least."
+    elif eviction.why_not != NO_HELP:
+        yield f"No pod is evicted for it: {eviction.why_not}."
+    else:
+        yield f"Evicting pods of a lower priority than its own, {eviction.priority:,}, would not help:"
+        told_of = {STAYS: eviction.unresolvable, NONE_LOWER: eviction.nobody_lower, NOT_ENOUGH: eviction.not_enough}
+        yield from (f"  {count_of(number, 'node')}: {why}" for why, number in told_of.items() if number)
+
+
+# --- tables of text -------------------------------------------------------------------------------------------------
+
+
+def _fitting(found: Explanation, every: bool) -> Part:
+    """The best nodes that fit, with their scores."""
+    scored, choice = found.scored, found.choice
+    if not scored:
+        return []
+    shown, constant = scored if every else scored[:BEST], {} if choice is None else choice.constant
+    first = () if choice is None else [lead.rule for lead in choice.leads]
+    rows = [[node.name, node.total, _scores(node, first, constant), _scores(node, first, {}, score_cell)] for node in shown]
+    short = ("table",) if any(row[2] for row in rows) else ()
+    columns = (
+        Column("node", "name"), Column("total", "count"), Column("scores", forms=short),
+        Column("scores", forms=WIDE if any(row[3] for row in rows) else ()),
+    )  # fmt: skip
+    plugins = found.by_plugins
+    note = f"(each {'plugin' if plugins else 'priority'}: raw -> {'normalized' if plugins else 'reduced'} x weight)"
+    more = [f"({len(shown):,} of {count_of(len(scored), 'node')}; --all shows every one)"] if len(shown) < len(scored) else []
+    same = [f"({_constant(constant)})"] if constant else []
+    return [Table("fitting", columns, rows), *paragraphs([note], WIDE), *paragraphs(same, ("table",)), *paragraphs(more)]
+
+
+def _weighed(score: NodeScore) -> str:
+    return f"{score.reduced}" if score.weight == 1 else f"{score.reduced} x {score.weight}"
+
+
+def _scores(node: NodeReport, first: Sequence[str], constant: Mapping[str, NodeScore], cell: Callable[[NodeScore], str] = _weighed) -> str:
+    """The node's scores, those by the rules in *first* before others; without those in *constant*."""
+    rules = (rule for rule in dict.fromkeys([*first, *node.scores]) if rule not in constant)
+    return ", ".join(f"{rule_name(rule)} {cell(node.scores[rule])}" for rule in rules)
+
+
+def _constant(constant: Mapping[str, NodeScore]) -> str:
+    told = ", ".join(f"{rule_name(rule)} {_weighed(score)}" for rule, score in constant.items())
+    return f"the same on each node, {sum(score.total for score in constant.values()):,} of the total: {told}"
+
+
+def _nearest(found: Explanation, every: bool) -> Part:
+    """The nodes that are nearest to fitting."""
+    others = [node for node in found.nodes if node.total is None and (every or not node.fits)]
+    shown = others if every else others[:NEAREST]
+    if not shown:
+        return []
+    wide = WIDE
+    columns = (
+        Column("node", "name"), Column("plugin" if found.by_plugins else "predicate", "names", forms=wide),
+        Column("code", forms=wide if found.by_plugins else ()), Column("reasons"),
+        Column("what fails", forms=TEXT if any(node.causes for node in shown) else ()),
+        Column("short of", forms=TEXT if any(node.shortages for node in shown) else ()),
+    )  # fmt: skip
+    rows = [
+        [node.name, node.rules, node.code or None, _reasons(node), "; ".join(node.causes), "; ".join(map(short_of, node.shortages))]
+        for node in shown
+    ]  # fmt: skip
+    told = f"(the nearest {len(shown):,} of {count_of(len(others), 'node')}; --all shows every one)" if len(shown) < len(others) else ""
+    return [Table("nearest", columns, rows), *paragraphs([told])]
+
+
+def _reasons(node: NodeReport) -> str:
+    if node.fits:
+        return "fits" if node.visited else "fits, but the search found enough nodes before it reached this one"
+    hidden = [reason for objection in node.objections for reason in objection.reasons if not objection.counted]
+    told = "; ".join(node.reasons) + (f" (and, not checked any more: {'; '.join(hidden)})" if hidden else "")
+    return told if node.visited else f"{told} (not reached by the search)"
+
+
+def _groups(found: Explanation) -> Part:
+    if not found.groups:
+        return []
+    return [reasons_table(found), *paragraphs(["(nodes: with this reason; only this: with no other)"])]
+
+
+def _causes(found: Explanation, every: bool) -> Part:
+    if not found.causes:
+        return []
+    table = causes_table(found)
+    rows = table.rows if every else table.rows[:MOST_CAUSES]
+    told = f"(the first {len(rows):,} of {len(table.rows):,}; --all shows every one)" if len(rows) < len(table.rows) else ""
+    return [attrs.evolve(table, rows=rows, forms=TEXT), *paragraphs([told])]
+
+
+def causes_table(found: Explanation) -> Table:
+    """What of the pod fails on nodes, and which taints."""
+    notes = EVERYWHERE if any(cause.note for cause in found.causes) else ()
+    columns = (Column("what fails", "name"), Column("nodes", "count"), Column("in the cluster", "name", forms=notes))
+    rows = [[cause.words, cause.nodes, cause.note or None] for cause in found.causes]
+    return Table("causes", columns, rows, forms=PAGE)
+
+
+def reasons_table(found: Explanation) -> Table:
+    """Why nodes were turned down: each reason with its nodes, and the node that is nearest to it."""
+    groups, by = found.groups, "plugin" if found.by_plugins else "predicate"
+    lacks = TEXT if any(group.least_short for group in groups) else ()
+    most = max((group.count for group in groups), default=1)
+    columns = (
+        Column("reason", "name"), Column("nodes", "count"), bar("bad"),
+        Column("only this", "count"), Column("nearest", "name"), Column("short of", "amount", forms=lacks),
+        Column("short of", forms=PAGE), Column("can evictions help", forms=PAGE), Column(by, "name"),
+    )  # fmt: skip
+    rows = []
+    for group in groups:
+        least, rules = group.least_short, ", ".join(group.rules)
+        short = None if least is None else Amount(least.resource, least.missing)
+        near = group.nodes[0] if least is None else least.node
+        rows.append([
+            group.reason, group.count, group.count / most, group.alone, near, short,
+            _short_words(group), "yes" if group.evictable else "no", rules,
+        ])  # fmt: skip
+    return Table("reasons", columns, rows)
+
+
+def _short_words(group: ReasonGroup) -> str | None:
+    least = group.least_short
+    if least is None:
+        return None
+    name = least.resource
+    missing, asked, free = (str(rounded(name, getattr(least, field))) for field in ("missing", "asked", "free"))
+    return f"{missing}{(' cores ' if name == 'cpu' else f' {short_name(name)} ')}(needs {asked}, free {free})"
+
+
+# --- nodes by rules -------------------------------------------------------------------------------------------------
+
+
+MANY = 100
+"""A score of that many times the highest one hides the others in a bar."""
+
+
+def matrix(found: Explanation) -> Matrix:
+    """The nodes that were scored one by one, and the others in groups that fare alike."""
+    groups: dict[Any, list[int]] = {}
+    for at, node in enumerate(found.nodes):
+        alike = (node.fits, node.visited, tuple((one.rule, one.reasons) for one in node.objections if one.counted))
+        groups.setdefault(alike if node.total is None else at, []).append(at)
+    choice = found.choice
+    hidden = [] if choice is None else [rule for rule, score in choice.constant.items() if score.total > MANY * choice.max_score]
+    lines = [_line(found, found.nodes[places[0]], len(places) - 1, hidden) for places in groups.values()]
+    lines.sort(key=lambda line: (not line.winner, line.total is None))
+    if choice is not None:
+        deciding = "" if choice.decided is None else rule_name(choice.decided)
+    else:
+        first = found.groups[0].rules if found.decision.host is None and found.groups else ()
+        deciding = first[0] if first else ""
+    return Matrix([rule for rule, concerned in found.rules.items() if concerned], lines, deciding)
+
+
+def _line(found: Explanation, node: NodeReport, others: int, hidden: Sequence[str]) -> MatrixLine:
+    """The line of *node* and of *others* that fare alike; scores by *hidden* rules are left out."""
+    failed = {one.rule: "; ".join(one.reasons) for one in node.objections if one.counted}
+    passed = list(found.rules) if node.visited and (failed or not node.reasons) else []
+    if failed and not found.asks_all:
+        passed = passed[: min((passed.index(rule) for rule in failed if rule in passed), default=None)]
+    return MatrixLine(
+        node=node.name if not others else f"{node.name} and {count_of(others, 'other')}",
+        failed=failed, passed=[rule for rule in passed if rule not in failed],
+        state="not reached" if not node.visited else "" if node.fits or node.objections else "left out",
+        scores=[RuleScore(rule_name(rule), one.reduced, one.weight) for rule, one in node.scores.items() if rule not in hidden],
+        total=node.total, winner=node.name == found.decision.host,
+    )  # fmt: skip
+
+
+# --- every node -----------------------------------------------------------------------------------------------------
+
+
+def node_list(found: Explanation) -> list[Table]:
+    """Every node, the best first, then the nearest to fitting: for a page and as data; for CSV with a close-up that node alone."""
+    alone = [node for node in found.nodes if found.close_up is None or node.name == found.close_up.node]
+    return [_node_table(found, found.nodes, REST), _node_table(found, alone, ("csv",))]
+
+
+def _node_table(found: Explanation, nodes: Sequence[NodeReport], forms: Sequence[str]) -> Table:
+    page, csv, both = PAGE, ("csv",), ("data", "csv")
+    rules = list(dict.fromkeys(rule for node in found.nodes for rule in node.scores))
+    columns = (
+        Column("node", "name"), Column("state", "tag", filter=True, colours=STATES, forms=page), Column("fits", forms=both),
+        Column("visited", forms=csv), Column("total", "count"),
+        Column("turned down by", "names", filter=True, forms=page), Column("plugins" if found.by_plugins else "predicates", forms=csv),
+        Column("reasons", forms=page), Column("reasons", forms=both),
+        Column("what fails", forms=page), Column("causes", forms=both), Column("short of", forms=page),
+        Column("missing", forms=DATA), Column("obstacles", "count", forms=page), Column("obstacles", "count", forms=csv),
+        Column("short", forms=csv), *(Column(rule, "count", forms=both) for rule in rules),
+    )  # fmt: skip
+    rows = []
+    for node in nodes:
+        lacks = node.shortages
+        rows.append([
+            node.name, state_of(found, node), node.fits, node.visited, node.total, list(node.rules), node.rules,
+            "; ".join(node.reasons) or None, node.reasons, "; ".join(node.causes) or None, node.causes,
+            "; ".join(map(short_of, lacks)) or None,
+            ", ".join(f"{lack.resource} {lack.missing}" for lack in lacks), None if node.fits else node.obstacles, node.obstacles,
+            tuple(f"{lack.resource}={lack.missing}" for lack in lacks),
+            *(node.scores[rule].total if rule in node.scores else None for rule in rules),
+        ])  # fmt: skip
+    details = [_details(node) for node in nodes] if "page" in forms else []
+    return Table("nodes", columns, rows, noun="node", details=details if any(details) else None, forms=forms)
+
+
+def state_of(found: Explanation, node: NodeReport) -> str:
+    """How the node fares, in a word or two."""
+    if node.name == found.decision.host:
+        return CHOSEN
+    if node.fits:
+        return FITS if node.visited else NOT_REACHED
+    return TURNED_DOWN
+
+
+def _details(node: NodeReport) -> list[list[str]] | None:
+    scores = [[rule_name(rule), f"{score.total:,} ({score_cell(score)}: raw, score, weight)"] for rule, score in node.scores.items()]
+    against = [[one.rule, "; ".join(one.reasons) + ("" if one.counted else " (not asked any more)")] for one in node.objections]
+    return [*scores, *against] or None

@@ -1,0 +1,108 @@
+"""Published traces as clusters. ``kubeclassic import NAME --help`` has the columns."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ...api.cluster import Cluster
+from ...api.view import Column, Table, View, tables
+from ...api.words import count_of
+from ..result import Result
+from . import columnmap, openb, simkube, simulatorexport
+from .made import Trace
+from .rows import PathLike
+
+
+@attrs.frozen(eq=False, repr=False, slots=False)
+class ImportResult(Result):
+    """Manifests that a trace was turned into."""
+
+    manifest: dict[str, Any]
+    """A ``v1`` ``List`` of nodes and pods."""
+    dropped: Mapping[str, int] = attrs.field(factory=dict)
+    """What of the trace has no place in manifests -> how often."""
+    configuration: Mapping[str, Any] | None = None
+    """That of the scheduler, where the trace has one."""
+
+    def cluster(self, *, defaults: bool = True) -> Cluster:
+        """The manifests as a Cluster."""
+        return Cluster([self.manifest], defaults=defaults)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the List to a file, as JSON."""
+        Path(path).write_text(json.dumps(self.manifest, separators=(",", ":")) + "\n", encoding="utf-8")
+
+    @property
+    def ok(self) -> bool:
+        """A trace that was read is read whole."""
+        return True
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return self.manifest
+
+    @cached_property
+    def kinds(self) -> Mapping[str, int]:
+        """Kind of manifest -> how many there are."""
+        return Counter(item["kind"] for item in self.manifest["items"])
+
+    @cached_property
+    def resources(self) -> tuple[str, ...]:
+        """The resources that nodes have or pods request."""
+        nodes = (item.get("status", {}).get("allocatable", {}) for item in self.manifest["items"] if item["kind"] == "Node")
+        pods = (item["spec"].get("containers", ()) for item in self.manifest["items"] if item["kind"] == "Pod")
+        asked = (one.get("resources", {}).get("requests", {}) for containers in pods for one in containers)
+        return tuple(dict.fromkeys(name for amounts in (*nodes, *asked) for name in amounts if name != "pods"))
+
+    def view(self) -> View:
+        nodes, pods = (self.kinds.get(kind, 0) for kind in ("Node", "Pod"))
+        metadata = [(item["kind"], item["metadata"]) for item in self.manifest["items"]]
+        rows = [[kind, found.get("namespace"), found["name"]] for kind, found in metadata]
+        return View(
+            title=type(self).__name__,
+            verdict=f"{count_of(nodes, 'node')} and {count_of(pods, 'pod')}; resources: {', '.join(self.resources) or 'none'}.",
+            facts={"nodes": nodes, "pods": pods},
+            sections=tables(Table("objects", list(map(Column, ("kind", "namespace", "name"))), rows, noun="object")),
+        )
+
+
+READERS: Mapping[str, Callable[..., Trace]] = {
+    "openb": openb.read,
+    "simkube": simkube.read,
+    "simulator": simulatorexport.read,
+    "csv": lambda table, columns: columnmap.read(table, columnmap.read_map(columns)),
+}
+"""A trace, as the command line calls it -> what reads its files and options."""
+
+
+def ask(name: str, *given: Any) -> ImportResult:
+    """Read the trace *name*; *given* are its files and options. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    found = READERS[name](*given)
+    return ImportResult(found.document(), found.dropped, found.configuration)
+
+
+def import_openb(nodes: str | os.PathLike[str], pods: str | os.PathLike[str]) -> ImportResult:
+    """Read the nodes and pods of Alibaba's openb trace (cluster-trace-gpu-v2023), two CSV files, as manifests.
+
+    ``kubeclassic import openb --help`` says what becomes of each column. Raises :class:`~kubeclassic.exceptions.ManifestError`, which says
+    the file, the line and the column.
+    """
+    return ask("openb", nodes, pods)
+
+
+def import_simkube(trace: PathLike) -> ImportResult:
+    """Read a trace of SimKube as manifests of pods. Raises :class:`~kubeclassic.exceptions.ManifestError`."""
+    return ask("simkube", trace)
+
+
+def import_csv(table: PathLike, columns: PathLike) -> ImportResult:
+    """Read a CSV table as manifests; *columns* is the file that says which column is what. Raises as :func:`import_openb` does."""
+    return ask("csv", table, columns)

@@ -1,0 +1,371 @@
+"""A Policy as a profile of the newer framework, and what that changes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import attrs
+import yaml
+
+from ...algorithmprovider.check import hints_of
+from ...algorithmprovider.config import AlgorithmConfiguration, read_configuration, read_policy_file
+from ...algorithmprovider.files import KIND, has_profiles
+from ...algorithmprovider.gates import parse_gates
+from ...algorithmprovider.policy import Policy, decoded, notes_on_form, read_policy
+from ...algorithmprovider.releases import DEFAULT_RELEASE
+from ...api.reading.notices import NoticeGroup
+from ...api.reading.secrets import without_secrets
+from ...api.record import Count, Record, plain, says
+from ...api.view import DATA, PAGE, Column, Item, NextStep, Section, Table, Verbatim, View, block, on_page, tables
+from ...api.words import count_of
+from ...core.release import Release
+from ...exceptions import PolicyError, UnknownNameError, wrong_type
+from ...extenders.choice import ConfiguredExtenders
+from ...framework.config.configuration import read_configuration as read_profiles
+from ...framework.config.configuration import unread_of_first
+from ...framework.migrate.carrying import carried
+from ...framework.migrate.equivalents import Note
+from ...framework.migrate.fromplugins import migrate_profile, running
+from ...framework.migrate.listed import listed
+from ...framework.migrate.profiledocument import target_release
+from ...framework.migrate.translation import SPREAD_BY_SELECTOR, Migration
+from ...framework.migrate.translation import migrate as translate
+from ...framework.options import FIELDS, declared_of
+from ...framework.policy.check import release_with_policies
+from ...framework.profilecheck import check_runs, release_with_profiles
+from ...framework.releases import ALL_RELEASES, DEFAULT_FRAMEWORK, framework_release
+from ...simulation.input import ComparisonInput, scenario_of
+from ...simulation.scenario import Scenario
+from ..asking import SILENT, Observer, asked_by
+from ..compare.agreement import DIFFERENT, GATED
+from ..compare.ask import CompareResult
+from ..compare.document import ConfigurationPair
+from ..compare.migration import POLICY, PROFILE, Check, agrees, with_newer_labels
+from ..compare.text import agreement_lines, cause_text, decision_text, in_error, reasons_of
+from ..compare.view import cause_table
+from ..result import NOTHING_TRIED, Result
+from .options import MigrateOptions
+
+if TYPE_CHECKING:
+    from ...framework.options import GivenPolicy
+
+class MigrationNote(Record):
+    """A part of the Policy that has no exact equivalent."""
+
+    subject: str
+    text: str
+    upstream: Annotated[str | None, says("What upstream's own translation of 1.19 to 1.22 does there, if it is something else.")]
+
+
+class MigrationReport(Record):
+    """What was translated, and what it became."""
+
+    release: str
+    target: str
+    newer_labels: bool
+    policy: Annotated[dict[str, Any] | None, says("What was given, in its JSON form, without credentials.")]
+    profile: dict[str, Any]
+    notes: tuple[MigrationNote, ...]
+    source: Annotated[Literal["Policy", "profile"], says("What was given.")] = "Policy"
+    left_out: Annotated[Count, says("Extenders that it names and that the check did not call.")] = 0
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Migrating:
+    """What is translated, and how."""
+
+    policy: Policy | None
+    """None: the provider of *config*."""
+    config: AlgorithmConfiguration
+    written: Mapping[str, Any] | None = None
+    """The Policy in its JSON form."""
+    release: Release
+    target: Release
+    selector_spread: bool = False
+    max_pd_vols: int | None = None
+
+    profile: Mapping[str, Any] | None = None
+    """A KubeSchedulerConfiguration in its JSON form, in place of a Policy."""
+    extenders: str | None = None
+    """How the check calls the extenders that are named; None: not at all."""
+
+    @property
+    def scheduler_names(self) -> list[str]:
+        """Whose pods it schedules. Raises :class:`~kubeclassic.exceptions.PolicyError` for a profile that is refused."""
+        if self.profile is None:
+            return [self.config.scheduler_name]
+        return [one.scheduler_name or "" for one in read_profiles(self.profile, self.config.gates, self.release).profiles]
+
+    def translated(self) -> Migration:
+        """The translation; raises :class:`~kubeclassic.exceptions.PolicyError`, with a hint where one is known."""
+        try:
+            if self.profile is not None:
+                check_runs(read_profiles(self.profile, self.config.gates, self.release))
+                found = carried(self.profile, self.release, self.target, self.config.gates)
+                text = f"kept, but {self.target.version} has no such plugin: it has to be compiled into the scheduler"
+                foreign = check_runs(read_profiles(found.document, None, self.target))
+                return attrs.evolve(found, notes=(*found.notes, *(Note(name, text) for name in foreign)))
+            policy = self.policy and decoded(self.policy, self.release)
+            plugins = running(policy, self.release, self.config) if self.release.policies is not None else None
+            if plugins is None:
+                self.config.resolve(self.release, policy=policy)
+            if self.target.configuration.lists_points:
+                return listed(policy, self.config, self.target)
+            if plugins is not None:
+                return migrate_profile(plugins, self.target)
+            return translate(policy, self.release, self.config, target=self.target, selector_spread=self.selector_spread)
+        except PolicyError as error:
+            for hint in hints_of(str(error), self.release, self.config.gates):
+                error.add_note(hint)
+            raise
+
+
+@attrs.frozen(eq=False, repr=False)
+class MigrateResult(Result):
+    """A profile, what has no exact equivalent, and, where it was checked, how often both decide the same."""
+
+    profile: dict[str, Any]
+    """A KubeSchedulerConfiguration in its JSON form: what ``Scheduler(cluster, profile=...)`` takes."""
+    notes: tuple[str, ...]
+    report: MigrationReport
+    comparison: CompareResult | None = None
+    """The release (``policy``) beside the profile (``profile``), on the cluster that was given."""
+    ok: bool = True
+    """Whether no decision is different, or none was checked."""
+    warnings: tuple[NoticeGroup, ...] = ()
+    show: int | None = None
+    """How many different decisions text lists; None: all."""
+
+    def yaml(self) -> str:
+        """The profile as YAML."""
+        text: str = yaml.safe_dump(self.profile, sort_keys=False, allow_unicode=True)
+        return text
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return dict(self.profile)
+
+    def proof(self) -> dict[str, Any]:
+        """The comparison as plain data, with the report beside it."""
+        return {**({} if self.comparison is None else self.comparison.record()), "migration": plain(self.report)}
+
+    def view(self) -> View:
+        facts = {
+            "notes": len(self.notes), "agrees": None if self.comparison is None else self.ok,
+            "extenders left out": self.report.left_out or None,
+        }  # fmt: skip
+        notes = Table("notes", [Column("note")], [[note] for note in self.notes], forms=DATA)
+        if self.comparison is None:
+            verdict = f"The {self.report.source} as a profile for {self.report.target}; no cluster was given to check it on."
+            return View(title=type(self).__name__, verdict=verdict, facts=facts, sections=tables(notes))
+        checked, against = self.comparison.view(), self.comparison.document.against[0]
+        causes = cause_table(against)
+        steps = list(next_steps(self.report, against))
+        text: list[Iterable[Item | str]] = [
+            [f"{_verdict(self.report, against)}."], ["What to do next:", *(f"  {step}" for step in steps)], self.notes,
+            _different(self.comparison, self.show), [causes], agreement_lines(against),
+        ]  # fmt: skip
+        file = "File this page: it holds all that the check has read and found, and the profile at its end."
+        locked = f"Both decide on the same state each time; only the decisions of {self.report.release} take effect."
+        return View(
+            title=type(self).__name__, verdict=_verdict(self.report, against), lead=[locked], facts=facts, shares=checked.shares,
+            who=checked.who, next=[*(NextStep(step) for step in steps), NextStep(file)], main="notes",
+            sections=[
+                *(block(*part) for part in text), *tables(notes, checked.table("pods")),
+                *(attrs.evolve(one, forms=PAGE) for one in checked.sections), *self._page_sections(),
+            ],
+        )  # fmt: skip
+
+    def _page_sections(self) -> Iterator[Section]:
+        """The translation: notes, what was given, and the profile."""
+        report = self.report
+        none = "" if report.notes else f"Each part of the {report.source} has an exact equivalent."
+        columns = (Column(f"part of the {report.source}", "name"), Column("what becomes of it"), Column("upstream's own translation"))
+        rows = [[note.subject, note.text, note.upstream] for note in report.notes]
+        notes = Table("notes", columns, rows, forms=PAGE)
+        yield Section("Notes on the translation", [*on_page(none), notes], name="notes")
+        missing = "" if report.policy is not None else "There is none: a provider's rules run."
+        given = [] if missing else [Verbatim(report.source.capitalize(), json.dumps(report.policy, indent=2))]
+        yield Section("The Policy" if report.source == "Policy" else "The older profile", [*on_page(missing), *given], name="policy")
+        profile = Verbatim("Profile", yaml.safe_dump(report.profile, sort_keys=False, allow_unicode=True))
+        yield Section("The profile", [profile], name="profile")
+
+    def proof_view(self) -> View:
+        """The verdict and what to do next, the whole comparison, and the notes."""
+        checked = View(title="") if self.comparison is None else self.comparison.view()
+        notes = block(*(f"{note.subject}: {note.text}" for note in self.report.notes))
+        return attrs.evolve(checked, sections=[*self.view().sections[:2], *checked.sections, notes])
+
+
+def check_spread(release: Release, target: Release, asked: bool) -> None:
+    """Raise :class:`~kubeclassic.exceptions.UnknownNameError` where it is *asked* for and a release itself translates."""
+    if asked and not release.predicates:
+        text = "which is a point of the translation of predicates and priorities; this release runs plugins already"
+        raise UnknownNameError(f"selector spread: got it for release {release.version}, {text}")
+    if asked and target.configuration.lists_points:
+        text = "whose own translation is taken"
+        raise UnknownNameError(f"selector spread: got it for a profile of {target.version}, {text}")
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def migrating(given: GivenPolicy, options: MigrateOptions, max_pd_vols: int | None = None) -> Migrating:
+    """What *given* is, and the releases. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what cannot be read or asked."""
+    policy, config, written, profile = _read(given)
+    release, to = options.release or DEFAULT_RELEASE, options.to
+    named = framework_release(release)
+    if profile is None and options.to == DEFAULT_FRAMEWORK and named is not None and named.policies is None:
+        release, to = DEFAULT_RELEASE, release
+    target = target_release(to, options.called("to"))
+    before = release_with_policies(release) if profile is None else release_with_profiles(options.release, profile)
+    check_spread(before, target, options.selector_spread)
+    switches = parse_gates(options.gates) if isinstance(options.gates, str) else dict(options.gates or {})
+    return Migrating(
+        policy=policy, config=attrs.evolve(config, gates={**config.gates, **switches}), written=written, release=before, target=target,
+        selector_spread=options.selector_spread, max_pd_vols=max_pd_vols, profile=profile, extenders=options.extenders,
+    )  # fmt: skip
+
+
+@asked_by(MigrateOptions, "policy", "release", opens=migrating, show=None)
+def migrate(given: Migrating, options: MigrateOptions, observer: Observer = SILENT) -> MigrateResult:
+    """Translate *policy*, as *release* runs it, to a profile of plugins.
+
+    *policy* is a Policy, a ConfigMap that holds one, a KubeSchedulerConfiguration (v1alpha1) that points to one, or one with profiles of
+    an older version: a file, or its JSON form.
+    """
+    check = options.check
+    cluster = None if check is None else check if isinstance(check, Scenario) else scenario_of(check, scheduler_names=given.scheduler_names)
+    made, newer = given.translated(), options.newer_labels
+    extenders = ConfiguredExtenders(given.extenders)
+    tried = Check(
+        given.policy, given.release, given.config, made.document, given.max_pd_vols, given.target, given.profile, extenders
+    )  # fmt: skip
+    report = MigrationReport(
+        release=given.release.version, target=given.target.version, newer_labels=newer,
+        policy=without_secrets(given.profile or given.written), profile=without_secrets(made.document),
+        notes=tuple(MigrationNote(one.subject, one.text, one.upstream or None) for one in made.notes),
+        source="Policy" if given.profile is None else "profile", left_out=0 if cluster is None else tried.left_out,
+    )  # fmt: skip
+    texts = (*map(str, made.notes), *notes_on_form(given.policy, given.release))
+    texts += unread_of_first(given.config.written, given.release)
+    if cluster is None:
+        return MigrateResult(made.document, texts, report)
+    read = ComparisonInput.of(cluster, {POLICY: tried.old(), PROFILE: tried.new()}, {})
+    observer.ready(read)
+    doubts = tried.warnings(read.scenario, newer)
+    for text in doubts:
+        observer.doubt(text)
+    judged = with_newer_labels(read.scenario) if newer else read.scenario
+    found = tried.on(judged, observer.following)
+    compared = CompareResult.of(found, read.warnings, doubts, with_ends=options.makes("data", "page"))
+    return MigrateResult(made.document, texts, report, compared, agrees(found), compared.warnings, options.show)
+
+
+_Read = tuple[Policy | None, AlgorithmConfiguration, Mapping[str, Any] | None, Mapping[str, Any] | None]
+
+
+def _read(given: GivenPolicy) -> _Read:
+    """A Policy, its component configuration, and the JSON form where there is one; or in their place profiles."""
+    if isinstance(given, Policy):
+        return given, AlgorithmConfiguration(), None, None
+    if isinstance(given, Mapping):
+        if given.get("kind") != KIND:
+            return read_policy(given), AlgorithmConfiguration(), given, None
+        if has_profiles(given):
+            return None, AlgorithmConfiguration(), None, given
+        config = read_configuration(given)
+        return config.policy(), config, None, None
+    if not isinstance(given, str | os.PathLike):
+        raise wrong_type("policy", given, declared_of(FIELDS["policy"]).wanted)
+    found = read_policy_file(Path(given))
+    profile = None if found.profile is None else found.profile.data
+    return found.policy, found.config, None if found.document is None else found.document.data, profile
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(report: MigrationReport, against: ConfigurationPair) -> str:
+    """Whether the profile decides as the Policy does, and what differs; with what the check left out."""
+    if not against.agreement.decisions:
+        return NOTHING_TRIED
+    return f"{_agreeing(report, against)}{_left_out(report)}"
+
+
+def _left_out(report: MigrationReport) -> str:
+    count = report.left_out
+    return f", leaving out {count_of(count, 'extender')}" if count else ""
+
+
+def _agreeing(report: MigrationReport, against: ConfigurationPair) -> str:
+    found = against.agreement
+    cycles = f"{found.decisions:,}"
+    if not found.different and not found.gated:
+        source = "Policy does" if report.source == "Policy" else "one before does"
+        as_before = f"The profile decides as the {source} under {report.release}: "
+        if not found.equally_good:
+            return f"{as_before}all {cycles} decisions are the same{in_error(found)}"
+        same, best = f"{found.same:,}", f"{found.equally_good:,}"
+        return f"{as_before}of {cycles} decisions {same} are the same and {best} are equally good{in_error(found)}"
+    counts = f"{found.different + found.gated:,}"
+    causes = ", ".join(_causes(against))
+    return f"{counts} of {cycles} decisions are different with the profile: {causes}{_lost(against)}"
+
+
+def _causes(against: ConfigurationPair) -> Iterator[str]:
+    """For how many of these decisions which rule is the cause."""
+    places: dict[str, list[int]] = {}
+    for at, cause in enumerate(against.causes):
+        if cause.verdict in (DIFFERENT, GATED):
+            places.setdefault(cause.rule or cause.kind, []).append(at)
+    if len(places) == 1:
+        yield f"all by {next(iter(places))}"
+        return
+    for rule, found in places.items():
+        yield f"{sum(against.causes[at].decisions for at in found):,} by {rule}"
+
+
+def _lost(against: ConfigurationPair) -> str:
+    lost = against.lost
+    if not lost.pods:
+        return ""
+    loses = " pod loses its place (" if len(lost.pods) == 1 else " pods lose their place ("
+    return f"; {len(lost.pods):,}{loses}{reasons_of(lost)})"
+
+
+def next_steps(report: MigrationReport, against: ConfigurationPair) -> Iterator[str]:
+    """What to do next, the most urgent first."""
+    option = "policy" if report.source == "Policy" else "profile"
+    if against.agreement.different or against.agreement.gated:
+        yield "Look at each decision that is different, and ask whether you can accept it."
+        may_spread = bool(ALL_RELEASES[report.release].predicates) and report.target in SPREAD_BY_SELECTOR
+        spread = [" or try --selector-spread,"] * may_spread
+        pair = f'--a "release={report.release} {option}=FILE" --b "release={report.target} profile=profile.yaml"'
+        change = f"Change a weight of the profile by hand,{''.join(spread)} and compare again: "
+        yield f"{change}kubeclassic compare CLUSTER {pair}"
+        course = f"kubeclassic upgrade CLUSTER --from {report.release} --to {report.target} --{option} FILE"
+        yield f"See in which release each of them changes, and why: {course}"
+    if any("left out" in note.text for note in report.notes):
+        yield "Read the notes on what was left out, and replace what you rely on."
+    if not report.newer_labels:
+        yield "Check once more with --newer-labels if nodes get the labels of newer releases with the upgrade."
+    if report.profile.get("extenders"):
+        how = "the check did not call them" if report.left_out else "the check called them, or took their kept answers"
+        yield f"Test the extenders: {how}."
+    shadow = f"kubeclassic shadow --release {report.target} --profile profile.yaml"
+    yield f"Let the profile decide beside the scheduler that runs, before it replaces it: {shadow}"
+    yield "Start kube-scheduler with it: kube-scheduler --config profile.yaml"
+
+
+def _different(comparison: CompareResult, show: int | None) -> Iterator[str]:
+    found = [one for one in comparison.differences if one.causes[PROFILE].verdict == DIFFERENT]
+    for one in found[:show]:
+        before, after = (decision_text(one.decisions[name]) for name in (POLICY, PROFILE))
+        yield f"{DIFFERENT}: {one.pod}: {before} before, {after} with the profile: {cause_text(one.causes[PROFILE])}"
+    if show is not None and len(found) > show:
+        yield f"{len(found) - show} more are different; --report FILE has all, with both tables"

@@ -1,0 +1,49 @@
+"""The options of ``policy migrate``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ...choices import DEFAULT_FRAMEWORK, DEFAULT_RELEASE
+from ...framework.options import FIELDS, declared_of
+from ..options import AskedOptions, option
+
+if TYPE_CHECKING:
+    from ...simulation.input import GivenCluster
+
+WANTED_RELEASE = declared_of(FIELDS["release"]).wanted
+_EXTENDERS = declared_of(FIELDS["extenders"])
+
+
+@attrs.frozen(repr=False)
+class MigrateOptions(AskedOptions):
+    """How a Policy is translated, and on which cluster that is checked."""
+
+    NEEDS = (("newer_labels", "check"), ("extenders", "check"))
+
+    release: str | None = option(
+        None, "The release that runs it now; of a Policy one without Policies is short for --to."
+        f"  [default: {DEFAULT_RELEASE}; of profiles the newest that reads them]", wanted=WANTED_RELEASE, metavar="RELEASE",
+    )  # fmt: skip
+    to: str = option(
+        DEFAULT_FRAMEWORK, f"The release that is to run the profile.  [default: {DEFAULT_FRAMEWORK}]", wanted=WANTED_RELEASE,
+        shows=False, metavar="RELEASE",
+    )  # fmt: skip
+    gates: Mapping[str, bool] | str | None = option(
+        None, "Gates that differ from the release's defaults.", flags=("--feature-gates",), metavar="A=true,...", types=(str, Mapping),
+        wanted=declared_of(FIELDS["gates"]).wanted,
+    )  # fmt: skip
+    selector_spread: bool = option(False, "Spread pods with plugin SelectorSpread, the old formula (to 1.28).")
+    check: GivenCluster | None = option(
+        None, "A cluster on which both decide on every pod that waits, on the same state.", flags=("--check",), takes="python",
+    )  # fmt: skip
+    newer_labels: bool = option(
+        False, "Check with the node labels of newer releases beside the old ones, as after an upgrade.",
+    )  # fmt: skip
+    extenders: str | None = option(
+        None, _EXTENDERS.help, takes="extenders", types=(str,), wanted=_EXTENDERS.wanted, metavar=_EXTENDERS.metavar,
+    )  # fmt: skip
+    show: int | None = option(20, "Show at most this many different decisions.", least=0, types=(int, type(None)), python=None)

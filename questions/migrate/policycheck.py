@@ -1,0 +1,111 @@
+"""What runs under a Policy or a KubeSchedulerConfiguration?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+import attrs
+
+from ...algorithmprovider.check import PolicyCheck, RunningPredicate
+from ...algorithmprovider.extenders import ExtenderConfig
+from ...api.view import REST, TEXT, BulletList, Column, Item, Paragraph, Section, Table, View
+from ...framework.config.fielderrors import ProfileFault
+from ...framework.profilecheck import ProfileCheck
+from ...framework.releases import find_any_release
+from ..result import Result
+
+Check: TypeAlias = "PolicyCheck | ProfileCheck"
+
+
+@attrs.frozen(eq=False, repr=False)
+class PolicyCheckResult(Result):
+    """What runs, or why the release does not start with it."""
+
+    document: Check
+    file: str
+    """Where it was read from."""
+    extenders: Sequence[ExtenderConfig] = ()
+    """Those of a Policy, in calling order."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the release starts with it."""
+        return not self.faults
+
+    @property
+    def faults(self) -> list[str]:
+        """What the release refuses; what begins with blanks belongs to the one before."""
+        report = self.document
+        if isinstance(report, ProfileCheck):
+            return [_in_words(fault) for fault in report.faults]
+        if report.refused is None:
+            return []
+        listed = len(report.faults) > 1 or any(fault.got for fault in report.faults)
+        told = (": ".join(filter(None, [fault.where, fault.what])) + (f", got {fault.got}" if fault.got else "") for fault in report.faults)
+        return [report.refused, *(f"  {text}" for text in told if listed)]
+
+    def view(self) -> View:
+        report, faults, name = self.document, self.faults, self.file
+        refused = f"{report.release} refuses {name}: {faults[0]}" if faults else ""
+        warned = Section("What to look at", [BulletList(items=list(report.warnings))] if report.warnings else [])
+        if faults:
+            runs = [Section("Why it is refused", [BulletList(items=list(faults))])]
+        else:
+            runs = [Section("" if at else "What runs", [part]) for at, part in enumerate(_parts(report, self.extenders))]
+        return View(
+            title=type(self).__name__, verdict=refused or f"{report.release} starts with {name}.",
+            facts={"release": report.release, **_counts(report)}, sections=[warned, *runs],
+        )  # fmt: skip
+
+
+def _counts(report: Check) -> dict[str, int | None]:
+    """How much runs; None for nothing."""
+    if isinstance(report, ProfileCheck):
+        found = {"profiles": report.profiles, "extenders": report.extenders, "faults": report.faults}
+    else:
+        found = {
+            "rules turn nodes down": report.predicates, "rules score nodes": report.priorities,
+            "are accepted and never run": report.never_run, "extenders": report.extenders, "faults": report.faults,
+        }  # fmt: skip
+    return {name: len(values) or None for name, values in found.items()}
+
+
+def _parts(report: Check, extenders: Sequence[ExtenderConfig]) -> Iterator[Item]:
+    """What runs, in tables and sentences."""
+    if isinstance(report, ProfileCheck):
+        for profile in report.profiles:
+            yield _line(f"pods of {profile.scheduler_name}")
+            yield _running("Filter plugin", profile.filters) if profile.filters else _line("no Filter plugins")
+            scores = [[found.name, found.weight] for found in profile.scores]
+            yield _table(("Score plugin", "weight"), scores) if scores else _line("no Score plugins")
+        yield from (_line(f"extender {url}") for url in report.extenders)
+        return
+    is_classic = find_any_release(report.release).policies is None
+    yield _running("predicate" if is_classic else "Filter plugin", report.predicates, report.never_run)
+    priorities = [[found.name, found.weight] for found in report.priorities]
+    yield _table(("priority" if is_classic else "Score plugin", "weight"), priorities) if priorities else _line("no priorities")
+    if extenders:
+        yield _table(("extender", "may be ignored"), [[one.name, "yes" if one.ignorable else "no"] for one in extenders])
+    everything = "all predicates are checked" if report.check_all else "the first predicate that fails ends a node's check"
+    yield _line(f"{everything}; hardPodAffinitySymmetricWeight {report.hard_pod_affinity_weight}")
+
+
+def _running(called: str, found: Sequence[RunningPredicate], never: Sequence[str] = ()) -> Table:
+    rows: list[list[object]] = [[place, one.name, one.origin] for place, one in enumerate(found, 1)]
+    return _table(("order", called, "from"), [*rows, *([None, name, "never runs"] for name in never)])
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    return Table(titles[-2], list(map(Column, titles)), rows)
+
+
+def _line(text: str) -> Paragraph:
+    return Paragraph(text, (*TEXT, *REST), hanging="")
+
+
+def _in_words(fault: ProfileFault) -> str:
+    """Where, what, got and wanted, as far as there are such."""
+    parts = [fault.what] + [f"got {fault.got}"] * (fault.got is not None and fault.got not in fault.what)
+    parts += [f"wanted {fault.wanted}"] * (fault.wanted is not None)
+    return f"{fault.where}: {', '.join(parts)}".removeprefix(": ")

@@ -1,0 +1,286 @@
+"""How many new nodes are needed?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+
+import attrs
+
+from ...api.controlplane.defaults import with_defaults
+from ...api.load import Loaded, load_documents
+from ...api.objects import KubeObject
+from ...api.reading.documents import Document
+from ...api.reading.notices import NoticeGroup
+from ...api.view import (
+    DATA,
+    EVERYWHERE,
+    PAGE,
+    REST,
+    SEEN_AND_DATA,
+    TEXT,
+    WIDE,
+    BulletList,
+    Column,
+    Paragraph,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Table,
+    View,
+    block,
+    kind_of,
+    on_page,
+)
+from ...api.words import Figure, count_of, rounded, short_name
+from ...core.decision.fiterror import reasons_in
+from ...core.pods.requests import PODS
+from ...exceptions import ManifestError
+from ...simulation.input import Part, parts_of
+from ..asking import SILENT, Input, Observer, asked_by, tell_left_out
+from ..capacity.ask import CapacityResult, capacity, question_of
+from ..capacity.options import NewNodesOptions
+from ..result import Result, help_for
+from .answer import MOST_TOLD, NewNodesAnswer, NewNodesDocument, nodes_to_add, number_of
+from .kinds import LIKE, read_cost, read_costs
+from .trials import NewNode
+
+MOST_PODS = 5
+"""Of pods without a node that short text names."""
+MOST_NODES = 10
+"""Of new nodes that short text lists."""
+SIDES = ("requested", "allocatable")
+
+
+@attrs.frozen(eq=False, repr=False)
+class NewNodesResult(Result):
+    """Which nodes to add, and with one fewer of each kind how many pods wait."""
+
+    answer: NewNodesAnswer
+    warnings: tuple[NoticeGroup, ...] = ()
+    are_copies: bool = False
+    """Whether the pods are copies of a template, and none of the cluster."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether each pod finds a node with the new ones."""
+        return self.answer.is_yes
+
+    @property
+    def added(self) -> dict[str, int]:
+        """Kind -> how many of it to add; kinds that are not needed are left out. Empty if no number is enough."""
+        return {row.node: row.count for row in self.answer.added()}
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What they cost in all; each node 1 if no costs were given. None if no number is enough.
+
+        Pods that found no node with any mix do not count: *added* and *cost* are for the others.
+        """
+        return self.answer.cost if self.answer.helps else None
+
+    @property
+    def with_one_fewer(self) -> str | None:
+        """What happens with one node less of each kind that is added; None if nothing is added."""
+        return self.answer.with_one_fewer
+
+    @property
+    def without_node(self) -> dict[str, str]:
+        """Pods that find no node -> why."""
+        return dict(self.answer.without_place)
+
+    @property
+    def document(self) -> NewNodesDocument:
+        return self.answer.document(self.told_warnings())
+
+    def view(self) -> View:
+        answer = self.answer
+        added = " and ".join(f"{count} {name}" for name, count in self.added.items()) or "nothing"
+        return View(
+            title=type(self).__name__,
+            verdict=_verdict(self.document),
+            facts={
+                "release": answer.release, "added": added, "cost": None if self.cost is None else number_of(self.cost), "placed": self.ok,
+            },
+            who=_who(answer), next=[help_for(pod) for pod, _ in answer.without_place[: not self.are_copies]],
+            sections=list(_sections(answer, self.document)),
+        )  # fmt: skip
+
+
+@asked_by(NewNodesOptions, "cluster", "nodes", "scheduler")
+def add_nodes(given: Input, options: NewNodesOptions, observer: Observer = SILENT) -> NewNodesResult:
+    """Find new nodes, or a mix of several kinds, with which all pods that wait in *cluster* find a node.
+
+    With one node fewer of any kind the found mix does not do: that is simulated, too. Another mix that costs less can still exist.
+    With *pod* not the pods that wait, but copies of it want a node.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> web = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{"resources": {"requests": {"cpu": "1500m"}}}]}}
+    >>> found = add_nodes(node, "like:a", pod=web, pods=7, scheduler="1.14")
+    >>> found
+    <NewNodesResult: release 1.14, added 3 a, cost 3, placed True>
+    >>> found.with_one_fewer
+    '2 a: 1 of 7 pods finds no node, first default/web-6: 0/3 nodes are available: 3 Insufficient cpu.'
+    """
+    question = question_of(given, options, observer)
+    nodes = [_loaded(number, part, given, options, observer) for number, part in enumerate(parts_of("nodes", options.nodes), 1)]
+    costs = options.costs
+    prices = {name: read_cost(name, value) for name, value in costs.items()} if isinstance(costs, Mapping) else read_costs(costs)
+    given = given.with_pods(question.pods)
+    observer.ready(given)
+    if options.has("pod"):
+        tell_left_out(given, options, observer)
+    with observer.counting(None, "looking for new nodes", "simulations") as progress:
+        answer = nodes_to_add(
+            question, given.scenario, given.spec, nodes, prices, most_nodes=options.most_nodes,
+            on_progress=lambda done: progress(done, ""),
+        )  # fmt: skip
+    return NewNodesResult(answer, given.warnings, options.has("pod"))
+
+
+def capacity_or_nodes(given: Input, options: NewNodesOptions, observer: Observer) -> CapacityResult | NewNodesResult:
+    """What the command answers: how many copies fit, or which nodes to add."""
+    return (add_nodes if options.has("nodes") else capacity).ask(given, options, observer)
+
+
+def _loaded(number: int, part: Part, given: Input, options: NewNodesOptions, observer: Observer) -> str | tuple[str, Loaded]:
+    """A kind of node, with the words for where it is from; *part* itself where it is ``like:NODE``."""
+    where = f"node {number}"
+    if isinstance(part, str | os.PathLike):
+        where = os.fspath(part)
+        if where.startswith(LIKE):
+            return where
+        if not where or "\0" in where or not (where == "-" or os.path.exists(where)):
+            name = options.called("nodes").lstrip("-")
+            raise ManifestError(f'{name}: got "{where}", which is no file, wanted a file with one Node, or like:NODE')
+        found = given.load(part)
+    elif isinstance(part, KubeObject):
+        found = Loaded((with_defaults(part) if given.defaults else part,))
+    else:
+        found = load_documents([Document(part, where)], defaults=given.defaults)
+    observer.noticed(found.warnings)
+    return where, found
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(found: NewNodesDocument) -> str:
+    """What to add, or that nothing helps, in one sentence."""
+    pods, left = f"{found.pods:,}", found.without_node.count
+    costs = {*(one.cost_of_one for one in found.added), *(one.cost_of_one for one in found.not_taken)} - {1}
+    cost = f", cost {found.cost:,}" if costs and found.cost is not None else ""
+    add = f"Add {_mix(found)}{cost}" if found.added else "No new node is needed"
+    if found.placed:
+        return f"{add}: {(f'each of {pods} pods finds a node' if found.pods != 1 else 'the pod finds a node')}."
+    if left and found.cost is not None:
+        others = f"{count_of(left, 'finds none', 'find none')} with up to {found.most_nodes:,}"
+        start = f"{add}{',' if cost else ''} for {found.pods - left:,} of {pods}"
+        return f"{start} pods: each of them finds a node; {others}."
+    without = f"{left:,} of {pods}{' pods find' if left != 1 else ' pods finds'} no node."
+    return f"None of the mixes that were tried is enough: {without}"
+
+
+def _mix(found: NewNodesDocument) -> str:
+    *first, last = (f"{one.count:,} {one.node}" for one in found.added)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _paragraphs(answer: NewNodesAnswer) -> Iterator[Paragraph]:
+    yield from (Paragraph(text, hanging="") for text in _told(answer))
+    without = answer.without_place
+    for at, (key, why) in enumerate(without):
+        yield Paragraph(f"  {key}: {why}", TEXT if at < MOST_PODS else WIDE, hanging="")
+    if len(without) > MOST_PODS:
+        yield Paragraph(f"  and {count_of(len(without) - MOST_PODS, 'more pod')}", ("table",), hanging="")
+    if answer.found.best.evicted:
+        yield Paragraph(f"{count_of(len(answer.found.best.evicted), 'pod')} evicted to make room.", hanging="")
+
+
+def _sections(answer: NewNodesAnswer, found: NewNodesDocument) -> Iterator[Section]:
+    yield block(*_paragraphs(answer))
+    yield Section("What to add", [_added(answer)])
+    yield Section(parts=[_nodes(answer)])
+    yield Section("What was not taken", [_not_taken(answer)])
+    fewer = [f"With one fewer, {one}" for one in answer.fewer] if found.added else []
+    if fewer:
+        proof = "Each was simulated. Another mix that costs less can still exist."
+        yield Section("Why not less", [BulletList(items=fewer), *on_page(proof)])
+    tried = ", ".join(f"{count:,} {name}" for name, count in found.tried.items())
+    if found.cost is None and any(found.tried.values()):
+        yield Section("What was tried", on_page(f"Up to this, and none of it is enough: {tried}.", look=""))
+    yield Section("Pods without a node", [_without(answer)])
+
+
+def _who(answer: NewNodesAnswer) -> PodOutcomes:
+    """The pods that no new node helps."""
+    pods = [PodOutcome(pod, "waits", next(iter(reasons_in(why)))) for pod, why in answer.without_place[:MOST_TOLD]]
+    return PodOutcomes("Who finds no node", pods, "without")
+
+
+def _told(answer: NewNodesAnswer) -> Iterator[str]:
+    yield _verdict(answer.document())
+    if answer.helps:
+        yield from (f"With one fewer, {sentence}" for sentence in answer.fewer)
+        yield from (f"No {kind.node}, cost {kind.cost_of_one:,}: {kind.why}" for kind in answer.not_taken())
+    else:
+        tried = f"{count_of(answer.found.simulated, 'mix', 'mixes')} of up to {count_of(answer.most_nodes, 'node')} simulated"
+        yield f"{tried}; with {answer.named(answer.found.best)} these find none:"
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _added(answer: NewNodesAnswer) -> Table:
+    """A row a kind."""
+    columns = (
+        Column("new node", "name", field="node"), Column("count", "count"),
+        Column("cost of one", "count", field="costOfOne"), Column("cost", "count"),
+    )  # fmt: skip
+    rows = [[row.node, row.count, row.cost_of_one, row.cost] for row in answer.added()]
+    return Table("added", columns, rows, forms=EVERYWHERE if rows else ("data", "csv"))
+
+
+def _not_taken(answer: NewNodesAnswer) -> Table:
+    """A row a kind of which none is added."""
+    cost, takes = Column("cost of one", "count"), Column("takes", "count")
+    columns = (Column("node", "name"), cost, takes, Column("why", "name"))
+    rows = [[row.node, row.cost_of_one, row.takes, row.why] for row in answer.not_taken()]
+    return Table("notTaken", columns, rows, forms=PAGE)
+
+
+def _nodes(answer: NewNodesAnswer) -> Table:
+    """A row a new node."""
+    nodes = answer.nodes()
+    has = list(dict.fromkeys(name for node in nodes for name, number in node.allocatable.items() if number and name != PODS))
+    used = list(dict.fromkeys(name for node in nodes for name in node.requested))
+    columns = [
+        Column("name", "name"), Column("kind", "name", filter=True, forms=REST, field="node"), Column("pods", "count"),
+    ]  # fmt: skip
+    columns += [Column(f"{short_name(name)} {side}", kind_of(name), forms=PAGE) for name in has for side in SIDES]
+    columns += [Column(f"{name} requested", kind_of(name), forms=DATA) for name in used]
+    first = nodes[:MOST_NODES]
+    for name in used:
+        short = ("table",) if any(node.requested.get(name) for node in first) else ()
+        columns.append(Column(short_name(name), "amount", forms=() if name == PODS else (*short, "wide")))
+    rows = [
+        [
+            node.name, node.node, node.pods, *(getattr(node, side).get(name) for name in has for side in SIDES),
+            *(node.requested.get(name) for name in used), *(_use(name, node) for name in used),
+        ]
+        for node in nodes
+    ]  # fmt: skip
+    return Table("nodes", columns, rows, noun="new node", most=MOST_NODES, forms=SEEN_AND_DATA if rows else DATA)
+
+
+def _use(resource: str, node: NewNode) -> Figure | None:
+    requested, allocatable = node.requested.get(resource), node.allocatable.get(resource)
+    if requested is None or allocatable is None:
+        return None
+    return Figure(f"{rounded(resource, requested)} of {rounded(resource, allocatable)}")
+
+
+def _without(answer: NewNodesAnswer) -> Table:
+    columns = (Column("pod", "name"), Column("why"))
+    return Table("without", columns, answer.without_place[:MOST_TOLD], noun="pod", forms=PAGE)

@@ -1,0 +1,185 @@
+"""What the options of all questions have: how a cluster is read, checks of what goes together, and a question that is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+
+from ..choices import NEWEST_RELEASE, ORDERS
+from ..exceptions import KubeclassicError, check_type
+from ..framework.options import as_named, declared_of
+from ..framework.options import option as option
+
+if TYPE_CHECKING:
+    from ..simulation.input import GivenCluster
+
+
+class OptionsError(KubeclassicError):
+    """Options that do not go together."""
+
+
+def texts(name: str, wanted: str) -> Callable[[Any], tuple[str, ...]]:
+    """A converter of the option *name*, which is one text or several."""
+
+    def converted(given: Any) -> tuple[str, ...]:
+        found = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+        for text in found:
+            check_type(name, text, str, wanted)
+        return found
+
+    return converted
+
+
+def given_scheduler() -> Any:
+    """The field of the scheduler, which Python gives as options or a release and the command line by flags of its own."""
+    return option(
+        None, takes="scheduler",
+        help=f'Its options, such as ``Classic(policy="policy.json")``, or a release such as "{NEWEST_RELEASE}".',
+    )  # fmt: skip
+
+
+def of_cron_jobs(python: str | None = None) -> Any:
+    """The field for the pods of CronJobs."""
+    return option(False, "Make the pods of one Job for each CronJob that has none and is not suspended.", python=python)
+
+
+def with_defaults() -> Any:
+    """The field for what the API server completes."""
+    return option(True, "Take objects as they are, without the API server's defaults.")
+
+
+def if_strict() -> Any:
+    """The field for what is refused."""
+    text = "Refuse unknown fields, keys given twice, wrong values, and what the release does not read, instead of a warning."
+    return option(False, text, python=None)
+
+
+@attrs.frozen(kw_only=True, repr=False, slots=False)
+class AskedOptions:
+    """The options of a question; *NEEDS* and *EXCLUDES* have names of two of them, and perhaps why."""
+
+    NEEDS: ClassVar[Sequence[tuple[str, ...]]] = ()
+    EXCLUDES: ClassVar[Sequence[tuple[str, ...]]] = ()
+
+    forms: Collection[str] = ("data",)
+    """The forms in which the answer is shown: what others need is not kept."""
+    called: Callable[[str], str] = attrs.field(default=as_named, eq=False)
+    """How messages name an option."""
+    server: str = ""
+    """The version of the API server that was read, if its nodes say none."""
+
+    def __attrs_post_init__(self) -> None:
+        for name, other, *why in self.NEEDS:
+            if self.has(name) and not self.has(other):
+                raise OptionsError(": ".join([f"{self.called(name)} needs {self.called(other)}", *why]))
+        for name, other, *why in self.EXCLUDES:
+            if self.has(name) and self.has(other):
+                raise OptionsError(": ".join([f"{self.called(name)} cannot be combined with {self.called(other)}", *why]))
+
+    def read(self) -> list[Path]:
+        """The files that a command reads besides the input."""
+        names = (name for name, field in self.declared().items() if declared_of(field).takes == "files")
+        return [path for name in names for path in getattr(self, name) if not str(path).startswith("like:")]
+
+    @classmethod
+    def declared(cls) -> Mapping[str, attrs.Attribute[Any]]:
+        """Name -> field, of those that are options."""
+        return {field.name: field for field in attrs.fields(cls) if "declared" in field.metadata}
+
+    @classmethod
+    def flag_of(cls, name: str) -> str:
+        """The option as the command line calls it."""
+        return declared_of(cls.declared()[name]).flags[0]
+
+    def has(self, name: str) -> bool:
+        """Whether the option was given."""
+        default = attrs.fields_dict(type(self))[name].default
+        return getattr(self, name) not in (None, default, (), [])
+
+    def makes(self, *forms: str) -> bool:
+        """Whether the answer is shown in one of *forms*."""
+        return not set(forms).isdisjoint(self.forms)
+
+
+@attrs.frozen(kw_only=True, repr=False, slots=False)
+class MorePods:
+    """The option for pods besides those of the cluster."""
+
+    pods: GivenCluster = option(
+        (), "More pods (or workloads) that wait for a node.", common=True, takes="files",
+        python="More pods (or workloads) that wait, given like the cluster.",
+    )  # fmt: skip
+
+
+@attrs.frozen(kw_only=True, repr=False, slots=False)
+class ClusterOptions(AskedOptions):
+    """How a cluster is read."""
+
+    order: str = option(
+        "input", "In which order pods are tried: as they come, by priority, or as the release's queue pops them.",
+        choices=ORDERS,
+    )  # fmt: skip
+    cron_jobs: bool = of_cron_jobs()
+    edits: Sequence[str] = option(
+        (),
+        "Change what is chosen before anything runs: 'pod web/* requests.cpu=500m', 'node pool=a taints-=x'. May be given again.",
+        flags=("--set",), common=True, metavar="EDIT",
+        converter=texts("edits", 'a text such as "pod web/* requests.cpu=500m"'),
+    )  # fmt: skip
+    defaults: bool = with_defaults()
+    strict: bool = if_strict()
+
+    def waiting(self) -> GivenCluster:
+        """The pods that wait besides those of the cluster."""
+        return self.pods if isinstance(self, MorePods) else ()
+
+    def changes(self) -> Mapping[str, Any]:
+        """What the question itself changes of the scheduler's options."""
+        return {}
+
+
+@attrs.frozen(kw_only=True)
+class Question:
+    """A question: its options, what answers it, and how a command prints the answer."""
+
+    options: type[AskedOptions]
+    ask: str
+    """The function, as ``question:name``; it is in that question's ``ask.py``."""
+    forms: Sequence[str] = ("table", "wide", "json", "yaml", "csv", "html")
+    told_forms: str = ""
+    """The help of ``-o``."""
+    verbose: str | None = None
+    """The help of ``--verbose``; None: there is none."""
+    widens: bool = False
+    """Whether ``--verbose`` is ``-o wide`` too."""
+    what: str = "the answer"
+    headers: bool = True
+    page: bool = True
+    cases: bool = False
+    """Whether the paths are of cases, not of a cluster."""
+    reads: Sequence[str] = ()
+    """Kinds that a live cluster has to let list, whatever else it has."""
+    besides: str | None = None
+    """The option that has the arguments which are no paths."""
+    prints: bool = False
+    """Whether the command has a way of its own to print it."""
+    own_first: bool = False
+    """Whether the help has its own options before those of the cluster."""
+    outputs: Collection[str] = ()
+    """Its options in the help's section about the answer."""
+    argument: str | None = None
+    """The file that is asked about, where that is no cluster."""
+    jobs: tuple[int | None, str] | None = None
+    """In how many processes it runs by default, and that in words; None: in this one alone."""
+    ignored: Mapping[str, bool] = attrs.field(factory=dict)
+    """Flags of kubectl that mean nothing here, and whether each takes a value."""
+
+    def function(self) -> Callable[..., Any]:
+        """What answers it."""
+        module, _, name = self.ask.partition(":")
+        found: Callable[..., Any] = getattr(import_module(f"..{module}.ask", __name__), name)
+        return found

@@ -1,1 +1,0 @@
-"""The options of each question, declared once. Flags, help, checks and Python's signature follow; nothing heavy is imported for them."""

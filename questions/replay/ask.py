@@ -1,0 +1,466 @@
+"""What would have happened over time?"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import attrs
+import numpy as np
+
+from ...api.garbage import settled
+from ...api.objects import KubeObject, Node, Pod
+from ...api.reading.notices import Notice, NoticeGroup, grouped, refuse_unread
+from ...api.view import (
+    MEANINGS,
+    PAGE,
+    SEEN,
+    TEXT,
+    Chart,
+    Column,
+    MapSide,
+    NodeMap,
+    Paragraph,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Table,
+    View,
+    bar,
+    block,
+    on_page,
+    table_of,
+    tables,
+)
+from ...api.words import count_doing, count_of, duration, short_name
+from ...core.decision.fiterror import reasons_in
+from ...core.engine import Engine
+from ...exceptions import UnknownNameError, did_you_mean, wrong_type
+from ...framework.releases import AUTO
+from ...framework.schedulerspec import SchedulerSpec
+from ...simulation.input import GivenScheduler, objects_of, paths_among, release_asked, spec_of
+from ...simulation.nodesbyuse import grouped as nodes_with
+from ...simulation.nodesbyuse import labels_of
+from ...simulation.releasenotes import input_notices
+from ..asking import SILENT, GivenCluster, Observer, asked_by
+from ..result import Result, Row
+from .history import KEPT, NodesAt, PodHistory, ReplayHistory, columns
+from .inputs.inputs import InputOptions, Inputs, read_inputs
+from .inputs.times import DURATION, parse_duration
+from .inputs.traces import Reading
+from .journal import EventData, ReplaySummary, Sink
+from .options import ReplayOptions
+from .recording import Recording, printed, summary
+from .replay import Replay
+from .settings import Delays, Places
+
+Running = Callable[[Recording], AbstractContextManager[object]]
+LINES = {"pending": "pods that wait", "running": "pods on nodes"}
+"""Columns of the series that a notebook draws, and what they are."""
+PROGRESS_STEPS = 200
+GOOD, NEAR, BAD, HELD = (MEANINGS[name] for name in ("good", "near", "bad", "held"))
+OUTCOMES = {"finished": GOOD, "on a node": GOOD, "waiting": BAD, "evicted": BAD, "deleted": HELD, "gated": NEAR}
+ABSENT = "not there"
+"""A node of the map that has not come yet, or is gone."""
+TOLD = ("time", "event", "pod", "node", "by", "reason", "message")
+"""Fields of events that have a place in the table."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class ReplayInput:
+    """What a replay starts from, and a new scheduler for it."""
+
+    inputs: Inputs
+    """Their warnings also say what the release does not read."""
+    spec: SchedulerSpec
+    engine: Engine
+
+    @classmethod
+    def read(
+        cls, paths: Sequence[str | os.PathLike[str]], spec: SchedulerSpec,
+        settle: Callable[[Sequence[Node]], SchedulerSpec] | None = None, *, release: str | None, strict: bool = False,
+        objects: Iterable[KubeObject] = (), **choices: Any,
+    ) -> ReplayInput:  # fmt: skip
+        """What *paths* and *objects* are, and the scheduler that *spec* makes, or the one that *settle* finds for the nodes.
+
+        *release*: as it was asked for, None for the default; *choices*: of :class:`~.InputOptions`. Raises
+        :class:`~kubeclassic.exceptions.KubeclassicError` for bad input, and for what does not count if *strict*.
+        """
+        names, extends = spec.scheduler_names, choices.pop("keeps_manifests", False) or spec.may_call_extenders
+        choice = InputOptions(scheduler_names=names, priorities=spec.keeps_priorities, keeps_manifests=extends, **choices)
+        inputs = read_inputs(paths, choice, objects=objects)
+        spec = spec if settle is None else settle(inputs.nodes)
+        engine = spec.engine(inputs.config_maps)
+        found = input_notices(inputs.objects, engine.algorithm, release)
+        noted = attrs.evolve(inputs, warnings=(*inputs.warnings, *found, *_nothing_happens(inputs)))
+        if strict:
+            refuse_unread(noted.warnings)
+        return cls(inputs=noted, spec=spec, engine=engine)
+
+
+def _nothing_happens(inputs: Inputs) -> Iterator[Notice]:
+    """A warning if there is nothing to replay: no pod, and nothing that comes later."""
+    if not inputs.operations and not any(isinstance(event.item, Pod) or event.time > 0 for event in inputs.events):
+        yield Notice("", "got no Pod and no event, so nothing happens in this replay")
+
+
+@attrs.frozen(eq=False, repr=False)
+class ReplayResult(Result):
+    """What happened over virtual time."""
+
+    release: str
+    summary: ReplaySummary
+    """What the event Summary says: counts, waits, use."""
+    events: tuple[EventData, ...] = ()
+    """Everything that happened, in order, unless it was given to *on_event*."""
+    series: tuple[Row, ...] = ()
+    """The cluster over time, if it was asked for."""
+    warnings: tuple[NoticeGroup, ...] = ()
+    time: float = 0.0
+    """The virtual seconds that passed."""
+    nodes: int = 0
+    """How many nodes there are at the end."""
+    resources: tuple[str, ...] = ()
+    ignored: Mapping[str, int] = attrs.field(factory=dict)
+    is_over: bool = True
+    """Whether it came to its end: else it was interrupted."""
+    history: ReplayHistory | None = None
+    """What pages have besides."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every pod got a node."""
+        return self.summary.ok
+
+    @property
+    def document(self) -> ReplaySummary:
+        return self.summary
+
+    def view(self) -> View:
+        history, events = self.history, table_of("events", self.events, ("time", "event"))
+        text = block(*_paragraphs(self), _waits(self.summary), _mean_use(self.summary))
+        return View(
+            title=type(self).__name__,
+            verdict=_verdict(self),
+            facts={
+                "release": self.release, "scheduled": self.summary.scheduled, "still waiting": self.summary.still_waiting,
+                "events": len(self.events) if history is None else sum(history.counts.values()),
+            },
+            who=None if history is None else _who(history),
+            sections=[
+                text, *tables(events), Section(parts=[*self._lines(), table_of("series", self.series, ("time",))]),
+                *([] if history is None else _sections(self, history)),
+            ],
+        )  # fmt: skip
+
+    def _lines(self) -> Iterator[Chart]:
+        names = [name for name in LINES if self.series and name in self.series[0]]
+        if names:
+            yield Chart(
+                title="Over time", description=f"{', '.join(LINES[name] for name in names)} over seconds", kind="steps", across="seconds",
+                labels=[float(row["time"]) for row in self.series], up="pods",
+                series={LINES[name]: [row[name] for row in self.series] for name in names},
+            )  # fmt: skip
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def replayed(
+    given: ReplayInput, options: ReplayOptions, observer: Observer = SILENT, *, places: Places, sink: Sink = printed,
+    running: Running = nullcontext,
+) -> ReplayResult:  # fmt: skip
+    """Replay; *sink* gets the events that *places* has no file for, and it runs within *running*, which can stop it."""
+    inputs, spec = given.inputs, given.spec
+    until = _seconds("until", options.until)
+    made = Replay(inputs, given.engine, _delays(options), spec.seed, next(iter(spec.scheduler_names)), options.recreate, until)
+    history = None if places.report is None else ReplayHistory()
+    recording = Recording(made, places, watcher=history, sink=sink)
+    total = len(inputs.events) + len(inputs.operations)
+    with recording.writing(), running(recording), settled(), observer.counting(total, "replaying", "events") as progress:
+        for steps in recording.run():
+            if steps % PROGRESS_STEPS == 0:
+                progress(made.position + made.workload.position, duration(made.now))
+        recording.end()
+    if history is not None:
+        history.end(made)
+    names = columns(inputs.resources)
+    rows = tuple(dict(zip(names, row, strict=True)) for row in recording.rows) if places.keeps_series else ()
+    return ReplayResult(
+        given.engine.release.version, summary(made), (), rows, grouped(inputs.warnings), made.now, made.cluster.ledger.nodes,
+        inputs.resources, inputs.ignored, made.is_over, history,
+    )  # fmt: skip
+
+
+def read_input(inputs: GivenCluster, options: ReplayOptions) -> ReplayInput:
+    """What a replay starts from, as Python gives it."""
+    chosen = options.scheduler
+
+    def settle(nodes: Sequence[Node]) -> SchedulerSpec:
+        return spec_of(chosen, nodes)
+
+    return ReplayInput.read(
+        paths_among("inputs", inputs), spec_of(None if chosen == AUTO else chosen), settle if chosen == AUTO else None,
+        release=release_asked(chosen), objects=objects_of("inputs", inputs, defaults=options.defaults), **choices_of(options),
+    )  # fmt: skip
+
+
+def choices_of(options: ReplayOptions) -> dict[str, Any]:
+    """What *options* say of reading, as :class:`~.InputOptions` has it."""
+    run_time = _seconds("run_time", options.run_time)
+    return {
+        "reading": Reading(ignore_times=options.ignore_times, as_recorded=options.as_recorded, run_time=run_time),
+        "compress": options.compress_time, "defaults": options.defaults, "cron_jobs": options.cron_jobs, "strict_fields": options.strict,
+    }  # fmt: skip
+
+
+@asked_by(ReplayOptions, "inputs", "scheduler", opens=read_input)
+def replay(given: ReplayInput, options: ReplayOptions, observer: Observer = SILENT) -> ReplayResult:
+    """Let pods and nodes come and go over virtual time, and schedule the pods, with queue, back-off and preemption.
+
+    *inputs* are paths of manifests, recordings, openb's two CSV files or a scenario, as ``kubeclassic replay --help`` lists them; or a
+    Cluster; or objects and manifests. Times are seconds or texts such as ``"90s"``.
+    """
+    every, events = _seconds("series_every", options.series_every), list[EventData]()
+    keep = events.append if options.on_event is None else options.on_event
+
+    def sink(event: EventData) -> None:
+        if event["event"] != "Summary":
+            keep(event)
+
+    places = Places(series_every=every or 0.0, keeps_series=every is not None)
+    return attrs.evolve(replayed(given, options, observer, places=places, sink=sink), events=tuple(events))
+
+
+def new_replay(inputs: GivenCluster, scheduler: GivenScheduler = None) -> Replay:
+    """Read what a replay starts from, for a program that decides itself where each pod goes.
+
+    ``next_pod()`` goes on to the next decision and gives its pod, None at the end. ``conclude(place(pod, node))`` carries out your own
+    decision, ``conclude(decide(pod))`` the scheduler's.
+
+    :param inputs: as :func:`replay` takes them.
+    :param scheduler: its options, or a release; its rules say where pods fit.
+
+    Raises :class:`~kubeclassic.exceptions.KubeclassicError` for bad input.
+    """
+    given = read_input(inputs, ReplayOptions(scheduler=scheduler))
+    return Replay(given.inputs, given.engine, seed=given.spec.seed, scheduler_name=next(iter(given.spec.scheduler_names)))
+
+
+def _seconds(name: str, given: object) -> float | None:
+    found = None if given is None else parse_duration(given)
+    if given is not None and found is None:
+        raise wrong_type(name, given, DURATION)
+    return found
+
+
+def _delays(options: ReplayOptions) -> Delays:
+    names = [name for name in attrs.fields_dict(ReplayOptions) if name.endswith(("_delay", "cycle_time"))]
+    flags = {name.rpartition("_")[0]: getattr(options, name) for name in names}
+    given = options.delays or {}
+    for name in given:
+        if name not in flags:
+            raise UnknownNameError(f'delays: got "{name}", wanted {", ".join(flags)}{did_you_mean(name, flags)}')
+    return Delays(**{**flags, **{name: _seconds(f"delays: {name}", value) or 0.0 for name, value in given.items()}})
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(found: ReplayResult) -> str:
+    """Whether every pod got a node, how long pods waited, and how many lost their node. Pages have the record below ``summary``."""
+    came, waiting, never = found.summary.arrived, found.summary.still_waiting, found.summary.never_scheduled
+    start, pods = "" if found.is_over else "Interrupted: ", f"{came:,}"
+    if not came:
+        return f"{start}No pod came."
+    pieces = list[str]()
+    if waiting:
+        wait = " pods still waits for a node" if waiting == 1 else " pods still wait for a node"
+        pieces.append(f"{waiting:,} of {pods}{wait}{_alone(found) if waiting == 1 else ''}")
+    if never:
+        left = f"{never:,}"
+        without = f"{left} of {pods} pods left without ever having a node"
+        pieces.append(f", {left} left without ever having one" if pieces else without)
+    if not pieces:
+        pieces.append(f"All {pods} pods got a node" if came > 1 else "The pod got a node")
+    return f"{start}{''.join(pieces)}{_waited(found.summary)}{_evicted(found.summary)}."
+
+
+def _alone(found: ReplayResult) -> str:
+    """The name of the only pod that waits, where lives are kept."""
+    lives = () if found.history is None else found.history.lives.values()
+    waiting = [life.pod for life in lives if life.outcome == "waiting"]
+    return f": {waiting[0]}" if len(waiting) == 1 else ""
+
+
+def _waited(summary: ReplaySummary) -> str:
+    longest = summary.waits.get("max")
+    if not longest:
+        return "" if longest is None or summary.still_waiting else ", none had to wait"
+    return f"; the longest wait was {longest:,.1f} s"
+
+
+def _evicted(summary: ReplaySummary) -> str:
+    if not summary.evicted:
+        return ""
+    return f"; {count_of(summary.evicted, 'pod had to leave its node', 'times a pod had to leave its node')}"
+
+
+def _paragraphs(found: ReplayResult) -> Iterator[str]:
+    told = found.summary
+    yield f"{duration(found.time)} of virtual time, {count_of(found.nodes, 'node')} at the end"
+    yield f"{count_of(told.arrived, 'pod')} arrived, {told.scheduled} scheduled, {told.finished} finished, {told.evicted} evicted"
+    yield f"{count_of(told.attempts, 'attempt')}, {told.failed_attempts} failed, {told.preemptions} made room"
+    if not told.ok:
+        waiting = count_doing(told.still_waiting, "pod", "wait", "still")
+        yield f"{waiting}, {told.never_scheduled} left without having had a node"
+    if found.ignored:
+        yield "ignored: " + ", ".join(f"{count} {why}" for why, count in found.ignored.items())
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _waits(summary: ReplaySummary) -> Table:
+    most = summary.waits.get("max") or 1
+    columns = (Column("wait"), Column("seconds", forms=TEXT), Column("time", "seconds", forms=PAGE), bar("near"))
+    rows = [[name, seconds, seconds, seconds / most] for name, seconds in summary.waits.items()]
+    return Table("waits", columns, rows, forms=SEEN if rows else (), caption="From arrival to a node")
+
+
+def _mean_use(summary: ReplaySummary) -> Table:
+    rows = [[name, use, use] for name, use in summary.mean_use.items()]
+    columns = (Column("resource"), Column("mean use", "share"), bar("good"))
+    return Table("use", columns, rows, forms=SEEN if rows else (), caption="Mean use over time")
+
+
+# --- a page ---------------------------------------------------------------------------------------------------------
+
+
+def _who(history: ReplayHistory) -> PodOutcomes:
+    """The pods that still wait by name, or those that had to leave their node."""
+    waiting = [PodOutcome(one.pod, "waits", _reason_of(one)) for one in history.lives.values() if one.outcome == "waiting"]
+    lost = [PodOutcome(one["pod"], "evicted", f"from {one['node'] or ''}") for one in history.lost]
+    if waiting:
+        return PodOutcomes("Who still waits", waiting, "pods?is-outcome=waiting")
+    return PodOutcomes("Who had to leave a node", lost, "lost")
+
+
+def _reason_of(pod: PodHistory) -> str:
+    """Why *pod* waits."""
+    return next(iter(reasons_in(pod.message))) if pod.message else "not tried yet"
+
+
+def _sections(found: ReplayResult, history: ReplayHistory) -> Iterator[Section]:
+    reasons = Counter(_reason_of(pod) for pod in history.lives.values() if pod.outcome == "waiting").most_common()
+    lead = "By the reason that most nodes had against the pod when it was last tried."
+    rows = [[reason, count, count / reasons[0][1]] for reason, count in reasons]
+    why = Table("reasons", (Column("reason", "name"), Column("pods", "count"), bar("bad")), rows, forms=PAGE)
+    yield Section("Who still waits, and why", [why], lead)
+    yield Section("Over time", list(_charts(found, history)), forms=PAGE)
+    none = on_page("" if found.summary.waits else "No pod got a node.")
+    yield Section("How long pods waited", [_waits(found.summary), _mean_use(found.summary), *none], name="waits", forms=PAGE)
+    yield Section("What was lost", [_lost(history)], "Pods that had to leave a node before they had finished.")
+    if history.nodes:
+        yield Section("The nodes", [_map(found, history)], name="map-of-nodes", forms=PAGE)
+    yield Section("Pods", [_lives(history)], name="all-pods")
+    kinds = [[kind, history.counts[kind]] for kind in sorted(history.counts) if kind != "Summary"]
+    counts = Table("kinds", (Column("event", "name"), Column("how many", "count")), kinds, forms=PAGE)
+    first = " first of the" if len(history.news) == KEPT else ""
+    rest = f"The{first} events that the list of pods does not have; the events themselves have all."
+    yield Section("Events", [counts, _news(history), *on_page(rest if history.news else "")])
+
+
+def _charts(found: ReplayResult, history: ReplayHistory) -> Iterator[Chart | Paragraph]:
+    series = history.record({}, found.resources)["series"]
+    if len(series["time"]) < 2:
+        yield from on_page("Nothing happened after the first instant.")
+        return
+
+    def chart(title: str, description: str, shown: Mapping[str, str], up: str, *, percent: bool = False) -> Iterator[Chart]:
+        values = {name: series[key] for name, key in shown.items() if any(series[key])}
+        if values:
+            yield Chart(
+                title=title, description=description, kind="lines" if percent else "steps", labels=series["time"], series=values,
+                across="seconds from the start", up=up, percent=percent,
+            )  # fmt: skip
+
+    counts = {"waiting": "pending", "on nodes": "running"}
+    yield from chart("Pods", "how many pods wait for a node, and how many have one", counts, "pods")
+    used = {short_name(name): f"{name}.use" for name in found.resources}
+    yield from chart("Use", "which share of all nodes' resources pods on nodes request", used, "share in use", percent=True)
+    totals = {"evictions": "evictions", "finished": "finished", "nodes": "nodes"}
+    text = "how many there were up to then; nodes: how many there are"
+    yield from chart("Evictions, finished pods, nodes", text, totals, "how many")
+    lost = {short_name(name): f"{name}.fragmentation" for name in found.resources}
+    text = "which share of the free room lies on nodes where pods like those that came do not fit"
+    yield from chart("Free room that pods cannot use", text, lost, "share of the free room", percent=True)
+
+
+def _map(found: ReplayResult, history: ReplayHistory) -> NodeMap:
+    """All nodes that there were: at the start, when most is in use, at the end."""
+    names, first, fullest, last = list(history.nodes), history.first, history.fullest, history.last
+    moments = [("at the start", first), ("when most is in use", fullest), ("at the end", last)]
+    if fullest is None or first is None or last is None or not first.time < fullest.time < last.time:
+        del moments[1]
+    sides = [_side(f"{title}, {one.time:,.1f} s", one, names, found.resources) for title, one in moments if one is not None]
+    colours = {ABSENT: BAD} if any(ABSENT in side.states for side in sides) else {}
+    return NodeMap(names, sides, labels_of(list(history.nodes.values())), colours, follows=True)
+
+
+def _side(title: str, moment: NodesAt, names: Sequence[str], resources: Sequence[str]) -> MapSide:
+    known, uses = moment.allocatable.shape[1], dict[str, list[float | None]]()
+    for row, resource in enumerate(resources):
+        has, used = moment.allocatable[row].tolist(), moment.used[row].tolist()
+        uses[resource] = [used[at] / has[at] if at < known and has[at] else None for at in range(len(names))]
+    there = set(np.flatnonzero(moment.allocatable.sum(axis=0)).tolist())
+    states = ["" if at in there else ABSENT for at in range(len(names))]
+    pods = () if moment.pods is None else nodes_with(((pod, names[row]) for pod, row in moment.pods.items()), names)
+    return MapSide(title, uses, pods, states if any(states) else ())
+
+
+def _lives(history: ReplayHistory) -> Table:
+    """Every pod."""
+    columns = (
+        Column("pod", "name"), Column("outcome", "tag", filter=True, colours=OUTCOMES), Column("came", "seconds"),
+        Column("waited", "seconds"), Column("nodes", "names", filter=True), Column("attempts", "count"), Column("ended", "seconds"),
+        Column("last reason", filter=True),
+    )  # fmt: skip
+    pods = list(history.lives.values())
+    rows = [
+        [
+            pod.pod, pod.outcome, pod.came, pod.waited, pod.nodes, pod.attempts, pod.ended,
+            next(iter(reasons_in(pod.message))) if pod.message else None,
+        ]
+        for pod in pods
+    ]  # fmt: skip
+    details = [[["message", pod.message]] if pod.message else None for pod in pods]
+    return Table("pods", columns, rows, noun="pod", details=details if any(details) else None, forms=PAGE)
+
+
+def _lost(history: ReplayHistory) -> Table:
+    """Pods that lost their node."""
+    fields = {"time": "seconds", "pod": "name", "node": "name", "reason": "tag", "by": "name", "ran": "seconds"}
+    columns = [Column(field, kind, filter=field in ("node", "reason")) for field, kind in fields.items()]
+    return Table("lost", columns, [[one[field] for field in fields] for one in history.lost], noun="eviction", forms=PAGE)
+
+
+def _news(history: ReplayHistory) -> Table:
+    """Events other than the usual ones of pods."""
+    columns = (
+        Column("time", "seconds"), Column("event", "tag", filter=True), Column("pod", "name"), Column("node", "name", filter=True),
+        Column("for", "name"), Column("more"),
+    )  # fmt: skip
+    rows = [[one["time"], one["event"], one.get("pod"), one.get("node"), one.get("by"), _more(one)] for one in history.news]
+    return Table("events", columns, rows, noun="event", forms=PAGE)
+
+
+def _more(event: Mapping[str, Any]) -> str | None:
+    said = event.get("message") or event.get("reason")
+    rest = {name: value for name, value in event.items() if name not in TOLD and name != "attempts"}
+    words = [f"{name} {value if isinstance(value, str | int) else json.dumps(value)}" for name, value in rest.items()]
+    return "; ".join([*([str(said)] if said else []), *words]) or None

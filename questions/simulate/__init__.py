@@ -1,0 +1,1 @@
+"""Where the pods that wait go."""

@@ -1,0 +1,440 @@
+"""Where do the waiting pods go?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import attrs
+
+from ...api.inventory import REFUSED
+from ...api.objects import Pod
+from ...api.reading.notices import NoticeGroup
+from ...api.record import UNSET, astuple, replace
+from ...api.view import (
+    MEANINGS,
+    PAGE,
+    REST,
+    SEEN_AND_DATA,
+    TEXT,
+    Amount,
+    BulletList,
+    Chart,
+    Column,
+    MapSide,
+    NodeMap,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Share,
+    Table,
+    View,
+    bar,
+    block,
+    on_page,
+)
+from ...api.words import count_of, short_name
+from ...core.decision.decision import CycleRecord, Decision
+from ...core.pods.requests import PODS
+from ...core.pods.template import Template
+from ...simulation.drainrules import foreign_scheduler
+from ...simulation.nodesbyuse import NodeRecord, NodeUse, NodeUses, labels_of, node_table, nodes_by_use, pods_on, share_of
+from ...simulation.reasons import about
+from ...simulation.records import (
+    EvictionRecord,
+    PodRecord,
+    RefusedPod,
+    ScoredPod,
+    SimulationDocument,
+    UnplacedPods,
+    cycle_table,
+    eviction_table,
+    pod_table,
+    unplaced,
+)
+from ...simulation.replacements import Replacements
+from ...simulation.simulate import Outcome, Simulation
+from ...simulation.summary import Summary, Usage, ignored_text, summarise, usages
+from ..asking import SILENT, Input, Observer, asked_by
+from ..result import Result, Row, for_reasons, help_for
+from .options import SimulationOptions
+
+TAKES = "takes pods"
+"""A node of the map."""
+LISTED, NAMED = 60, 16
+"""That many pods are listed under each reason, and are named above all else."""
+FEW = 24
+"""Up to that many nodes are full as the list of nodes says; of more it is told how many are how full."""
+
+
+@attrs.define(eq=False, repr=False)
+class SimulationRun:
+    """A simulation under way: :meth:`decisions` takes all of them, and then there is a :meth:`result`."""
+
+    given: Input
+    options: SimulationOptions
+    simulation: Simulation = attrs.field(init=False)
+    _uses: NodeUses = attrs.field(init=False)
+    _kept: list[Decision] = attrs.field(factory=list)
+    _scores: dict[str, tuple[int, int | None]] = attrs.field(factory=dict)
+    """Pod -> how many nodes fitted in its last cycle, and the score of the one that it got."""
+    _pods_before: list[list[str]] = attrs.field(factory=list)
+    _reasons: dict[Template, Mapping[str, int]] = attrs.field(factory=dict)
+    _before: tuple[dict[str, list[int]], tuple[Usage, ...]] = ({}, ())
+
+    def __attrs_post_init__(self) -> None:
+        given, options = self.given, self.options
+        details = options.details or options.makes("wide")
+        self.simulation = Simulation(given.scenario, given.engine, given.order, details, on_begin=self._begin)
+        if options.reschedule_evicted:
+            self.simulation.replacements = Replacements.of_scenario(given.scenario, given.spec.scheduler_names)
+        self._uses = NodeUses(given.engine)
+
+    def begin(self, observer: Observer) -> None:
+        """Say that all input is read: of lists with some pods alone, with the warnings about those."""
+        options, scenario = self.options, self.given.scenario
+        chooses = options.namespace is not None or (bool(options.selector) and not options.nodes)
+        refused = (pod for pod, _ in scenario.refused_pods)
+        pods = (*scenario.pending, *refused, *(item for item in scenario.objects if isinstance(item, Pod)))
+        observer.ready(self.given, {f"Pod {pod.key}" for pod in pods if options.shows(pod)} if chooses else None)
+
+    def decisions(self, observer: Observer = SILENT) -> Iterator[Decision]:
+        """The decisions on pods that are shown, as they are taken."""
+        keeps, scores = self.options.makes("data", "document", "page"), self.options.makes("wide")
+        with observer.counting(len(self.given.scenario.pending), "scheduling", "pods") as progress:
+            for done, decision in enumerate(self.simulation.decisions(), 1):
+                if self.options.shows(decision.pod):
+                    if keeps:
+                        self._kept.append(decision)
+                    if scores:
+                        score = decision.scores.get(decision.host) if decision.host else None
+                        self._scores[decision.pod.key] = len(set(decision.feasible)), score
+                    yield decision
+                progress(done, "")
+
+    def _begin(self) -> None:
+        """Note how full the nodes are before the first cycle."""
+        engine = self.given.engine
+        self._before = nodes_by_use(engine), tuple(usages(engine.fresh_table()))
+        if self._has_nodes:
+            self._uses.begin()
+        if self.options.makes("page"):
+            self._pods_before = self._pods_on_nodes()
+
+    @property
+    def _has_nodes(self) -> bool:
+        return self.options.nodes or self.options.makes("data", "page", "wide")
+
+    def _pods_on_nodes(self) -> list[list[str]]:
+        return pods_on(self.given.engine, [use.node for use in self._uses.found()])
+
+    def result(self) -> SimulationResult:
+        """What came of it."""
+        simulation, options, before = self.simulation, self.options, self._before
+        outcomes, engine = simulation.outcomes, self.given.engine
+        evictions = [(one, EvictionRecord.of(one)) for one in simulation.evictions]
+        shown, uses = [one for one in outcomes.values() if options.shows(one.pod)], self._uses.found() if self._has_nodes else []
+        return SimulationResult(
+            outcome=SimulationDocument(
+                warnings=(), release=engine.release.version, pods=tuple(map(self._pod, shown)),
+                evicted=tuple(
+                    record for one, record in evictions
+                    if options.shows(one.pod) or (one.by in outcomes and options.shows(outcomes[one.by].pod))
+                ),
+                reasons=unplaced(outcomes.values(), self._alone), nodes_by_use_before=before[0], resources_before=before[1],
+                nodes_by_use=nodes_by_use(engine), summary=summarise(simulation),
+                refused=self._refused() if options.recheck else UNSET,
+            ),
+            decisions=tuple(self._kept), outcomes=dict(outcomes), evictions=tuple(record for _, record in evictions),
+            uses=tuple(uses), shown_nodes=tuple(use.record() for use in uses if not options.nodes or options.matches(use.labels)),
+            all_placed=simulation.all_placed, warnings=self.given.warnings, pods_before=self._pods_before,
+            options=attrs.evolve(options, scheduler=None, pods=()),
+            pods_after=self._pods_on_nodes() if options.makes("page") else (),
+        )  # fmt: skip
+
+    def _alone(self, pod: Pod) -> Mapping[str, int]:
+        """The reasons that alone keep nodes from *pod*, which finds none in the end; pods of one template share them."""
+        engine = self.given.engine
+        template = engine.template_of(pod)
+        if template not in self._reasons:
+            self._reasons[template] = engine.only_reasons(pod)
+        return self._reasons[template]
+
+    def _refused(self) -> list[RefusedPod]:
+        """The running pods that are shown and that their nodes would no longer take."""
+        from ...simulation.explain.explain import refused  # it brings in the rules of every release
+
+        spec, names = attrs.evolve(self.given.spec, preemption=False), self.given.spec.scheduler_names
+        ours = lambda pod: self.options.shows(pod) and foreign_scheduler(pod, names) is None  # noqa: E731
+        return list(refused(self.given.scenario, spec.engine(self.given.scenario.config_maps), ours))
+
+    def _pod(self, outcome: Outcome) -> PodRecord:
+        found = PodRecord.of(self.simulation, outcome)
+        return ScoredPod(*astuple(found), *self._scores.get(found.pod, ())) if self.options.makes("wide") else found
+
+
+@attrs.frozen(eq=False, repr=False, slots=False)
+class SimulationResult(Result):
+    """What became of the pods that waited."""
+
+    outcome: SimulationDocument
+    """The document without decisions, nodes and warnings."""
+    decisions: tuple[Decision, ...]
+    """Of each cycle, in order; a pod that preempted others has two."""
+    outcomes: Mapping[str, Outcome]
+    """Pod -> what became of it in the end."""
+    evictions: tuple[EvictionRecord, ...]
+    """The pods that had to leave, in order."""
+    uses: tuple[NodeUse, ...]
+    """Each node before and after."""
+    shown_nodes: Sequence[NodeRecord]
+    """Those that lists have."""
+    all_placed: bool
+    warnings: tuple[NoticeGroup, ...] = ()
+    options: SimulationOptions = SimulationOptions()  # noqa: RUF009  # it is frozen
+    pods_before: Sequence[Sequence[str]] = ()
+    """For a page: the pods on each node before the first cycle."""
+    pods_after: Sequence[Sequence[str]] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether each pod that waited has a node and need not wait there, or another pod in its place that has, and no running one is
+        refused.
+        """
+        return self.all_placed and not self.refused
+
+    @property
+    def refused(self) -> Sequence[RefusedPod]:
+        """The running pods that their nodes would no longer take, if that was asked for."""
+        return self.outcome.refused or ()
+
+    @property
+    def release(self) -> str:
+        """The release that scheduled."""
+        return self.outcome.release
+
+    @property
+    def summary(self) -> Summary:
+        """How many pods found a node, and how full the nodes are."""
+        return self.outcome.summary
+
+    @property
+    def hosts(self) -> dict[str, str | None]:
+        """Pod -> its node; None where it has none."""
+        return {key: outcome.host for key, outcome in self.outcomes.items()}
+
+    @property
+    def evicted(self) -> dict[str, str]:
+        """Pod that had to leave -> the pod that took its place."""
+        return {one.pod: one.by for one in self.evictions}
+
+    @property
+    def nodes(self) -> tuple[Row, ...]:
+        """A row a node at the end: its pods, and of each resource what is requested and what is allocatable."""
+        return tuple(node_table(self.shown_nodes, alone=False).records())
+
+    @cached_property
+    def decision_records(self) -> tuple[CycleRecord, ...]:
+        """The decisions as data."""
+        return tuple(decision.cycle(details=self.options.details) for decision in self.decisions)
+
+    @property
+    def document(self) -> SimulationDocument:
+        nodes = self.shown_nodes if self.options.nodes else UNSET
+        return replace(self.outcome, decisions=self.decision_records, nodes=nodes, warnings=self.told_warnings())
+
+    def view(self) -> View:
+        found, options = self.summary, self.options
+        others = found.placed + found.unschedulable + found.gated
+        parts = (("placed", found.placed, "good"), ("unschedulable", found.unschedulable, "bad"), ("gated", found.gated, "held"))
+        pages, in_text = options.makes("page"), not options.nodes
+        return View(
+            title=type(self).__name__,
+            verdict=verdict(found, self.outcome.reasons) + (f" {self._rechecked()}." if self.refused else ""),
+            facts={
+                "release": self.release, "pods": found.pods, "placed": found.placed, "unschedulable": found.unschedulable or None,
+                "gated": found.gated or None, "evicted": found.evicted or None, "nodes": found.nodes,
+            },
+            shares=[Share(*part) for part in (*parts, ("other", found.pods - others, "near")) if part[1] > 0],
+            who=_who(self.outcome), next=[help_for(one.pods[0]) for one in self.outcome.reasons[:1]],
+            sections=list(self._sections(pages, in_text)),
+        )  # fmt: skip
+
+    def _sections(self, pages: bool, in_text: bool) -> Iterator[Section]:
+        options, outcome = self.options, self.outcome
+        pods = pod_table(outcome, self.decision_records if pages else (), options.forms, in_text=in_text)
+        if len(outcome.reasons) > 1 or sum(len(one.pods) for one in outcome.reasons) > NAMED:
+            lead = "A pod can have several reasons; what counts is the one that alone keeps it from most nodes, else the one of most nodes."
+            several = [one for one in outcome.reasons if len(one.pods) > 1]
+            titles = [f"{one.reason}: {count_of(len(one.pods), 'pod')}" for one in several]
+            lists = [
+                BulletList(title=title, items=list(one.pods[:LISTED]), folded=True)
+                for title, one in zip(titles, several, strict=True)
+            ]
+            yield Section("Why pods find no node", [_reasons(outcome.reasons), *lists], lead)
+        if self.uses:
+            yield Section("Before and after", [self._map()], forms=REST)
+        some = "The lists show some of the pods alone; the numbers above are of all." if len(self.outcomes) > len(outcome.pods) else ""
+        yield Section("Pods", [*on_page(some, look="note"), pods], name="all-pods")
+        lead = "As they are now, without them on it. They are not evicted for that, but a new pod in their place would go elsewhere."
+        yield Section("Running pods that their nodes would no longer take", [_refused_table(self.refused)], lead, name="refused")
+        lead = "Evicted pods do not come back unless their owner makes them again (--reschedule-evicted)."
+        yield Section("Who has to leave", [eviction_table(outcome.evicted, in_text=in_text)], lead, name="evictions")
+        if pages:
+            yield Section("Use of each resource", [_resources(outcome, PAGE), *(self._by_use() if len(self.uses) > FEW else ())])
+        yield Section("Nodes", [node_table(self.shown_nodes, alone=options.nodes)], name="all-nodes")
+        if pages and len({one.pod.key for one in self.decisions}) < len(self.decisions):  # else the list of pods has the same rows
+            lead = "In the order of the decisions. A pod that makes room is tried again after the others."
+            yield Section("Decisions", [cycle_table(self.decision_records)], lead, name="all-decisions")
+
+    def _map(self) -> NodeMap:
+        """The nodes before and after; resources that no pod requests in the end are left out."""
+        before, after = self.pods_before, self.pods_after
+        taking = [bool(set(later) - set(earlier)) for earlier, later in zip(before, after, strict=True)]
+        # Where most nodes take pods, a mark on each of them would say nothing and hide their colour.
+        marks = [TAKES if takes and 2 * sum(taking) <= len(taking) else "" for takes in taking]
+        resources = dict.fromkeys(name for node in self.uses for name in (*node.resources, PODS))
+        amounts = {name: [node.pods if name == PODS else node.resources[name] for node in self.uses] for name in resources}
+        used = [name for name, found in amounts.items() if any(one.requested or one.requested_before for one in found)]
+        sides = [
+            MapSide(title, {name: [share_of(node, name, before=earlier) for node in self.uses] for name in used}, pods, states)
+            for title, earlier, pods, states in (("before", True, before, ()), ("after", False, after, marks))
+        ]
+        return NodeMap([one.node for one in self.uses], sides, labels_of(self.uses), {TAKES: MEANINGS["good"]} if any(marks) else {}, True)
+
+    def _by_use(self) -> Iterator[Chart]:
+        """How many nodes are how full, a chart for each resource in use."""
+        after, before = self.outcome.nodes_by_use, self.outcome.nodes_by_use_before
+        for name in (usage.resource for usage in self.summary.resources if usage.requested and usage.resource in after):
+            yield Chart(
+                title=f"Nodes by use of {short_name(name)}", description="how many nodes have how much of it requested",
+                labels=[f"{10 * tenth}" for tenth in range(10)], up="nodes", across=f"percent of {short_name(name)} in use, from",
+                series={"after": after[name], "before": before.get(name, [0] * 10)},
+            )  # fmt: skip
+
+    def in_short(self) -> View:
+        """The counts in sentences, and the use of resources."""
+        lines = summary_lines(self.summary)
+        if self.options.recheck:
+            lines.append(self._rechecked())
+        return View(title=type(self).__name__, sections=[block(*lines, _resources(self.outcome, TEXT))])
+
+    def _rechecked(self) -> str:
+        several = "running pods would not be taken by their nodes any more"
+        return count_of(len(self.refused), "running pod would not be taken by its node any more", several)
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+@asked_by(SimulationOptions, "cluster", "scheduler")
+def simulate(given: Input, options: SimulationOptions, observer: Observer = SILENT) -> SimulationResult:
+    """Schedule the pods that wait in *cluster*, as kube-scheduler would; the cluster itself does not change.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> simulate([node, {"kind": "Pod", "metadata": {"name": "web"}}], "1.14")
+    <SimulationResult: release 1.14, pods 1, placed 1, nodes 1>
+    """
+    run = SimulationRun(given, options)
+    run.begin(observer)
+    for _ in run.decisions(observer):
+        pass
+    return run.result()
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def verdict(summary: Summary, reasons: Sequence[UnplacedPods]) -> str:
+    """How many pods find a place, what the others lack, and who has to leave."""
+    placed, missing = summary.placed + summary.waiting, summary.unschedulable
+    pods = f"{summary.pods:,}"
+    having = f"{placed:,}"
+    finds = " finds" if placed == 1 else " find"
+    counts = Counter[str]()
+    for group in reasons:
+        counts[about(group.reason)] += len(group.pods)
+    lacking = for_reasons(counts)
+    if not summary.pods:
+        return "No pod waits for a node."
+    if placed == summary.pods:
+        first = "The pod finds a node" if placed == 1 else f"All {pods} pods find a node"
+    elif not missing:
+        first = f"{having} of {pods} pods{finds} a node"
+    elif missing == summary.pods:
+        none = f"{reasons[0].pods[0]} finds no node: " if missing == 1 else "No pod finds a node: "
+        first = f"{none}{lacking}"
+    else:
+        who = reasons[0].pods[0] if missing == 1 else f"{missing:,}"
+        does_not = " does not: " if missing == 1 else " do not: "
+        first = f"{having} of {pods} pods{finds} a node, {who}{does_not}{lacking}"
+    left = count_of(summary.evicted, "pod is evicted to make room", "pods are evicted to make room")
+    return f"{first}{(f'; {left}' if summary.evicted else '')}{_refused(summary)}."
+
+
+def _refused(summary: Summary) -> str:
+    """The pods that the API server would refuse, which are not among those that wait."""
+    count = summary.refused_pods
+    return f"; {count_of(count, 'more is', 'more are')} refused by the API server" if count else ""
+
+
+def summary_lines(summary: Summary) -> list[str]:
+    """The counts in sentences."""
+    nodes = count_of(summary.nodes, "node")
+    told = [f"{summary.placed:,} of {count_of(summary.pods, 'pod')} placed on {nodes}", f"{summary.unschedulable:,} unschedulable"]
+    if summary.waiting:
+        told.append(f"{summary.waiting:,} waiting for plugins that permit the binding")
+    if summary.gated:
+        told.append(f"{summary.gated:,} not tried for {'its' if summary.gated == 1 else 'their'} scheduling gates")
+    if summary.refused_pods:
+        told.append(f"{summary.refused_pods:,} more {REFUSED}")
+    lines = [", ".join(told) if summary.pods else f"no pod waits for a node; {nodes}"]
+    if summary.evicted:
+        lines.append(f"{count_of(summary.evicted, 'pod')} evicted to make room")
+    if summary.replaced:
+        lines[-1] += f"; their owners made {count_of(summary.replaced, 'new pod')}, tried after the others"
+    others = {why: count for why, count in summary.ignored.items() if why != REFUSED}
+    return [*lines, *ignored_text(others)]
+
+
+def _who(found: SimulationDocument) -> PodOutcomes:
+    """The pods without a node by name, and those that have to leave."""
+    waiting = [PodOutcome(pod, "waits", group.reason) for group in found.reasons for pod in group.pods]
+    evicted = [PodOutcome(one.pod, "evicted", f"for {one.by}") for one in found.evicted]
+    title = "Who finds no node" if waiting else "Who has to leave"
+    return PodOutcomes(title, [*waiting, *evicted], "pods?is-outcome=unschedulable" if waiting else "evictions")
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _reasons(reasons: Sequence[UnplacedPods]) -> Table:
+    """How many pods each reason keeps out."""
+    rows = [[one.reason, len(one.pods), len(one.pods) / len(reasons[0].pods)] for one in reasons]
+    columns = (Column("the reason", "name"), Column("pods", "count"), bar("bad"))
+    return Table("reasons", columns, rows, forms=PAGE)
+
+
+def _refused_table(refused: Sequence[RefusedPod]) -> Table:
+    """The running pods that their nodes would no longer take."""
+    rows = [[one.pod, one.node, "; ".join(one.reasons)] for one in refused]
+    columns = (Column("running pod", "name"), Column("node", "name", filter=True), Column("why it would not be taken", filter=True))
+    return Table("refused", columns, rows, noun="running pod", forms=SEEN_AND_DATA if rows else ())
+
+
+def _resources(found: SimulationDocument, forms: Sequence[str]) -> Table:
+    """The use of each resource over all nodes."""
+    before = {usage.resource: usage for usage in found.resources_before}
+    columns = (
+        Column("resource", "name"), Column("requested before", "amount", forms=PAGE), Column("requested", "amount"),
+        Column("allocatable", "amount"), Column("use before", "share", forms=PAGE), Column("use", "share"), bar("good"),
+        Column("emptiest node", "share"), Column("fullest node", "share"),
+    )  # fmt: skip
+    rows = []
+    for usage in found.summary.resources:
+        name, earlier = usage.resource, before.get(usage.resource)
+        first, use = (None, None) if earlier is None else (Amount(name, earlier.requested), earlier.use)
+        amounts = [Amount(name, usage.requested), Amount(name, usage.allocatable)]
+        rows.append([name, first, *amounts, use, usage.use, usage.use, usage.emptiest, usage.fullest])
+    return Table("resources", columns, rows, forms=forms)

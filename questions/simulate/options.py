@@ -1,0 +1,105 @@
+"""The options of ``simulate``."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import attrs
+
+from ...exceptions import UnknownNameError
+from ..options import ClusterOptions, MorePods, OptionsError, Question, given_scheduler, option
+
+if TYPE_CHECKING:
+    from ...api.meaning.labels import Matcher
+    from ...api.objects import Pod
+    from ...simulation.input import GivenScheduler
+
+
+@attrs.frozen(repr=False, slots=False)
+class SimulationOptions(ClusterOptions, MorePods):
+    """Schedule the pods without a node in PATHS, manifests or a dump of a cluster (`kubectl get ... -A -o json`), as kube-scheduler would.
+
+    PATHS are YAML, JSON, JSON Lines, gzipped or not, directories and archives (tar, tar.gz, zip) of them, - for standard input. Nodes
+    and pods with a node are the cluster. Pods without a node wait, and so do the pods that Deployments, StatefulSets, DaemonSets, Jobs and
+    other workloads still lack. Records go to standard output; summary and warnings to standard error.
+
+    A pod that makes room by evicting others is tried again after all other pods, for as long as it makes room. Evicted pods are gone;
+    the controllers that own them (ReplicaSets, StatefulSets, Jobs and others) make new ones with --reschedule-evicted.
+
+    Tables fit the terminal (or COLUMNS, if that is set): names are shortened in the middle. Into a pipe or a file nothing is cut. json,
+    yaml and csv have exact amounts: millicores, bytes, pieces. `kubeclassic schema simulate` describes the fields.
+
+    Exit status 0: all placed, 1: some unschedulable, or by --recheck some running pod refused, 2: bad input.
+
+    All that scheduling of any release reads, from a live cluster; leave out, from the end, the kinds
+    that yours does not know:
+
+    \b
+    kubectl get no,po,pv,pvc,sc,svc,rc,rs,sts,deploy,ds,jobs,cj,pdb,pc,ns,csinodes,csidrivers,csistoragecapacities -A -o json > cluster.json
+
+    \b
+    In a newer cluster add ,volumeattachments,deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices
+
+    \b
+    kubeclassic simulate cluster.json --pods new.yaml
+    kubeclassic simulate cluster/ --release 1.13 -o wide --sort-by -cpu -n shop
+    kubeclassic simulate cluster/ --nodes --sort-by "cpu free"
+    kubeclassic simulate cluster/ -o json | jq -r '.pods[] | [.pod, .requests.cpu, .evictedBy] | @tsv'
+    """
+
+    EXCLUDES = (("namespace", "nodes", "nodes have no namespace"),)
+
+    scheduler: GivenScheduler = given_scheduler()
+    reschedule_evicted: bool = option(
+        False, "Owners replace evicted pods, and the new pods are tried after all others.",
+    )  # fmt: skip
+    recheck: bool = option(
+        False,
+        "List the running pods that their nodes would no longer take too, such as after --set; exit status 1 if there is any.",
+    )  # fmt: skip
+    nodes: bool = option(
+        False, "Show the nodes, before and after, instead of the pods; json, yaml: beside them.", common=True,
+    )  # fmt: skip
+    namespace: str | None = option(
+        None, "Show only the pods of this namespace. All are scheduled.", flags=("-n", "--namespace"), common=True,
+        metavar="NAME",
+    )  # fmt: skip
+    selector: str | None = option(
+        None, "Show only pods (with --nodes: nodes) with these labels: app=web,tier!=db.", flags=("-l", "--selector"),
+        metavar="SELECTOR",
+    )  # fmt: skip
+    sort_by: str | None = option(
+        None, "Sort by a column or field, such as node or .requests.cpu; -COLUMN: the greatest first.", metavar="COLUMN",
+        python=None,
+    )  # fmt: skip
+    details: bool = option(
+        False, "json, jsonl, yaml, html: feasible nodes, reasons and scores of each decision too.",
+    )  # fmt: skip
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        for name, why in (("nodes", "its lines are decisions"), ("sort_by", "its decisions come as they are")):
+            if self.makes("jsonl") and self.has(name):
+                raise OptionsError(f"{self.called(name)} cannot be combined with -o jsonl: {why}")
+
+    @cached_property
+    def matches(self) -> Matcher:
+        """The test of labels that *selector* is."""
+        from ...api.meaning.labels import SelectorError, parse_selector
+
+        try:
+            return parse_selector(self.selector or "")
+        except SelectorError as error:
+            raise UnknownNameError(f"{self.called('selector')}: {error}") from None
+
+    def shows(self, pod: Pod) -> bool:
+        """Whether *pod* is shown."""
+        return (self.namespace is None or pod.namespace == self.namespace) and (self.nodes or self.matches(pod.labels))
+
+
+QUESTION = Question(
+    options=SimulationOptions, ask="simulate:simulate", prints=True, outputs=["--nodes"], what="the records",
+    forms=("table", "wide", "name", "json", "jsonl", "yaml", "csv", "html"), told_forms="How to write the records.",
+    verbose="Say what runs and who is evicted, on standard error.",
+)  # fmt: skip

@@ -1,0 +1,203 @@
+"""Which configuration is best? Many, in one table."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Any
+
+import attrs
+
+from ...algorithmprovider.catalogue import CATALOGUE
+from ...api.reading.notices import NoticeGroup, ResultDocument, grouped
+from ...api.record import Count, says
+from ...api.view import DATA, PAGE, Column, Section, Table, View, on_page
+from ...api.words import brief, count_of
+from ..asking import SILENT, Observer, asked_by
+from ..result import Result, Row
+from .measures import Best, SweepConfiguration, best_of, cell, configurations
+from .options import SweepOptions
+from .spec import WEIGHT, read_spec
+from .sweep import ERROR, RUN, Sweep
+
+MOST_GROUPS, MOST_NAMED = 3, 2
+"""Of configurations that are best in something, in a verdict."""
+GivenSweep = str | os.PathLike[str] | Mapping[str, Any]
+Value = str | float | bool | tuple[str, ...] | None
+Run = Annotated[
+    Mapping[str, Value],
+    says(
+        "A row of a run: run, a value by setting, a number by objective, error.",
+        extra_json_schema={
+            "required": [RUN, ERROR],
+            "properties": {
+                RUN: {"type": "integer", "minimum": 1},
+                ERROR: {"type": ["string", "null"], "description": "Why the run failed; null: it did not."},
+            },
+        },
+    ),
+]
+
+
+class SweepDocument(ResultDocument, kw_only=True):
+    """The table of a sweep."""
+
+    KIND = "Sweep"
+    settings: Annotated[tuple[str, ...], says("The columns that say what a run was, in order.")]
+    objectives: Annotated[tuple[str, ...], says("The columns that say what it came to, in order.")]
+    failed: Annotated[Count, says("How many runs have an error.")]
+    runs: Annotated[Sequence[Run], says("In the order of the grid.")]
+
+
+@attrs.frozen(eq=False, repr=False, kw_only=True, slots=False)
+class SweepResult(Result):
+    """The table of a sweep."""
+
+    rows: tuple[Row, ...]
+    """A row a run, in the order of the grid: ``run``, settings, objectives, ``error``."""
+    settings: tuple[str, ...]
+    """The columns that say what a run was."""
+    objectives: tuple[str, ...]
+    warnings: tuple[NoticeGroup, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table."""
+        return (RUN, *self.settings, *self.objectives, ERROR)
+
+    @property
+    def failed(self) -> int:
+        """How many runs have an error."""
+        return sum(row[ERROR] is not None for row in self.rows)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no run has an error."""
+        return not self.failed
+
+    @property
+    def document(self) -> SweepDocument:
+        """What the command prints."""
+        return SweepDocument(
+            warnings=tuple(group.record() for group in self.warnings), settings=self.settings, objectives=self.objectives,
+            failed=self.failed, runs=[{column: row.get(column) for column in self.columns} for row in self.rows],
+        )  # fmt: skip
+
+    @property
+    def summary(self) -> str:
+        """What ran, in a line."""
+        return count_of(len(self.rows), "run") + (f", {self.failed} failed" if self.failed else "")
+
+    @cached_property
+    def compared(self) -> list[SweepConfiguration]:
+        """The configurations, each with its means over seeds."""
+        return configurations(self.rows, self.settings, self.objectives)
+
+    @property
+    def bests(self) -> list[Best]:
+        """The best configurations of each objective in which some differ."""
+        return best_of(self.compared, self.objectives)
+
+    def view(self) -> View:
+        return View(
+            title=type(self).__name__,
+            verdict=_verdict(self),
+            facts={"runs": len(self.rows), "failed": self.failed or None},
+            sections=[
+                Section("Which is best in what", [_bests(self)], "Over several seeds it is the mean."),
+                Section("Every run", [_runs(self)]),
+                Section("Runs that failed", [*on_page("They are in no mean." if self.failed else "", look="note"), _failed(self)]),
+            ],
+            main="runs",
+        )
+
+
+@asked_by(SweepOptions, "spec", opens=lambda given, options: given)
+def sweep(spec: GivenSweep, options: SweepOptions, observer: Observer = SILENT) -> SweepResult:
+    """Run each combination of a grid, and tell what each comes to.
+
+    *spec* is the path of a file, as ``docs/guides/sweep.md`` describes it, or its content as a dict, in which a cluster may also be a
+    Cluster. A run that fails is a row with its ``error``.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> found = sweep({"cluster": [node, {"kind": "Pod", "metadata": {"name": "web"}}], "grid": {"release": ["1.12", "1.16"]}})
+    >>> found, [row["placed"] for row in found.rows]
+    (<SweepResult: runs 2>, [1, 1])
+    """
+    wanted = read_spec(spec)
+    with observer.working("sweeping", "runs") as at:
+        told = options.on_progress or at
+        made = Sweep(wanted, options.catalogue or CATALOGUE, options.plugins, options.rules, options.executor, told)
+        points = list(made.points())
+        rows, settings = tuple(made.rows(points)), tuple(dict.fromkeys(key for point in points for key in point))
+    return SweepResult(rows=rows, settings=settings, objectives=wanted.objectives, warnings=grouped(made.notices()))
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _verdict(found: SweepResult) -> str:
+    """Which configuration is best, and in what, in one sentence."""
+    compared, groups = found.compared, defaultdict[tuple[str, ...], list[Best]](list)
+    if not compared:
+        return f"All {len(found.rows):,} runs failed."
+    if len(compared) == 1:
+        return "One configuration: nothing to compare it with."
+    for one in found.bests:
+        groups[one.names].append(one)
+    if not groups:
+        return f"{len(compared):,} configurations come to the same."
+    said = list[str]()
+    for names, won in list(groups.items())[:MOST_GROUPS]:
+        verb = "" if said else " is best" if len(names) == 1 else " are best"
+        values = " and ".join([f"{one.objective} ({brief(one.value)})" for one in won])
+        said.append(f"{winners(names)}{verb} in {values}")
+    return f"{'; '.join(said)}."
+
+
+def winners(names: Sequence[str]) -> str:
+    """The first of *names*, and how many more there are."""
+    more = len(names) - MOST_NAMED
+    shown = [f"“{name}”" for name in names[: MOST_NAMED if more > 0 else None]]
+    return " and ".join([*shown, *([f"{more:,} more"] if more > 0 else [])])
+
+
+def _runs(found: SweepResult) -> Table:
+    """A row a run."""
+    failed = ("table",) if found.failed else ()
+    columns = [Column(RUN, "count")]
+    for key in found.settings:
+        columns += [
+            Column(key, "decimal", forms=("table", "csv")), Column(key, forms=DATA),
+            Column(key.removeprefix(WEIGHT), "name", filter=not key.startswith(WEIGHT), forms=PAGE),
+        ]  # fmt: skip
+    for name in found.objectives:
+        columns += [Column(name, "decimal", forms=("table", "data", "csv")), Column(name, "count", forms=PAGE)]
+    columns.append(Column(ERROR, forms=(*failed, "data", "csv")))
+    rows = []
+    for row in found.rows:
+        settings = (value for key in found.settings for value in (cell(row.get(key)), row.get(key), _text(row.get(key))))
+        objectives = (value for name in found.objectives for value in (row.get(name),) * 2)
+        rows.append([row[RUN], *settings, *objectives, row[ERROR]])
+    return Table("runs", columns, rows, noun="run", forms=("table", "page", "data", "csv"))
+
+
+def _bests(found: SweepResult) -> Table:
+    """The best configurations of each objective."""
+    columns = (Column("objective", "name"), Column("best"), Column("of", "name"))
+    rows = [[one.objective, brief(one.value), winners(one.names)] for one in found.bests]
+    return Table("bests", columns, rows, forms=PAGE)
+
+
+def _failed(found: SweepResult) -> Table:
+    """Runs that came to nothing."""
+    columns = (Column(RUN, "count"), *(Column(key) for key in found.settings), Column(ERROR))
+    rows = [[row[RUN], *(_text(row.get(key)) for key in found.settings), row[ERROR]] for row in found.rows if row[ERROR]]
+    return Table("failed", columns, rows, noun="run", forms=PAGE if rows else ())
+
+
+def _text(value: Any) -> str | None:
+    """A setting as a cell of a page."""
+    return None if value is None else str(cell(value))

@@ -1,0 +1,227 @@
+"""The file of a sweep: what is scheduled, the grid, the objectives. Errors say where in the file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import attrs
+
+from ...algorithmprovider.cells import TIE_BREAKS
+from ...api.cluster import Cluster
+from ...api.reading.documents import only_document
+from ...api.reading.mismatch import shown
+from ...exceptions import ManifestError, check_type, did_you_mean, one_line
+from ...framework.options import FIELDS, declared_of
+from ...simulation.input import GivenCluster, parts_of
+from ...simulation.scenario import ORDERS
+from ..replay.inputs.times import DURATION, parse_duration
+from .measures import OF_CLUSTERS, OF_TRACES, WANTED, is_objective, known_names
+
+SECTIONS = ("cluster", "pods", "trace", "until", "grid", "runs", "objectives")
+NAME, SEED, ORDER, EDITS, SHUFFLED = "name", "seed", "order", "set", "shuffled"
+WEIGHT = "weights."
+"""What the keys of weights begin with: ``weights.LeastRequestedPriority``."""
+FILES = ("policy", "profile", "config")
+"""Keys whose values are files."""
+RULES = "rules"
+"""The key of a user's own rules."""
+_LONGEST = 100
+"""Characters of a list or an object that is shown as it is."""
+
+
+# --- what can vary --------------------------------------------------------------------------------------------------
+
+
+Axis = tuple[str, Callable[[Any], bool]]
+"""The values of a key: what they must be, in words, and the test that they are."""
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _whole(least: int, most: int) -> Axis:
+    return f"a whole number from {least} to {most}", lambda value: type(value) is int and least <= value <= most
+
+
+def _one_of(*names: str) -> Axis:
+    return f"one of {', '.join(names)}", lambda value: isinstance(value, str) and value in names
+
+
+def _or_null(wanted: str, holds: Callable[[Any], bool]) -> Axis:
+    return f"{wanted}, or null for none", lambda value: value is None or holds(value)
+
+
+def _are_edits(value: Any) -> bool:
+    return _is_text(value) or (isinstance(value, list) and bool(value) and all(map(_is_text, value)))
+
+
+_FILE = _or_null("a file", lambda value: _is_text(value) or isinstance(value, os.PathLike))
+_SWITCH = ("true or false", lambda value: isinstance(value, bool))
+_WORDS = {
+    "file": _FILE, "flag": _SWITCH, "no-flag": _SWITCH, "whole": _whole(0, 2**63 - 1), "positive": _whole(1, 2**63 - 1),
+    "bytes": _whole(0, 2**63 - 1), "choice": _one_of(*TIE_BREAKS),
+    "places": _or_null("a place such as FILE.py:NAME, or a list of them", _are_edits),
+}  # fmt: skip
+"""What an option takes -> its values; others are texts."""
+_KEYS = {declared_of(field).key or name.replace("_", "-"): name for name, field in FIELDS.items()}
+OPTIONS: Mapping[str, str] = {key: name for key, name in _KEYS.items() if declared_of(FIELDS[name]).flags}
+"""Key -> the option of :class:`~kubeclassic.Scheduler` that it is."""
+AXES: Mapping[str, Axis] = {
+    **{key: _WORDS.get(declared_of(FIELDS[name]).takes, _or_null("a text", _is_text)) for key, name in OPTIONS.items()},
+    "release": ('a text such as "1.16"', _is_text),
+    "provider": _or_null("a name such as DefaultProvider", _is_text),
+    "feature-gates": _or_null("a text such as EvenPodsSpread=true", _is_text),
+    "percentage": _whole(0, 100),
+    "hard-pod-affinity-weight": _whole(1, 100),
+    ORDER: _one_of(*ORDERS, SHUFFLED),
+    EDITS: _or_null('an edit such as "pod web/* requests.cpu=500m", or a list of them', _are_edits),
+}
+"""Key -> its values; ``weights.NAME`` comes on top of these."""
+KEYS = (*AXES, f"{WEIGHT}NAME")
+
+
+# --- the file -------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(repr=False)
+class Spec:
+    """A sweep as it was asked for. Each of *runs* is combined with each point of *grid*."""
+
+    cluster: GivenCluster = ()
+    pods: GivenCluster = ()
+    """More pods that wait."""
+    trace: GivenCluster = ()
+    """What comes and goes over virtual time, in place of a cluster."""
+    until: float | None = None
+    """When a trace stops, in virtual seconds."""
+    grid: Mapping[str, tuple[Any, ...]] = attrs.field(factory=dict)
+    runs: tuple[Mapping[str, Any], ...] = ()
+    """Settings by key, and their ``name``."""
+    objectives: tuple[str, ...] = OF_CLUSTERS
+    folder: Path = Path()
+    """What the paths of policies and the like are relative to."""
+
+
+def read_spec(given: str | os.PathLike[str] | Mapping[str, Any]) -> Spec:
+    """The sweep in a file, whose paths are relative to its folder, or in the same form as a dict.
+
+    Raises :class:`~kubeclassic.exceptions.ManifestError`, which says where, what was got and what was wanted.
+    """
+    if isinstance(given, Mapping):
+        return _Reader(given, "sweep", Path()).spec()
+    check_type("spec", given, (str, os.PathLike), "a path or a dict")
+    document = only_document(given, f"with {', '.join(SECTIONS)}")
+    if document.repeated:
+        raise ManifestError(f"{given}: {document.repeated[0]}: got it twice, wanted it once")
+    return _Reader(document.data, os.fspath(given), Path(given).parent).spec()
+
+
+def _told(got: Any) -> str:
+    text = json.dumps(got, default=repr) if isinstance(got, list | tuple | dict) else ""
+    return text if 0 < len(text) <= _LONGEST else shown(got)
+
+
+@attrs.frozen(repr=False)
+class _Reader:
+    data: Mapping[str, Any]
+    where: str
+    folder: Path
+
+    def refuse(self, path: str, got: Any, wanted: str, near: str = "") -> NoReturn:
+        """Raise the error that *path* has *got*."""
+        raise ManifestError(f"{self.where}{path and f': {path}'}: got {_told(got)}, wanted {wanted}{near}")
+
+    def spec(self) -> Spec:
+        if not isinstance(self.data, Mapping):
+            self.refuse("", self.data, f"an object with {', '.join(SECTIONS)}")
+        for key in self.data:
+            if key not in SECTIONS:
+                self.refuse("", key, f"one of {', '.join(SECTIONS)}", did_you_mean(str(key), SECTIONS))
+        if ("cluster" in self.data) == ("trace" in self.data):
+            self.refuse("", list(self.data), "either cluster or trace: what is scheduled")
+        for key, other in (("pods", "cluster"), ("until", "trace")):
+            if key in self.data and other not in self.data:
+                self.refuse(key, self.data[key], f"{other} too")
+        grid = self._grid()
+        runs = self._runs(grid)
+        cluster, pods, trace = (self._placed(key) for key in ("cluster", "pods", "trace"))
+        until = self.data.get("until")
+        seconds = None if until is None else parse_duration(until)
+        if until is not None and seconds is None:
+            self.refuse("until", until, DURATION)
+        return Spec(cluster, pods, trace, seconds, grid, runs, self._objectives(), self.folder)
+
+    def _placed(self, key: str) -> GivenCluster:
+        """What is given with paths as seen from the current folder; they must exist."""
+        given = self.data.get(key, ())
+        if isinstance(given, Cluster):
+            return given
+        try:
+            parts = parts_of("cluster", given)
+        except TypeError:
+            self.refuse(key, given, "a path or a list of paths")
+        if key in self.data and not parts:
+            self.refuse(key, list(parts), "a path at least")
+        return [self._there(key, part) if isinstance(part, str | os.PathLike) else part for part in parts]
+
+    def _there(self, key: str, part: str | os.PathLike[str]) -> str:
+        place = self.folder / part
+        if not os.path.exists(place):
+            self.refuse(key, os.fspath(part), f"a file or a folder: there is none at {place}")
+        return str(place)
+
+    def _grid(self) -> dict[str, tuple[Any, ...]]:
+        given, found = self.data.get("grid", {}), {}
+        if not isinstance(given, Mapping):
+            self.refuse("grid", given, "an object with a value or a list of values for each key")
+        for key, values in given.items():
+            listed = values if isinstance(values, list | tuple) else [values]
+            if not listed:
+                self.refuse(f"grid.{key}", listed, "a value at least")
+            found[key] = tuple(self._value("grid", key, f".{key}[{number}]", value) for number, value in enumerate(listed))
+            for number, value in enumerate(found[key]):
+                if value in found[key][:number]:
+                    self.refuse(f"grid.{key}[{number}]", listed[number], "each value once")
+        return found
+
+    def _runs(self, grid: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+        given, found = self.data.get("runs", []), list[Mapping[str, Any]]()
+        if not isinstance(given, list | tuple):
+            self.refuse("runs", given, "a list of objects such as {name: today, policy: policy.yaml}")
+        for number, run in enumerate(given):
+            path = f"runs[{number}]"
+            if not isinstance(run, Mapping) or not _is_text(run.get(NAME)):
+                self.refuse(path, run, "an object with a name, such as {name: today, policy: policy.yaml}")
+            if run[NAME] in (other[NAME] for other in found):
+                self.refuse(f"{path}.name", run[NAME], "a name of its own")
+            for key in run:
+                if key in grid:
+                    self.refuse(path, key, f"a key that is not in the grid too: {key} is")
+            found.append({key: value if key == NAME else self._value(path, key, f".{key}", value) for key, value in run.items()})
+        return tuple(found)
+
+    def _value(self, parent: str, key: Any, step: str, value: Any) -> Any:
+        axis = _whole(0, 1_000_000_000) if str(key).startswith(WEIGHT) and key != WEIGHT else AXES.get(key)
+        if axis is None:
+            self.refuse(parent, key, f"one of {', '.join(KEYS)}", did_you_mean(str(key), KEYS))
+        wanted, holds = axis
+        if not holds(value):
+            self.refuse(parent + step, value, wanted)
+        if key in FILES and value is not None and not os.path.isfile(self.folder / value):
+            self.refuse(parent + step, str(value), f"a file: there is none at {one_line(str(self.folder / value))}")
+        return str(value) if isinstance(value, os.PathLike) else value
+
+    def _objectives(self) -> tuple[str, ...]:
+        given = self.data.get("objectives", OF_TRACES if "trace" in self.data else OF_CLUSTERS)
+        listed = given if isinstance(given, list | tuple) else [given]
+        for number, name in enumerate(listed):
+            if not is_objective(name):
+                self.refuse(f"objectives[{number}]", name, WANTED, did_you_mean(str(name), known_names()))
+        if not listed or len(set(listed)) < len(listed):
+            self.refuse("objectives", list(listed), "one objective at least, each once")
+        return tuple(listed)

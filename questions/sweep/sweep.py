@@ -1,0 +1,305 @@
+"""A sweep: from what it asks for to its runs, in the order of the table, and the rows of all of them."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from itertools import product
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.catalogue import CATALOGUE, Catalogue
+from ...algorithmprovider.registry import Registry
+from ...api.reading.notices import Notice
+from ...core.engine import Engine
+from ...core.rule import Algorithm
+from ...exceptions import KubeclassicError, ManifestError, UnknownNameError, did_you_mean
+from ...framework.config.configuration import KubeSchedulerConfiguration
+from ...framework.config.defaults import PluginEntry, PluginSet
+from ...framework.config.profiles import ProfileConfig
+from ...framework.copying import Frozen, freeze_spec, thaw_spec
+from ...framework.options import options_of, version_of
+from ...framework.plugin import Plugin
+from ...framework.registry import registry_of
+from ...framework.releases import FRAMEWORK_RELEASES
+from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
+from ...framework.userrules import execute_files, names_catalogue, rule_files
+from ...simulation.executors import run_on
+from ...simulation.input import edits_of, objects_of, paths_among, scenario_of, spec_of
+from ...simulation.releasenotes import input_notices, with_release_notices
+from ...simulation.scenario import Scenario
+from ...simulation.simulate import Simulation
+from ..compare.contestants import SUCCESSORS
+from ..replay.inputs.inputs import InputOptions, Inputs, read_inputs
+from ..replay.replay import Replay
+from .measures import Measures, replay_measures, simulation_measures
+from .spec import EDITS, FILES, OPTIONS, ORDER, RULES, SEED, SHUFFLED, WEIGHT, Spec
+
+Weights = Mapping[str, int]
+"""Name -> weight; 0: the rule does not count at all."""
+
+
+def weighed_algorithm(algorithm: Algorithm, weights: Weights, catalogue: Catalogue) -> Algorithm:
+    """*algorithm* with these *weights*; a priority that it does not have comes on top.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for one that the release does not have.
+    """
+    known = Registry.of(algorithm.release, algorithm.gates, catalogue).priorities
+    found = {priority.name: (priority, weight) for priority, weight in algorithm.priorities}
+    for name, weight in weights.items():
+        if name not in found and name not in known:
+            raise _unknown(name, algorithm.release.version, {**found, **known})
+        found[name] = (found[name][0] if name in found else known[name](), weight)
+    return attrs.evolve(algorithm, priorities=tuple(found[name] for name in sorted(found) if found[name][1]))
+
+
+def weighed_profiles(
+    config: KubeSchedulerConfiguration, weights: Weights, plugins: tuple[type[Plugin], ...], version: str
+) -> KubeSchedulerConfiguration:
+    """*config* with these *weights* in each of its profiles.
+
+    Raises :class:`~kubeclassic.exceptions.UnknownNameError` for a plugin that there is not.
+    """
+    known = (*registry_of(config.release), *(plugin.name for plugin in plugins))
+    for name in weights:
+        if name not in known:
+            raise _unknown(name, version, known)
+    return attrs.evolve(config, profiles=tuple(_weighed(profile, weights) for profile in config.profiles))
+
+
+def _weighed(profile: ProfileConfig, weights: Weights) -> ProfileConfig:
+    score = profile.at("score")
+    # What a point enables or disables itself counts before multiPoint.
+    enabled = [plugin for plugin in score.enabled if plugin.name not in weights]
+    disabled = [plugin for plugin in score.disabled if plugin.name not in weights]
+    enabled += [PluginEntry(name, weight) for name, weight in weights.items() if weight]
+    disabled += [PluginEntry(name) for name, weight in weights.items() if not weight]
+    return attrs.evolve(profile, plugins={**profile.plugins, "score": PluginSet(tuple(enabled), tuple(disabled))})
+
+
+def _unknown(name: str, version: str, known: object) -> UnknownNameError:
+    names = list(known) if isinstance(known, Mapping | tuple) else []
+    instead = next((successor for successor in SUCCESSORS.get(name, ()) if successor in names), None)
+    hint = f"; {instead} took its place" if instead else did_you_mean(name, names)
+    return UnknownNameError(f"weights.{name}: release {version} has no rule by that name that scores{hint}")
+
+
+Settings = Mapping[str, Any]
+"""Key of the grid -> value; also ``name``."""
+Row = dict[str, Any]
+RUN, ERROR = "run", "error"
+Progress = Callable[[int, int], None]
+"""Gets how many runs are finished, and how many there are."""
+
+
+# --- one run --------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(repr=False)
+class Place:
+    """What of a configuration counts when the input is read."""
+
+    scheduler_names: frozenset[str]
+    priorities: bool = True
+    """Gate PodPriority is on."""
+    edits: tuple[str, ...] = ()
+
+
+@attrs.frozen(eq=False, repr=False)
+class Task:
+    """One run, as it is handed to whatever runs it."""
+
+    scheduler_spec: SchedulerSpec
+    settings: Settings
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _thawed, (freeze_spec(self.scheduler_spec), dict(self.settings))
+
+    @property
+    def place(self) -> Place:
+        """How the input is read."""
+        spec = self.scheduler_spec
+        return Place(spec.scheduler_names, spec.keeps_priorities, edits_of(self.settings.get(EDITS) or ()))
+
+    def engine(self, config_maps: ConfigMaps) -> Engine:
+        """A new scheduler. Raises :class:`~kubeclassic.exceptions.KubeclassicError` for what the release refuses."""
+        spec = self.scheduler_spec.settled(config_maps)
+        weights = {key.removeprefix(WEIGHT): value for key, value in self.settings.items() if key.startswith(WEIGHT)}
+        if not weights:
+            return spec.engine(config_maps)
+        if spec.profiles is not None:
+            return spec.engine_of(weighed_profiles(spec.profiles, weights, spec.plugins, spec.version))
+        return spec.engine_of(weighed_algorithm(spec.algorithm(config_maps), weights, spec.catalogue))
+
+
+def _thawed(scheduler_spec: Frozen, settings: Settings) -> Task:
+    return Task(thaw_spec(scheduler_spec), settings)
+
+
+@attrs.frozen(repr=False)
+class Done:
+    """What became of a run: its measures, or its error."""
+
+    measures: Measures | None = None
+    error: str | None = None
+
+
+@attrs.define(eq=False, repr=False)
+class Shared:
+    """What runs have in common, handed over once for all of them: the input, read once a place."""
+
+    until: float | None
+    read: dict[Place, Scenario | Inputs | str] = attrs.field(factory=dict)
+    """A text is the error that reading it came to."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _shared, (rule_files(), self.until, self.read)
+
+    def take(self, spec: Spec, place: Place) -> None:
+        """Read the input of *spec* for *place*, if that has not been done yet."""
+        if place not in self.read:
+            try:
+                self.read[place] = _read(spec, place)
+            except KubeclassicError as error:
+                self.read[place] = str(error)
+
+    def notices(self, task: Task) -> Sequence[Notice]:
+        """What is odd in the input of *task*, and what of it does not count."""
+        given = self.read[task.place]
+        if isinstance(given, str):
+            return ()
+        try:
+            algorithm = task.engine(given.config_maps).algorithm
+        except KubeclassicError:  # its row says why
+            return given.warnings
+        if isinstance(given, Scenario):
+            return with_release_notices(given, [algorithm]).warnings
+        return (*given.warnings, *input_notices(given.objects, algorithm, task.scheduler_spec.version))
+
+    def run(self, task: Task) -> Done:
+        """Run *task*; whatever goes wrong is in its result."""
+        try:
+            given = self.read[task.place]
+            if isinstance(given, str):
+                return Done(error=given)
+            return Done(_simulated(task, given) if isinstance(given, Scenario) else self._replayed(task, given))
+        except KubeclassicError as error:
+            return Done(error=str(error))
+        except Exception as error:  # a run that fails is a row of the table; the others go on
+            return Done(error=f"{type(error).__name__}: {error}")
+
+    def _replayed(self, task: Task, inputs: Inputs) -> Measures:
+        spec = task.scheduler_spec
+        name = next(iter(spec.scheduler_names))
+        replay = Replay(inputs, task.engine(inputs.config_maps), seed=spec.seed, scheduler_name=name, until=self.until)
+        for _ in replay.run():
+            pass
+        return replay_measures(replay)
+
+
+def _shared(files: Mapping[str, str], until: float | None, read: dict[Place, Scenario | Inputs | str]) -> Shared:
+    execute_files(files)
+    return Shared(until, read)
+
+
+def _read(spec: Spec, place: Place) -> Scenario | Inputs:
+    if not spec.trace:
+        return scenario_of(spec.cluster, spec.pods, scheduler_names=place.scheduler_names, edits=place.edits, priorities=place.priorities)
+    if place.edits:
+        raise ManifestError(f"{EDITS}: got {place.edits[0]!r} for a trace, wanted a cluster")
+    choice = InputOptions(priorities=place.priorities, scheduler_names=place.scheduler_names)
+    return read_inputs(paths_among("trace", spec.trace), choice, objects=objects_of("trace", spec.trace, defaults=True))
+
+
+def _simulated(task: Task, scenario: Scenario) -> Measures:
+    order = task.settings.get(ORDER, "input")
+    if order == SHUFFLED:
+        order, pending = "input", list(scenario.pending)
+        random.Random(task.settings.get(SEED, 0)).shuffle(pending)
+        scenario = attrs.evolve(scenario, pending=tuple(pending))
+    simulation = Simulation(scenario, task.engine(scenario.config_maps), order)
+    for _ in simulation.decisions():
+        pass
+    return simulation_measures(simulation)
+
+
+# --- all runs -------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False, repr=False)
+class Sweep:
+    """The runs of *spec* with a user's own rules; *executor*: what runs them, None: this process."""
+
+    spec: Spec
+    catalogue: Catalogue = CATALOGUE
+    plugins: Sequence[type[Plugin]] = ()
+    rules: Sequence[str] = ()
+    """Places of more of them; each release takes those of its kind."""
+    executor: Executor | None = None
+    progress: Progress = attrs.field(default=lambda done, total: None)
+    shared: Shared = attrs.field(init=False)
+    _planned: dict[tuple[Place, str, str], Task] = attrs.field(factory=dict, init=False)
+    """A task for each place, release and gates."""
+
+    @shared.default
+    def _inputs(self) -> Shared:
+        return Shared(self.spec.until)
+
+    def points(self) -> Iterator[Settings]:
+        """Each combination: runs, then the grid, whose last key changes fastest."""
+        for run in self.spec.runs or ({},):
+            for values in product(*self.spec.grid.values()):
+                yield {**run, **dict(zip(self.spec.grid, values, strict=True))}
+
+    def rows(self, points: Sequence[Settings]) -> list[Row]:
+        """A row a point, in order: its number, settings, objectives and error.
+
+        Raises :class:`~kubeclassic.exceptions.KubeclassicError` if none of them can even begin.
+        """
+        planned = [self._task(point) for point in points]
+        found = {number: task for number, task in enumerate(planned) if isinstance(task, Done)}
+        if planned and len(found) == len(planned):
+            raise KubeclassicError(f"none of {len(planned)} runs can begin; the first one: {found[0].error}")
+        tasks = {number: task for number, task in enumerate(planned) if isinstance(task, Task)}
+        for task in tasks.values():
+            self._planned.setdefault((task.place, task.scheduler_spec.version, task.scheduler_spec.switches), task)
+            self.shared.take(self.spec, task.place)
+        numbers = list(tasks)
+        for at, done in run_on(self.executor, self.shared, list(tasks.values())):
+            found[numbers[at]] = done
+            self.progress(len(found), len(planned))
+        return [self._row(number, point, found[number]) for number, point in enumerate(points)]
+
+    def notices(self) -> list[Notice]:
+        """What is odd in the input, and what of it some release of the runs does not read."""
+        return list(dict.fromkeys(notice for task in self._planned.values() for notice in self.shared.notices(task)))
+
+    def _row(self, number: int, point: Settings, done: Done) -> Row:
+        measures = done.measures or {}
+        return {RUN: number + 1, **point, **{name: measures.get(name) for name in self.spec.objectives}, ERROR: done.error}
+
+    def _task(self, settings: Settings) -> Task | Done:
+        """The run of *settings*, or why it cannot begin."""
+        try:
+            spec, order = self._scheduler_spec(settings), settings.get(ORDER, "input")
+            if self.spec.trace and order != "input":
+                raise UnknownNameError(f"{ORDER}: got {order} for a trace, whose pods come in their own order")
+            return Task(spec, settings)
+        except KubeclassicError as error:
+            return Done(error=str(error))
+
+    def _scheduler_spec(self, settings: Settings) -> SchedulerSpec:
+        """A scheduler with these settings, and the rules that its release can have."""
+        options = {
+            OPTIONS[key]: str(self.spec.folder / value) if key in FILES else value
+            for key, value in settings.items() if key in OPTIONS and value is not None
+        }  # fmt: skip
+        own = [os.path.join(self.spec.folder, place) if ".py:" in place else place for place in edits_of(options.pop(RULES, ()))]
+        places = {place: names_catalogue([place]) for place in (*self.rules, *own)}
+        is_framework = version_of({**options, RULES: own}) in FRAMEWORK_RELEASES
+        options[RULES] = [place for place, is_catalogue in places.items() if is_catalogue != is_framework]
+        rules: dict[str, Any] = {"plugins": tuple(self.plugins)} if is_framework else {"catalogue": self.catalogue}
+        return spec_of(options_of({**options, **rules}))

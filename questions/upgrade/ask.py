@@ -1,0 +1,368 @@
+"""Which upgrade moves which pod, and by which fact of the release?"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from ...algorithmprovider.config import read_policy_file
+from ...algorithmprovider.files import configuration_document
+from ...algorithmprovider.policy import Policy, read_policy
+from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...api.reading.notices import NoticeGroup
+from ...api.record import UNSET, replace
+from ...api.view import (
+    CHANGES,
+    DATA,
+    MEANINGS,
+    REST,
+    SEEN,
+    SEEN_AND_DATA,
+    TEXT,
+    Bands,
+    Column,
+    NextStep,
+    PodOutcome,
+    PodOutcomes,
+    Section,
+    Share,
+    Table,
+    View,
+    block,
+    on_page,
+)
+from ...api.words import count_of
+from ...choices import DEFAULT_RELEASE
+from ...exceptions import PolicyError, UnknownNameError, did_you_mean
+from ...framework.facts.facttable import ReleaseFact
+from ...framework.releases import find_any_release, nearest_release, telling_versions
+from ...simulation.input import ComparisonInput, scenario_of
+from ...simulation.scenario import Scenario
+from ..asking import SILENT, GivenCluster, Observer, asked_by
+from ..compare.causes import KINDS
+from ..result import NOTHING_TRIED, Result
+from .causes import BY_FACT, EARLIER
+from .options import UpgradeOptions
+from .stages import POLICY, StartedWith, stages_of, way_of
+from .upgrade import upgrade as through_all
+from .upgradedocument import MovedPod, UpgradeDocument
+from .way import ELSEWHERE, GAINED, LOST, MAKES_ROOM, OTHER_ROOM, Way
+
+KEYS = {GAINED: "gained", LOST: "lost", MAKES_ROOM: "makes room", ELSEWHERE: "moved"}
+"""A change in the record -> what it is among :data:`~kubeclassic.api.view.CHANGES`."""
+WORDS = {change: CHANGES[key][0] for change, key in KEYS.items()}
+COLOURS = {
+    WORDS[GAINED]: MEANINGS["good"], WORDS[LOST]: MEANINGS["bad"], WORDS[ELSEWHERE]: MEANINGS["near"], OTHER_ROOM: MEANINGS["held"],
+}  # fmt: skip
+MODES_TOLD = {
+    "free": "Each release has its own copy of the cluster, so that a decision may differ because of an earlier one.",
+    "locked": "All releases decide on the same states, which the decisions of the first one make: no difference results from another.",
+}
+SAME, OTHER, NONE = "on the first node", "on another node", "without a node"
+WAY_COLOURS = {SAME: MEANINGS["same"], OTHER: MEANINGS["near"], NONE: MEANINGS["bad"]}
+NO_NODE = "<none>"
+"""In place of a node where the pod has none."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class UpgradeResult(Result):
+    """Which step of an upgrade moves which pod, and why."""
+
+    document: UpgradeDocument
+    """Everything."""
+    warnings: tuple[NoticeGroup, ...] = ()
+    pod: str = ""
+    show: int | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether no step changes a decision, or one on the pod that is asked about."""
+        return self.document.same if not self.pod else self.first_step(self.pod) is None
+
+    def why(self, found: MovedPod) -> str:
+        """Why a decision became another one, in a sentence."""
+        return why(found, {fact.id: fact for fact in self.document.facts})
+
+    def first_step(self, pod: str) -> MovedPod | None:
+        """The first step that changes a decision on *pod*; None if none does."""
+        return next((found for found in self.document.moved if found.pod == pod), None)
+
+    def view(self) -> View:
+        document = self.document
+        shown = [found for found in document.moved if self.pod in ("", found.pod)]
+        steps, causes, moved = _steps(document), _causes(document), _moved(self, shown)
+        counts = {"decisions that differ": len(document.moved), "pods that move": len(document.ways)}
+        facts = {"mode": document.mode, "pods": document.pods, **counts}
+        return View(
+            title=type(self).__name__, verdict=_verdict(document), lead=[f"Mode {document.mode}. {MODES_TOLD[document.mode]}"], facts=facts,
+            shares=_shares(document), who=_who(document), next=_next(document), main="moved",
+            sections=[*self._text(shown, steps, causes, moved), *_sections(document, steps, causes, moved)],
+        )  # fmt: skip
+
+    def _text(self, shown: Sequence[MovedPod], steps: Table, causes: Table, moved: Table) -> Iterator[Section]:
+        document = self.document
+        if self.pod:
+            yield block(*_of_pod(self, shown))
+            yield block(_nodes(document))
+            return
+        yield block(_verdict(document))
+        yield block(steps)
+        yield block(*(f"{text}." for text in other_patches(document, under_policy=True)))
+        yield block(causes)
+        yield block(attrs.evolve(moved, rows=moved.rows[: self.show], forms=TEXT if moved.rows else ()))
+        yield block(*_left_out(self, shown))
+
+
+def _sections(found: UpgradeDocument, steps: Table, causes: Table, moved: Table) -> Iterator[Section]:
+    """What a page shows, and the tables as data."""
+    columns = "Each column is a release, each band a group of pods."
+    words = f"{columns} A pod is on its first node, elsewhere, or without one; bands that cross move."
+    yield Section("The way", [*on_page(words), _bands(found)], name="way")
+    first, others = found.stages[0], [f"{text}." for text in other_patches(found)]
+    yield Section("Step by step", [steps, *on_page(f"{first.release} is as {first.like}.", *others)], name="steps", forms=REST)
+    fixed = "Some of these were bugs, which a later release took back." if any(fact.fixed for fact in found.facts) else ""
+    yield Section("What the releases do otherwise", [causes, *on_page(fixed)], name="causes", forms=REST)
+    yield Section("Which pods, and why", [moved], name="list")
+    yield Section(parts=[_ways(found)])
+    yield Section("Nodes that differ", [_nodes(found)], forms=REST)
+
+
+def _bands(found: UpgradeDocument) -> Bands:
+    """The pods in each release; those that never move stay where the first release puts them."""
+    first, ways = found.stages[0], [_states(hosts) for hosts in found.ways.values()]
+    unplaced = sum(way[0] == NONE for way in ways)
+    still = Counter({SAME: first.placed - (len(ways) - unplaced), NONE: first.unplaced - unplaced})
+    counts = [Counter(way[at] for way in ways) + still for at in range(len(found.stages))]
+    staying = Counter({(state, state): count for state, count in still.items()})
+    flows = [Counter((way[at], way[at + 1]) for way in ways) + staying for at in range(len(found.stages) - 1)]
+    return Bands([stage.release for stage in found.stages], WAY_COLOURS, counts, flows)
+
+
+def _states(hosts: Sequence[str | None]) -> list[str]:
+    """The state of a pod in each release; without a node at first it is elsewhere once it has one."""
+    return [NONE if host is None else SAME if host == hosts[0] else OTHER for host in hosts]
+
+
+def _who(found: UpgradeDocument) -> PodOutcomes:
+    """The pods that do not end where the first release puts them, those that lose their node first."""
+    pods, steps = list[PodOutcome](), {one.pod: one for one in found.moved}
+    for pod, hosts in found.ways.items():
+        first, last, step = hosts[0], hosts[-1], steps[pod]
+        room = step.new if last is None and step.change in (MAKES_ROOM, OTHER_ROOM) else None
+        if first != last:
+            change = "makes room" if room else "lost" if last is None else "gained" if first is None else "moved"
+            text = [word for word in (first and first != room and f"from {first}", last and f"to {last}", room and f"on {room}") if word]
+            pods.append(PodOutcome(pod, change, " ".join(text)))
+    order = list(CHANGES)
+    return PodOutcomes("Who ends elsewhere", sorted(pods, key=lambda one: order.index(one.change)), "list")
+
+
+def _next(found: UpgradeDocument) -> list[NextStep]:
+    """The way of one pod."""
+    ends = ("--from", found.stages[0].release, "--to", found.stages[-1].release)
+    return [NextStep(f"The way of {one.pod}:", ("upgrade", *ends, "--pod", one.pod)) for one in found.moved[:1]]
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def why(found: MovedPod, facts: Mapping[str, ReleaseFact]) -> str:
+    """Why a decision became another one: the fact of the release, and how many points its node gains by it."""
+    if found.effect == EARLIER:
+        return "an earlier decision differs, so that the nodes are filled otherwise"
+    if found.effect != BY_FACT or found.fact is None:
+        return f"not known: {found.rule or KINDS[found.kind]}"
+    fact = facts[found.fact]
+    told = f"{fact.release}: {fact.sentence}"
+    if not found.points or found.node is None or found.old is None:
+        return told
+    return f"{told}: {found.node} gains {found.points} point{'' if found.points == 1 else 's'} on {found.old}"
+
+
+def other_patches(found: UpgradeDocument, *, under_policy: bool = False) -> list[str]:
+    """What other patch levels of the releases on the way decide otherwise; *under_policy*: of those that run a Policy alone."""
+    return [stage.other_patches for stage in found.stages if stage.other_patches and (stage.runs == POLICY or not under_policy)]
+
+
+def _verdict(found: UpgradeDocument) -> str:
+    first, last = found.stages[0].release, found.stages[-1].release
+    way = f"From {first} to {last}"
+    if not found.pods:
+        return NOTHING_TRIED
+    if found.same:
+        return f"{way} no release decides otherwise"
+    count, steps = len(found.moved), ", ".join([step.after for step in found.steps if step.differ])
+    if count == 1:
+        return f"{way} 1 decision differs: {found.moved[0].pod}, by {steps}"
+    away = sum(hosts[0] != hosts[-1] for hosts in found.ways.values())
+    ends = "ends" if away == 1 else "end"
+    pods = f"{away:,} of {found.pods:,} pods {ends} elsewhere by {last} than by {first}"
+    return f"{pods}; on the way {count:,} decisions differ, by {steps}"
+
+
+def _shares(found: UpgradeDocument) -> list[Share]:
+    moved = len(found.ways)
+    return [Share("stay", found.pods - moved, "same"), Share("move", moved, "near")] if moved else []
+
+
+def _of_pod(result: UpgradeResult, moved: Sequence[MovedPod]) -> Iterator[str]:
+    """The way of one pod, release by release."""
+    document = result.document
+    if not moved:
+        yield f"{result.pod}: no release on the way from {document.stages[0].release} to {document.stages[-1].release} decides otherwise."
+        return
+    first = moved[0]
+    yield f"{result.pod}: {first.after} is the first release that decides otherwise."
+    yield ""
+    before, room, by_release = "", "", {found.after: found for found in moved}
+    for stage, host in zip(document.stages, document.ways[result.pod], strict=True):
+        its = by_release.get(stage.release)
+        if its:
+            room = f", {WORDS[MAKES_ROOM]} on {its.new}" if its.new and its.change in (MAKES_ROOM, OTHER_ROOM) else ""
+        now = host or f"{NO_NODE}{room}"
+        if its or now != before:
+            yield f"{stage.release}  {now}" + (f": {result.why(its)}" if its else "")
+        before = now
+
+
+def _left_out(result: UpgradeResult, moved: Sequence[MovedPod]) -> list[str]:
+    if result.show is None or len(moved) <= result.show:
+        return []
+    return [f"{count_of(len(moved) - result.show, 'more decision')}: --show, -o csv or -o json has them."]
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def _steps(found: UpgradeDocument) -> Table:
+    """A row for each step."""
+    columns = [
+        Column("step", "name"), Column("differ", "count"), Column(WORDS[GAINED], "count", field="gained"),
+        Column(WORDS[LOST], "count", field="lost"), Column(WORDS[MAKES_ROOM], "count", field="makesRoom"),
+        Column(WORDS[ELSEWHERE], "count", field="elsewhere"), Column("placed", "name"), Column("decides as", "name"),
+        Column("patch level", "name", forms=("wide", "page", "data")),
+    ]  # fmt: skip
+    rows: list[list[Any]] = []
+    for step, stage in zip(found.steps, found.stages[1:], strict=True):
+        counts = [step.differ, step.gained, step.lost, step.makes_room, step.elsewhere]
+        rows.append([f"{step.before} to {step.after}", *counts, str(stage.placed), stage.same_as, stage.like])
+    return Table("steps", columns, rows, forms=SEEN_AND_DATA)
+
+
+def _causes(found: UpgradeDocument) -> Table:
+    """A row for each fact that changes decisions, and each step of which the cause is another."""
+    facts = {fact.id: fact for fact in found.facts}
+    columns = [
+        Column("decisions", "count"), Column("release", "name", filter=True), Column("rule", "name", filter=True),
+        Column("because", "name"), Column("fixed in", "name", forms=("wide", "page", "data")),
+    ]  # fmt: skip
+    rows = list[list[Any]]()
+    for step in found.steps:
+        for cause in step.causes:
+            fact = facts.get(cause.fact or "")
+            told = fact.sentence if fact else ("an earlier decision differs" if cause.effect == EARLIER else "not known")
+            rows.append([cause.decisions, step.after, cause.rule, told, (fact.fixed if fact else None) or None])
+    return Table("causes", columns, rows, forms=SEEN_AND_DATA if rows else ())
+
+
+def _moved(result: UpgradeResult, moved: Sequence[MovedPod]) -> Table:
+    """A row for each decision that differs."""
+    columns = [
+        Column("release", "name", filter=True), Column("pod", "name"),
+        Column("change", "tag", filter=True, colours=COLOURS, forms=SEEN), Column("change", forms=("data", "csv")),
+        Column("from", "host"), Column("to", "host"), Column("rule", "name", filter=True, forms=("wide", "page", "data", "csv")),
+        Column("fact", "name", filter=True, forms=("wide", "data", "csv")), Column("why"),
+    ]  # fmt: skip
+    rows = [
+        [one.after, one.pod, _change(one), one.change, one.old, one.new, one.rule, one.fact, result.why(one)]
+        for one in moved
+    ]
+    return Table("moved", columns, rows, noun="decision", forms=("page", "data", "csv"))
+
+
+def _change(found: MovedPod) -> str:
+    """What becomes of the pod."""
+    return f"no longer {WORDS[MAKES_ROOM]}" if found.change == GAINED and found.old else WORDS.get(found.change, found.change)
+
+
+def _nodes(found: UpgradeDocument) -> Table:
+    """The nodes that differ in the steps that move the pod."""
+    nodes = () if found.nodes is UNSET else found.nodes
+    columns = [Column("release", "name", filter=True), Column("node", "name"), Column("before", "name"), Column("then", "name")]
+    rows = [[one.after, one.node, one.old, one.new] for one in nodes]
+    return Table("nodes", columns, rows, noun="node", forms=SEEN_AND_DATA if rows else ())
+
+
+def _ways(found: UpgradeDocument) -> Table:
+    """Where each pod that moves is in each release."""
+    columns = [Column("pod", "name"), *(Column(stage.release, "host") for stage in found.stages)]
+    return Table("ways", columns, [[pod, *hosts] for pod, hosts in found.ways.items()], noun="pod", forms=DATA)
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+def _scenario(cluster: GivenCluster, options: UpgradeOptions) -> Scenario:
+    return scenario_of(
+        cluster, options.waiting(), scheduler_names=[DEFAULT_SCHEDULER], defaults=options.defaults, edits=options.edits
+    )  # fmt: skip
+
+
+@asked_by(UpgradeOptions, "cluster", "start", "end", opens=_scenario, show=None)
+def upgrade(scenario: Scenario, options: UpgradeOptions, observer: Observer = SILENT) -> UpgradeResult:
+    """Schedule the pods that wait in *cluster* in each release from *start* to *end*, and say which one moves which pod, and why."""
+    start = options.start or ("" if options.steps else _start(scenario, options, observer))
+    steps = tuple(part for text in options.steps for part in text.split(","))
+    profile = options.profile
+    if profile is not None and not isinstance(profile, Mapping):
+        profile = configuration_document(profile).data
+    given = StartedWith(policy=_policy(options.policy), profile=profile, percentage=options.percentage)
+    stages = stages_of(way_of(start, options.end, steps), given)
+    ends = {stage.release.version: stage.engine(scenario.config_maps) for stage in (stages[0], stages[-1])}
+    read = ComparisonInput.of(scenario, ends, {}, asked=steps or (start, options.end), order=options.order)
+    observer.ready(read)
+    warnings = read.warnings
+    way = Way.of(read.scenario, stages, given.traits, mode=options.mode, order=options.order)
+    pod = _checked_pod(options.pod or "", scenario)
+    document = through_all(way, observer, tuple(group.record() for group in warnings), options.executor)
+    if pod:
+        nodes = tuple(node for found in document.moved if found.pod == pod and not found.retry for node in way.differing(found))
+        document = replace(document, nodes=nodes)
+    return UpgradeResult(document, warnings, pod, None if options.makes("wide") else options.show)
+
+
+def _start(scenario: Scenario, options: UpgradeOptions, observer: Observer) -> str:
+    """The release of today, where none is named. Raises :class:`~kubeclassic.exceptions.UnknownNameError` if it is the last one."""
+    runs = telling_versions((node.status.kubelet_version for node in scenario.nodes), options.server)
+    nearest = nearest_release(runs) if options.policy is None else None
+    start = DEFAULT_RELEASE if nearest is None else nearest[0].version
+    if nearest is not None:
+        observer.remark(f"from {start}: the cluster runs {nearest[1]}")
+    if start == find_any_release(options.end).version:
+        raise UnknownNameError(f"{options.called('start')}: got none, and the cluster runs {start}, wanted an earlier release")
+    return start
+
+
+def _checked_pod(pod: str, scenario: Scenario) -> str:
+    if not pod:
+        return ""
+    known = [found.key for found in scenario.pending]
+    name = pod if "/" in pod else f"default/{pod}"
+    if name not in known:
+        raise UnknownNameError(f"pod: got {pod}, wanted one that waits{did_you_mean(name, known)}")
+    return name
+
+
+def _policy(given: Any) -> Policy | None:
+    """A Policy, its JSON form or its file as a Policy. Raises :class:`~kubeclassic.exceptions.PolicyError`."""
+    if not isinstance(given, str | os.PathLike):
+        return read_policy(given) if isinstance(given, Mapping) else given
+    found = read_policy_file(Path(given)).policy
+    if found is None:
+        raise PolicyError(f"{os.fspath(given)}: got a configuration without a Policy, wanted a Policy")
+    return found

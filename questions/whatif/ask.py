@@ -1,0 +1,302 @@
+"""What would help a pod that finds no node, or not the one that is wanted?"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+import attrs
+
+from ...api.reading.notices import NoticeGroup
+from ...api.record import UNSET
+from ...api.view import (
+    PAGE,
+    WIDE,
+    BulletList,
+    CodeText,
+    Column,
+    Item,
+    NextStep,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+    View,
+    Words,
+    block,
+    on_page,
+)
+from ...api.words import count_of, listed, rounded
+from ...simulation.explain.subject import find_subject
+from ...simulation.explain.values import CloseUp
+from ...simulation.simulate import Simulation
+from ..asking import SILENT, Input, Observer, asked_by
+from ..explain.ask import ExplainResult, explain, with_all_pods
+from ..explain.closeup import close_up_sections, lead_told
+from ..explain.options import WhatIfOptions
+from ..explain.view import message_parts, of_workload, where_to
+from ..result import Result
+from .context import COSTLY, Suggestion
+from .whatif import ScheduledPod, WhatIf, WhatIfDocument
+from .whatif import what_if as found_out
+
+GROUPS = {
+    1: "Change the pod:", 2: "Change a node:", 3: "Change other pods:", 4: "Add a node:", 5: "Change the scheduler:",
+    COSTLY: "At a cost: other pods lose their node, or this pod does not keep its own:",
+}  # fmt: skip
+"""By the group of a suggestion."""
+EDITED = ("pod ", "node ")
+"""How the patches begin that ``--set`` takes."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class WhatIfResult(Result):
+    """What would help a pod."""
+
+    found: WhatIf
+    warnings: tuple[NoticeGroup, ...] = ()
+    explained: ExplainResult | None = None
+    """Why, for a page."""
+
+    @property
+    def suggestions(self) -> tuple[Suggestion, ...]:
+        """The changes that help, those that disturb least first."""
+        return self.found.suggestions
+
+    @property
+    def host(self) -> str | None:
+        """The node that the pod gets without any change; None if it gets none."""
+        return self.found.host
+
+    @property
+    def fits(self) -> bool:
+        """Whether the pod gets a node, or the wanted one, without any change."""
+        return self.found.fits
+
+    @property
+    def ok(self) -> bool:
+        """Whether the pod fits, or something helps."""
+        return self.found.is_yes
+
+    @property
+    def document(self) -> WhatIfDocument:
+        return self.found.document(self.told_warnings())
+
+    def view(self) -> View:
+        count = len(self.suggestions)
+        without = f"The pod gets {self.host or ''} without any change."
+        return View(
+            title=type(self).__name__,
+            verdict=without if self.fits else self._helps() if count else self._without_help(),
+            facts={"pod": self.found.explanation.decision.pod.key, "host": self.host, "want": self.found.want, "suggestions": count},
+            lead=list(self._lead()), next=self._next(), main="suggestions",
+            sections=[*_parts(self.found), Section(parts=[_suggestions(self.suggestions)]), *self._page_sections()],
+        )
+
+    def _helps(self) -> str:
+        """The best change, and how many more help."""
+        first, *more = self.suggestions
+        others = f" {len(more):,} more{helping(more)}" if more else ""
+        return f"{self._start()}{first.change}: then it gets {outcome_of(first)}.{others}"
+
+    def _lead(self) -> Iterator[Part]:
+        """How to make the best change, and why the pod is where it is."""
+        for one in self.suggestions[:1]:
+            yield Words(*(Words(" " * bool(at), _how(text)) for at, text in enumerate(one.patch)))
+        if self.explained is not None:
+            view = self.explained.view()
+            yield from (view.verdict, *view.lead)
+
+    def _next(self) -> list[NextStep]:
+        """How to try the first change on all pods."""
+        first = next((one for one in self.suggestions if one.patch and all(map(is_edit, one.patch))), None)
+        edits = () if first is None else [word for text in first.patch for word in ("--set", text)]
+        return [NextStep("See what the first change does to all pods:", ("simulate", *edits))] if edits else []
+
+    def _page_sections(self) -> Iterator[Section]:
+        tried = f"{self.found.tried:,} decisions were tried."
+        if self.suggestions:
+            lead = "Those that disturb least first. Each was tried, as the cluster is when it is the pod's turn; one is enough."
+            yield Section("What would help", [*_listings(self.suggestions), *on_page(tried)], lead)
+        elif not self.fits and not self.found.explanation.missing:
+            yield Section("What would help", on_page(f"No change helps, nor do two together: {tried}", look="note"))
+        if self.explained is not None:
+            yield from (attrs.evolve(one, forms=PAGE) for one in self.explained.page_sections() if "page" in one.forms)
+
+    def _start(self) -> str:
+        """What the pod does not get."""
+        pod, want = self.found.explanation.decision.pod.key, self.found.want
+        if want and self.host:
+            return f"{pod} does not get {want}; "
+        room = self.found.explanation.room
+        return f"{pod} makes room on {room}; " if room else f"{pod} finds no node; "
+
+    def _without_help(self) -> str:
+        missing = self.found.explanation.missing
+        return f"{self._start()}{missing[0] if missing else 'no change helps, nor do two together.'}"
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+@asked_by(WhatIfOptions, "cluster", "pod", "scheduler", what_if=True)
+def what_if(given: Input, options: WhatIfOptions, observer: Observer = SILENT) -> WhatIfResult:
+    """Find the smallest changes after which *pod* gets a node; each is tried, and those that disturb least come first.
+
+    Where no single one is enough, two together are tried.
+
+    They are tried at the moment when it is the pod's turn: what :func:`~kubeclassic.simulate` tries before it is scheduled first.
+
+    >>> node = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+    >>> container = {"name": "web", "resources": {"requests": {"cpu": "6"}}}
+    >>> found = what_if([node], {"kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [container]}})
+    >>> found.suggestions[0].patch, found.suggestions[0].host
+    (('pod default/web requests.cpu=4',), 'a')
+    """
+    subject = find_subject(given.scenario, options.name, options.namespace)
+    observer.ready(given, subject.concerns)
+    with observer.telling("trying changes") as tell:
+        scenario, subject, alone = with_all_pods(given, subject, options.alone)
+        question = subject.question(given.spec.scheduler_names)
+        asked = ScheduledPod(scenario, given.spec, question, given.order, alone, options.want, options.every, given.defaults)
+        found = found_out(asked, subject.pod, Simulation(scenario, given.engine, given.order), tell)
+    if not options.makes("page"):
+        return WhatIfResult(found, given.warnings)
+    # Why, on a cluster that no change was tried on.
+    fresh = attrs.evolve(given, engine=given.spec.engine(given.scenario.config_maps))
+    why = attrs.evolve(options, what_if=False, want=None, node=options.want, every=False)
+    return WhatIfResult(found, given.warnings, explain.ask(fresh, why))
+
+
+def explained_or_helped(given: Input, options: WhatIfOptions, observer: Observer) -> ExplainResult | WhatIfResult:
+    """What the command answers: why, or what would help."""
+    return (what_if if options.what_if or options.want is not None else explain).ask(given, options, observer)
+
+
+def helping(found: Sequence[Suggestion]) -> str:
+    """The words after the number of the changes *found*."""
+    costly = sum(one.is_costly for one in found)
+    return f" change{' helps' if len(found) == 1 else 's help'}{f', {costly:,} at a cost' if costly else ''}."
+
+
+# --- in words -------------------------------------------------------------------------------------------------------
+
+
+def _listings(found: Sequence[Suggestion]) -> Iterator[BulletList]:
+    """The changes as a page has them: what each is, where the pod goes then, who has to leave, and how to try it."""
+    at = 1
+    for group, members in groupby(found, key=lambda one: one.group):
+        items = [
+            Words(_first_upper(one.change), ": then it gets ", outcome_of(one), *(Words(" ", _how(text)) for text in one.patch))
+            for one in members
+        ]
+        yield BulletList(items=items, title=GROUPS[group].rstrip(":"), start=at)
+        at += len(items)
+
+
+def _first_upper(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _how(patch: str) -> CodeText | str:
+    """How to try a change."""
+    return CodeText(_patch(patch)) if is_edit(patch) else patch
+
+
+def _parts(found: WhatIf) -> Iterator[Section]:
+    """What text says: the decision, what keeps the pod from the wanted node, and the changes."""
+    decision, question, close = found.explanation.decision, found.explanation.question, found.explanation.close_up
+    first: list[Item] = [Paragraph(where_to(found.explanation), wraps=False)]
+    if question.ignored is not None:
+        yield block(*first, _line(question.not_scheduled))
+        return
+    first += [_line(of_workload(question, decision.pod))] if question.workload_waiting else []
+    first += message_parts(decision)
+    if found.fits:
+        yield block(*first, _line(f"It gets {decision.host} as it is, so nothing has to change."))
+        return
+    yield block(
+        *first,
+        *map(_line, found.explanation.missing),
+        *map(_line, (f"{one.words}: {one.note}." for one in found.explanation.causes if one.absent)),
+    )
+    if found.explanation.missing:
+        return
+    if close is not None:
+        yield block(*(Paragraph(line, ("table",), hanging="") for line in _keeps(found, close)))
+        yield from (attrs.evolve(part, forms=WIDE) for part in close_up_sections(found.explanation, close))
+    yield block(*_helping(found))
+
+
+def _line(text: str, hanging: str = "") -> Paragraph:
+    return Paragraph(text, hanging=hanging)
+
+
+def _keeps(found: WhatIf, close: CloseUp) -> Iterator[str]:
+    """What keeps the pod from the wanted node."""
+    if not close.fits:
+        yield f"{close.node} does not fit: {'; '.join(close.reasons)}."
+        for room in close.room:
+            if room.missing:
+                needs, free = rounded(room.resource, room.asked), rounded(room.resource, room.free)
+                yield f"  {rounded(room.resource, room.missing)} {room.resource} more would do (needs {needs}, free {free})"
+        return
+    behind = [lead_told(lead) for lead in close.leads if lead.ahead < 0]
+    if close.place is None:
+        yield f"{close.node} fits, but the search had found enough nodes before it came there."
+    elif behind:
+        yield f"{close.node} fits, but {found.host} is better by: {listed(behind)}."
+    else:
+        yield f"{close.node} fits and is as good as {found.host}, which was taken of the best."
+
+
+def _helping(found: WhatIf) -> Iterator[Paragraph]:
+    """The changes, in the order of how much they disturb."""
+    if not found.suggestions:
+        yield _line(f"No change helps, nor do two together: {count_of(found.tried, 'decision')} tried.")
+        return
+    number = 0
+    for group, members in groupby(found.suggestions, key=lambda one: one.group):
+        yield Paragraph(GROUPS[group], wraps=False)
+        for one in members:
+            number += 1
+            yield _line(f"{number:>3}. {_first_upper(one.change)} -> {outcome_of(one)}", hanging="     ")
+            yield from (Paragraph(f"     {_patch(text)}", wraps=False) for text in one.patch)
+    last = f"(each was tried, as the cluster is when it is the pod's turn; {count_of(found.tried, 'decision')})"
+    yield Paragraph(last, wraps=False)
+
+
+def outcome_of(one: Suggestion) -> str:
+    """The node that the pod gets after a change, and what becomes of it and of others then."""
+    told = [one.host]
+    if one.leaving:
+        told.append(f"; {listed(one.leaving)} would have to leave")
+    if one.evicted_by is not None:
+        told.append(f", until {one.evicted_by} takes its place")
+    if one.taken_by is not UNSET:
+        told.append(f", but {one.taken_by or 'another pod'} would take the room first")
+    if one.placed is not UNSET:
+        told.append(f"; then {count_of(one.placed, 'pod')} of the workload {'finds' if one.placed == 1 else 'find'} a node")
+    return "".join(told) + (f"; {one.effect.words}" if one.effect else "")
+
+
+def is_edit(patch: str) -> bool:
+    """Whether ``--set`` takes *patch*."""
+    return patch.startswith(EDITED)
+
+
+def _patch(text: str) -> str:
+    return f"--set {shlex.quote(text)}" if is_edit(text) else text
+
+
+def _suggestions(found: Iterable[Suggestion]) -> Table:
+    names = "change", "patch", "host", "kind", "disturbs", "victims", "verified", "evictedBy", "effect"
+    rows = [
+        [
+            one.change, one.patch, one.host, one.kind, one.disturbs, one.victims, one.verified, one.evicted_by,
+            one.effect.words if one.effect else None,
+        ]
+        for one in found
+    ]  # fmt: skip
+    return Table("suggestions", list(map(Column, names)), rows, noun="suggestion", forms=("data", "csv"))

@@ -1,0 +1,199 @@
+"""Changes of the scheduler: a rule less, another weight, a feature gate, preemption. Each is tried by a simulation from the start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import attrs
+from msgspec.structs import replace
+
+from ...algorithmprovider.policy import Policy, PredicateEntry, PriorityEntry
+from ...api.objects.pods import DEFAULT_SCHEDULER
+from ...exceptions import KubeclassicError
+from ...framework.config.defaults import PluginEntry, Plugins, PluginSet
+from ...framework.config.profiles import ProfileConfig
+from ...framework.plugins.dynamicresources import DynamicResources
+from ...framework.schedulerspec import ConfigMaps, SchedulerSpec
+from ...simulation.explain.values import NodeReport
+from .context import Helpful, WhatIfChange, WhatIfContext
+
+GATES = (
+    "AttachVolumeLimit", "BalanceAttachedNodeVolumes", "BlockVolume", "CSINodeInfo", "EvenPodsSpread", "InPlacePodVerticalScaling",
+    "MatchLabelKeysInPodTopologySpread", "MinDomainsInPodTopologySpread", "NodeInclusionPolicyInPodTopologySpread",
+    "NonPreemptingPriority", "PodOverhead", "PodPriority", "PodSchedulingReadiness", "ReadWriteOncePod",
+    "ResourceLimitsPriorityFunction", "TaintNodesByCondition", "VolumeCapacityPriority", "VolumeScheduling",
+)  # fmt: skip
+"""The feature gates that scheduling reads; a release has some of them."""
+NEEDED = {DynamicResources.name}
+"""Rules without which a pod gets a node and cannot start there."""
+OVERCOMMITS = "pods will request more than their nodes have"
+WITHOUT = {
+    "NodeResourcesFit": OVERCOMMITS, "PodFitsResources": OVERCOMMITS, "GeneralPredicates": OVERCOMMITS,
+    "NodePorts": "two pods may want one port of a node", "PodFitsHostPorts": "two pods may want one port of a node",
+    "TaintToleration": "taints keep no pod away", "PodToleratesNodeTaints": "taints keep no pod away",
+    "NodeAffinity": "pods do not go where they ask for", "MatchNodeSelector": "pods do not go where they ask for",
+    "VolumeBinding": "volumes may not be reached", "CheckVolumeBinding": "volumes may not be reached",
+}  # fmt: skip
+"""Rule -> what happens to every pod without it."""
+GENERAL = "GeneralPredicates"
+PARTS_OF_GENERAL = ("PodFitsResources", "PodFitsHostPorts", "HostName", "MatchNodeSelector")
+Variant = tuple[WhatIfChange, SchedulerSpec]
+ContextOf = Callable[[SchedulerSpec], WhatIfContext]
+
+
+@attrs.frozen
+class Configurations:
+    """The scheduler's configuration, and what it takes to try another one."""
+
+    spec: SchedulerSpec
+    context_of: ContextOf
+    """The moment when it is the pod's turn, as a scheduler of another spec comes to it."""
+    config_maps: ConfigMaps | None = None
+
+    def suggestions(self, context: WhatIfContext) -> Iterator[Helpful]:
+        """All changes of the configuration that help."""
+        for change, spec in (*self._weights(context), *self._preemption(), *self._gates(context), *self._rules(context)):
+            found = self._tried(change, spec, context)
+            if found is not None:
+                yield found
+
+    def _tried(self, change: WhatIfChange, spec: SchedulerSpec, context: WhatIfContext) -> Helpful | None:
+        try:
+            other = self.context_of(spec)
+        except KubeclassicError:
+            return None
+        other.want, other.reports = context.want, context.reports
+        found = other.helpful(change)
+        context.tried += other.tried
+        return None if found is None else attrs.evolve(found, begun=other.begun)
+
+    # --- variants ---------------------------------------------------------------------------------------------------
+
+    def _preemption(self) -> Iterator[Variant]:
+        if not self.spec.preemption or self.spec.config.disable_preemption:
+            config = attrs.evolve(self.spec.config, disable_preemption=False)
+            change = WhatIfChange(kind="preemption", words="switch preemption on", patch=("preemption: on",), evicts=True)
+            yield change, attrs.evolve(self.spec, preemption=True, config=config)
+
+    def _gates(self, context: WhatIfContext) -> Iterator[Variant]:
+        algorithm = context.engine.algorithm
+        for name in GATES:
+            gate = algorithm.release.gates.get(name)
+            if gate is not None and not gate.locked:
+                value = not algorithm.gates[name]
+                told, patch = f"switch feature gate {name} {'on' if value else 'off'}", f"feature gate: {name}={str(value).lower()}"
+                yield WhatIfChange(kind="gate", words=told, patch=(patch,)), self._with_gate(name, value)
+
+    def _with_gate(self, name: str, value: bool) -> SchedulerSpec:
+        profiles = self.spec.profiles
+        if profiles is None:
+            config = self.spec.config
+            return attrs.evolve(self.spec, config=attrs.evolve(config, gates={**config.gates, name: value}))
+        return attrs.evolve(self.spec, profiles=attrs.evolve(profiles, gates={**profiles.gates, name: value}))
+
+    def _rules(self, context: WhatIfContext) -> Iterator[Variant]:
+        """Without one of the rules that are against nodes."""
+        against = dict.fromkeys(one.rule for report, _ in context.targets() for one in report.objections)
+        for rule in (rule for rule in against if rule not in NEEDED):
+            if self.spec.profiles is not None:
+                told = f"disable plugin {rule} at preFilter and filter{_what_then(rule)}"
+                change = WhatIfChange(kind="rule", words=told, patch=(f"profile: preFilter and filter without {rule}",))
+                yield change, self._profile(context, _without(rule))
+            else:
+                yield from self._fewer_predicates(context, rule)
+
+    def _fewer_predicates(self, context: WhatIfContext, rule: str) -> Iterator[Variant]:
+        policy = self._policy(context)
+        others = [entry for entry in policy.predicates or () if entry.name != rule]
+        for part in PARTS_OF_GENERAL if rule == GENERAL else (rule,):
+            rest = [name for name in PARTS_OF_GENERAL if name != part] if rule == GENERAL else []
+            told = f"leave out predicate {part}{f' of {GENERAL}' if rest else ''}{_what_then(part)}"
+            patch = f"policy: {', '.join(rest)} in place of {GENERAL}" if rest else f"policy: without predicate {rule}"
+            change = WhatIfChange(kind="rule", words=told, patch=(patch,))
+            yield change, attrs.evolve(self.spec, policy=replace(policy, predicates=(*others, *map(PredicateEntry, rest))))
+
+    def _weights(self, context: WhatIfContext) -> Iterator[Variant]:
+        """Another weight of one rule, as near to the present one as possible, with which the wanted node is the best."""
+        ours = next((report for report in context.reports if report.name == context.want and report.total is not None), None)
+        others = [report for report in context.reports if report.total is not None and report is not ours]
+        if ours is None or not others:
+            return
+        for rule, score in ours.scores.items():
+            for size, step in enumerate(steps(ours, others, rule)):
+                weight = score.weight + step
+                if weight > 0:
+                    told = f"give {rule} weight {weight} in place of {score.weight}"
+                    change = WhatIfChange(kind="weight", words=told, patch=(f"weight: {rule}={weight}",), size=abs(step) + size)
+                    yield change, self._with_weight(context, rule, weight)
+
+    def _with_weight(self, context: WhatIfContext, rule: str, weight: int) -> SchedulerSpec:
+        if self.spec.profiles is not None:
+
+            def change(plugins: Plugins) -> Plugins:
+                given = plugins.get("score", PluginSet())
+                return {**plugins, "score": PluginSet((*_but(given, rule), PluginEntry(rule, weight)), given.disabled)}
+
+            return self._profile(context, change)
+        policy = self._policy(context)
+        changed = (replace(entry, weight=weight) if entry.name == rule else entry for entry in policy.priorities or ())
+        return attrs.evolve(self.spec, policy=replace(policy, priorities=tuple(changed)))
+
+    # --- policies and profiles --------------------------------------------------------------------------------------
+
+    def _policy(self, context: WhatIfContext) -> Policy:
+        """The Policy that says what runs now, with both lists written out."""
+        spec, algorithm = self.spec, context.engine.algorithm
+        found = spec.policy or spec.config.policy(self.config_maps) or Policy()
+        predicates, priorities = found.predicates, found.priorities
+        if predicates is None:
+            predicates = tuple(PredicateEntry(predicate.name) for predicate in algorithm.predicates)
+        if priorities is None:
+            priorities = tuple(PriorityEntry(priority.name, weight) for priority, weight in algorithm.priorities)
+        return replace(found, predicates=predicates, priorities=priorities)
+
+    def _profile(self, context: WhatIfContext, change: Callable[[Plugins], Plugins]) -> SchedulerSpec:
+        """The spec whose profile for the pod is changed."""
+        config, name = self.spec.profiles, context.pod.spec.scheduler_name or DEFAULT_SCHEDULER
+        assert config is not None
+
+        def changed(profile: ProfileConfig) -> ProfileConfig:
+            return attrs.evolve(profile, plugins=change(profile.plugins)) if profile.scheduler_name == name else profile
+
+        return attrs.evolve(self.spec, profiles=attrs.evolve(config, profiles=tuple(map(changed, config.profiles))))
+
+
+def steps(ours: NodeReport, others: list[NodeReport], rule: str) -> list[int]:
+    """By how much the weight of *rule* has to change so that *ours* has the best total: with a tie, and alone; nothing if it cannot."""
+    found: list[int] = []
+    for margin in (0, 1):
+        low, high = -(1 << 62), 1 << 62
+        for other in others:
+            gap = (other.total or 0) - (ours.total or 0) + margin
+            ahead = ours.scores[rule].reduced - other.scores[rule].reduced
+            if ahead > 0:
+                low = max(low, -(-gap // ahead))
+            elif ahead < 0:
+                high = min(high, gap // ahead)
+            elif gap > 0:
+                low, high = 1, 0
+        if low <= high:
+            found.append(low if low > 0 else min(high, 0))
+    return list(dict.fromkeys(step for step in found if step))
+
+
+def _what_then(rule: str) -> str:
+    """What happens without *rule*, in brackets; empty if there is no more to say."""
+    return f" ({WITHOUT[rule]})" if rule in WITHOUT else ""
+
+
+def _without(plugin: str) -> Callable[[Plugins], Plugins]:
+    def change(plugins: Plugins) -> Plugins:
+        sets = {point: plugins.get(point, PluginSet()) for point in ("preFilter", "filter")}
+        disabled = {point: (*given.disabled, PluginEntry(plugin)) for point, given in sets.items()}
+        return {**plugins, **{point: PluginSet(_but(given, plugin), disabled[point]) for point, given in sets.items()}}
+
+    return change
+
+
+def _but(given: PluginSet, plugin: str) -> tuple[PluginEntry, ...]:
+    return tuple(one for one in given.enabled if one.name != plugin)

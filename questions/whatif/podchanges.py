@@ -1,0 +1,389 @@
+"""Changes of pods: what the pod itself demands, taken back, allowed or lowered; other pods that move, go, or are in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+import attrs
+from msgspec.structs import replace
+
+from ...api.meaning.labels import tolerates
+from ...api.objects import Container, Map, Node, Pod, PodSpec, ResourceRequirements, Taint
+from ...api.objects.quantity import Quantity
+from ...api.words import amount, is_bytes
+from ...core.pods.requests import CPU
+from ...core.pods.template import Entry
+from ...simulation.drainrules import UNSCHEDULABLE, is_daemon, stays_with_node
+from ...simulation.explain.amounts import count_of_spec
+from ...simulation.explain.clusterfacts import is_state, taint_text
+from ...simulation.explain.explain import freed
+from ...simulation.explain.faileddemands import node_terms, text_of
+from ...simulation.explain.values import NodeReport, NodeShortage
+from ...simulation.reasons import shortage_of
+from .context import ChangeKind, Helpful, WhatIfChange, WhatIfContext, smallest
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+NO_NEW_PODS = ("NoSchedule", "NoExecute")
+
+
+def edit_of_pod(
+    context: WhatIfContext, kind: ChangeKind, words: str, *edits: str, size: float = 0.0, evicts: bool = False
+) -> Iterator[WhatIfChange]:
+    """The change that *edits* make to the pod, and to all pods of its controller, if they are possible."""
+    made = context.edited(context.pod, context.siblings, *edits)
+    if made is not None:
+        patch, pod, replicas = made
+        yield WhatIfChange(kind=kind, words=words, patch=patch, pod=pod, replicas=replicas, size=size, evicts=evicts)
+
+
+def dropped_gates(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """All scheduling gates removed."""
+    gates = [gate.name for gate in context.pod.spec.scheduling_gates]
+    if gates:
+        yield from edit_of_pod(context, "schedulingGates", f"remove the scheduling gate {' and '.join(gates)}", "schedulingGates-")
+
+
+def tolerations(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """Tolerations for exactly the taints of a node that the pod does not tolerate, unless fewer of them are enough elsewhere.
+
+    Taints that say how a node is are not tolerated: the pod would come to a node that cannot run it.
+    """
+    found = (frozenset(untolerated(context.pod, node)) for _, node in context.targets())
+    sets = dict.fromkeys(taints for taints in found if taints and not any(is_state(taint) for taint in taints))
+    enough: list[frozenset[Taint]] = []
+    for taints in sorted(sets, key=len):
+        if any(fewer < taints for fewer in enough):
+            continue
+        texts = sorted(map(taint_text, taints))
+        edits = [f"tolerations+={text}" for text in texts]
+        for change in edit_of_pod(context, "toleration", f"tolerate the taint {' and '.join(texts)}", *edits, size=len(taints)):
+            yield change
+            if any(taints < more for more in sets) and context.helpful(change) is not None:
+                enough.append(taints)
+
+
+def untolerated(pod: Pod, node: Node) -> tuple[Taint, ...]:
+    """The taints of *node* that keep *pod* away, that of a cordon included."""
+    cordon = (UNSCHEDULABLE,) if node.spec.unschedulable and UNSCHEDULABLE not in node.spec.taints else ()
+    taints = (taint for taint in (*node.spec.taints, *cordon) if taint.effect in NO_NEW_PODS)
+    return tuple(dict.fromkeys(taint for taint in taints if not tolerates(pod.spec.tolerations, taint)))
+
+
+def dropped_node_selectors(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """One key of the nodeSelector removed."""
+    for key, value in (context.pod.spec.node_selector or {}).items():
+        yield from edit_of_pod(context, "nodeSelector", f"remove the nodeSelector {key}={value}", f"nodeSelector.{key}-")
+
+
+def dropped_node_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """One expression of the required node affinity removed."""
+    for at, term in enumerate(node_terms(context.pod)):
+        fields = () if is_daemon(context.pod) else term.match_fields  # these say for which node its controller made the pod
+        for field, expressions in (("matchExpressions", term.match_expressions), ("matchFields", fields)):
+            for number, expression in enumerate(expressions):
+                path = f"affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[{at}].{field}[{number}]-"
+                yield from edit_of_pod(context, "nodeAffinity", f"remove the required node affinity {text_of(expression)}", path)
+
+
+def dropped_pod_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """One required term of the pod's affinity or anti-affinity to other pods removed."""
+    affinity = context.pod.spec.affinity
+    if affinity is None:
+        return
+    kinds: tuple[ChangeKind, ...] = ("podAffinity", "podAntiAffinity")
+    for kind, word, part in zip(kinds, ("affinity", "anti-affinity"), (affinity.pod_affinity, affinity.pod_anti_affinity), strict=True):
+        for at, term in enumerate(part.required if part is not None else ()):
+            told = f"remove the required {word} to pods by {term.topology_key}"
+            yield from edit_of_pod(context, kind, told, f"affinity.{kind}.{REQUIRED}[{at}]-")
+
+
+def dropped_ports(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """One host port removed."""
+    spec = context.pod.spec
+    sidecars = [container for container in spec.init_containers if container.is_sidecar]
+    for place, container in [*(("containers", one) for one in spec.containers), *(("initContainers", one) for one in sidecars)]:
+        for at, port in enumerate(container.ports):
+            if port.host_port:
+                told = f"remove the host port {port.host_port} of container {container.name}"
+                yield from edit_of_pod(context, "hostPort", told, f"spec.{place}[{container.name}].ports[{at}].hostPort-")
+
+
+def looser_spread(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """A maxSkew raised as little as possible, or a constraint of the spread that is only wished for."""
+    for at, constraint in enumerate(context.pod.spec.topology_spread_constraints):
+        if constraint.when_unsatisfiable != "DoNotSchedule":
+            continue
+        place, key = f"topologySpreadConstraints[{at}]", constraint.topology_key
+        skew = _smallest_skew(context, place, constraint.max_skew)
+        if skew is not None:
+            told = f"raise the maxSkew over {key} from {constraint.max_skew} to {skew}"
+            yield from edit_of_pod(context, "spread", told, f"{place}.maxSkew={skew}", size=skew)
+        for policy, now, what in (
+            ("nodeTaintsPolicy", constraint.node_taints_policy, "nodes with taints that the pod does not tolerate"),
+            ("nodeAffinityPolicy", constraint.node_affinity_policy, "nodes that the pod does not select"),
+        ):
+            if now != "Honor":
+                told = f"leave {what} out of the spread over {key} ({policy}: Honor)"
+                yield from edit_of_pod(context, "spread", told, f"{place}.{policy}=Honor", size=constraint.max_skew)
+        told = f"make the spread over {key} a wish (ScheduleAnyway)"
+        yield from edit_of_pod(context, "spread", told, f"{place}.whenUnsatisfiable=ScheduleAnyway", size=float("inf"))
+
+
+def _smallest_skew(context: WhatIfContext, place: str, now: int) -> int | None:
+    """The smallest maxSkew with which the pod fits; None if none is high enough."""
+
+    def helps(skew: int) -> bool:
+        return any(context.helpful(change) for change in edit_of_pod(context, "spread", "", f"{place}.maxSkew={skew}"))
+
+    return smallest(now, now + sum(len(context.on(node.name)) for node in context.nodes()) + 1, helps)
+
+
+# --- requests -------------------------------------------------------------------------------------------------------
+
+
+_PROBE = Container(resources=ResourceRequirements(requests=Map({CPU: Quantity.of(1)})))
+MOST = 200
+MIB = 1 << 20
+"""How many nodes are looked at, the nearest to fitting first."""
+
+
+def lowered_requests(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """Requests that are lowered so far that the pod fits on a node on which nothing but resources is in the way.
+
+    Of two nodes where the same or more has to go, only the better one counts.
+    """
+    found: list[dict[str, int]] = []
+    seen = 0
+    for report, _ in context.targets():
+        if not is_short_only(report) or seen >= MOST or lacks_kind(context, report):
+            continue
+        seen += 1
+        missing = {short.resource: short.missing for short in report.shortages}
+        if any(all(other.get(name, 0) <= missing.get(name, 0) for name in {**other, **missing}) for other in found):
+            continue
+        changes = [_lowered(context, shortages) for shortages in _shared(context, report)]
+        for change in changes:
+            if change is not None and context.helpful(change) is not None:
+                found.append(missing)
+                yield change
+
+
+def is_short_only(report: NodeReport) -> bool:
+    """Whether nothing but too little of resources is against a node."""
+    reasons = [reason for objection in report.objections for reason in objection.reasons] or list(report.reasons)
+    return bool(report.shortages) and all(shortage_of(reason) is not None for reason in reasons)
+
+
+def lacks_kind(context: WhatIfContext, report: NodeReport) -> bool:
+    """Whether the node has none of a device or the like that other nodes have: then it is the wrong node, not one that has too little."""
+    extended = [short.resource for short in report.shortages if "/" in short.resource]
+    nodes = context.nodes() if extended else []
+    return any(not _has(context.node(report.name), name) and any(_has(node, name) for node in nodes) for name in extended)
+
+
+def _has(node: Node | None, name: str) -> bool:
+    found = None if node is None else node.status.allocatable.get(name)
+    return found is not None and found.value() > 0
+
+
+def _shared(context: WhatIfContext, report: NodeReport) -> Iterator[tuple[NodeShortage, ...]]:
+    """What is short on a node if its pods of the same controller ask for less, too: so that one more fits, and all that wait."""
+    siblings = {one.key for one in context.siblings}
+    there = sum(entry.pod.key in siblings for entry in context.on(report.name))
+    waiting = 0 if is_daemon(context.pod) else sum(not one.spec.node_name for one in context.siblings)
+    for more in sorted({1, 1 + waiting}) if there or waiting else (1,):
+        shares = [(short, (max(short.free, 0) + there * short.asked) // (there + more)) for short in report.shortages]
+        yield tuple(replace(short, free=_round(short.resource, free) if there + more > 1 else short.free) for short, free in shares)
+
+
+def _round(resource: str, number: int) -> int:
+    """*number*, rounded down to whole MiB of bytes."""
+    return number // MIB * MIB if is_bytes(resource) else number
+
+
+def _lowered(context: WhatIfContext, shortages: Sequence[NodeShortage]) -> WhatIfChange | None:
+    edits: list[str] = []
+    for short in shortages:
+        more = _edits(context, short)
+        if more is None:
+            return None
+        edits += more
+    told = " and of ".join(map(_in_words, shortages))
+    shares = [short.missing / max(short.asked, 1) for short in shortages]
+    return next(edit_of_pod(context, "request", f"lower the request of {told}", *edits, size=max(shares)), None)
+
+
+def _in_words(short: NodeShortage) -> str:
+    name = short.resource
+    return f"{name} from {amount(name, short.asked)} to {amount(name, max(short.free, 0))}"
+
+
+def _edits(context: WhatIfContext, short: NodeShortage) -> list[str] | None:
+    """What makes the pod ask for exactly what is free of a resource; None if that cannot be. Sidecars stay as they are."""
+    name, spec = short.resource, context.pod.spec
+    if name in spec.requests and count_of_spec(context.engine, PodSpec(resources=spec.resources), name):
+        # The same where the pod as a whole asks for the resource, whatever its containers ask for.
+        target = max(short.free, 0) - (short.asked - units(short.resource, spec.requests))
+        return None if target < 0 else [f"spec.resources.requests.{short.resource}={amount(short.resource, target)}"]
+    first, running = _before(context, name, spec.init_containers)
+    asked = [units(name, container.requests) for container in spec.containers]
+    around = short.asked - max([running + sum(asked), *(before + units(name, container.requests) for container, before in first)])
+    # Upstream: where more is used than there is, a pod that asks for nothing at all still fits.
+    target = max(short.free, 0) - around
+    if name == "pods" or target < running or around < 0:
+        return None
+    edits = [
+        edit for one, before in first if units(name, one.requests) > target - before
+        for edit in _set("initContainers", one, name, target - before)
+    ]  # fmt: skip
+    return edits + _lowered_containers(name, spec.containers, asked, sum(asked) + running - target)
+
+
+def _lowered_containers(name: str, containers: Sequence[Container], asked: Sequence[int], excess: int) -> list[str]:
+    """The edits that take *excess* from *containers*, which have *asked* for so much each: from the largest first."""
+    edits: list[str] = []
+    for at in sorted(range(len(containers)), key=lambda at: -asked[at]):
+        if excess > 0 and asked[at]:
+            left = max(asked[at] - excess, 0)
+            excess -= asked[at] - left
+            edits += _set("containers", containers[at], name, left, alone=len(containers) == 1)
+    return edits
+
+
+def _before(context: WhatIfContext, name: str, init_containers: Sequence[Container]) -> tuple[list[tuple[Container, int]], int]:
+    """The init containers that end, each with what the sidecars before it ask for; and what all sidecars ask for."""
+    pair = PodSpec(init_containers=(replace(_PROBE, restart_policy="Always"), _PROBE))
+    knows_sidecars = count_of_spec(context.engine, pair, CPU) > count_of_spec(context.engine, PodSpec(init_containers=(_PROBE,)), CPU)
+    first: list[tuple[Container, int]] = []
+    running = 0
+    for container in init_containers:
+        if knows_sidecars and container.is_sidecar:
+            running += units(name, container.requests)
+        else:
+            first.append((container, running))
+    return first, running
+
+
+def _set(field: str, container: Container, name: str, number: int, *, alone: bool = False) -> list[str]:
+    """The edits of one container's request, and of its limit where the two must be equal."""
+    before = "" if alone else f"spec.{field}[{container.name}].resources."
+    both = name in container.limits and ("/" in name or name.startswith("hugepages-"))
+    return [f"{before}{which}.{name}={amount(name, number)}" for which in ("requests", *(["limits"] if both else []))]
+
+
+def units(name: str, amounts: Map[Quantity]) -> int:
+    """Millicores, bytes or pieces."""
+    found = amounts.get(name)
+    if found is None:
+        return 0
+    return found.milli_value() if name == CPU else found.value()
+
+
+# --- other pods -----------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Leaving:
+    """A pod on a node that could go."""
+
+    entry: Entry
+    node: str
+    share: float
+    """The largest share of its node's resources that it has."""
+
+    @property
+    def pod(self) -> Pod:
+        """The pod."""
+        return self.entry.pod
+
+
+def leaving(context: WhatIfContext) -> list[Leaving]:
+    """Pods that could go, one of several equal ones on a node; first those of lower priority, then the smaller ones.
+
+    Pods that come back to their node (of DaemonSets, and static ones) are left out, and so are pods that cannot make enough room.
+    """
+    reports = [report for report, _ in context.targets() if not report.fits]
+    hopeful = [report for report in reports if all(objection.evictable for objection in report.objections)]
+    is_local = all(map(is_short_only, hopeful))
+    names = [report.name for report in hopeful] if is_local else [node.name for node in context.nodes()] if hopeful else []
+    by_name = {report.name: report for report in hopeful}
+    found: dict[Hashable, Leaving] = {}
+    for name in names:
+        for entry in context.on(name):
+            if not stays_with_node(entry.pod) and _frees_enough(entry, by_name.get(name)):
+                table = context.engine.table
+                row, footprint = table.row_of[name], entry.template.footprint
+                found.setdefault(
+                    (name, entry.template, entry.priority),
+                    Leaving(
+                        entry,
+                        name,
+                        max(
+                            (
+                                used / max(int(table.allocatable[table.resources[key], row]), 1)
+                                for key, used in footprint.items()
+                                if key in table.resources
+                            ),
+                            default=0.0,
+                        ),
+                    ),
+                )
+    return sorted(found.values(), key=lambda one: (one.pod.priority, one.share, one.pod.key))
+
+
+def _frees_enough(entry: Entry, report: NodeReport | None) -> bool:
+    if report is None or not is_short_only(report):
+        return True
+    freed_here = {**entry.template.footprint, "pods": 1}
+    return all(freed_here.get(short.resource, 0) >= short.missing for short in report.shortages)
+
+
+def moved_or_deleted(context: WhatIfContext, one: Leaving, place: int) -> Helpful | None:
+    """The suggestion to move a pod to another node, or to delete it where it finds none; None if that does not help."""
+    pod, node = one.pod, one.node
+    words, patch = f"delete pod {pod.key} on {node}", (f"deletes: pod {pod.key}",)
+    change = WhatIfChange(kind="delete", words=words, patch=patch, gone=(pod,), size=place)
+    found = context.helpful(change)
+    if found is None or len(found.suggestion.patch) > 1:
+        return found
+    target = _new_home(context, change, found.suggestion.host)
+    if target is None and any(pod.key == sibling.key for sibling in context.siblings):
+        return None  # it comes back, and waits in place of the pod
+    if target is None and pod.metadata.controller is not None:
+        found_words = f"{words}; the pod that its controller makes again then waits"
+        return Helpful.of(attrs.evolve(change, words=found_words), found.suggestion.host)
+    if target is None or target == node:
+        return found
+    words, patch = f"move pod {pod.key} from {node} to {target}", (f"moves: pod {pod.key} to {target}",)
+    moved = WhatIfChange(kind="move", words=words, patch=patch, pods=(freed(pod).bound_to(target),), size=place)
+    return Helpful.of(moved, found.suggestion.host)
+
+
+def _new_home(context: WhatIfContext, change: WhatIfChange, host: str) -> str | None:
+    """Where the pod that leaves would go when the asked pod is on *host*."""
+    (pod,) = change.gone
+    placed = WhatIfChange(kind="move", words="", patch=(), pods=(context.pod.bound_to(host),))
+    with context.changed(change), context.changed(placed):
+        return context.ask(freed(pod)).host
+
+
+def without_anti_affinity(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """One required term of anti-affinity of another pod removed."""
+    for node in context.nodes():
+        for entry in context.on(node.name):
+            for at, term in enumerate(entry.template.required_anti_affinity):
+                made = context.patcher.pod(entry.pod, f"affinity.podAntiAffinity.{REQUIRED}[{at}]-")
+                if made is not None:
+                    told = f"remove the required anti-affinity by {term.topology_key} of pod {entry.pod.key} on {node.name}"
+                    yield WhatIfChange(kind="otherAntiAffinity", words=told, patch=(made[0],), pods=(made[1],))
+
+
+def higher_priority(context: WhatIfContext) -> Iterator[WhatIfChange]:
+    """The priority that is just high enough to evict others, from low to high; or eviction where the pod does without."""
+    if context.pod.spec.preemption_policy == "Never":
+        told = "let the pod evict others (preemptionPolicy)"
+        yield from edit_of_pod(context, "priority", told, "preemptionPolicy=PreemptLowerPriority", evicts=True)
+    there = {entry.priority for node in context.nodes() for entry in context.on(node.name)}
+    for priority in sorted(value + 1 for value in there if value >= context.pod.priority):
+        told = f"raise the priority from {context.pod.priority} to {priority}"
+        yield from edit_of_pod(context, "priority", told, f"priority={priority}", size=priority, evicts=True)

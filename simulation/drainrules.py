@@ -1,0 +1,249 @@
+"""What ``kubectl drain`` does with each pod of a node, by its flags, and what disruption budgets allow while it goes on.
+
+Upstream: makeFilters and the filters in staging/src/k8s.io/kubectl/pkg/drain/filters.go; the eviction subresource in
+pkg/registry/core/pod/storage/eviction.go, and pkg/controller/disruption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Annotated
+
+import attrs
+
+from ..api.meaning.labels import Matcher, SelectorError, compile_selector, everything
+from ..api.objects import Pod, PodDisruptionBudget, Taint
+from ..api.objects.pods import DEFAULT_SCHEDULER
+from ..api.objects.quantity import IntOrString
+from ..api.record import Count, Record, says
+from ..api.words import listed
+from .replacements import KUBELET, SAME_NAME
+
+MOST_DIGITS = 12
+SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+
+
+class BudgetUse(Record):
+    """A PodDisruptionBudget of pods that leave."""
+
+    budget: str
+    allowed: Annotated[Count, says("Disruptions that it allows before the drain.")]
+    evictions: Count
+    lowest: Annotated[int, says("The fewest that it still allowed; below 0 if pods were preempted.")]
+    left: Annotated[int, says("Those that it allows in the end.")]
+
+
+@attrs.define(eq=False)
+class Allowance:
+    """One budget: how many more pods it lets go now."""
+
+    key: str
+    allowed: int
+    """Disruptions that it allows before the drain."""
+    left: int
+    evictions: int = 0
+    lowest: int = attrs.field(init=False)
+    """The fewest that it still allowed at any time."""
+
+    def __attrs_post_init__(self) -> None:
+        self.lowest = self.left
+
+    @property
+    def refusal(self) -> str | None:
+        """Why no pod of it may be evicted now; None if one may."""
+        if self.left > 0:
+            return None
+        if not self.allowed:
+            return f"PodDisruptionBudget {self.key} allows no disruption"
+        return f"PodDisruptionBudget {self.key} allows {self.allowed} at a time, and none any more: pods of it left and are not made again"
+
+
+def allowed_by_spec(budget: PodDisruptionBudget, expected: int, healthy: int) -> int:
+    """How many disruptions *budget* allows with *expected* pods, of which *healthy* run; 0 where it says neither of its two numbers.
+
+    Upstream: getExpectedPodCount and trySync in pkg/controller/disruption/disruption.go, which count the pods that controllers want.
+    """
+    if budget.spec.max_unavailable is not None:
+        wanted = expected - _number(budget.spec.max_unavailable, expected)
+    elif budget.spec.min_available is not None:
+        wanted = _number(budget.spec.min_available, expected)
+    else:
+        return 0
+    return max(healthy - max(wanted, 0), 0)
+
+
+def _number(wanted: IntOrString, whole: int) -> int:
+    """A number, or a share of *whole*, rounded up; what is neither counts as all."""
+    digits = (text := str(wanted)).removesuffix("%")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) < MOST_DIGITS):
+        return whole
+    return -(-int(digits) * whole // 100) if digits != text else int(digits)
+
+
+@attrs.define(eq=False)
+class Budgets:
+    """The budgets of a cluster: an eviction takes one of each that selects the pod; a new pod that is ready gives it back."""
+
+    _by_namespace: dict[str, list[tuple[Matcher, Allowance]]] = attrs.field(factory=dict)
+    _found: dict[object, tuple[Allowance, ...]] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, budgets: Iterable[PodDisruptionBudget], pods: Collection[Pod], *, empty_selects_all: bool) -> Budgets:
+        """Those of *budgets* that can select anything; *empty_selects_all*: so does an empty selector, as in ``policy/v1``.
+
+        Where the status of a budget was never written, as in a manifest, what it allows is worked out from *pods*.
+        """
+        made = cls()
+        for budget in sorted(budgets, key=lambda budget: budget.key):
+            selector = budget.selector
+            if selector is None or (selector.is_empty and not empty_selects_all):
+                continue
+            try:
+                matches = compile_selector(selector)
+            except SelectorError:
+                continue
+            allowed = max(budget.disruptions_allowed, 0)
+            if not allowed and budget.status.expected_pods is None:
+                mine = [pod for pod in pods if pod.namespace == budget.namespace and pod.labels and matches(pod.labels)]
+                allowed = allowed_by_spec(budget, len(mine), sum(bool(pod.spec.node_name) for pod in mine))
+            made._by_namespace.setdefault(budget.namespace, []).append((matches, Allowance(budget.key, allowed, allowed)))
+        return made
+
+    def over(self, pod: Pod) -> tuple[Allowance, ...]:
+        """The budgets of *pod*; pods without labels have none."""
+        if pod.namespace not in self._by_namespace or not pod.labels:
+            return ()
+        known = self._found.get((pod.namespace, pod.labels))
+        if known is None:
+            known = tuple(allowance for matches, allowance in self._by_namespace[pod.namespace] if matches(pod.labels))
+            self._found[pod.namespace, pod.labels] = known
+        return known
+
+    def blocking(self, pod: Pod) -> str | None:
+        """Why *pod* may not be evicted now; None if it may."""
+        found = self.over(pod)
+        if len(found) > 1:
+            return f"{SEVERAL} ({', '.join(one.key for one in found)})"
+        return found[0].refusal if found else None
+
+    def take(self, pod: Pod, count: int = 1) -> None:
+        """*pod* is disrupted; with *count* -1 that is undone."""
+        for found in self.over(pod):
+            found.left -= count
+            found.evictions += count
+            found.lowest = min(found.lowest, found.left)
+
+    def give(self, pod: Pod, count: int = 1) -> None:
+        """*pod*, made in place of a disrupted one, is ready; with *count* -1 that is undone."""
+        for found in self.over(pod):
+            found.left += count
+
+    def used(self) -> tuple[BudgetUse, ...]:
+        """Those that the drain asked."""
+        everyone = (allowance for found in self._by_namespace.values() for _, allowance in found)
+        return tuple(BudgetUse(one.key, one.allowed, one.evictions, one.lowest, one.left) for one in everyone if one.evictions)
+
+
+UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+"""What the node controller puts on cordoned nodes."""
+MIRROR = "kubernetes.io/config.mirror"
+"""The annotation of a static pod's image in the API."""
+DAEMONSET = "DaemonSet"
+
+DAEMONSET_STAYS = "DaemonSet-managed"
+MIRROR_STAYS = "a static pod of its kubelet"
+NOT_SELECTED = "not selected by --pod-selector"
+
+DAEMONSET_REFUSED = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
+LOCAL_REFUSED = "Pods with local storage (use --delete-emptydir-data to override)"
+BARE_REFUSED = "Pods declare no controller (use --force to override)"
+
+
+@attrs.frozen
+class Sorted:
+    """The pods of one node, each list in the order in which they were given."""
+
+    leaving: tuple[Pod, ...] = ()
+    staying: tuple[tuple[Pod, str], ...] = ()
+    """Pods that a drain ignores, and why."""
+    refusal: str | None = None
+    """Why nothing is evicted at all."""
+
+
+@attrs.frozen(kw_only=True)
+class DrainFlags:
+    """The flags of ``kubectl drain`` that matter to a simulation, with their defaults."""
+
+    ignore_daemonsets: bool = False
+    delete_emptydir_data: bool = False
+    force: bool = False
+    """Pods without a controller are deleted, and not made again."""
+    recreate_bare: bool = False
+    """Pods without a controller are made again under their own names. kubectl has no such flag: it is for traces, whose pods are bare."""
+    disable_eviction: bool = False
+    """Pods are deleted instead of evicted, so that no budget is asked."""
+    pod_selector: Matcher = everything
+    """Only pods with such labels leave."""
+
+    def sort(self, pods: Iterable[Pod]) -> Sorted:
+        """What becomes of each pod of a node."""
+        leaving: list[Pod] = []
+        staying: list[tuple[Pod, str]] = []
+        refused: dict[str, list[str]] = {}
+        for pod in pods:
+            stays, against = self._stays(pod), self._against(pod)
+            if stays is not None:
+                staying.append((pod, stays))
+            elif against is not None:
+                refused.setdefault(against, []).append(pod.key)
+            else:
+                leaving.append(pod)
+        told = "; ".join(f"{why}: {listed(keys)}" for why, keys in refused.items())
+        return Sorted(tuple(leaving), tuple(staying), f"cannot delete {told}" if told else None)
+
+    def _stays(self, pod: Pod) -> str | None:
+        if not self.pod_selector(pod.labels):
+            return NOT_SELECTED
+        if is_daemon(pod):
+            return DAEMONSET_STAYS if self.ignore_daemonsets else None
+        return MIRROR_STAYS if is_mirror(pod) else None
+
+    def _against(self, pod: Pod) -> str | None:
+        """Why kubectl refuses to evict *pod*, and with it all others of its node."""
+        if is_daemon(pod):
+            return DAEMONSET_REFUSED
+        if any(volume.empty_dir for volume in pod.spec.volumes) and not self.delete_emptydir_data:
+            return LOCAL_REFUSED
+        return BARE_REFUSED if pod.metadata.controller is None and not (self.force or self.recreate_bare) else None
+
+
+def is_daemon(pod: Pod) -> bool:
+    """Whether a DaemonSet runs *pod*."""
+    owner = pod.metadata.controller
+    return owner is not None and owner.kind == DAEMONSET
+
+
+def is_mirror(pod: Pod) -> bool:
+    """Whether *pod* is the image of a static pod, which its kubelet runs whatever the API says."""
+    owner = pod.metadata.controller
+    return MIRROR in pod.annotations or (owner is not None and owner.kind == KUBELET)
+
+
+def stays_with_node(pod: Pod) -> bool:
+    """Whether *pod* is run on its node again when it is deleted, and nowhere else: by its DaemonSet, or by the node itself."""
+    return is_daemon(pod) or is_mirror(pod)
+
+
+def is_made_again(pod: Pod) -> bool:
+    """Whether eviction makes an owner create another pod: it already did in place of one that is being deleted.
+
+    But a StatefulSet waits until that one is gone.
+    """
+    owner = pod.metadata.controller
+    return not pod.is_terminating or (owner is not None and owner.kind == SAME_NAME)
+
+
+def foreign_scheduler(pod: Pod, names: frozenset[str]) -> str | None:
+    """The scheduler that the pod asks for, if it is none of *names*."""
+    wanted = pod.spec.scheduler_name or DEFAULT_SCHEDULER
+    return None if wanted in names else wanted

@@ -1,0 +1,166 @@
+"""The copies of a workload are the pods that its controller would make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kubeclassic import capacity, simulate
+from kubeclassic.api.load import load_documents
+from kubeclassic.api.objects import KubeObject, ReplicaSet
+from kubeclassic.api.reading.documents import Document
+from kubeclassic.exceptions import ManifestError
+from kubeclassic.questions.capacity.templates import READ_KINDS, PodTemplate, numbers_for, template_of
+
+Json = dict[str, Any]
+SPEC = {"containers": [{"name": "c", "image": "img", "resources": {"requests": {"cpu": "1"}}}]}
+TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": SPEC}
+NODE = {"kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "pods": "100"}}}
+
+
+COMPLETE = {"type": "Complete", "status": "True"}
+
+
+def manifest(kind: str, spec: Json | None = None, **more: Any) -> Json:
+    """A workload of three pods; *spec*: what else its spec has."""
+    given = {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": TEMPLATE, **(spec or {})}
+    return {"kind": kind, "metadata": {"name": "web", "namespace": "shop"}, "spec": given, **more}
+
+
+def read(document: Json, known: tuple[KubeObject, ...] = ()) -> PodTemplate:
+    """The template of a manifest, in a cluster that has *known*."""
+    return template_of(load_documents([Document(document, "web.yaml")], raw_kinds=READ_KINDS), "web.yaml", known)
+
+
+WORKLOADS = {
+    "Deployment": manifest("Deployment"),
+    "ReplicaSet": manifest("ReplicaSet"),
+    "ReplicationController": manifest("ReplicationController", {"selector": {"app": "web"}}),
+    "StatefulSet": manifest("StatefulSet"),
+    "Job": manifest("Job", {"parallelism": 5, "completions": 9, "selector": None}, status={"conditions": [COMPLETE]}),
+    "CronJob": manifest("CronJob", {"suspend": True, "jobTemplate": {"spec": {"parallelism": 2, "template": TEMPLATE}}}),
+    "PodTemplate": {"kind": "PodTemplate", "metadata": {"name": "web", "namespace": "shop"}, "template": TEMPLATE},
+    "Pod": {"kind": "Pod", "metadata": {"name": "web", "namespace": "shop", "labels": {"app": "web"}, "uid": "u"}, "spec": SPEC},
+}
+
+
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_each_kind_gives_a_pod(kind: str) -> None:
+    """A copy has the template's labels, the workload's namespace and its name with a number, and no node."""
+    template = read(WORKLOADS[kind])
+    pod, _ = template.copy(7)
+    assert (template.kind, template.name, pod.key, pod.labels["app"], pod.metadata.uid) == (kind, "web", "shop/web-7", "web", "")
+    assert (pod.spec.node_name, pod.metadata.creation_timestamp) == ("", None)
+
+
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_all_copies_are_counted(kind: str) -> None:
+    """How many pods the workload wants, has, or would still make, does not matter."""
+    assert capacity(NODE, WORKLOADS[kind]).fits == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "owner"), [("Deployment", "ReplicaSet"), ("ReplicaSet", "ReplicaSet"), ("StatefulSet", "StatefulSet"), ("CronJob", "Job")]
+)
+def test_owners(kind: str, owner: str) -> None:
+    """The copies belong to what makes them, so that they are spread as its pods."""
+    found = read(WORKLOADS[kind]).pod.metadata.controller
+    assert found is not None
+    assert found.kind == owner
+
+
+def test_a_deployment_brings_its_replica_set() -> None:
+    """A Deployment that is not in the cluster comes with the ReplicaSet that its controller would make."""
+    assert [item.kind for item in read(WORKLOADS["Deployment"]).objects] == ["ReplicaSet"]
+
+
+def test_a_deployment_finds_its_newest_replica_set() -> None:
+    """The copies of a Deployment of the cluster belong to its newest ReplicaSet."""
+    owned = [
+        {
+            "kind": "ReplicaSet",
+            "metadata": {
+                "name": f"web-{number}", "namespace": "shop", "uid": f"u{number}", "labels": {"pod-template-hash": f"h{number}"},
+                "annotations": {"deployment.kubernetes.io/revision": str(number)},
+                "ownerReferences": [{"kind": "Deployment", "name": owner, "uid": "d", "controller": True}],
+            },
+        }
+        for number, owner in ((1, "web"), (12, "web"), (2, "web"), (99, "other"))
+    ]  # fmt: skip
+    known = tuple(load_documents([Document(one, "rs") for one in owned]).of(ReplicaSet))
+    found = read(WORKLOADS["Deployment"], known)
+    controller = found.pod.metadata.controller
+    assert controller is not None
+    assert (controller.name, controller.uid, found.pod.labels["pod-template-hash"], found.objects) == ("web-12", "u12", "h12", ())
+
+
+def test_the_copies_of_a_stateful_set_have_claims() -> None:
+    """Each copy of a StatefulSet gets its own claims, and the label with its own name."""
+    claims = [{"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}]
+    template = read(manifest("StatefulSet", {"volumeClaimTemplates": claims}))
+    pod, made = template.copy(3)
+    assert [claim.key for claim in made] == ["shop/data-web-3"]
+    assert [volume.persistent_volume_claim for volume in pod.spec.volumes] == ["data-web-3"]
+    assert pod.labels["statefulset.kubernetes.io/pod-name"] == "web-3"
+
+
+@pytest.mark.parametrize("release", ["1.16", "1.27"])
+def test_claims_need_volumes(release: str) -> None:
+    """A StatefulSet fits as often as there are volumes for its claims."""
+    asked = {"accessModes": ["ReadWriteOnce"], "storageClassName": "local"}
+    claims = [{"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}, **asked}}]
+    later = {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
+    local = {"kind": "StorageClass", "metadata": {"name": "local"}, **later}
+    disk = {"capacity": {"storage": "2Gi"}, "local": {"path": "/x"}, **asked}
+    volumes = [{"kind": "PersistentVolume", "metadata": {"name": f"pv{number}"}, "spec": disk} for number in range(3)]
+    found = capacity([NODE, local, *volumes], manifest("StatefulSet", {"volumeClaimTemplates": claims}), scheduler=release)
+    assert (found.fits, found.stop.kind) == (3, "Unschedulable")
+    assert "didn't find available persistent volumes to bind" in found.stop.message
+
+
+def test_ephemeral_volumes_have_claims(tmp_path: Path) -> None:
+    """Each pod that comes has the claims of its generic ephemeral volumes, of the default class too, a copy as well as one that waits."""
+    default = {"storageclass.kubernetes.io/is-default-class": "true"}
+    local = {"kind": "StorageClass", "metadata": {"name": "local", "annotations": default}, "provisioner": "x.csi.k8s.io"}
+    asked = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": asked}}}
+    web = manifest("Deployment", {"replicas": 1, "template": {**TEMPLATE, "spec": {**SPEC, "volumes": [volume]}}})
+    (tmp_path / "web.yaml").write_text(yaml.safe_dump(web), encoding="utf-8")
+    cluster = [NODE, {**local, "volumeBindingMode": "WaitForFirstConsumer"}]
+    assert capacity(cluster, tmp_path / "web.yaml", scheduler="1.34").fits == 4
+    assert simulate([*cluster, web], "1.34").ok
+
+
+def test_other_objects_of_the_file_come_too(tmp_path: Path) -> None:
+    """What else the file holds is there: the volume claim that a pod names, or its PriorityClass."""
+    high = {"kind": "PriorityClass", "metadata": {"name": "gold"}, "value": 7}
+    pod = {"kind": "Pod", "metadata": {"name": "web"}, "spec": {**SPEC, "priorityClassName": "gold"}}
+    (tmp_path / "web.yaml").write_text(yaml.safe_dump_all([high, pod]), encoding="utf-8")
+    found = capacity(NODE, tmp_path / "web.yaml")
+    assert found.fits == 4
+
+
+def test_numbers() -> None:
+    """Copies are numbered from 0 on, without names that are taken."""
+    numbers = numbers_for(read(WORKLOADS["Pod"]), {"shop/web-1", "shop/web-2", "default/web-0", "shop/web-a"})
+    assert [next(numbers) for _ in range(3)] == [0, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        (manifest("DaemonSet"), "got DaemonSet web, which has one pod a node, wanted a Pod, a PodTemplate or a workload of another kind"),
+        ({"kind": "PodTemplate", "metadata": {"name": "web"}}, "PodTemplate web: template: got nothing, wanted a pod template"),
+        ({"kind": "PodTemplate", "metadata": {"name": "web"}, "template": {"metadata": 7}}, "template.metadata: got 7, wanted an object"),
+        ({"kind": "Deployment", "metadata": {}, "spec": {"template": TEMPLATE}}, "metadata.name: got nothing, wanted a name"),
+        ({"kind": "CronJob", "metadata": {"name": "web"}, "spec": {}}, "spec.template: got nothing, wanted a pod template"),
+        ({"kind": "Secret", "metadata": {"name": "s"}}, "got Secret, wanted a Pod, a PodTemplate or a workload"),
+    ],
+)  # fmt: skip
+def test_refusals(document: Json, told: str) -> None:
+    """What gives no copies is refused in one line."""
+    with pytest.raises(ManifestError, match=told):
+        read(document)

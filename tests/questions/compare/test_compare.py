@@ -1,0 +1,233 @@
+"""Comparisons find what differs, nothing else, and say why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.algorithmprovider.catalogue import CATALOGUE
+from kubeclassic.algorithmprovider.cells import first_best
+from kubeclassic.api.objects import KubeObject, Pod
+from kubeclassic.api.record import plain
+from kubeclassic.core.engine import Engine
+from kubeclassic.core.feed import EventFeed
+from kubeclassic.exceptions import UnknownNameError
+from kubeclassic.predicates.rule import predicate
+from kubeclassic.questions.compare.agreement import DIFFERENT, EQUALLY_GOOD, FREE, LOCKED, MODES, Decided, decided
+from kubeclassic.questions.compare.causes import ERROR, PREDICATE, SCORE, TIE
+from kubeclassic.questions.compare.compare import compare
+from kubeclassic.simulation.conform import ALL_RELEASES, engine_for, find_families, read_lines
+from kubeclassic.simulation.scenario import Scenario
+from tests.support.build import node, pod
+from tests.support.drawnclusters import Drawn
+from tests.support.examples import examples
+from tests.support.worldforms import drawn
+
+
+def of(*objects: KubeObject) -> Scenario:
+    """A scenario of objects in their order; pods without a node wait."""
+    waiting = tuple(item for item in objects if isinstance(item, Pod) and not item.spec.node_name)
+    return Scenario(tuple(item for item in objects if item not in waiting), waiting)
+
+
+def engines(*releases: str, **config: Any) -> dict[str, Engine]:
+    """New schedulers named a, b and so on."""
+    return {name: engine_for(release, config) for name, release in zip("abcd", releases, strict=False)}
+
+
+class TestItself:
+    @examples(0.25)
+    @given(seed=st.integers(0, 10**6), release=st.sampled_from(ALL_RELEASES), mode=st.sampled_from(MODES))
+    def test_no_difference(self, seed: int, release: str, mode: str) -> None:
+        """A configuration beside itself decides alike in every cycle."""
+        found = plain(compare(drawn(seed), engines(release, release), mode=mode).document())
+        assert found["same"]
+        assert found["differences"] == []
+        (against,) = found["against"]
+        assert not [*against["elsewhere"], *against["firstAlone"], *against["secondAlone"], *against["causes"]]
+        agreement = against["agreement"]
+        assert agreement["same"] == agreement["sameFeasible"] == agreement["sameBest"] == agreement["bestWithin"] == agreement["decisions"]
+        first, second = found["configurations"]
+        assert (first["hosts"], first["nodesByUse"]) == (second["hosts"], second["nodesByUse"])
+        assert (first["summary"], first["fragmentation"]) == (second["summary"], second["fragmentation"])
+
+
+class TestLocked:
+    @examples(0.15)
+    @given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES))
+    def test_the_state_is_the_first_one_s(self, seed: int, releases: list[str]) -> None:
+        """However others decide, their clusters end as the first one's, and the first one goes its own way."""
+        scenario, (first, second) = drawn(seed), releases[:2]
+        found = compare(scenario, engines(first, second), mode=LOCKED)
+        infos = [one.engine.cache.infos.values() for one in found.contestants]
+        tables = [sorted((e.pod.key, info.name) for info in there for e in info.pods) for there in infos]
+        assert tables[0] == tables[1]
+        alone = compare(scenario, engines(first), mode=LOCKED).contestants[0].simulation.outcomes
+        led = found.contestants[0].simulation.outcomes
+        assert {key: one.host for key, one in led.items()} == {key: one.host for key, one in alone.items()}
+
+
+def settled(version: str) -> Engine:
+    """A scheduler that looks at all nodes and takes the first of the best, so that its answer hangs on the state alone."""
+    return engine_for(version, {"percentageOfNodesToScore": 100}, tie_break=first_best)
+
+
+def asked_afresh(version: str, objects: list[KubeObject], waiting: Pod) -> Decided:
+    """What a scheduler that knows nothing but *objects* decides."""
+    made = settled(version)
+    feed = EventFeed(made)
+    for item in objects:
+        feed.put(item)
+    return decided(made.schedule(waiting))
+
+
+class TestExactly:
+    @pytest.mark.parametrize("pair", [("1.12", "1.27"), ("1.16", "1.27"), ("1.27", "1.14")])
+    def test_the_differences_are_the_cycles_that_differ(self, pair: tuple[str, str]) -> None:
+        """In locked mode those cycles differ, and no others, in which two schedulers that are made anew for the state decide otherwise."""
+        seen = 0
+        for scenario in Drawn(seeds=2, nodes=6)():
+            made = {name: settled(version) for name, version in zip("ab", pair, strict=True)}
+            found = compare(scenario, made, mode=LOCKED)
+            state, wanted = list(scenario.objects), []
+            for cycle, waiting in enumerate(scenario.pending):
+                first, second = (asked_afresh(version, state, waiting) for version in pair)
+                if first != second:
+                    wanted.append((cycle, first[0], second[0]))
+                if first[0] is not None:
+                    state.append(waiting.bound_to(first[0]))
+            assert [(d.number, d.decisions["a"].host, d.decisions["b"].host) for d in found.differences] == wanted
+            seen += len(wanted)
+        assert seen
+
+
+def mixed(folder: Path, release: str) -> list[dict[str, Any]]:
+    """A third of the mixed cases of a release that both old releases take: provider instead of Policy, no gates, pods alone."""
+    (family,) = (family for family in find_families([folder / release]) if family.name == "mixed")
+    return [case for case in read_lines(family.cases) if not case["config"]["policy"] and not case.get("nominated")][::3]
+
+
+class TestVerdicts:
+    """What is the same, what is another of the first one's best nodes, and what is different."""
+
+    EQUAL, LEAST, MOST = ((f"{name}Priority", first_best) for name in ("Equal", "LeastRequested", "MostRequested"))
+    OTHER_DRAW = ("EqualPriority", lambda ties, times: (ties - 1, False))
+
+    @pytest.mark.parametrize(
+        ("one", "other", "wanted"),
+        [
+            (EQUAL, OTHER_DRAW, {"equallyGood", "equalForBoth", "sameBest", "bestWithin"}),
+            (EQUAL, LEAST, {"equallyGood", "bestWithin"}),
+            (LEAST, EQUAL, {"different", "equalForSecondAlone"}),
+            (LEAST, MOST, {"different"}),
+            (MOST, EQUAL, {"same"}),
+        ],
+        ids=["another draw", "the second sees more", "the first sees more", "opposites", "the same by luck"],
+    )
+    def test_of_one_decision(self, one: Any, other: Any, wanted: set[str]) -> None:
+        """On a full and an empty node, a decision counts by what either side sees of both nodes."""
+        made = {}
+        for name, (rule, draw) in {"a": one, "b": other}.items():
+            document = {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [{"name": rule, "weight": 1}]}
+            made[name] = engine_for("1.16", {"policy": document}, tie_break=draw)
+        scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
+        found = plain(compare(scenario, made, mode=LOCKED).document())["against"][0]["agreement"]
+        assert found == {name: int(name in {"decisions", "sameFeasible", *wanted}) for name in found}
+
+    @examples(0.15)
+    @given(seed=st.integers(0, 10**6), releases=st.permutations(ALL_RELEASES), mode=st.sampled_from(MODES))
+    def test_counts_add_up(self, seed: int, releases: list[str], mode: str) -> None:
+        """The three verdicts add up to the cycles of both, those that are not the same are the differences, and causes add up to them."""
+        found = plain(compare(drawn(seed), engines(*releases[:2]), mode=mode).document())
+        (against,) = found["against"]
+        agreement = against["agreement"]
+        told = [difference["causes"]["b"]["verdict"] for difference in found["differences"] if "b" in difference["causes"]]
+        assert agreement["same"] + len(told) == agreement["decisions"]
+        assert (agreement["equallyGood"], agreement["different"]) == (told.count(EQUALLY_GOOD), told.count(DIFFERENT))
+        assert sum(cause["decisions"] for cause in against["causes"]) == len(told)
+
+
+class TestCauses:
+    """Each cause, on clusters where it alone can be it."""
+
+    def cause(self, scenario: Scenario, made: dict[str, Engine], mode: str = "free") -> dict[str, Any]:
+        """The cause of the one difference."""
+        (found,) = plain(compare(scenario, made, mode=mode).document())["differences"]
+        cause: dict[str, Any] = found["causes"]["b"]
+        return cause
+
+    def policy(self, predicates: list[str], priorities: list[str]) -> Engine:
+        """A scheduler of 1.15 with these rules."""
+        rules = {"predicates": [{"name": n} for n in predicates], "priorities": [{"name": n, "weight": 1} for n in priorities]}
+        return engine_for("1.15", {"policy": {"kind": "Policy", "apiVersion": "v1", **rules}})
+
+    def test_a_predicate(self) -> None:
+        """A node that one turns down is put down to the predicate, with its reason."""
+        scenario = of(node("a", labels={"disk": "hdd"}), pod("p", nodeSelector={"disk": "ssd"}))
+        found = self.cause(scenario, {"a": self.policy(["PodFitsResources"], []), "b": self.policy(["MatchNodeSelector"], [])})
+        assert (found["kind"], found["rule"], found["side"], found["node"]) == (PREDICATE, "MatchNodeSelector", "b", "a")
+        assert found["text"] == "node(s) didn't match node selector"
+
+    def test_a_score(self) -> None:
+        """Where both nodes fit in both, the score that tipped it is named, under one name where both sides have it under two."""
+        scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2}), pod("p", requests={"cpu": 1}))
+        one, other = (self.policy(["PodFitsResources"], [name]) for name in ("LeastRequestedPriority", "MostRequestedPriority"))
+        found = self.cause(scenario, {"a": one, "b": other})
+        assert (found["kind"], found["rule"], found["side"], found["node"]) == (SCORE, "NodeResourcesFit", "b", "a")
+        assert found["text"] == "scores a beside b: 2 of 10 points higher in b, 3 of 10 points lower in a"
+
+    def test_a_score_under_a_name_of_its_own(self) -> None:
+        """A priority that a Policy makes by arguments is set beside the plugin that took its place."""
+        ratio = {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]}
+        entry = {"name": "FillUp", "weight": 1, "argument": {"requestedToCapacityRatioArguments": ratio}}
+        older = engine_for("1.16", {"policy": {"kind": "Policy", "apiVersion": "v1", "predicates": [], "priorities": [entry]}})
+        scenario = of(node("a"), node("b"), pod("there", on="a", requests={"cpu": 2, "memory": "16Gi"}), pod("p"))
+        found = self.cause(scenario, {"a": older, "b": engine_for("1.27", {})})
+        assert (found["kind"], found["rule"]) == (SCORE, "NodeResourcesFit")
+
+    def test_a_tie(self) -> None:
+        """Where both see equals, it is the drawing that differs."""
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, tie_break=lambda ties, times: (ties - 1, False))}
+        assert self.cause(of(node("a"), node("b"), pod("p")), made)["kind"] == TIE
+
+    def test_an_error(self) -> None:
+        """Where one cannot answer, its message is the cause."""
+        broken = predicate.each_node("Broken")(lambda pod, nodes, i, cycle: "the rack is on fire")
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {}, {"catalogue": CATALOGUE.with_(broken)})}
+        found = self.cause(of(node("a"), pod("p")), made)
+        assert (found["kind"], found["side"]) == (ERROR, "b")
+        assert "the rack is on fire" in found["text"]
+
+    def test_preemption(self) -> None:
+        """One makes room where the other does not: that cycle differs, and so does who is placed in the end."""
+        there = pod("low", on="a", requests={"cpu": 4}, priority=1)
+        made = {"a": engine_for("1.16", {}), "b": engine_for("1.16", {"preemption": False})}
+        found = plain(compare(of(node("a"), there, pod("high", requests={"cpu": 4}, priority=9)), made, mode=FREE).document())
+        (difference,) = found["differences"]
+        assert difference["decisions"]["a"]["victims"] == ["default/low"]
+        assert found["against"][0]["firstAlone"] == [{"pod": "default/high", "first": "a", "second": None}]
+
+
+class TestNumbers:
+    def test_fragmentation(self) -> None:
+        """Of 4 free cores on a node where the pod does not fit, and 6 where it does, 40 % are of no use to it."""
+        scenario = of(node("a", cpu="4"), node("b", cpu="11"), pod("p", requests={"cpu": 5}))
+        made = engines("1.16", "1.16")
+        found = plain(compare(scenario, made).document())["configurations"][0]["fragmentation"]["cpu"]
+        assert found == pytest.approx(4 / 10)
+
+    def test_nodes_by_use(self) -> None:
+        """Nodes are counted by tenths of their use: one empty, one half full, one full."""
+        there = (pod("half", on="b", requests={"cpu": 2}), pod("full", on="c", requests={"cpu": 4}))
+        scenario = of(node("a"), node("b"), node("c"), *there, pod("p", nodeSelector={"no": "where"}))
+        found = plain(compare(scenario, engines("1.16", "1.27")).document())["configurations"]
+        assert found[0]["nodesByUse"]["cpu"] == found[1]["nodesByUse"]["cpu"] == [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]
+
+    def test_an_unknown_mode(self) -> None:
+        """A mode that does not exist is refused."""
+        with pytest.raises(UnknownNameError):
+            compare(of(node("a")), engines("1.16", "1.16"), mode="loose")

@@ -1,0 +1,48 @@
+"""The openb trace: how many of its 1,523 nodes can go, and a replay of the whole plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.api.objects import Pod
+from kubeclassic.api.record import plain
+from kubeclassic.questions.drain.auto import DrainWish
+from kubeclassic.questions.drain.plan import search_for
+from kubeclassic.questions.drain.trial import SteadyState, settle
+from kubeclassic.simulation.drainrules import DrainFlags
+from kubeclassic.simulation.input import scenario_of, spec_of
+from kubeclassic.traces import import_openb
+from tests.support.drainbuild import replayed
+
+
+@pytest.fixture(scope="module")
+def trace(shared: Path) -> SteadyState:
+    """The whole trace, with its pods placed."""
+    data = shared / "data" / "openb"
+    cluster = import_openb(data / "openb_node_list_all_node.csv", data / "openb_pod_list_default.csv").cluster()
+    spec = spec_of("1.16")
+    scenario = scenario_of(cluster, scheduler_names=spec.scheduler_names)
+    return settle(scenario, lambda: spec.engine(scenario.config_maps), spec.scheduler_names)
+
+
+def test_so_many_nodes_can_go(trace: SteadyState, root: Path) -> None:
+    """The numbers are those of docs/guides/drain.md, and a scheduler that knows no drains empties the same nodes in the same way."""
+    plan = search_for(trace, DrainWish(), DrainFlags(recreate_bare=True))
+    answer = plan.answer
+    assert (trace.placed, len(answer.can), len(answer.moves), answer.summary.rounds) == (7919, 418, 625, 305)
+    page = " ".join((root / "docs" / "guides" / "drain.md").read_text(encoding="utf-8").split())
+    assert "Then 418 of the 1,523 nodes can go together: 625 pods move in 305 rounds." in page
+    after = replayed(list(trace.objects), "1.16", plain(answer))
+    gone = set(answer.can)
+    assert [pod.key for pod in after.pods if pod.spec.node_name in gone] == []
+    assert sum(bool(pod.spec.node_name) for pod in after.pods) == sum(isinstance(item, Pod) for item in trace.objects)
+
+
+def test_bare_pods_keep_their_nodes(trace: SteadyState) -> None:
+    """Without a flag for bare pods only nodes without pods can go, at once."""
+    plan = search_for(trace, DrainWish(), DrainFlags())
+    used = {item.spec.node_name for item in trace.objects if isinstance(item, Pod)}
+    assert set(plan.answer.can) == {node.name for node in trace.nodes} - used
+    assert plan.evictions == ()

@@ -1,0 +1,117 @@
+"""Tables of one's own with a map of columns, and what is refused in all tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kubeclassic
+from kubeclassic.exceptions import ManifestError
+from kubeclassic.questions.importing import columnmap, simkube, simulatorexport
+from tests.support.refusals import refusal_text
+from tests.support.traceforms import CREATED, RUNS, requests, write
+
+
+class TestColumns:
+    MAP = """
+        kind: pods
+        name: task
+        namespace: team
+        priority: prio
+        count: n
+        created: start
+        runs: took
+        requests: {cpu: cores, memory: mem in GiB, nvidia.com/gpu: gpus}
+        labels: {app: service}
+        nodeSelector: {disk: disk}
+    """
+    TABLE = "task,team,prio,n,start,took,cores,mem,gpus,service,disk\nT_1,Web,5,2,1.5,60,0.25,2,0,shop,ssd\n"
+
+    def test_the_map_says_what_is_what(self, tmp_path: Path) -> None:
+        """Columns become what the map says, in the units that it says; a count makes several pods of a row."""
+        columns = columnmap.read_map(write(tmp_path, "m.yaml", self.MAP))
+        first, second = columnmap.read(write(tmp_path, "t.csv", self.TABLE), columns).pods
+        assert (first["metadata"]["name"], second["metadata"]["name"]) == ("t-1-0", "t-1-1")
+        assert requests(first) == {"cpu": "250m", "memory": "2048Mi"}
+        assert first["metadata"] == {
+            "name": "t-1-0", "namespace": "web", "labels": {"app": "shop"}, "annotations": {CREATED: "1.5", RUNS: "60"},
+        }  # fmt: skip
+        assert (first["spec"]["nodeSelector"], first["spec"]["priority"]) == ({"disk": "ssd"}, 5)
+
+    def test_nodes_are_made_too(self, tmp_path: Path) -> None:
+        """A table of nodes gives nodes, on which pods are scheduled."""
+        names = write(tmp_path, "m.yaml", "kind: nodes\nname: host\nrequests: {cpu: c in millicores, memory: b}\nlabels: {zone: z}\n")
+        found = kubeclassic.traces.import_csv(write(tmp_path, "t.csv", "host,c,b,z\nH1,1500,1024,a\n"), names)
+        (node,) = found.manifest["items"]
+        assert node["status"]["allocatable"] == {"pods": "110", "cpu": "1500m", "memory": "1024"}
+        assert node["metadata"]["labels"] == {"kubernetes.io/hostname": "h1", "zone": "a"}
+
+    @pytest.mark.parametrize(("text", "words"), [
+        ("name: a\ncolor: b\n", 'got "color", wanted kind, name,'),
+        ("kind: things\nname: a\n", 'kind: got "things", wanted pods or nodes'),
+        ("kind: pods\n", "name: got nothing, wanted the column with the names"),
+        ("name: a\nrequests: {cpu: b in barrels}\n", 'requests.cpu: got "b in barrels", wanted COLUMN or COLUMN in UNIT'),
+        ("name: a\nrequests: 3\n", "requests: got 3, wanted names with columns"),
+        ("name: a\npriorities: {high: 1}\n", 'priorities: got an object, wanted words of the column that priority names, with numbers'),
+        ("name: a\nlabels: {x: 3}\n", "labels.x: got 3, wanted the name of a column"),
+    ])  # fmt: skip
+    def test_a_wrong_map_is_told(self, tmp_path: Path, text: str, words: str) -> None:
+        """A map that says something else is refused with the place."""
+        path = write(tmp_path, "m.yaml", text)
+        told = refusal_text(ManifestError, columnmap.read_map, path)
+        assert told.startswith(f"{path}: ")
+        assert words in told
+
+
+HOSTS = "host,c,b\na,8,96\n"
+WRONG = {
+    "a column is missing": ("host,cpus,b\n", "line 1: got columns", "wanted c too"),
+    "a name is missing": (HOSTS + ",8,9\n", "line 3: host: got nothing, wanted a name"),
+    "a name comes twice": (HOSTS + "a,8,9\n", 'line 3: host: got "a" again, wanted each name once'),
+    "a number is none": (HOSTS + "n,many,9\n", 'line 3: c: got "many", wanted a number'),
+    "a number is negative": (HOSTS + "n,-3,9\n", 'line 3: c: got "-3", wanted a number of 0 or more'),
+    "a number is too long": (HOSTS + "n,1e99,9\n", "wanted a number of at most 15 digits"),
+    "a row is too long": (HOSTS + "n,8,3,x\n", "line 3: got 4 values, wanted 3 at most"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_tables_are_told(tmp_path: Path, case: str) -> None:
+    """A table that cannot be read is refused in one line with file, line and column."""
+    text, *words = WRONG[case]
+    columns = columnmap.read_map(write(tmp_path, "m.yaml", "kind: nodes\nname: host\nrequests: {cpu: c, memory: b}\n"))
+    told = refusal_text(ManifestError, columnmap.read, write(tmp_path, "n.csv", text), columns)
+    assert str(tmp_path / "n.csv") in told
+    assert all(word in told for word in words)
+
+
+def test_other_wrong_inputs_are_told(tmp_path: Path) -> None:
+    """Files of another kind, and missing files are refused with what was wanted."""
+    nodes = write(tmp_path, "n.csv", HOSTS)
+    tries = [
+        (lambda: columnmap.read(tmp_path / "none.csv", columnmap.read_map(write(tmp_path, "m.yaml", "name: a"))), "no such file"),
+        (lambda: simkube.read(nodes), "got bytes that are no msgpack, wanted a trace of SimKube"),
+        (lambda: simulatorexport.read(write(tmp_path, "e.json", '{"pods": []}')), "got no export of kube-scheduler-simulator"),
+    ]
+    for tried, words in tries:
+        text = refusal_text(ManifestError, tried)
+        assert words in text
+        assert "\n" not in text
+
+
+@pytest.mark.parametrize(("rows", "told"), [
+    ("a,\n", "line 2: n: got nothing, wanted a whole number"), ("a,1\nA,1\n", 'line 3: task: got "a-0" again, wanted each name once'),
+    ("a,500001\n", 'line 2: n: got "500001", wanted 500,000 at most'),
+])  # fmt: skip
+def test_counts_and_names_of_rows_are_checked(tmp_path: Path, rows: str, told: str) -> None:
+    """A row without a count does not vanish, a huge count is no week of work, and no object replaces another."""
+    columns = columnmap.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
+    with pytest.raises(ManifestError, match=told):
+        columnmap.read(write(tmp_path, "t.csv", "task,n\n" + rows), columns)
+
+
+def test_rows_of_no_copies_are_told(tmp_path: Path) -> None:
+    """A count of 0 makes no pod, and is among what was dropped."""
+    columns = columnmap.read_map(write(tmp_path, "m.yaml", "name: task\ncount: n\n"))
+    assert columnmap.read(write(tmp_path, "t.csv", "task,n\na,0\n"), columns).dropped == {"rows of no copies": 1}

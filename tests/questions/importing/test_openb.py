@@ -1,0 +1,111 @@
+"""The openb trace as manifests, and scheduled as the original scheduler did."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from kubeclassic.exceptions import ManifestError
+from kubeclassic.questions.importing.openb import Manifest, manifests
+from kubeclassic.simulation.conform import engine_for
+from kubeclassic.simulation.scenario import Scenario, read_scenario
+from kubeclassic.simulation.simulate import Simulation
+from tests.support.refusals import refusal_text
+
+NODES = "sn,cpu_milli,memory_mib,gpu,model\nplain,32000,262144,0,\ngpus,64000,1024,2,T4\n"
+HEADER = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time\n"
+
+
+def read(folder: Path, pods: str, nodes: str = NODES) -> list[Manifest]:
+    """The manifests of a trace with these *nodes* and *pods*."""
+    (folder / "nodes.csv").write_text(nodes)
+    (folder / "pods.csv").write_text(pods)
+    items: list[Manifest] = manifests(folder / "nodes.csv", folder / "pods.csv")["items"]
+    return items
+
+
+def pod(folder: Path, row: str) -> Manifest:
+    """The manifest of one pod."""
+    return read(folder, HEADER + row)[-1]
+
+
+class TestNodes:
+    def test_with_and_without_gpus(self, tmp_path: Path) -> None:
+        """A node has cpu, memory, 110 pods, its name as a label, and is ready; GPUs are 1000 thousandths each, their model a label."""
+        node, other = read(tmp_path, HEADER)
+        assert node["status"]["allocatable"] == {"cpu": "32000m", "memory": "262144Mi", "pods": "110"}
+        assert node["metadata"] == {"name": "plain", "labels": {"kubernetes.io/hostname": "plain"}}
+        assert node["status"]["conditions"] == [{"type": "Ready", "status": "True"}]
+        amounts = {f"alibabacloud.com/gpu-{name}": amount for name, amount in (("count", "2"), ("milli", "2000"))}
+        assert other["status"]["allocatable"] == {"cpu": "64000m", "memory": "1024Mi", "pods": "110", **amounts}
+        assert other["metadata"]["labels"]["alibabacloud.com/gpu-card-model"] == "T4"
+
+
+class TestPods:
+    def test_requests_are_limits(self, tmp_path: Path) -> None:
+        """A pod requests, and is limited to, cpu and memory; without GPUs nothing else."""
+        made = pod(tmp_path, "p,500,1024,0,0,,LS,Running,3")
+        resources = made["spec"]["containers"][0]["resources"]
+        assert resources == {"requests": {"cpu": "500m", "memory": "1024Mi"}, "limits": {"cpu": "500m", "memory": "1024Mi"}}
+        assert made["metadata"] == {"name": "p", "namespace": "openb", "annotations": {"kubeclassic/creation-time": "3"}}
+        assert made["spec"]["priority"] == 0
+        assert "affinity" not in made["spec"]
+
+    @pytest.mark.parametrize(("gpus", "milli", "wanted"), [(1, 460, "460"), (2, 1000, "2000"), (2, 1200, "2000"), (8, 1000, "8000")])
+    def test_gpus(self, tmp_path: Path, gpus: int, milli: int, wanted: str) -> None:
+        """GPUs are asked for in thousandths, 1000 of each at most."""
+        made = pod(tmp_path, f"p,500,1024,{gpus},{milli},,LS,Running,3")
+        assert made["spec"]["containers"][0]["resources"]["requests"]["alibabacloud.com/gpu-milli"] == wanted
+
+    def test_models(self, tmp_path: Path) -> None:
+        """Accepted models become required node affinity."""
+        made = pod(tmp_path, "p,500,1024,1,1000,T4|P100,LS,Running,3")
+        terms = made["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        assert terms == [{"matchExpressions": [{"key": "alibabacloud.com/gpu-card-model", "operator": "In", "values": ["T4", "P100"]}]}]
+
+    def test_order(self, tmp_path: Path) -> None:
+        """Pods stand in order of creation, then of name."""
+        rows = "".join(f"{name},1,1,0,0,,LS,Running,{time}\n" for name, time in (("c", 9), ("b", 10), ("a", 10), ("d", "")))
+        assert [item["metadata"]["name"] for item in read(tmp_path, HEADER + rows)[2:]] == ["d", "c", "a", "b"]
+
+    def test_missing_columns(self, tmp_path: Path) -> None:
+        """Columns may be missing at the end, in the header or in a row."""
+        short = read(tmp_path, "name,cpu_milli,memory_mib,num_gpu,gpu_milli\nb,1,1,0,0\na,1,1,0,0\n")
+        assert [item["metadata"]["name"] for item in short[2:]] == ["a", "b"]
+        assert pod(tmp_path, "p,1,1,0,0")["metadata"]["name"] == "p"
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("pods", "wanted"),
+        [
+            ("", "line 1: got columns none, wanted name,cpu_milli,memory_mib,num_gpu,gpu_milli too"),
+            (HEADER + "p,1,1,0,0,,,,soon\n", 'line 2: creation_time: got "soon", wanted a whole number'),
+            (HEADER + ",1,1,0,0\n", "line 2: name: got nothing, wanted a value"),
+            (HEADER + "p,1\n", "line 2: memory_mib: got nothing, wanted a value"),
+        ],
+    )
+    def test_a_bad_row(self, tmp_path: Path, pods: str, wanted: str) -> None:
+        """A bad file is refused with file, line, column, what was got and what was wanted."""
+        assert refusal_text(ManifestError, read, tmp_path, pods) == f"{tmp_path}/pods.csv, {wanted}"
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Scenario:
+    """The whole trace, as ``import`` writes it and ``simulate`` reads it."""
+    data, path = shared / "data" / "openb", tmp_path_factory.mktemp("openb") / "openb.json"
+    path.write_text(json.dumps(manifests(data / "openb_node_list_all_node.csv", data / "openb_pod_list_gpuspec33.csv")))
+    return read_scenario(path)
+
+
+@pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+def test_every_host_is_the_original_s(trace: Scenario, shared: Path, release: str) -> None:
+    """Each of the 8,152 pods of the trace goes where the original scheduler put it; its hosts are known up to 1.27."""
+    engine = engine_for(release, {"percentageOfNodesToScore": 100})
+    hosts = {decision.pod.name: decision.host for decision in Simulation(trace, engine).decisions()}
+    wanted = json.loads(gzip.decompress((shared / "conformance" / "openb" / "hosts.json.gz").read_bytes()))
+    assert len(hosts) == 8152
+    assert hosts == dict(zip(wanted["pods"], wanted["hosts"][release], strict=True))

@@ -1,0 +1,116 @@
+"""The search claims nothing that was not simulated, whichever mixes do: scheduling is not monotone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from decimal import Decimal
+from itertools import product
+from typing import Any
+
+import attrs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubeclassic.questions.newnodes.search import MixesFound, MixSearch
+from kubeclassic.questions.newnodes.trials import Mix, MixTrial, PodWithoutNode
+from tests.support.examples import examples
+
+MOST = 5
+WEB = PodWithoutNode("default/web", "found no node")
+JOB = PodWithoutNode("default/job", "found no node")
+
+
+@attrs.define
+class FakeTrials:
+    """Trials of which is known from the beginning which mixes do; *job*: a pod that finds a node with no mix."""
+
+    good: set[Mix]
+    job: bool = False
+    known: dict[Mix, MixTrial] = attrs.field(factory=dict)
+
+    @property
+    def wanted(self) -> int:
+        """As the real one."""
+        return 1 + self.job
+
+    def of(self, mix: Mix) -> MixTrial:
+        """As the real one."""
+        missing = (*(() if mix in self.good else (WEB,)), *([JOB] if self.job else []))
+        return self.known.setdefault(mix, MixTrial(mix=mix, wanted=self.wanted, missing=missing, nodes=(), evicted={}))
+
+    def leave_out(self, keys: Iterable[str]) -> None:
+        """As the real one."""
+        assert list(keys) == [JOB.pod]
+        self.job = False
+        self.known.clear()
+
+
+@attrs.define
+class FakeDemand:
+    """Pods that need one node, of the kind asked for, or of any."""
+
+    kinds: int
+
+    def needed(self, keys: Collection[str], only: int | None = None) -> Mix:
+        """As the real one."""
+        return tuple(int(at == (only or 0)) for at in range(self.kinds))
+
+
+@attrs.frozen
+class Problem:
+    """Which mixes do, and what a node of each kind costs."""
+
+    good: set[Mix]
+    prices: list[Decimal]
+
+    def cost(self, mix: Mix) -> Decimal:
+        """Of all its nodes."""
+        return sum((count * price for count, price in zip(mix, self.prices, strict=True)), Decimal(0))
+
+    def search(self, job: bool = False) -> MixesFound:
+        """What is found."""
+        trials: Any = FakeTrials(self.good, job)
+        demand: Any = FakeDemand(len(self.prices))
+        return MixSearch(trials, demand, self.prices, MOST, sets_aside=job).run()
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    """Any set of mixes of one to three kinds."""
+    kinds = draw(st.integers(1, 3))
+    every = [mix for mix in product(range(MOST + 1), repeat=kinds) if sum(mix) <= MOST]
+    good = set(draw(st.lists(st.sampled_from(every), max_size=12)))
+    return Problem(good, [Decimal(draw(st.integers(1, 4))) for _ in range(kinds)])
+
+
+@given(problem=problems(), job=st.booleans())
+@examples(4)
+def test_any_mixes(problem: Problem, job: bool) -> None:
+    """What is found does, with one fewer of any of its kinds it does not, and no more nodes than allowed are added."""
+    found = problem.search(job)
+    mix = found.best.mix
+    assert sum(mix) <= MOST
+    assert found.best.is_placed == (mix in problem.good)
+    if not found.best.is_placed:
+        assert (found.fewer, found.stuck) == ((), ())
+        return
+    fewer = [tuple(count - (at == less) for at, count in enumerate(mix)) for less in range(len(mix)) if mix[less]]
+    assert [trial.mix for trial in found.fewer] == fewer
+    assert not problem.good & set(fewer)
+    assert found.stuck == ((JOB,) if job else ())
+
+
+@given(least=st.lists(st.integers(0, 2), min_size=1, max_size=3), prices=st.lists(st.integers(1, 4), min_size=3, max_size=3))
+@examples(4)
+def test_where_more_is_never_worse(least: list[int], prices: list[int]) -> None:
+    """If all mixes of so many nodes of each kind or more do, the least of them is found."""
+    every = [mix for mix in product(range(MOST + 1), repeat=len(least)) if sum(mix) <= MOST]
+    good = {mix for mix in every if all(count >= wanted for count, wanted in zip(mix, least, strict=True))}
+    found = Problem(good, [Decimal(price) for price in prices[: len(least)]]).search()
+    assert not found.best.is_placed or found.best.mix == tuple(least)
+
+
+def test_a_cheaper_kind_is_swapped_in() -> None:
+    """Two nodes of a kind become three of another that cost less, where that does."""
+    problem = Problem({(2, 0), (3, 0), (0, 3), (1, 2)}, [Decimal(4), Decimal(1)])
+    assert problem.search().best.mix == (0, 3)

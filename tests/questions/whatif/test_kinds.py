@@ -1,0 +1,394 @@
+"""What-if, kind by kind: what is suggested, in which words, and what comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+import pytest
+
+import kubeclassic
+from kubeclassic.exceptions import KubeclassicError
+from kubeclassic.framework.options import Classic, Framework, options_of
+from kubeclassic.framework.schedulerspec import SchedulerSpec
+from kubeclassic.questions.whatif.context import DISTURBS, SpecPatcher, Suggestion, WhatIfChange, WhatIfContext
+from kubeclassic.questions.whatif.whatif import FAMILIES
+from kubeclassic.simulation.input import scenario_of
+from kubeclassic.simulation.simulate import Simulation
+from tests.conftest import ROOT
+from tests.support.examplerules import example_modules
+from tests.support.keywords import keywords_of
+from tests.support.whatifbuild import ASKED, HOSTNAME, apart, node, pod, taint
+
+EXAMPLE = str(ROOT / "examples" / "cluster")
+REPORT = "analytics/yearly-report"
+ZONE = "zone"
+GROUP = "kubescheduler.config.k8s.io/v1"
+Json = dict[str, Any]
+
+
+CONSTRAINT = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}
+SPREAD = (
+    node("a", labels={ZONE: "x"}), node("b", 100, labels={ZONE: "y"}),
+    *(pod(f"p{number}", labels={"app": "a"}, nodeName="a") for number in range(3)),
+    pod("asked", 200, labels={"app": "a"}, topologySpreadConstraints=[CONSTRAINT]),
+)  # fmt: skip
+"""Three pods in one zone, and no room in the other."""
+
+
+def found(*items: Json, want: str | None = None, **options: Any) -> kubeclassic.results.WhatIfResult:
+    """What would help the asked pod."""
+    return kubeclassic.what_if(list(items), ASKED, **keywords_of(options), want=want)
+
+
+def one(result: kubeclassic.results.WhatIfResult, kind: str) -> Suggestion:
+    """The first suggestion of a kind."""
+    return next(each for each in result.suggestions if each.kind == kind)
+
+
+def patches(result: kubeclassic.results.WhatIfResult, kind: str) -> list[str]:
+    """The patches of all suggestions of a kind."""
+    return [text for each in result.suggestions if each.kind == kind for text in each.patch]
+
+
+class TestThePod:
+    def test_the_largest_container_gives_first(self) -> None:
+        """Of several containers the largest is lowered, by name; init containers only as far as they are above what is free."""
+        asked = pod("asked")
+        sizes = (("big", "900m"), ("small", "300m"))
+        containers = [{"name": name, "resources": {"requests": {"cpu": cpu}}} for name, cpu in sizes]
+        first = [{"name": name, "resources": {"requests": {"cpu": cpu}}} for name, cpu in (("load", "2"), ("check", "100m"))]
+        asked["spec"] |= {"containers": containers, "initContainers": first}
+        told = one(found(node("a"), asked), "request")
+        edits = "spec.initContainers[load].resources.requests.cpu=1 spec.containers[big].resources.requests.cpu=700m"
+        assert told.patch == (f"pod {ASKED} {edits}",)
+        assert told.change == "lower the request of cpu from 2 to 1"
+
+    def test_sidecars_stay_as_they_are(self) -> None:
+        """Beside a sidecar less is free for the containers, and for an init container that runs with it."""
+        asked = pod("asked", 1500)
+        sidecar = {"name": "mesh", "restartPolicy": "Always", "resources": {"requests": {"cpu": "300m"}}}
+        asked["spec"]["initContainers"] = [sidecar, {"name": "load", "resources": {"requests": {"cpu": "2"}}}]
+        edits = "spec.initContainers[load].resources.requests.cpu=700m requests.cpu=700m"
+        assert one(found(node("a"), asked, release="1.34"), "request").patch == (f"pod {ASKED} {edits}",)
+
+    def test_the_pod_as_a_whole_gives(self) -> None:
+        """Where the pod as a whole asks for the resource, that is lowered; a release that does not read it looks at the containers."""
+        asked = pod("asked", 1500)
+        asked["spec"]["resources"] = {"requests": {"cpu": "2"}}
+        assert one(found(node("a"), asked, release="1.34"), "request").patch == (f"pod {ASKED} spec.resources.requests.cpu=1",)
+        assert one(found(node("a"), asked, release="1.27"), "request").patch == (f"pod {ASKED} requests.cpu=1",)
+
+    def test_several_resources_go_together(self) -> None:
+        """Where a node lacks two resources, both are lowered at once; a node where more of both has to go is not told."""
+        result = found(node("a", 500, 8), node("b", 1000, 2), node("c", 400, 2), pod("asked", 2000, 4))
+        assert patches(result, "request") == [f"pod {ASKED} requests.cpu=1 requests.memory=2Gi", f"pod {ASKED} requests.cpu=500m"]
+
+    def test_extended_resources_keep_limits_equal(self) -> None:
+        """The limit of an extended resource goes down with its request."""
+        asked, big = pod("asked"), node("a")
+        asked["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": 4}}
+        big["status"]["allocatable"]["nvidia.com/gpu"] = 2
+        assert patches(found(big, asked), "request") == [f"pod {ASKED} requests.nvidia.com/gpu=2 limits.nvidia.com/gpu=2"]
+
+    def test_tolerations_are_exact(self) -> None:
+        """All taints of one node are tolerated at once, by key, value and effect."""
+        taints = [taint(("k", "v", "NoSchedule")), taint(("l", "", "NoExecute")), taint(("m", "", "PreferNoSchedule"))]
+        told = one(found(node("a", taints=taints), pod("asked")), "toleration")
+        assert told.patch == (f"pod {ASKED} tolerations+=k=v:NoSchedule tolerations+=l:NoExecute",)
+
+    def test_selectors_and_terms(self) -> None:
+        """A key of the nodeSelector, an expression of the node affinity."""
+        expressions = [{"key": "disk", "operator": "In", "values": ["ssd"]}, {"key": "pool", "operator": "Exists"}]
+        required = {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
+        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+        result = found(node("a", labels={"pool": "x"}), pod("asked", affinity=affinity))
+        place = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0]-"
+        assert patches(result, "nodeAffinity") == [f"pod {ASKED} {place}"]
+        assert patches(result, "label") == ["node a labels.disk=ssd"]
+        result = found(node("a"), pod("asked", nodeSelector={"disk": "ssd"}))
+        assert patches(result, "nodeSelector") == [f"pod {ASKED} nodeSelector.disk-"]
+
+    def test_pod_affinity(self) -> None:
+        """A required term of affinity or anti-affinity is removed, or that of the other pod."""
+        near = {"podAffinity": apart("b")["podAntiAffinity"]}
+        result = found(node("a"), pod("asked", affinity=near))
+        assert patches(result, "podAffinity") == [f"pod {ASKED} affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]-"]
+        result = found(node("a"), pod("other", nodeName="a", affinity=apart("b")), pod("asked", labels={"app": "b"}))
+        place = "affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]-"
+        assert patches(result, "otherAntiAffinity") == [f"pod default/other {place}"]
+
+    @pytest.mark.parametrize(("release", "gates"), [("1.16", "EvenPodsSpread=true"), ("1.27", None)])
+    def test_spread(self, release: str, gates: str | None) -> None:
+        """The maxSkew is raised to the smallest number that works; or the constraint becomes a wish."""
+        result = found(*SPREAD, release=release, gates=gates)
+        begin = f"pod {ASKED} topologySpreadConstraints[0]"
+        assert patches(result, "spread") == [f"{begin}.maxSkew=4", f"{begin}.whenUnsatisfiable=ScheduleAnyway"]
+
+    def test_gates_ports_and_eviction(self) -> None:
+        """Scheduling gates and host ports go; a pod that evicts nobody may."""
+        result = found(node("a"), pod("asked", schedulingGates=[{"name": "quota"}]), release="1.27")
+        assert [each.kind for each in result.suggestions] == ["schedulingGates"]
+        result = found(node("a"), pod("other", port=80, nodeName="a"), pod("asked", port=80))
+        assert patches(result, "hostPort") == [f"pod {ASKED} spec.containers[main].ports[0].hostPort-"]
+        asked = pod("asked", 800, priority=9, preemptionPolicy="Never")
+        told = one(found(node("a"), pod("other", 800, nodeName="a"), asked, release="1.27"), "priority")
+        assert told.patch == (f"pod {ASKED} preemptionPolicy=PreemptLowerPriority",)
+        assert told.victims == ("default/other",)
+
+
+class TestTheCluster:
+    def test_nodes(self) -> None:
+        """A cordon, a taint, what is short."""
+        cordon = [taint(("node.kubernetes.io/unschedulable", "", "NoSchedule"))]
+        nodes = [node("a", unschedulable=True, taints=cordon), node("b", taints=[taint(("k", "v", "NoSchedule"))]), node("c", 600)]
+        result = found(*nodes, pod("asked", 900))
+        assert patches(result, "uncordon") == ["node a unschedulable- taints-=node.kubernetes.io/unschedulable"]
+        assert patches(result, "taint") == ["node b taints-=k=v:NoSchedule"]
+        assert patches(result, "allocatable") == ["node c allocatable.cpu=900m"]
+        assert [each.disturbs for each in result.suggestions] == sorted(each.disturbs for each in result.suggestions)
+
+    def test_labels_that_say_what_a_node_is_stay(self) -> None:
+        """No node gets another hostname or zone so that a pod fits; a zone that is missing is set."""
+        assert patches(found(node("a"), pod("asked", nodeSelector={HOSTNAME: "b"})), "label") == []
+        zone = {"topology.kubernetes.io/zone": "x"}
+        assert patches(found(node("a", labels={"topology.kubernetes.io/zone": "y"}), pod("asked", nodeSelector=zone)), "label") == []
+        assert patches(found(node("a"), pod("asked", nodeSelector=zone)), "label") == ["node a labels.topology.kubernetes.io/zone=x"]
+
+    def test_a_pod_that_finds_another_node_moves(self) -> None:
+        """A pod moves where it can, else it is deleted; pods of DaemonSets stay."""
+        agent = pod("agent", 300, nodeName="a")
+        agent["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}]
+        others = [pod("small", 200, nodeName="a"), pod("large", 500, nodeName="a")]
+        result = found(node("a"), node("b", 300), *others, agent, pod("asked", 200, nodeSelector={HOSTNAME: "a"}))
+        assert patches(result, "move") == ["moves: pod default/small to b"]
+        assert patches(result, "delete") == ["deletes: pod default/large"]
+        result = found(node("a"), *others, agent, pod("asked", 200))
+        assert patches(result, "delete") == ["deletes: pod default/small", "deletes: pod default/large"]
+
+    def test_a_new_node_runs_the_daemons(self) -> None:
+        """One more node of each kind, with what DaemonSets run there: the smaller one is too small with them."""
+        agents = [pod(f"agent-{name}", 300, nodeName=name) for name in ("small", "large")]
+        for agent in agents:
+            agent["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "agent", "uid": "1", "controller": True}]
+        fill = [pod("fill-small", 500, nodeName="small"), pod("fill-large", 1000, nodeName="large")]
+        result = found(node("small"), node("large", 1500), *agents, *fill, pod("asked", 900))
+        assert patches(result, "addNode") == ["adds: node like large"]
+        assert one(result, "addNode").host == "large-new"
+
+    def test_the_example(self) -> None:
+        """For the yearly report: a larger node; what others need later costs them, or does not last."""
+        result, plain = kubeclassic.what_if(EXAMPLE, REPORT), kubeclassic.simulate(EXAMPLE)
+        assert [one.is_costly for one in result.suggestions] == sorted(one.is_costly for one in result.suggestions)
+        first, second = [one for one in result.suggestions if one.is_costly][:2]
+        assert (first.patch, first.host) == ((f"pod {REPORT} requests.memory=28Gi",), "gpu-b1")
+        assert first.evicted_by == "kube-system/node-agent-gpu-b1"
+        assert first.effect.without_node == ("analytics/nightly-report-0", "analytics/nightly-report-1")
+        assert second.patch == (f"pod {REPORT} tolerations+=dedicated=database:NoSchedule",)
+        assert second.evicted_by.startswith("shop/orders-")
+        for each in result.suggestions:
+            if each.disturbs < DISTURBS["rule"]:
+                found = kubeclassic.simulate(EXAMPLE, edits=each.patch)
+                outcome = found.outcomes[REPORT]
+                assert outcome.host == (each.host if each.evicted_by is None else None)
+                assert each.evicted_by == (None if outcome.eviction is None else outcome.eviction.by)
+                assert (each.effect.placed, each.effect.placed_before) == (found.summary.placed, plain.summary.placed)
+                lost = {key for key, host in found.hosts.items() if host is None and plain.hosts[key] is not None}
+                assert {*each.effect.without_node, *each.effect.evicted} - {REPORT} == lost - {REPORT}
+
+    def test_the_example_by_priority(self) -> None:
+        """When all that matters more is there, what the GPU machine has left is enough for good."""
+        first = next(one for one in kubeclassic.what_if(EXAMPLE, REPORT, order="priority").suggestions if one.kind == "request")
+        assert (first.patch, first.host, first.evicted_by) == ((f"pod {REPORT} requests.memory=28544Mi",), "gpu-b1", None)
+        assert kubeclassic.simulate(EXAMPLE, order="priority", edits=first.patch).hosts[REPORT] == "gpu-b1"
+
+
+class TestTheScheduler:
+    def test_rules_of_a_policy(self) -> None:
+        """A predicate that is in the way is left out of the Policy, but none that the release always runs."""
+        result = found(node("a"), pod("other", port=80, nodeName="a"), pod("asked", port=80), release="1.14")
+        assert patches(result, "rule") == ["policy: PodFitsResources, HostName, MatchNodeSelector in place of GeneralPredicates"]
+        tainted = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.14")
+        assert patches(tainted, "rule") == []
+
+    def test_plugins_of_a_profile(self) -> None:
+        """A plugin that is in the way is disabled."""
+        result = found(node("a", taints=[taint(("k", "v", "NoSchedule"))]), pod("asked"), release="1.27")
+        assert patches(result, "rule") == ["profile: preFilter and filter without TaintToleration"]
+
+    @pytest.mark.parametrize(("release", "wanted"), [("1.27", ["feature gate: MinDomainsInPodTopologySpread=false"]), ("1.34", [])])
+    def test_locked_gates_stay(self, release: str, wanted: list[str]) -> None:
+        """A gate that the release has locked, or no longer has, is no suggestion."""
+        selector = {"matchLabels": {"app": "x"}}
+        constraint = {"maxSkew": 1, "minDomains": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+        there, asks = pod("p", labels={"app": "x"}, nodeName="a"), pod("asked", labels={"app": "x"}, topologySpreadConstraints=[constraint])
+        result = found(node("a", labels={"zone": "z"}), there, asks, release=release)
+        assert patches(result, "gate") == wanted
+
+    def test_devices_are_not_left_out(self) -> None:
+        """A pod without its devices does not start, so the plugin that looks for them stays."""
+        claim = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c", "namespace": "default"}}
+        claim["spec"] = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
+        kind = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": {}}
+        asks = pod("asked", resourceClaims=[{"name": "c", "resourceClaimName": "c"}])
+        assert patches(found(node("a"), claim, kind, asks, release="1.34"), "rule") == []
+
+    def test_gates_of_the_release(self) -> None:
+        """A feature gate that adds the rule in the way is switched off."""
+        result = found(*SPREAD, release="1.16", gates="EvenPodsSpread=true")
+        assert patches(result, "gate") == ["feature gate: EvenPodsSpread=false"]
+
+    def test_preemption(self) -> None:
+        """Preemption that is off would make room."""
+        items = node("a"), pod("other", 800, nodeName="a", priority=1), pod("asked", 800, priority=9)
+        told = one(found(*items, preemption=False), "preemption")
+        assert (told.host, told.victims) == ("a", ("default/other",))
+        assert "preemption" not in {each.kind for each in found(*items).suggestions}
+
+    @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+    def test_weights(self, release: str) -> None:
+        """The smallest weight of one rule with which the wanted node wins; with one less it does not."""
+        prefer = {"weight": 10, "preference": {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}}
+        affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefer]}}
+        nodes = node("a", 1000, labels={"disk": "ssd"}), node("b", 9000, 40)
+        items = *nodes, pod("other", 900, 3, nodeName="a"), pod("asked", 90, affinity=affinity)
+        away = "b" if found(*items, release=release).host == "a" else "a"
+        told = one(found(*items, want=away, release=release), "weight")
+        rule, _, weight = told.patch[0].removeprefix("weight: ").partition("=")
+        assert told.host == away
+        assert hosts_by_weight(items, release, rule, [int(weight)]) == {away}
+        before = explained_weight(items, release, rule)
+        assert away not in hosts_by_weight(items, release, rule, range(before, int(weight), 1 if before < int(weight) else -1))
+
+
+def hosts_by_weight(items: tuple[Json, ...], release: str, rule: str, weights: Iterable[int]) -> set[str | None]:
+    """Where the asked pod goes with these weights of one rule."""
+    found_hosts = set()
+    for weight in weights:
+        if release == "1.27":
+            plugins = {"score": {"disabled": [{"name": rule}], "enabled": [{"name": rule, "weight": weight}]}}
+            profile = {"apiVersion": GROUP, "kind": "KubeSchedulerConfiguration", "profiles": [{"plugins": plugins}]}
+            found_hosts.add(kubeclassic.simulate(list(items), scheduler=Framework(profile=profile)).hosts[ASKED])
+        else:
+            scores = kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores
+            entries = [{"name": name, "weight": weight if name == rule else score.weight} for name, score in scores.items()]
+            policy = {"kind": "Policy", "apiVersion": "v1", "priorities": entries}
+            found_hosts.add(kubeclassic.simulate(list(items), scheduler=Classic(release=release, policy=policy)).hosts[ASKED])
+    return found_hosts
+
+
+def explained_weight(items: tuple[Json, ...], release: str, rule: str) -> int:
+    """The weight of a rule as the release has it."""
+    return kubeclassic.explain(list(items), ASKED, scheduler=release).nodes[0].scores[rule].weight
+
+
+class TestAWantedNode:
+    ITEMS = (node("a", 1000), node("b", 2000), pod("asked", 500))
+
+    def test_among_nodes_that_fit(self) -> None:
+        """A preference is less than a nodeSelector; the node that has the pod needs nothing."""
+        result = found(*self.ITEMS, want="a")
+        assert [each.kind for each in result.suggestions][:2] == ["preference", "nodeSelector"]
+        assert {each.host for each in result.suggestions} == {"a"}
+        assert found(*self.ITEMS, want="b").fits
+
+    def test_a_change_and_a_pin(self) -> None:
+        """Where a change alone lets another node win, the hostname is selected too."""
+        told = one(found(node("a", taints=[taint(("k", "", "NoSchedule"))]), node("b", 2000), pod("asked", 500), want="a"), "toleration")
+        assert told.patch == (f"pod {ASKED} tolerations+=k:NoSchedule", f"pod {ASKED} nodeSelector.{HOSTNAME}=a")
+
+    def test_taints_that_put_off(self) -> None:
+        """A PreferNoSchedule taint goes, or is tolerated."""
+        items = node("a", 2000, taints=[taint(("k", "v", "PreferNoSchedule"))]), node("b", 1900), pod("asked", 100)
+        result = found(*items, want="a")
+        assert f"pod {ASKED} tolerations+=k=v:PreferNoSchedule" in patches(result, "toleration")
+        assert "node a taints-=k=v:PreferNoSchedule" in patches(result, "taint")
+
+    def test_own_preferences(self) -> None:
+        """A preference of the pod that draws it elsewhere is removed."""
+        prefer = {"weight": 10, "preference": {"matchExpressions": [{"key": HOSTNAME, "operator": "In", "values": ["a"]}]}}
+        affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [prefer]}}
+        result = found(node("a", 1000), node("b", 2000), pod("asked", 200, affinity=affinity), want="b")
+        told = "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]-"
+        assert f"pod {ASKED} {told}" in patches(result, "preference")
+
+    def test_room_by_eviction(self) -> None:
+        """A higher priority makes room on the wanted node if it is selected too."""
+        items = node("a"), node("b"), pod("other", 800, nodeName="a", priority=3), pod("asked", 500)
+        told = one(found(*items, want="a"), "priority")
+        assert told.patch == (f"pod {ASKED} priority=4", f"pod {ASKED} nodeSelector.{HOSTNAME}=a")
+        assert told.victims == ("default/other",)
+
+    def test_a_placed_pod(self) -> None:
+        """A pod on a node is asked about as if it had none."""
+        result = found(node("a"), node("b", 9000), pod("asked", 500, nodeName="a"), want="a")
+        assert (result.found.explanation.question.placed_on, result.host) == ("a", "b")
+        assert {each.host for each in result.suggestions} == {"a"}
+
+
+class TestTheMoment:
+    @pytest.mark.parametrize("release", ["1.12", "1.16", "1.27"])
+    def test_all_is_as_before(self, release: str) -> None:
+        """After every trial of every family the decision, its details and the sums of the nodes are those from before."""
+        spec = SchedulerSpec.of(options_of({"release": release})).read()
+        scenario = scenario_of(EXAMPLE, scheduler_names=spec.scheduler_names)
+        simulation = Simulation(scenario, spec.engine())
+        run, asked = simulation.begin(), scenario.pending[0]
+        for other in scenario.pending[1:]:
+            run.cycle(other)
+        context = WhatIfContext(run, asked, SpecPatcher())
+        context.reports = kubeclassic.explain(EXAMPLE, asked.key, scheduler=release, alone=True).nodes
+        before = context.ask(details=True).record(details=True), run.engine.table.requested.copy(), sorted(map(id, context.nodes()))
+        for _, family in FAMILIES:
+            for change in family(context):
+                context.helpful(change)
+        everyone = [entry.pod for node in context.nodes() for entry in context.on(node.name)]
+        context.helpful(WhatIfChange(kind="delete", words="", patch=(), gone=tuple(everyone)))
+        assert context.ask(details=True).record(details=True) == before[0]
+        rows = before[1].shape[1]
+        assert (run.engine.table.requested[:, :rows] == before[1]).all()
+        assert sorted(map(id, context.nodes())) == before[2]
+
+    def test_what_comes_before_is_scheduled_first(self) -> None:
+        """The pods before it take their places first, unless it is asked alone."""
+        items = node("a"), pod("first", 600), pod("asked", 600)
+        assert not found(*items).fits
+        assert found(*items, alone=True).fits
+
+    def test_kinds_are_in_order(self) -> None:
+        """No two kinds disturb alike, and suggestions come in this order."""
+        assert len(set(DISTURBS.values())) == len(DISTURBS)
+        assert list(DISTURBS.values()) == sorted(DISTURBS.values())
+
+    def test_bad_input(self) -> None:
+        """An unknown node, and values of another type, are refused in one line."""
+        with pytest.raises(KubeclassicError, match='node: got "c", wanted a node of the cluster'):
+            found(*TestAWantedNode.ITEMS, want="c")
+        with pytest.raises(KubeclassicError, match="want: got 7"):
+            found(*TestAWantedNode.ITEMS, want=7)  # type: ignore[arg-type]  # what users may do
+        with pytest.raises(KubeclassicError, match="pod: got 7"):
+            kubeclassic.what_if(EXAMPLE, 7)  # type: ignore[arg-type]  # what users may do
+
+    def test_the_result(self) -> None:
+        """It has a short form, a table and plain data."""
+        result = found(node("a"), pod("asked", 1500))
+        assert repr(result) == f"<WhatIfResult: pod {ASKED}, suggestions {len(result.suggestions)}>"
+        assert result.view().table("suggestions").records()[0]["patch"] == f"pod {ASKED} requests.cpu=1"
+        assert attrs.evolve(result.found, suggestions=()).is_yes is False
+
+
+class TestRulesOfOnesOwn:
+    ITEMS = (node("a", labels={"failure-domain.beta.kubernetes.io/zone": "north-1b"}), pod("asked"))
+
+    def test_a_predicate(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A predicate of one's own that is in the way can be left out."""
+        rules, _ = example_modules(ROOT, monkeypatch)
+        result = found(*self.ITEMS, catalogue=rules.CATALOGUE, release="1.15")
+        assert patches(result, "rule") == ["policy: without predicate ZoneAtWork"]
+
+    def test_a_plugin(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A plugin of one's own that is in the way can be disabled."""
+        _, plugins = example_modules(ROOT, monkeypatch)
+        result = found(*self.ITEMS, plugins=plugins.PLUGINS, release="1.27")
+        assert patches(result, "rule") == ["profile: preFilter and filter without ZoneAtWork"]
