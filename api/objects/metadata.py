@@ -111,7 +111,10 @@ class ObjectMeta(Part, frozen=True, kw_only=True):
     @property
     def controller(self) -> OwnerReference | None:
         """The owner that manages the object: the first with ``controller: true``."""
-        return next((owner for owner in self.owner_references if owner.controller), None)
+        for owner in self.owner_references:  # a generator would take thrice as long, and every pod that is fed is asked
+            if owner.controller:
+                return owner
+        return None
 
 
 class TemplateMeta(Part, frozen=True, kw_only=True, cache_hash=True):

@@ -330,7 +330,7 @@ class NodeResourcesBalancedAllocation(_ScoresDevices):
 
     def _leaves_out(self, pod: Template) -> bool:
         """Whether *pod* requests none of the resources, and is not scored for that."""
-        return self._skips and not any(_asked(pod, name) for name in self._measured.names)
+        return self._skips and not any(map(pod.balanced.get, self._measured.names))
 
     def pre_score(self, pod: Template, nodes: Batch, cycle: FrameworkCycle) -> Status | None:
         """Skip pods that request nothing, where the release does."""
