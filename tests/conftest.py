@@ -7,6 +7,7 @@ import importlib.util
 import itertools
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -76,12 +77,31 @@ WHOLE = (
 """Files and folders whose tests have the mark ``whole``: they start browsers, sites, processes or servers, or read the largest data."""
 
 
+ONE_IN = {
+    "test_no_output_has_a_credential": 4, "test_the_same_decisions": 3, "test_every_host_is_the_original_s": 3,
+    "test_a_template_goes_with_its_last_pod": 3, "test_filter_prioritize_and_preemption": 3, "test_nothing_undeclared_is_touched": 3,
+}  # fmt: skip
+"""Tests of many rows: of so many README's run has one."""
+MANY_RELEASES = 20
+"""A test of so many releases is run there with those of :data:`~.support.examples.ENDS`."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of :data:`WHOLE`, and let the cases of conformance begin, which take longest: then processes end together."""
+    """Mark what README's run leaves out as ``whole``; conformance begins, as it takes longest and processes are to end together."""
+    from tests.support.examples import ENDS
+
+    tests = defaultdict[str, list[pytest.Item]](list)
     for item in items:
-        if any(item.path.is_relative_to(ROOT / "tests" / name) for name in WHOLE):
-            item.add_marker("whole")
+        tests[item.nodeid.split("[")[0]].append(item)
+    for name, rows in tests.items():
+        is_whole = any(rows[0].path.is_relative_to(ROOT / "tests" / part) for part in WHOLE)
+        one_in = ONE_IN.get(name.rpartition("::")[2], 1)
+        releases = [str(item.callspec.params.get("release")) if hasattr(item, "callspec") else "" for item in rows]
+        most = ENDS if ENDS[-1] in releases and len(set(releases)) >= MANY_RELEASES else releases
+        for number, (item, release) in enumerate(zip(rows, releases, strict=True)):
+            if is_whole or number % one_in or release not in most:
+                item.add_marker("whole")
     cases = [item for item in items if item.path.name == "test_conformance.py"]
     others = [item for item in items if item.path.name != "test_conformance.py"]
     half = len(others) // 2

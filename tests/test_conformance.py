@@ -26,7 +26,7 @@ PARTS = 8
 """Tests that share the families of a folder, as one would keep a process busy after the others have ended."""
 ONE_IN = 40
 """Of so many cases of a family a sample has one."""
-KEPT_ONE_IN = 4
+KEPT_ONE_IN = 6
 """The same for the cases that are kept here, which are all run where KUBECLASSIC_CONFORMANCE is ``full``."""
 DEPENDENT = (
     "longrun", "churn", "wide", "events", "mixed", "percentage", "roundrobin", "preemption", "interpodaffinity", "selectorspread", "found",
